@@ -18,7 +18,7 @@ mod state;
 mod stats;
 mod tools;
 
-pub use commit::{Ack, Applied, Pipeline, Ticket, WriteTxn};
+pub use commit::{Ack, Applied, Pipeline, RemovedEdges, Ticket, WriteTxn};
 pub use config::{Durability, Isolation};
 pub use durable::checkpoint::Checkpoint;
 pub use error::{ArgumentError, CommitError, Error, OpenError, Result, StateError, StorageError};

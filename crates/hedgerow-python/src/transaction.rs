@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 
 use crate::bulk::{Arguments, Edges};
 use crate::ending::released;
-use crate::error::{ProgrammingError, raise};
+use crate::error::{DataError, ProgrammingError, raise};
 use crate::handle::{Handle, lock, own};
 use crate::key::{Key, direction};
 use crate::neighbors::{Neighbor, Parts};
@@ -447,6 +447,35 @@ impl Transaction {
     fn remove_vertex(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let key = self.key(key)?;
         self.with(|txn| txn.remove_vertex(key.as_ref()))
+    }
+
+    /// Remove up to so many edges of a vertex, of all labels and in both directions. A vertex with more edges than one transaction
+    /// may change is emptied by several transactions, and removed by the last.
+    ///
+    /// Parameters
+    /// ----------
+    /// key : int or str
+    ///     A vertex id. A vertex that does not exist has no edges.
+    /// most : int
+    ///     The most edges to remove, at least 0. Each counts as an operation.
+    ///
+    /// Returns
+    /// -------
+    /// tuple of (int, int)
+    ///     How many edges were removed, and how many the vertex has left; a self-loop counts once.
+    ///
+    /// Raises
+    /// ------
+    /// DataError
+    ///     ``most`` is negative.
+    /// OutOfMemoryError
+    ///     More edges than a transaction may change under the memory limit; none was removed.
+    fn remove_edges_of(&self, key: &Bound<'_, PyAny>, most: i64) -> PyResult<(usize, usize)> {
+        let key = self.key(key)?;
+        let most = usize::try_from(most)
+            .map_err(|_| DataError::new_err(format!("most is {most}: it is a number of edges, 0 or more")))?;
+        let edges = self.with(|txn| txn.remove_edges_of(key.as_ref(), most))?;
+        Ok((edges.removed, edges.left))
     }
 
     /// Put many edges.

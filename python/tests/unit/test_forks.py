@@ -100,6 +100,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         "update_vertex": (1,),
         "insert_vertex": (1,),
         "remove_vertex": (1,),
+        "remove_edges_of": (1, 1),
         "add_edges": ([1], [2]),
         "add_vertices": ([1],),
         "set_vertex_properties": ([1], {}),

@@ -31,6 +31,20 @@ def test_reads_own_writes(db: hedgerow.Database) -> None:
         assert g.vertices().tolist() == [9, 1, 2] or sorted(g.vertices().tolist()) == [1, 2, 9]
 
 
+def test_edges_of_a_vertex_are_removed_some_at_a_time(db: hedgerow.Database) -> None:
+    db.add_edges([1, 1, 1, 2, 3], [2, 3, 1, 1, 2])
+    with db.write() as tx:
+        assert tx.remove_edges_of(9, 5) == (0, 0)
+        assert tx.remove_edges_of(1, 0) == (0, 4)
+        assert tx.remove_edges_of(1, 3) == (3, 1)
+        with pytest.raises(hedgerow.DataError, match="most is -1"):
+            tx.remove_edges_of(1, -1)
+    with db.write() as tx:
+        assert tx.remove_edges_of(1, 2**40) == (1, 0)
+    with db.snapshot() as g:
+        assert (g.degree(1), g.degree(1, "in"), g.edge_count) == (0, 0, 1)
+
+
 def test_commit_gives_a_timestamp(db: hedgerow.Database) -> None:
     tx = db.write()
     tx.put_edge(1, 2)

@@ -85,7 +85,7 @@ impl WriteTxn {
 
     /// How many labels a read of all labels looks at. The snapshot is taken before they are counted: a label that is
     /// defined later has its first edge after the snapshot, where validation finds it.
-    fn labels_to_read(&mut self) -> u16 {
+    pub(super) fn labels_to_read(&mut self) -> u16 {
         self.base();
         self.engine.defined_labels().end
     }

@@ -277,7 +277,7 @@ impl WriteTxn {
         Ok(EdgeRef { label, src: self.keys.intern(src), dst: self.keys.intern(dst), rank: edge.rank })
     }
 
-    fn push_item(&mut self, kind: OpKind, item: EdgeRef, weight: f64, cells: Cells) -> Result<()> {
+    pub(super) fn push_item(&mut self, kind: OpKind, item: EdgeRef, weight: f64, cells: Cells) -> Result<()> {
         let attributes = if item.rank != 0 || !cells.is_empty() {
             self.attributes.push(OpAttributes::new(kind, item.rank, cells))
         } else {

@@ -3,7 +3,7 @@
 //! What a program does with a transaction:
 //!
 //! * [`txn`]: the transaction; [`items`]: its operations with labels, ranks and properties; [`rows`] and [`vertex_rows`]: many edges, or
-//!   vertices, with properties at once; [`all_labels`]: its reads over the edges of all labels; [`overlay`]: reading its own writes; [`define`]: new labels and properties.
+//!   vertices, with properties at once; [`all_labels`]: its reads over the edges of all labels; [`remove_edges`]: removing the edges of a vertex; [`overlay`]: reading its own writes; [`define`]: new labels and properties.
 //! * [`autocommit`]: single operations without a transaction object; [`pipeline`]: a window of them in flight; [`ticket`]: commits
 //!   that are not waited for.
 //!
@@ -31,6 +31,7 @@ pub(crate) mod order;
 mod overlay;
 mod pipeline;
 mod plan;
+mod remove_edges;
 pub(crate) mod request;
 mod rows;
 mod schedule;
@@ -41,5 +42,6 @@ mod validate;
 mod vertex_rows;
 
 pub use pipeline::{Ack, Applied, Pipeline};
+pub use remove_edges::RemovedEdges;
 pub use ticket::Ticket;
 pub use txn::WriteTxn;

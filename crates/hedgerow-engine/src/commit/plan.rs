@@ -174,12 +174,21 @@ impl KeyBindings {
         if faults::is_on(PlantedFault::FarEdgesLeft) {
             return Ok(missing);
         }
+        let mut edges = 0;
         for id in self.bindings.iter().filter(|s| s.removes).filter_map(|s| s.initial) {
             for_each_incident(engine, latches, id, |label, src, dst, _| {
+                edges += 1;
+                if edges > engine.most_operations {
+                    return;
+                }
                 for at in [src, dst] {
                     missing.extend([(LabelId::DEFAULT, at.subgraph()), (label, at.subgraph())]);
                 }
             })?;
+        }
+        // Looked at before, but edges may have been added since, or are known only here. Nothing but the vertices themselves is latched.
+        if engine.memory_limit.is_some() {
+            engine.check_operations(edges)?;
         }
         // What has no page, in memory or in files, holds nothing.
         missing.retain(|&(label, subgraph)| {

@@ -54,6 +54,8 @@ pub struct WriteTxn {
     pub(super) overlay: Option<Overlay>,
     base: Option<Snapshot>,
     pub(super) reads: ReadSet,
+    /// How many edges the vertices that it removes have in the snapshot, under a memory limit.
+    pub(super) edges_of_removed: usize,
 }
 
 impl WriteTxn {
@@ -70,6 +72,7 @@ impl WriteTxn {
             overlay: None,
             base,
             reads: ReadSet::default(),
+            edges_of_removed: 0,
         }
     }
 
@@ -102,15 +105,22 @@ impl WriteTxn {
     }
 
     /// Removes a vertex with all its edges, those included that other transactions add before this one commits.
-    /// Returns whether it existed. O(degree) at commit.
+    /// Returns whether it existed. O(labels), and O(degree) at commit.
+    ///
+    /// Under a memory limit each of its edges counts as an operation: a vertex that has more than a transaction may have is emptied by
+    /// [`remove_edges_of`](Self::remove_edges_of) first.
     ///
     /// # Errors
-    /// As of every [method](Self).
+    /// [`CommitError::TooLarge`](crate::CommitError::TooLarge) for a vertex with more edges than that; the commit returns it where others
+    /// added edges since.
     pub fn remove_vertex<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<bool> {
         let key = self.key(key.into())?;
         let existed = self.reads_vertex(key)?;
         if existed {
+            let edges = self.edges_to_remove_with(key)?;
+            self.engine.check_operations(self.operations().saturating_add(edges).saturating_add(1))?;
             self.push(OpKind::RemoveVertex, key, key, 0.0)?;
+            self.edges_of_removed = self.edges_of_removed.saturating_add(edges);
         }
         Ok(existed)
     }
@@ -222,17 +232,17 @@ impl WriteTxn {
         edges: impl Iterator<Item = (VertexKeyRef<'a>, VertexKeyRef<'a>, f64)>,
         check_weight: impl Fn(&Engine, f64) -> Result<()>,
     ) -> Result<()> {
-        let WriteTxn { engine, ops, keys, .. } = self;
+        let WriteTxn { engine, ops, keys, edges_of_removed, .. } = self;
         engine.check_owner()?;
-        let (before, coming) = (ops.len(), edges.size_hint().0);
-        engine.check_operations(before.saturating_add(coming))?;
+        let (before, coming, others) = (ops.len(), edges.size_hint().0, *edges_of_removed);
+        engine.check_operations(before.saturating_add(others).saturating_add(coming))?;
         ops.reserve(coming);
         for (src, dst, weight) in edges {
             let check = || {
                 engine.check_key(src)?;
                 engine.check_key(dst)?;
                 check_weight(engine, weight)?;
-                engine.check_operations(ops.len() + 1)
+                engine.check_operations((ops.len() + 1).saturating_add(others))
             };
             if let Err(error) = check() {
                 ops.truncate(before);
@@ -433,7 +443,7 @@ impl WriteTxn {
             let ts = self.base.as_ref().map_or_else(|| self.engine.clock.published(), Snapshot::timestamp);
             return Ok(Outcome { ts, edges: 0, applied: 0 });
         }
-        self.engine.check_room(self.ops.len())?;
+        self.engine.check_room(self.operations_now()?)?;
         if let Some(outcome) = self.commit_alone()? {
             return Ok(outcome);
         }
@@ -475,7 +485,7 @@ impl WriteTxn {
     }
 
     pub(super) fn push_op(&mut self, op: TxnOp) -> Result<()> {
-        self.engine.check_operations(self.ops.len() + 1)?;
+        self.engine.check_operations(self.operations().saturating_add(1))?;
         self.ops.push(op);
         Ok(())
     }

@@ -300,6 +300,7 @@ fn of_txn(txn: &mut WriteTxn, wrong: &mut Vec<&'static str>) {
     refused!("WriteTxn::insert_edge", txn.insert_edge(1, 2));
     refused!("WriteTxn::insert_weighted_edge", txn.insert_weighted_edge(1, 2, 1.0));
     refused!("WriteTxn::remove_edge", txn.remove_edge(0, 1));
+    refused!("WriteTxn::remove_edges_of", txn.remove_edges_of(0, 1));
     refused!("WriteTxn::contains_vertex", txn.contains_vertex(0));
     refused!("WriteTxn::contains_edge", txn.contains_edge(0, 1));
     refused!("WriteTxn::weight", txn.weight(0, 1));

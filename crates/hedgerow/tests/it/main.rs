@@ -27,6 +27,7 @@ mod fixtures;
 mod graph_read;
 mod held;
 mod hub_reads;
+mod hubs;
 mod kinds;
 mod labels;
 mod maintained;
