@@ -18,9 +18,9 @@ use crate::durable::sync;
 use crate::error::{ArgumentError, Error, OpenError, Result, io_error};
 use crate::files::log::{Durable, log_refs};
 use crate::files::runs::Runs;
-use crate::options::{LEAST_MEMORY_LIMIT, Options};
+use crate::options::Options;
 use crate::state::ids::IdMap;
-use crate::state::limits::fits_limit;
+use crate::state::limits::{beside_opened, fits_limit};
 use crate::state::pages::Pages;
 use crate::state::schema::Schema;
 use crate::state::store::{Engine, EngineParts, Threads};
@@ -293,7 +293,7 @@ fn bytes_held(state: &Loaded) -> u64 {
     }
     let held = account.used().saturating_sub(memory.arena().stats().free() as u64);
     // What is free counts as room, but not beyond the limit.
-    held.max(account.used().saturating_sub(LEAST_MEMORY_LIMIT / 4))
+    held.max(account.used().saturating_sub(account.limit().map_or(0, beside_opened)))
 }
 
 /// What no manifest of this version says, though its checksum is right.
