@@ -20,7 +20,7 @@ use crate::files::log::{Durable, log_refs};
 use crate::files::runs::Runs;
 use crate::options::Options;
 use crate::state::ids::IdMap;
-use crate::state::limits::fits_limit;
+use crate::state::limits::{beside_opened, fits_limit};
 use crate::state::pages::Pages;
 use crate::state::schema::Schema;
 use crate::state::store::{Engine, EngineParts, Threads};
@@ -60,6 +60,7 @@ fn empty(
         labels: LabelTables::new(subgraphs.memory()),
         subgraphs,
         pages: Pages::none(config),
+        evicted: 0,
         schema: Schema::default(),
         ids: IdMap::new(config.keys, account),
         directory: durable.as_ref().map(|durable| durable.fs.clone()),
@@ -252,7 +253,7 @@ fn open_existing(
     state.free_unused_ids();
     let last = recovered.as_ref().map_or(manifest.checkpoint, |r| r.last_ts.max(manifest.checkpoint));
     let account = state.subgraphs.memory().account().clone();
-    fits_limit(&account, account.used())?;
+    fits_limit(&account, bytes_held(&state))?;
     let directory = Some(fs.clone());
     let durable = match recovered {
         Some(recovered) if !options.read_only => {
@@ -261,10 +262,38 @@ fn open_existing(
         }
         _ => None,
     };
-    let Loaded { config, subgraphs, labels, schema, ids, counts, pages, .. } = state;
-    let parts =
-        EngineParts { config, last, counts, subgraphs, labels, pages, schema, ids, durable, directory, lock };
+    let Loaded { config, subgraphs, labels, schema, ids, counts, pages, evicted, .. } = state;
+    let parts = EngineParts {
+        config,
+        last,
+        counts,
+        subgraphs,
+        labels,
+        pages,
+        evicted,
+        schema,
+        ids,
+        durable,
+        directory,
+        lock,
+    };
     Ok(Engine::new(options, parts, THREADS))
+}
+
+/// What is held once the log was replayed, without what the arena has free, which serves what comes next. Pages inside free blocks are given back
+/// where the limit has no room for them.
+fn bytes_held(state: &Loaded) -> u64 {
+    let memory = state.subgraphs.memory();
+    memory.retire_list().drain();
+    memory.arena().trim();
+    let account = memory.account();
+    let lacking = account.limit().map_or(0, |limit| account.used().saturating_sub(limit));
+    if lacking > 0 {
+        memory.arena().return_pages(usize::try_from(lacking).unwrap_or(usize::MAX));
+    }
+    let held = account.used().saturating_sub(memory.arena().stats().free() as u64);
+    // What is free counts as room, but not beyond the limit.
+    held.max(account.used().saturating_sub(account.limit().map_or(0, beside_opened)))
 }
 
 /// What no manifest of this version says, though its checksum is right.

@@ -53,16 +53,19 @@ pub struct Thresholds {
     pub threads_from: usize,
     /// The main parts that get patches.
     pub patches: PatchSizes,
+    /// As many bytes of keys are in memory before reads keep no more of what they learn: this, or less where a memory limit says so.
+    pub keys_kept: u64,
 }
 
 impl Thresholds {
     /// Sizes that the graphs of tests reach.
-    pub const SMALL: Thresholds = Thresholds { threads_from: 1 << 10, patches: PatchSizes::SMALL };
+    pub const SMALL: Thresholds =
+        Thresholds { threads_from: 1 << 10, patches: PatchSizes::SMALL, keys_kept: u64::MAX };
 }
 
 impl Default for Thresholds {
     fn default() -> Thresholds {
-        Thresholds { threads_from: 1 << 13, patches: PatchSizes::default() }
+        Thresholds { threads_from: 1 << 13, patches: PatchSizes::default(), keys_kept: u64::MAX }
     }
 }
 

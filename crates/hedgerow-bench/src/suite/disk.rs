@@ -3,13 +3,18 @@
 //! The graph is loaded and compacted without a limit. Then the store is opened without one, which says what the graph takes in memory and
 //! what the answers are, and with limits of a half and a quarter of that. Each does the same work; an answer that differs ends the suite. A thread
 //! looks at the account of the store and at the process every millisecond meanwhile.
+//!
+//! Two parts have a quarter of the memory: a snapshot is held while a tenth of the edges changes (`--only held`), and vertices are looked up by
+//! name (`--only keys`).
 
+mod held;
+mod keys;
 mod peak;
 mod steps;
 
 use std::path::Path;
 
-use hedgerow::{Durability, Graph, Options};
+use hedgerow::{Durability, Graph, LEAST_MEMORY_LIMIT, Options};
 
 use super::load;
 use super::recovery::Place;
@@ -23,7 +28,10 @@ use steps::{Answers, Seconds};
 /// Edges to a transaction while loading.
 const BATCH: usize = 100_000;
 /// Limits, in hundredths of what the graph takes in memory.
-const SHARES: [u64; 2] = [50, 25];
+const SHARES: [u64; 2] = [50, LEAST_SHARE];
+const LEAST_SHARE: u64 = 25;
+/// Parts that `--only` can name; what else it names are kernels.
+const PARTS: [&str; 2] = ["held", "keys"];
 
 /// What was measured with one limit.
 struct Figures {
@@ -40,6 +48,14 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     if !work.options.has(Engine::Hedgerow) {
         return Ok(());
     }
+    if work.options.only != ["keys"] {
+        limits(work, recorder)?;
+    }
+    if work.options.wants("keys") { keys::measure(work, recorder) } else { Ok(()) }
+}
+
+/// One store within limits.
+fn limits(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let place = Place::new(&work.options.dir, "disk")?;
     let threads = work.options.threads();
     let bytes_per_edge = fill(work, &place.0)?;
@@ -48,16 +64,18 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let whole = bytes_in_memory(work, &place.0)?;
     let metric = Metric { name: "whole.bytes", unit: "bytes", threads };
     recorder.add("hedgerow", metric, &[whole as f64], None)?;
-
-    let unlimited = measure(work, &place.0, None)?;
-    record(&unlimited, None, threads, recorder)?;
-    for share in SHARES {
-        let limit = whole * share / 100;
-        let limited = measure(work, &place.0, Some(limit))?;
-        limited.answers.must_agree_with(&unlimited.answers)?;
-        record(&limited, Some((share, limit, &unlimited)), threads, recorder)?;
+    if !work.options.only.iter().any(|name| PARTS.contains(&name.as_str())) {
+        let unlimited = measure(work, &place.0, None)?;
+        record(&unlimited, None, threads, recorder)?;
+        for share in SHARES {
+            let limit = (whole * share / 100).max(LEAST_MEMORY_LIMIT);
+            let limited = measure(work, &place.0, Some(limit))?;
+            limited.answers.must_agree_with(&unlimited.answers)?;
+            record(&limited, Some((share, limit, &unlimited)), threads, recorder)?;
+        }
     }
-    Ok(())
+    let limit = (whole * LEAST_SHARE / 100).max(LEAST_MEMORY_LIMIT);
+    if work.options.wants("held") { held::measure(work, &place.0, limit, recorder) } else { Ok(()) }
 }
 
 fn open(work: &Work<'_>, path: &Path, limit: Option<u64>) -> Result<Graph> {

@@ -1,10 +1,13 @@
 //! The suite `recovery`: how long a store takes to open, until the first snapshot, from a checkpoint, from its log, and
-//! from both.
+//! from both; with an empty log beside a graph of 2^16 vertices, and with a log of updates over a checkpoint.
+
+mod small;
+mod updates;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use hedgerow::{Direction, Durability, Graph, Topology};
+use hedgerow::{Direction, Durability, Graph, Options, Topology};
 
 use super::load;
 use super::work::{Engine, Work};
@@ -20,53 +23,88 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
         return Ok(());
     }
     let place = Place::new(&work.options.dir, "recovery")?;
-    let (edges, directed) = (&work.graph.edges, work.graph.edges.len() as f64 * work.per_edge);
-    // One operation per vertex and per edge, undirected ones once.
-    let operations = (work.graph.vertices + edges.len()) as f64;
+    let expected = from_log(work, &place.0, recorder)?;
+    from_checkpoint(work, &place.0, expected, recorder)?;
+    updates::measure(work, &place.0, recorder)?;
+    place.clear()?;
+    if work.options.wants("both") { from_both(work, &place.0, expected, recorder) } else { Ok(()) }
+}
 
-    let store = open(work, &place.0)?;
+/// Makes a store whose log has everything, and opens it; returns its edges.
+fn from_log(work: &Work<'_>, path: &Path, recorder: &mut Recorder) -> Result<u64> {
+    let store = open(work, path)?;
     load::insert_vertices(&store, work.graph.vertices)?;
-    put(&store, edges)?;
+    put(&store, &work.graph.edges)?;
     let expected = store.snapshot()?.edge_count()?;
     store.close()?;
-    let per_s = |total: f64, seconds: Vec<f64>| -> Vec<f64> { seconds.iter().map(|s| total / s).collect() };
-    let threads = work.options.threads();
+    if work.options.wants("log") {
+        let seconds = reopen(work, path, expected)?;
+        // One operation per vertex and per edge, undirected ones once.
+        let operations = (work.graph.vertices + work.graph.edges.len()) as f64;
+        let threads = work.options.threads();
+        let metric = Metric { name: "log.operations_per_s", unit: "operations/s", threads };
+        recorder.add("hedgerow", metric, &per_s(operations, &seconds), None)?;
+        recorder.add("hedgerow", Metric { name: "log.seconds", unit: "s", threads }, &seconds, None)?;
+    }
+    Ok(expected)
+}
+
+/// Writes a checkpoint of the store, and opens it with an empty log.
+fn from_checkpoint(work: &Work<'_>, path: &Path, expected: u64, recorder: &mut Recorder) -> Result<()> {
+    let (directed, threads) = (work.graph.edges.len() as f64 * work.per_edge, work.options.threads());
     let mut add = |name: &str, unit: &str, measured: &[f64]| {
         recorder.add("hedgerow", Metric { name, unit, threads }, measured, None)
     };
-    let seconds = reopen(work, &place.0, expected)?;
-    add("log.seconds", "s", &seconds)?;
-    add("log.operations_per_s", "operations/s", &per_s(operations, seconds))?;
-
-    let store = open(work, &place.0)?;
+    let store = open(work, path)?;
     let begun = Instant::now();
     let written = store.checkpoint()?;
     add("checkpoint_write.edges_per_s", "edges/s", &[directed / begun.elapsed().as_secs_f64()])?;
     add("checkpoint.bytes_per_edge", "bytes", &[written.bytes as f64 / directed])?;
     store.close()?;
-    let seconds = reopen(work, &place.0, expected)?;
-    add("open_empty_log.seconds", "s", &seconds)?;
-    let (point, view) = first_reads(work, &place.0, expected)?;
-    add("first_point_read.seconds", "s", &point)?;
-    add("first_view.seconds", "s", &view)?;
-    add("checkpoint.edges_per_s", "edges/s", &per_s(directed, view))?;
+    if work.options.wants("open_empty_log") {
+        let beside = small::measure(work, || reopen_once(work, path, expected))?;
+        add("open_empty_log.seconds", "s", &beside.seconds)?;
+        if let Some(small) = &beside.small {
+            add("open_empty_log.seconds.kron_16", "s", small)?;
+        }
+    }
+    if work.options.wants("first") {
+        let (point, view) = first_reads(work, path, expected)?;
+        add("first_point_read.seconds", "s", &point)?;
+        add("first_view.seconds", "s", &view)?;
+        add("checkpoint.edges_per_s", "edges/s", &per_s(directed, &view))?;
+    }
+    Ok(())
+}
 
-    place.clear()?;
-    let store = open(work, &place.0)?;
+/// Half of the edges in a checkpoint, half in the log.
+fn from_both(work: &Work<'_>, path: &Path, expected: u64, recorder: &mut Recorder) -> Result<()> {
+    let store = open(work, path)?;
     load::insert_vertices(&store, work.graph.vertices)?;
-    let (first, second) = edges.split_at(edges.len() / 2);
+    let (first, second) = work.graph.edges.split_at(work.graph.edges.len() / 2);
     put(&store, first)?;
     store.checkpoint()?;
     put(&store, second)?;
     store.close()?;
-    let seconds = reopen(work, &place.0, expected)?;
-    add("both.seconds", "s", &seconds)?;
-    add("both.edges_per_s", "edges/s", &per_s(directed, seconds))
+    let (directed, threads) = (work.graph.edges.len() as f64 * work.per_edge, work.options.threads());
+    let seconds = reopen(work, path, expected)?;
+    recorder.add("hedgerow", Metric { name: "both.seconds", unit: "s", threads }, &seconds, None)?;
+    let metric = Metric { name: "both.edges_per_s", unit: "edges/s", threads };
+    recorder.add("hedgerow", metric, &per_s(directed, &seconds), None)
+}
+
+fn per_s(total: f64, seconds: &[f64]) -> Vec<f64> {
+    seconds.iter().map(|s| total / s).collect()
 }
 
 fn open(work: &Work<'_>, path: &Path) -> Result<Graph> {
-    // Loading is not what is measured: one sync at the end will do.
-    Ok(load::options(work.graph.directed).durability(Durability::Manual).open(path)?)
+    open_with(work, path, None)
+}
+
+fn open_with(work: &Work<'_>, path: &Path, limit: Option<u64>) -> Result<Graph> {
+    // Loading is not what is measured: one sync at the end will do. What the log holds is: nothing takes it away in the background.
+    let options = load::options(work.graph.directed).durability(Durability::Manual).checkpoint_log_bytes(0);
+    Ok(limit.into_iter().fold(options, Options::memory_limit).open(path)?)
 }
 
 fn put(store: &Graph, edges: &[(u32, u32)]) -> Result<()> {
@@ -75,18 +113,19 @@ fn put(store: &Graph, edges: &[(u32, u32)]) -> Result<()> {
 
 /// Opens and closes the store; seconds until the first snapshot.
 fn reopen(work: &Work<'_>, path: &Path, expected: u64) -> Result<Vec<f64>> {
-    let mut taken = Vec::new();
-    for _ in 0..work.options.repeat() {
-        let begun = Instant::now();
-        let store = open(work, path)?;
-        let edges = store.snapshot()?.edge_count()?;
-        taken.push(begun.elapsed().as_secs_f64());
-        store.close()?;
-        if edges != expected {
-            return Err(format!("{edges} edges after reopening, {expected} before").into());
-        }
+    (0..work.options.repeat()).map(|_| reopen_once(work, path, expected)).collect()
+}
+
+fn reopen_once(work: &Work<'_>, path: &Path, expected: u64) -> Result<f64> {
+    let begun = Instant::now();
+    let store = open(work, path)?;
+    let edges = store.snapshot()?.edge_count()?;
+    let taken = begun.elapsed().as_secs_f64();
+    store.close()?;
+    if edges == expected {
+        return Ok(taken);
     }
-    Ok(taken)
+    Err(format!("{edges} edges after reopening, {expected} before").into())
 }
 
 /// Opens the store and reads a degree, then everything; the seconds of that degree, and of opening and reading everything.

@@ -52,7 +52,7 @@ pub(crate) struct VertexMemoryOptions {
 }
 
 /// A name.
-enum Name {
+pub(super) enum Name {
     Number(u64),
     Text(String),
 }
@@ -67,7 +67,7 @@ impl<'a> From<&'a Name> for VertexKeyRef<'a> {
 }
 
 impl Naming {
-    fn keys(self) -> KeyKind {
+    pub(super) fn keys(self) -> KeyKind {
         match self {
             Naming::Dense => KeyKind::Dense,
             Naming::U64 => KeyKind::U64,
@@ -76,7 +76,7 @@ impl Naming {
     }
 
     /// The name of vertex `v`: different ones of different vertices, in no order.
-    fn name(self, v: u64) -> Name {
+    pub(super) fn name(self, v: u64) -> Name {
         // An odd factor: no two products are alike.
         let shuffled = v.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bd1_e995;
         match self {

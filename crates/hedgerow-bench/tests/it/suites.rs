@@ -144,14 +144,35 @@ fn recovery_reads_checkpoint_and_log() {
     let lines = std::fs::read_to_string(dir.path().join("figures.jsonl")).unwrap();
     let figures: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     figures.iter().for_each(|f| check_form(f, "recovery", "uniform:9:4"));
-    find(&figures, "hedgerow", "checkpoint.edges_per_s");
-    find(&figures, "hedgerow", "log.operations_per_s");
+    for metric in [
+        "checkpoint.edges_per_s",
+        "log.operations_per_s",
+        "open_empty_log.seconds",
+        "first_point_read.seconds",
+        "updates.operations_per_s",
+        "updates_within_25.operations_per_s",
+        "both.seconds",
+    ] {
+        find(&figures, "hedgerow", metric);
+    }
     assert!(std::fs::read_dir(dir.path().join("files")).unwrap().next().is_none());
     let output = bench(dir.path(), &["report", "figures.jsonl", "--out", "page.html"], None);
     assert!(output.status.success(), "{}", text(&output.stderr));
     std::fs::write(dir.path().join("figures.jsonl"), "{}\n").unwrap();
     let output = bench(dir.path(), &["report", "figures.jsonl", "--out", "page.html"], None);
     assert!(!output.status.success() && text(&output.stderr).contains("figures.jsonl:1"));
+}
+
+#[test]
+fn disk_holds_a_snapshot_and_looks_vertices_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let figures = figures(dir.path(), &["disk", "--graph", "kron:9", "--only", "held,keys"]);
+    figures.iter().for_each(|f| check_form(f, "disk", "kron:9"));
+    find(&figures, "hedgerow", "held.answers_after.seconds");
+    for metric in ["keys.u64.runs_1", "keys.str.runs_1"] {
+        let most = find(&figures, "hedgerow", &format!("{metric}.blocks_per_lookup.most"));
+        assert_eq!(most["value"], 1.0, "{most}");
+    }
 }
 
 #[test]

@@ -113,11 +113,13 @@ impl Snapshot {
                 let (src, dst) = self.engine().ends_of(stated, src.into(), dst.into())?;
                 *keys = [src, dst];
             }
-            found.extend(engine.vertices_of(keys, t, |_, _, _| ())?.as_chunks().0.iter().copied().map(both));
+            found.extend(
+                engine.vertices_to_read(keys, t, |_, _, _| ())?.as_chunks().0.iter().copied().map(both),
+            );
         }
         for &(src, dst) in rest {
             let (src, dst) = self.engine().ends_of(stated, src.into(), dst.into())?;
-            found.push(both(engine.vertices_of([src, dst], t, |_, _, _| ())?));
+            found.push(both(engine.vertices_to_read([src, dst], t, |_, _, _| ())?));
         }
         Ok(found)
     }

@@ -40,7 +40,7 @@ impl Snapshot {
         src: VertexKeyRef<'_>,
         dst: VertexKeyRef<'_>,
     ) -> Result<Option<(VertexId, VertexId)>> {
-        let [src, dst] = self.engine().vertices_of([src, dst], self.timestamp(), |_, _, _| ())?;
+        let [src, dst] = self.engine().vertices_to_read([src, dst], self.timestamp(), |_, _, _| ())?;
         Ok(src.zip(dst).map(|(src, dst)| self.engine().placement().ends(src, dst)))
     }
 

@@ -168,7 +168,7 @@ impl Snapshot {
     ) -> Result<Vec<T>> {
         let look_up = |key| match sources.first() {
             Some(Source::View(view)) => {
-                let id = self.engine().vertex_of(key, self.timestamp())?;
+                let id = self.engine().vertex_to_read(key, self.timestamp())?;
                 Ok(id.filter(|&id| view.contains(id)))
             }
             _ => self.vertex_id(key),
@@ -176,7 +176,8 @@ impl Snapshot {
         // Those of a view whose kind nothing has to say, so that their cache misses overlap.
         let look_up_all = |keys: &[K; TOGETHER]| match (sources.first(), end) {
             (Some(Source::View(view)), None) => {
-                let found = self.engine().vertices_of(keys.map(K::into), self.timestamp(), |_, _, _| ())?;
+                let found =
+                    self.engine().vertices_to_read(keys.map(K::into), self.timestamp(), |_, _, _| ())?;
                 Ok(Some(found.map(|id| id.filter(|&id| view.contains(id)))))
             }
             _ => Ok::<_, Error>(None),

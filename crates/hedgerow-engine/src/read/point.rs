@@ -55,7 +55,7 @@ impl Snapshot {
                 }
             }
         };
-        engine.vertices_of([src, dst], self.timestamp(), likely)
+        engine.vertices_to_read([src, dst], self.timestamp(), likely)
     }
 
     /// As [`weight`](Self::weight), by vertex ids. In a graph without weights from the view where there is one, as

@@ -130,7 +130,7 @@ impl Snapshot {
     /// As of every [read](Self).
     pub fn vertex_id<'a>(&self, key: impl Into<VertexKeyRef<'a>>) -> Result<Option<VertexId>> {
         let engine = &self.inner.engine;
-        let Some(id) = engine.vertex_of(key.into(), self.inner.ts)? else { return Ok(None) };
+        let Some(id) = engine.vertex_to_read(key.into(), self.inner.ts)? else { return Ok(None) };
         Ok(self.contains_id(id)?.then_some(id))
     }
 

@@ -26,10 +26,11 @@ pub(crate) struct Eviction {
 }
 
 impl Eviction {
-    /// Of a store whose segments hold everything up to `clean`, if they can be read back.
-    pub(crate) fn new(clean: Option<Timestamp>) -> Eviction {
+    /// Of a store whose segments hold everything up to `clean`, if they can be read back, and of which so many subgraphs are not in memory
+    /// on pages that are.
+    pub(crate) fn new(clean: Option<Timestamp>, gone: u64) -> Eviction {
         let clean = AtomicU64::new(clean.map_or(0, |clean| clean.0 + 1));
-        let (happens, gone) = (AtomicBool::new(false), AtomicU64::new(0));
+        let (happens, gone) = (AtomicBool::new(gone > 0), AtomicU64::new(gone));
         Eviction {
             clean,
             happens,

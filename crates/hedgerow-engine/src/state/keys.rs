@@ -1,34 +1,51 @@
 //! Look-ups of keys, and of the keys of ids, where segments hold some that memory does not know: what `state::ids` says first, and
 //! segments where it says nothing. No file is read with a latch, or in a walk over versions.
 
+use std::collections::HashMap;
+
+use hedgerow_core::account::Purpose;
 use hedgerow_core::{KindId, LabelId, Timestamp, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_mem::keys::Moment;
 
-use crate::error::{Result, StorageError};
+use crate::error::{Error, Result, StorageError};
 use crate::state::pages::{KEY_BYTES, StoredKeys, fits_kind, invalid, page_of};
 use crate::state::store::Core;
 
 /// The vertices of a page.
 const PAGE_VERTICES: u64 = 4096;
+/// Keys take this share of a memory limit before reads keep no more of them.
+const KEPT_SHARE: u64 = 4;
 
 impl Core {
-    /// The vertex that `key` names for a snapshot at `t`. Of a dense graph the existence of the vertex is not looked at. O(1); where
-    /// memory does not know the key a read of a block for each segment.
+    /// The vertex that `key` names for a snapshot at `t`, for a commit: memory knows it from then on (rules K1, K5). Of a dense graph the
+    /// existence of the vertex is not looked at. O(1); where memory does not know the key a read of a block for each segment.
     ///
     /// # Errors
     /// Those of a read: damage, the system's errors, a limit without room.
     #[inline]
     pub(crate) fn vertex_of(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Result<Option<VertexId>> {
         match self.ids.lookup(key, t) {
+            None if self.ids.stored.are_there() => self.learned_vertex_of(key, t),
+            found => Ok(found),
+        }
+    }
+
+    /// As [`vertex_of`](Self::vertex_of), for a read: memory may not know the key after it.
+    ///
+    /// # Errors
+    /// As of that.
+    #[inline]
+    pub(crate) fn vertex_to_read(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Result<Option<VertexId>> {
+        match self.ids.lookup(key, t) {
             None if self.ids.stored.are_there() => self.stored_vertex_of(key, t),
             found => Ok(found),
         }
     }
 
-    /// As [`vertex_of`](Self::vertex_of), of several keys, whose cache misses overlap; `likely` as in
+    /// As [`vertex_to_read`](Self::vertex_to_read), of several keys, whose cache misses overlap; `likely` as in
     /// [`IdMap::lookup_all`](crate::state::ids::IdMap::lookup_all).
     #[inline]
-    pub(crate) fn vertices_of<const N: usize>(
+    pub(crate) fn vertices_to_read<const N: usize>(
         &self,
         keys: [VertexKeyRef<'_>; N],
         t: Timestamp,
@@ -48,9 +65,52 @@ impl Core {
     /// What memory did not find may have been learned since.
     #[cold]
     #[inline(never)]
-    fn stored_vertex_of(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Result<Option<VertexId>> {
+    fn learned_vertex_of(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Result<Option<VertexId>> {
         self.learn(key)?;
         Ok(self.ids.lookup(key, t))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn stored_vertex_of(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Result<Option<VertexId>> {
+        if self.keeps_keys() || self.knows_all_keys_that_are_worth_it()? {
+            return self.learned_vertex_of(key, t);
+        }
+        if !fits_kind(&self.schema.load(), self.config.keys, key) {
+            return Ok(None);
+        }
+        let mut found = None;
+        self.with_stored(|stored| {
+            found = stored.find(key)?;
+            Ok(())
+        })?;
+        if let Some(id) = found
+            && !self.ids.knows(id)
+        {
+            // So it is since the checkpoint that the store was opened from (rule K3).
+            return Ok(Some(id));
+        }
+        // Memory alone decides (rule K1), once who is binding the key has done so.
+        drop(self.ids.latch(self.ids.latch_of(key)));
+        Ok(self.ids.lookup(key, t))
+    }
+
+    /// Whether reads have memory know what they learn of keys. Where keys take a good part of the limit, what was looked up once would take the
+    /// room of what is read often, for good.
+    fn keeps_keys(&self) -> bool {
+        let of_limit = self.memory_limit.map_or(u64::MAX, |limit| limit / KEPT_SHARE);
+        self.account().used_for(Purpose::Keys) <= of_limit.min(self.thresholds.keys_kept)
+    }
+
+    /// Counts a look in segments, and has memory know all keys once that costs no more than the looks did, where the limit has room for them;
+    /// whether it knows them.
+    fn knows_all_keys_that_are_worth_it(&self) -> Result<bool> {
+        if self.ids.stored.all_known() {
+            return Ok(true);
+        }
+        self.check_owner()?;
+        // Where a page cannot be read others can, and this key perhaps too.
+        Ok(self.ids.stored.note_look() && self.has_room_for_keys() && self.learn_all().is_ok())
     }
 
     /// Has memory know what a key names: from then on it alone decides, with the key's latch too. All keys are read once that costs no
@@ -62,12 +122,8 @@ impl Core {
         if self.ids.stored.all_known() || !fits_kind(&self.schema.load(), self.config.keys, key) {
             return Ok(());
         }
-        self.check_owner()?;
-        if self.ids.stored.note_look() {
-            // Where a page cannot be read others can, and this key perhaps too.
-            if self.has_room_for_keys() && self.learn_all().is_ok() {
-                return Ok(());
-            }
+        if self.knows_all_keys_that_are_worth_it()? {
+            return Ok(());
         }
         self.check_room_for_keys(1)?;
         self.with_stored(|stored| stored.learn(key))
@@ -120,8 +176,9 @@ impl Core {
 
     /// Whether the limit has room for all keys, beside what is used.
     fn has_room_for_keys(&self) -> bool {
-        self.memory_limit.is_none()
-            || self.account().room() / 2 >= self.ids.stored.count().saturating_mul(KEY_BYTES)
+        let needed = self.ids.stored.count().saturating_mul(KEY_BYTES);
+        let has_room = self.memory_limit.is_none() || self.account().room() / 2 >= needed;
+        has_room && needed <= self.thresholds.keys_kept
     }
 
     fn check_room_for_keys(&self, keys: u64) -> Result<()> {
@@ -145,10 +202,7 @@ impl Core {
     /// As of [`vertex_of`](Self::vertex_of).
     #[inline]
     pub(crate) fn key_of(&self, id: VertexId) -> Result<VertexKey> {
-        if !self.tells_key_of(id) {
-            self.must_learn_key_of(id)?;
-        }
-        Ok(self.ids.key_of(id))
+        if self.tells_key_of(id) { Ok(self.ids.key_of(id)) } else { self.stored_key_of(id) }
     }
 
     /// The kind of a vertex that is live in a snapshot that is being read.
@@ -157,24 +211,54 @@ impl Core {
     /// As of [`vertex_of`](Self::vertex_of).
     #[inline]
     pub(crate) fn kind_of(&self, id: VertexId) -> Result<KindId> {
-        if !self.tells_key_of(id) {
-            self.must_learn_key_of(id)?;
+        if self.tells_key_of(id) {
+            return Ok(self.ids.kind_of(id));
         }
-        Ok(self.ids.kind_of(id))
+        Ok(self.stored_key_of(id)?.kind())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn stored_key_of(&self, id: VertexId) -> Result<VertexKey> {
+        match self.stored_keys_of(vec![id])?.remove(&id) {
+            Some(key) => Ok(key),
+            None => Ok(self.ids.key_of(id)),
+        }
+    }
+
+    /// The keys of vertices that memory did not know: it knows those that are not returned.
+    #[cold]
+    fn stored_keys_of(&self, mut ids: Vec<VertexId>) -> Result<HashMap<VertexId, VertexKey>> {
+        if self.keeps_keys() {
+            ids.into_iter().try_for_each(|id| self.must_learn_key_of(id))?;
+            return Ok(HashMap::new());
+        }
+        self.check_owner()?;
+        ids.sort_unstable();
+        let mut found = HashMap::with_capacity(ids.len());
+        let page_of_id = |id: &VertexId| page_of(LabelId::DEFAULT, id.subgraph());
+        for ids in ids.chunk_by(|a, b| page_of_id(a) == page_of_id(b)) {
+            self.with_stored(|stored| stored.find_keys(page_of_id(&ids[0]), ids, &mut found))?;
+        }
+        // What memory knows by now counts (rule K1), as it did not when it was asked.
+        found.retain(|id, _| !self.ids.knows(*id));
+        match ids.iter().find(|id| !found.contains_key(id) && !self.ids.knows(**id)) {
+            None => Ok(found),
+            Some(_) => Err(self.vertex_without_key()),
+        }
+    }
+
+    fn vertex_without_key(&self) -> Error {
+        let sources = self.pages.sources();
+        let newest = sources.segments().next().map_or("", |segment| segment.name.as_str());
+        invalid(newest, "a vertex without a key")
     }
 
     #[cold]
     #[inline(never)]
     fn must_learn_key_of(&self, id: VertexId) -> Result<()> {
         self.learn_key_of(id)?;
-        match self.ids.knows(id) {
-            true => Ok(()),
-            false => {
-                let sources = self.pages.sources();
-                let newest = sources.segments().next().map_or("", |segment| segment.name.as_str());
-                Err(invalid(newest, "a vertex without a key"))
-            }
-        }
+        if self.ids.knows(id) { Ok(()) } else { Err(self.vertex_without_key()) }
     }
 
     /// What `read` makes of keys of vertices that it meets in walks over versions, where no file is read: it is called again once those
@@ -183,14 +267,15 @@ impl Core {
     /// # Errors
     /// Those of `read`, and as of [`vertex_of`](Self::vertex_of).
     pub(crate) fn telling_keys<R>(&self, mut read: impl FnMut(&mut KeyTeller<'_>) -> Result<R>) -> Result<R> {
+        let mut told = HashMap::new();
         loop {
-            let mut keys = KeyTeller { core: self, untold: Vec::new() };
+            let mut keys = KeyTeller { core: self, told, untold: Vec::new() };
             let made = read(&mut keys)?;
             if keys.untold.is_empty() {
                 return Ok(made);
             }
-            let untold = std::mem::take(&mut keys.untold);
-            untold.into_iter().try_for_each(|id| self.must_learn_key_of(id))?;
+            told = keys.told;
+            told.extend(self.stored_keys_of(keys.untold)?);
         }
     }
 }
@@ -198,6 +283,8 @@ impl Core {
 /// Tells keys of vertices, and remembers of which it could not.
 pub(crate) struct KeyTeller<'a> {
     core: &'a Core,
+    /// Those that memory does not keep.
+    told: HashMap<VertexId, VertexKey>,
     untold: Vec<VertexId>,
 }
 
@@ -205,10 +292,15 @@ impl KeyTeller<'_> {
     /// The key of a vertex that is live in a snapshot that is being read; any key if it is not known yet.
     #[inline]
     pub(crate) fn of(&mut self, id: VertexId) -> VertexKey {
-        if !self.core.tells_key_of(id) {
-            self.untold.push(id);
-            return VertexKey::U64(0);
+        if self.core.tells_key_of(id) { self.core.ids.key_of(id) } else { self.of_stored(id) }
+    }
+
+    #[cold]
+    fn of_stored(&mut self, id: VertexId) -> VertexKey {
+        if let Some(key) = self.told.get(&id) {
+            return key.clone();
         }
-        self.core.ids.key_of(id)
+        self.untold.push(id);
+        VertexKey::U64(0)
     }
 }

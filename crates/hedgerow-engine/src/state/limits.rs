@@ -22,6 +22,12 @@ pub(crate) fn most_operations(limit: Option<u64>) -> usize {
     usize::try_from(within).map_or(MAX_OPERATIONS, |within| within.min(MAX_OPERATIONS))
 }
 
+/// What a limit leaves free beside a store that is opened: as much as commits leave for buffers and for what they do not foresee, so that what was
+/// written within a limit is opened within it.
+pub(crate) fn beside_opened(limit: u64) -> u64 {
+    (limit / 8).min(4 << 20).saturating_add((limit / 32).min(2 << 20)).min(LEAST_MEMORY_LIMIT / 4)
+}
+
 /// Refuses to open a store that takes `bytes` and does not fit the memory limit with what is always needed beside them.
 ///
 /// # Errors
@@ -29,7 +35,7 @@ pub(crate) fn most_operations(limit: Option<u64>) -> usize {
 pub(crate) fn fits_limit(account: &Account, bytes: u64) -> Result<()> {
     let needed = bytes.saturating_add(LEAST_MEMORY_LIMIT / 4);
     match account.limit() {
-        Some(limit) if needed > limit => {
+        Some(limit) if bytes.saturating_add(beside_opened(limit)) > limit => {
             // Threads that load side by side leave different gaps each time.
             let least = needed.saturating_add(bytes / 16);
             Err(OpenError::MemoryLimit { limit, least }.into())

@@ -112,6 +112,8 @@ pub(crate) struct EngineParts {
     pub(crate) subgraphs: SubgraphTable,
     pub(crate) labels: LabelTables,
     pub(crate) pages: Pages,
+    /// Of how many subgraphs on pages in memory the chains are not.
+    pub(crate) evicted: u64,
     pub(crate) schema: Schema,
     pub(crate) ids: IdMap,
     pub(crate) durable: Option<Durable>,
@@ -158,7 +160,7 @@ impl Engine {
             commits: Arc::default(),
             subgraphs: parts.subgraphs,
             labels: parts.labels,
-            eviction: Eviction::new(parts.pages.clean()),
+            eviction: Eviction::new(parts.pages.clean(), parts.evicted),
             pages: parts.pages,
             cold,
             schema: SchemaCell::new(parts.schema),

@@ -111,6 +111,16 @@ impl Latched<'_> {
         unlinked.into_iter().for_each(|version| self.subgraph.memory().retire_list().take(version));
     }
 
+    /// Says of a chain to which nothing was linked yet that files hold it as of `as_of` and memory does not: as if it had been
+    /// [installed](Self::install) and [taken out](Self::evict) again. `present` is the mask of the vertices that exist, where the chain says it.
+    pub fn install_stored(&mut self, direction: Direction, present: Option<u64>, as_of: Timestamp) {
+        if let (Direction::Out, Some(present)) = (direction, present) {
+            self.writer.present = present;
+        }
+        self.subgraph.note_applied(self.last_ts().max(as_of));
+        self.evict(direction);
+    }
+
     /// Looks at the newest versions after a merge, down to the first that a snapshot reads: those behind it have been
     /// judged, and wait for what was reported then. So a merge does not pay for the snapshots that are held.
     pub(super) fn reclaim_recent(

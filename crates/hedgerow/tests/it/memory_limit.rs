@@ -80,6 +80,71 @@ fn a_log_that_does_not_fit_is_not_replayed_and_says_what_would_do() {
     limited(LIMIT).open_on(disk.handle()).unwrap();
 }
 
+/// Changes all over a graph several times as large as its limit, until what changed fills the limit: a log that touches nearly all pages, few chains
+/// of each. The store opens again within the limit, to write and to read alone, with all of it.
+#[test]
+fn a_log_that_was_written_within_a_limit_is_replayed_within_it() {
+    const VERTICES: u64 = 1 << 17;
+    let disk = SimFs::new();
+    let options = |limit| limited(limit).weighted(true).directed(true);
+    let graph = options(8 * LIMIT).open_on(disk.handle()).unwrap();
+    for round in 1..=16 {
+        let edge = |v: u64| (v, (v * 5 + round * 4099) % VERTICES, round as f64);
+        graph.transact(1, |tx| tx.put_weighted_edges((0..VERTICES).map(edge))).unwrap();
+    }
+    graph.checkpoint().unwrap();
+    let whole = graph.memory_bytes();
+    assert!(whole > 3 * LIMIT, "{whole} bytes are too few for this test");
+    graph.close().unwrap();
+
+    let graph = options(LIMIT).open_on(disk.handle()).unwrap();
+    let (mut rng, mut changed) = (Rng::new(9), Vec::new());
+    loop {
+        let (a, b) = (rng.below(VERTICES), rng.below(VERTICES));
+        let done = match changed.len() % 3 {
+            0 => {
+                graph.remove_edge(a, (a * 5 + 4099) % VERTICES).map(|_| (a, (a * 5 + 4099) % VERTICES, None))
+            }
+            _ => graph.insert_weighted_edge(a, b, -1.0).map(|_| (a, b, Some(-1.0))),
+        };
+        match done {
+            Ok(edge) => changed.push(edge),
+            Err(Error::Commit(CommitError::MemoryLimit { .. })) => break,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    let edges = graph.snapshot().unwrap().edge_count().unwrap();
+    graph.close().unwrap();
+    assert!(changed.len() > 200, "{} changes", changed.len());
+    for read_only in [true, false] {
+        let graph = options(LIMIT).read_only(read_only).open_on(disk.handle()).unwrap();
+        account::check(&graph).unwrap();
+        assert!(graph.memory_bytes() <= LIMIT, "{}", graph.memory_bytes());
+        let snapshot = graph.snapshot().unwrap();
+        assert_eq!(snapshot.edge_count().unwrap(), edges);
+        let latest: std::collections::BTreeMap<(u64, u64), _> =
+            changed.iter().map(|&(a, b, weight)| ((a, b), weight)).collect();
+        for (&(a, b), weight) in &latest {
+            let found = snapshot.weight(a, b).unwrap();
+            assert!(
+                weight.is_none_or(|_| found.is_some()) && (weight.is_some() || found.is_none()),
+                "{a} {b}"
+            );
+            // What was not changed is read from files.
+            let other = (a + 64) % VERTICES;
+            assert!(snapshot.degree(other, Direction::Out).unwrap().is_some_and(|degree| degree > 8));
+        }
+        assert!(graph.check().unwrap().is_ok());
+        // A checkpoint writes what was replayed, and what was not read with it.
+        if !read_only {
+            graph.checkpoint().unwrap();
+        }
+    }
+    let graph = options(8 * LIMIT).open_on(disk.handle()).unwrap();
+    assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), edges);
+    assert!(graph.check().unwrap().is_ok());
+}
+
 #[test]
 fn limits_below_the_least_and_transactions_above_a_quarter_are_refused() {
     for limit in [0, 1, LIMIT - 1] {

@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use hedgerow::io::{CountingFs, IoCounters};
 use hedgerow::{
-    Direction, Durability, Error, Graph, KeyKind, KindId, Options, StorageError, VertexId, VertexKey,
+    Direction, Durability, Error, Graph, KeyKind, KindId, Options, StorageError, Thresholds, VertexId,
+    VertexKey,
 };
 use hedgerow_testkit::SimFs;
 use hedgerow_testkit::sim_fs::SplitMix64;
@@ -59,9 +60,18 @@ fn counted(names: Names, disk: &SimFs) -> (Graph, Arc<IoCounters>) {
     (names.options().open_on(Arc::new(fs)).unwrap(), counters)
 }
 
+/// So few bytes that reads have memory know next to nothing of what they learn.
+const HARDLY_ANY: u64 = 2048;
+
+/// Options of a store whose reads keep so many bytes of keys.
+fn keeping(names: Names, keys_kept: u64) -> Options {
+    names.options().thresholds(Thresholds { keys_kept, ..Thresholds::SMALL })
+}
+
 /// Vertices on some pages, and what should be in the store.
 struct World {
     names: Names,
+    options: Options,
     disk: SimFs,
     graph: Graph,
     vertices: BTreeSet<u64>,
@@ -74,7 +84,8 @@ struct World {
 impl World {
     fn new(names: Names, seed: u64) -> World {
         let disk = SimFs::new();
-        let graph = names.options().open_on(disk.handle()).unwrap();
+        let options = keeping(names, if seed / 3 % 2 == 0 { u64::MAX } else { HARDLY_ANY });
+        let graph = options.clone().open_on(disk.handle()).unwrap();
         names.define(&graph);
         let mut tx = graph.write().unwrap();
         for v in 0..PAGES * PAGE {
@@ -82,7 +93,16 @@ impl World {
         }
         tx.commit().unwrap();
         let (vertices, next) = ((0..PAGES * PAGE).collect(), PAGES * PAGE);
-        World { names, disk, graph, vertices, edges: BTreeSet::new(), rng: SplitMix64::new(seed), next }
+        World {
+            names,
+            options,
+            disk,
+            graph,
+            vertices,
+            edges: BTreeSet::new(),
+            rng: SplitMix64::new(seed),
+            next,
+        }
     }
 
     /// One of the few vertices that take part, on all pages; now and then a new one.
@@ -180,7 +200,7 @@ impl World {
 
     fn reopen(&mut self) {
         self.graph.close().unwrap();
-        self.graph = self.names.options().open_on(self.disk.handle()).unwrap();
+        self.graph = self.options.clone().open_on(self.disk.handle()).unwrap();
     }
 
     fn run(mut self, steps: u64) {
@@ -201,7 +221,7 @@ impl World {
         let copy = SimFs::new();
         self.graph.backup_on(copy.handle()).unwrap();
         self.compare();
-        self.graph = self.names.options().read_only(true).open_on(copy.handle()).unwrap();
+        self.graph = self.options.clone().read_only(true).open_on(copy.handle()).unwrap();
         self.read_some();
         self.compare();
     }
@@ -386,13 +406,20 @@ fn damage_is_an_error_of_who_needs_what_is_damaged() {
     }
 }
 
-/// Keys are learned within the limit, beside pages that come and go.
+/// Keys are learned within the limit, beside pages that come and go: all that are read, or hardly any of them.
 #[test]
 fn a_store_larger_than_its_limit_is_read_by_name_within_it() {
+    let [all, few] = [u64::MAX, HARDLY_ANY].map(read_by_name_within_a_limit);
+    // Those of vertices that were written to are known in any case, and have chunks of rows.
+    assert!(few < all - all / 8, "{few} bytes of keys, or {all}");
+}
+
+/// The bytes of keys that are in memory after it.
+fn read_by_name_within_a_limit(kept: u64) -> u64 {
     const PAGES: u64 = 64;
     let (names, limit) = (Names::Numbers, hedgerow::LEAST_MEMORY_LIMIT);
     let disk = store_of(names, PAGES);
-    let graph = names.options().memory_limit(limit).open_on(disk.handle()).unwrap();
+    let graph = keeping(names, kept).memory_limit(limit).open_on(disk.handle()).unwrap();
     let snapshot = graph.snapshot().unwrap();
     let (mut rng, mut most) = (SplitMix64::new(3), 0);
     for round in 0..1_500 {
@@ -409,16 +436,18 @@ fn a_store_larger_than_its_limit_is_read_by_name_within_it() {
         }
     }
     assert!(most <= limit + limit / 64, "{most} of {limit}");
+    graph.stats().unwrap().id_map_bytes
 }
 
 /// Threads that look for keys, remove their vertices and insert others, while keys are learned one by one, by page and all, and while
 /// checkpoints are written. Each thread knows what its own keys name.
 #[test]
 fn keys_are_learned_beside_writers_and_checkpoints() {
-    for (seed, names) in ALL.into_iter().enumerate() {
+    let all = ALL.into_iter().flat_map(|names| [u64::MAX, HARDLY_ANY].map(|kept| (names, kept)));
+    for (seed, (names, kept)) in all.enumerate() {
         let disk = store_of(names, 4);
         add_segments(names, &disk, 1);
-        let (graph, _) = counted(names, &disk);
+        let graph = keeping(names, kept).open_on(disk.handle()).unwrap();
         let gone: BTreeSet<u64> = (0..40).collect();
         let kept: Vec<BTreeSet<u64>> = std::thread::scope(|scope| {
             let work = |thread: u64| {

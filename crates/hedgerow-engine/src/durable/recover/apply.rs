@@ -6,23 +6,18 @@
 //! not fit the first is reported, and that is the one at which a replay in order would have stopped: what comes before
 //! it is applied in every subgraph as if there were nothing else.
 
-use std::collections::HashSet;
-
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
     Direction, InterpolationHint, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
 };
 use hedgerow_mem::delta::EdgeOp;
 use hedgerow_mem::subgraph::{LocalOp, Subgraph};
-use hedgerow_mem::{Attributes, Ops, SubgraphTable};
-use hedgerow_tier::PageId;
+use hedgerow_mem::{Attributes, Ops};
 use rayon::prelude::*;
 
 use super::batch::{Act, Batch, Misfit, ReplayAttributes, ReplayEntry};
 use super::{Loaded, NoReaders};
-use crate::error::Result;
 use crate::state::change::edge_op;
-use crate::state::pages::page_of;
 
 /// Fewer sides than this are applied by the calling thread.
 const WORTH_THREADS: usize = 4096;
@@ -63,32 +58,6 @@ impl Outcome {
 }
 
 impl Loaded {
-    /// Loads the pages that a batch reads or writes: of the labels of its sides, of the existence of their vertices, and of all labels
-    /// where a vertex ends. O(1) where all pages are loaded.
-    pub(super) fn load_touched(&self, batch: &Batch) -> Result<()> {
-        if self.tables().all(|(_, table)| table.all_loaded()) {
-            return Ok(());
-        }
-        let mut touched: HashSet<PageId> = HashSet::new();
-        // Looked up in the table first, where nearly all are found.
-        let mut touch = |table: Option<&SubgraphTable>, label, id| {
-            if table.is_some_and(|table| table.find(id).is_err()) {
-                touched.insert(page_of(label, id));
-            }
-        };
-        for side in batch.sides() {
-            let (label, id) = (side.label(), side.subgraph());
-            touch(Some(&self.subgraphs), LabelId::DEFAULT, id);
-            if side.act() == Act::RemoveVertex {
-                self.labels.iter().for_each(|(label, table)| touch(Some(table), label, id));
-            } else if label != LabelId::DEFAULT {
-                touch(self.labels.get(label), label, id);
-            }
-        }
-        let touched: Vec<PageId> = touched.into_iter().collect();
-        hedgerow_par::try_for_each(touched.par_iter(), |page| self.pages.load(self.table(page.label), *page))
-    }
-
     /// Applies a batch and empties it. O(sides log sides), and O(edges) of the subgraphs that have many.
     pub(super) fn apply(&self, batch: &mut Batch) -> std::result::Result<Tally, Misfit> {
         let mut lists = batch.take_lists();

@@ -5,12 +5,18 @@ use hedgerow_core::{
 };
 use hedgerow_log::CommitPlace;
 
-/// A batch is applied when it holds this many sides of operations: 24 MiB of them.
-pub(super) const MOST_SIDES: usize = 1 << 20;
+/// A batch is applied when it holds this many sides of operations: 96 MiB of them.
+pub(super) const MOST_SIDES: usize = 1 << 22;
 /// A batch is applied when it holds about this many bytes of properties.
 const MOST_ROW_BYTES: usize = 16 << 20;
 /// Subgraphs are dealt out to this many lists, each of which one thread sorts and applies.
 const LISTS: usize = 256;
+
+/// How many sides a batch of `bytes` has.
+pub(super) fn most_sides(bytes: u64) -> usize {
+    let sides = bytes / size_of::<ReplayEntry>() as u64;
+    usize::try_from(sides).map_or(MOST_SIDES, |sides| sides.clamp(1, MOST_SIDES))
+}
 
 /// What happens at one end of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -70,6 +70,7 @@ pub(crate) fn load_segments(
         runs: Runs::default(),
         pages,
         living: Vec::new(),
+        evicted: 0,
         checkpoint: manifest.checkpoint,
     };
     match counts {

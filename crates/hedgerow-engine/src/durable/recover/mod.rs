@@ -10,6 +10,7 @@ mod batch;
 mod keys;
 mod load;
 mod replay;
+mod touched;
 mod whole;
 
 #[cfg(test)]
@@ -47,6 +48,8 @@ pub(crate) struct Loaded {
     pub(crate) pages: Pages,
     /// Where vertices have keys: which ones the segments hold, by subgraph, in no order.
     living: Vec<(SubgraphId, u64)>,
+    /// Of how many subgraphs of pages that are loaded the chains are not in memory.
+    pub(crate) evicted: u64,
     checkpoint: Timestamp,
 }
 

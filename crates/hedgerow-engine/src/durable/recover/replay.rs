@@ -2,18 +2,26 @@
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, KeyKind, LabelId, Op, Row, VertexId, VertexKeyRef};
-use hedgerow_io::{Corruption, CorruptionKind};
+use hedgerow_io::{Corruption, CorruptionKind, machine};
 use hedgerow_log::{CommitPlace, Ops, segment_name};
 
 use super::apply::BAD_VERTEX;
-use super::batch::{Act, Batch, MOST_SIDES, ReplayAttributes};
+use super::batch::{Act, Batch, MOST_SIDES, ReplayAttributes, most_sides};
 use super::{LAST_TIMESTAMP, Loaded};
 use crate::error::{ArgumentError, Error, Result};
 use crate::state::pages::fits_kind;
 
+/// A batch takes this share of a memory limit at most.
+const LIMIT_SHARE: u64 = 16;
+/// Without a limit it takes this share of the memory that there is for the process, but not less than this. Each list is merged once for each
+/// batch that has something for it: the larger batches are, the fewer merges there are.
+const MACHINE_SHARE: u64 = 64;
+const FEWEST_BYTES: u64 = 24 << 20;
+
 /// A replay under way. What it was given is applied batch by batch; call [`finish`](Self::finish) for the rest.
 ///
-/// Memory beside the state itself: in proportion to the log, up to about 64 MiB.
+/// Memory beside the state itself: in proportion to the log, up to about 200 MiB, or three 64ths of the memory of the machine, at least 64 MiB;
+/// within a memory limit about an eighth of it.
 pub(crate) struct Replay<'a> {
     state: &'a mut Loaded,
     batch: Batch,
@@ -31,7 +39,12 @@ type Fits<T> = std::result::Result<T, &'static str>;
 
 impl<'a> Replay<'a> {
     pub(crate) fn new(state: &'a mut Loaded) -> Replay<'a> {
-        Replay::in_batches(state, MOST_SIDES)
+        let limit = state.subgraphs.memory().account().limit();
+        let bytes = match limit {
+            Some(limit) => limit / LIMIT_SHARE,
+            None => machine::memory_bytes().map_or(0, |bytes| bytes / MACHINE_SHARE).max(FEWEST_BYTES),
+        };
+        Replay::in_batches(state, most_sides(bytes))
     }
 
     /// As [`new`](Self::new); applies whenever `sides` ends of operations have come together.

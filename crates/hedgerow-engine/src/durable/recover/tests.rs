@@ -174,10 +174,22 @@ fn replayed(fs: &Arc<dyn Vfs>, config: GraphConfig, sides: usize) -> Result<Stri
         Err(other) => panic!("{other}"),
     };
     state.free_unused_ids();
-    let Loaded { config, subgraphs, labels, schema, ids, counts, pages, .. } = state;
+    let Loaded { config, subgraphs, labels, schema, ids, counts, pages, evicted, .. } = state;
     let (durable, directory, lock) = (None, None, None);
-    let parts =
-        EngineParts { config, last, counts, subgraphs, labels, pages, schema, ids, durable, directory, lock };
+    let parts = EngineParts {
+        config,
+        last,
+        counts,
+        subgraphs,
+        labels,
+        pages,
+        evicted,
+        schema,
+        ids,
+        durable,
+        directory,
+        lock,
+    };
     let graph = Graph { engine: Engine::new(&Options::new().background_settling(false), parts, THREADS) };
     let report = graph.check().unwrap();
     assert!(report.is_ok(), "{report:?}");

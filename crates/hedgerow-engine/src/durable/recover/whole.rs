@@ -38,7 +38,10 @@ impl Loaded {
     /// for each other, and a list belongs to a vertex: they are not looked at. Nor is a graph of which a part is not loaded: the check
     /// of a store looks at that. O(edges), in parallel.
     pub(crate) fn edges_lead_somewhere(&self) -> bool {
-        if !self.config.is_one_way() || !self.tables().all(|(_, table)| table.all_loaded()) {
+        if !self.config.is_one_way()
+            || self.evicted > 0
+            || !self.tables().all(|(_, table)| table.all_loaded())
+        {
             return true;
         }
         let living = Living::of(&self.subgraphs);

@@ -3,10 +3,11 @@
 use hedgerow_core::{Direction, GraphConfig, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp};
 use hedgerow_io::{Corruption, CorruptionKind};
 use hedgerow_mem::{Arena, Extra, Main, Subgraph};
-use hedgerow_tier::AdjacencyPart;
+use hedgerow_tier::{AdjacencyPart, ImageId, SubgraphImage};
 
 use super::fits::check_schema;
 use crate::error::{Error, Result};
+use crate::state::directions::directions_of;
 use crate::state::schema::Schema;
 
 /// What images are held against, and when their versions begin.
@@ -102,6 +103,29 @@ impl Installer<'_> {
             return Err(invalid(file, "weights do not fit the graph"));
         }
         Ok(main)
+    }
+
+    /// The main parts of an image, one for each direction that is stored, in the place of chains that are not in memory; without edges where
+    /// there is no image.
+    pub(super) fn mains(
+        &self,
+        id: ImageId,
+        image: Option<SubgraphImage>,
+        file: &str,
+    ) -> Result<Vec<(Direction, Main)>> {
+        let present = image.as_ref().map_or(0, |image| image.present);
+        let mut parts = [None, None];
+        for part in image.into_iter().flat_map(|image| image.parts) {
+            let part = self.checked(id.subgraph, part, file)?;
+            let direction = part.direction as usize;
+            parts[direction] = Some(part);
+        }
+        let main = |(direction, part): (Direction, _)| match id.label {
+            LabelId::DEFAULT => Ok((direction, self.main_of_default(present, part, file)?)),
+            _ => Ok((direction, self.main_of_label(part, file)?)),
+        };
+        let directions = directions_of(&self.config, id.label).iter().copied();
+        directions.map(|direction| main((direction, parts[direction as usize].take()))).collect()
     }
 
     /// Installs edges of a label other than the default one, or properties of vertices, which were checked; returns how many edges.

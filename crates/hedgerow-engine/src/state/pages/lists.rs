@@ -19,6 +19,9 @@ use crate::state::store::Core;
 /// A chain that is touched so often comes into memory although others have to leave for it. Less often, a store that is read at random
 /// would exchange chains for others that are as likely to be read.
 const MANY: u32 = 8;
+/// In a graph with keys, vertices of a chain that are looked up so often of late have it come into memory where there is room: directories, which
+/// are cached, say without a read that they exist.
+const MANY_LOOKS: u32 = 32;
 
 /// What a call reads of a chain: of one of its vertices, in one direction.
 #[derive(Clone, Copy)]
@@ -201,7 +204,7 @@ impl Core {
         }
         let Some(recent) = self.cold.recent() else { return self.look_in_memory(id) };
         if looks == 1
-            && !self.is_worth_its_memory(recent.touch(wanted.touched()), id)
+            && !self.is_worth_its_memory(recent.touch(wanted.touched()), wanted.touched())
             && let Some(list) = self.read_from_files(table, wanted)?
         {
             return Ok(Look::Cold(Box::new(list)));
@@ -218,9 +221,12 @@ impl Core {
     }
 
     /// Whether a chain that was touched so often of late is to come into memory: once it was twice where there is room, and where others have
-    /// to leave for it if it was many times.
-    fn is_worth_its_memory(&self, touches: u32, id: ImageId) -> bool {
-        touches > 1 && (touches >= MANY || self.has_free_room_for(id))
+    /// to leave for it if it was many times. For vertices that are looked up by key nothing has to leave.
+    fn is_worth_its_memory(&self, touches: u32, Touched { image, of_vertex }: Touched) -> bool {
+        if of_vertex && !self.ids.is_dense() {
+            return touches >= MANY_LOOKS && self.has_free_room_for(image);
+        }
+        touches > 1 && (touches >= MANY || self.has_free_room_for(image))
     }
 
     /// Has the chain in memory.

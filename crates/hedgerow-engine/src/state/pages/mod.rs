@@ -11,6 +11,7 @@ mod evict;
 mod fits;
 mod install;
 mod lists;
+mod partly;
 mod reload;
 mod stored_keys;
 mod whole;
@@ -102,7 +103,7 @@ impl Pages {
         }
         let sources = self.sources();
         let page = SubgraphPage::new(table.memory().clone(), PAGE);
-        match self.fill(&page, table, &sources, id) {
+        match self.fill(&page, table, &sources, (id, u64::MAX)) {
             Ok(()) => {
                 table.load(id.page as usize, page);
                 Ok(())
@@ -114,10 +115,17 @@ impl Pages {
         }
     }
 
-    fn fill(&self, page: &SubgraphPage, table: &SubgraphTable, sources: &Sources, id: PageId) -> Result<()> {
+    /// Reads the chains of the places `wanted` of a page into it.
+    fn fill(
+        &self,
+        page: &SubgraphPage,
+        table: &SubgraphTable,
+        sources: &Sources,
+        (id, wanted): (PageId, u64),
+    ) -> Result<()> {
         let living = if id.label == LabelId::DEFAULT { None } else { Some(living(sources, id)?) };
         let installer = self.installer(table);
-        sources.read_page(id, |image, file| {
+        sources.read_images(id, wanted, |image, file| {
             let place = image.id.index() % PAGE;
             match &living {
                 None => install_vertices(&installer, image, &page[place], file),

@@ -151,19 +151,7 @@ impl Core {
         let schema = self.schema.load();
         let (config, checkpoint, bound) = (self.config, self.clock.published(), self.ids.bound());
         let installer = Installer { config, schema: &schema, checkpoint, bound, arena };
-        let present = image.as_ref().map_or(0, |image| image.present);
-        let mut parts = [None, None];
-        for part in image.into_iter().flat_map(|image| image.parts) {
-            let part = installer.checked(id.subgraph, part, file)?;
-            let direction = part.direction as usize;
-            parts[direction] = Some(part);
-        }
-        let main = |(direction, part): (Direction, _)| match id.label {
-            LabelId::DEFAULT => Ok((direction, installer.main_of_default(present, part, file)?)),
-            _ => Ok((direction, installer.main_of_label(part, file)?)),
-        };
-        let directions = self.directions_of(id.label).iter().copied();
-        directions.map(|direction| main((direction, parts[direction as usize].take()))).collect()
+        installer.mains(id, image, file)
     }
 
     /// Loads again all that was taken out of memory of a table.

@@ -4,6 +4,8 @@
 //! What memory knows of an id it knows for good (`KeyTable::knows`), and every change makes it known. So what segments say of an id
 //! counts as long as memory knows nothing of it: then it is what the store was opened with, whichever later segment says it.
 
+use std::collections::HashMap;
+
 use hedgerow_core::{
     GraphConfig, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId, VertexKey,
     VertexKeyRef,
@@ -38,12 +40,43 @@ impl StoredKeys<'_> {
         if !fits_kind(self.schema, self.config.keys, key) {
             return Ok(());
         }
-        let Some((id, file)) = self.sources.find_key(key)? else { return Ok(()) };
-        if id.0 >= self.ids.bound() {
-            return Err(invalid(file, "a vertex beyond the bound of the manifest"));
+        if let Some(id) = self.find(key)? {
+            self.ids.learn(self.ids.latch_of(key), [(key, id)]);
         }
-        self.ids.learn(self.ids.latch_of(key), [(key, id)]);
         Ok(())
+    }
+
+    /// What a key of a kind that there is names, as segments say. One read of a block for each segment, down to the one that says it.
+    pub(crate) fn find(&self, key: VertexKeyRef<'_>) -> Result<Option<VertexId>> {
+        match self.sources.find_key(key)? {
+            Some((id, file)) if id.0 >= self.ids.bound() => {
+                Err(invalid(file, "a vertex beyond the bound of the manifest"))
+            }
+            found => Ok(found.map(|(id, _)| id)),
+        }
+    }
+
+    /// The keys of the vertices `ids`, ascending, of a page of the default label, as segments say. O(vertices of the page).
+    pub(crate) fn find_keys(
+        &self,
+        page: PageId,
+        ids: &[VertexId],
+        to: &mut HashMap<VertexId, VertexKey>,
+    ) -> Result<()> {
+        self.sources.read_keys(page, |keys, file| {
+            vertices_below(self.ids.bound(), (keys.id, keys.present), file)?;
+            let mut bindings = Vec::new();
+            add_bindings(
+                (self.schema, self.config),
+                (keys.id, keys.present),
+                &keys.keys,
+                file,
+                &mut bindings,
+            )?;
+            let wanted = bindings.into_iter().filter(|(_, id)| ids.binary_search(id).is_ok());
+            to.extend(wanted.map(|(key, id)| (id, key.to_owned())));
+            Ok(())
+        })
     }
 
     /// Has memory know the keys of a page of the default label. O(vertices of the page).

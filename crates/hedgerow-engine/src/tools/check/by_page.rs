@@ -40,7 +40,7 @@ impl Graph {
         for v in census.vertices() {
             report.vertices += 1;
             let key = self.engine.key_of(v)?;
-            if self.engine.vertex_of((&key).into(), snapshot.timestamp())? != Some(v) {
+            if self.engine.vertex_to_read((&key).into(), snapshot.timestamp())? != Some(v) {
                 report.problem(format!("vertex {} has key {key}, which names another vertex or none", v.0));
             }
         }

@@ -1,0 +1,94 @@
+//! Loading what a batch reads or writes: whole pages, or within a memory limit no more chains than the batch changes, so that the log of a store
+//! that kept its limit is replayed within that limit.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use hedgerow_core::{LabelId, SubgraphId};
+use hedgerow_mem::SubgraphTable;
+use hedgerow_mem::table::PAGE;
+use hedgerow_tier::PageId;
+use rayon::prelude::*;
+
+use super::Loaded;
+use super::batch::{Act, Batch};
+use crate::error::{Error, Result};
+use crate::state::pages::page_of;
+
+/// Pages, with the places whose chains are needed.
+type Touched = HashMap<PageId, u64>;
+
+/// What is needed of a subgraph in a label.
+#[derive(Clone, Copy, PartialEq)]
+enum Need {
+    /// Which vertices exist.
+    Vertices,
+    /// Its chains.
+    Chains,
+}
+
+impl Loaded {
+    /// Loads what a batch reads or writes: of the labels of its sides, of the existence of their vertices, and of all labels where a vertex ends. O(1)
+    /// where everything is in memory.
+    pub(super) fn load_touched(&mut self, batch: &Batch) -> Result<()> {
+        if self.tables().all(|(_, table)| table.all_loaded()) && self.evicted == 0 {
+            return Ok(());
+        }
+        let touched: Vec<(PageId, u64)> = self.touched_by(batch).into_iter().collect();
+        if !self.is_limited() {
+            return hedgerow_par::try_for_each(touched.par_iter(), |(page, _)| {
+                self.pages.load(self.table(page.label), *page)
+            });
+        }
+        let more = AtomicI64::new(0);
+        hedgerow_par::try_for_each(touched.par_iter(), |(page, wanted)| {
+            let marked = self.pages.load_chains(self.table(page.label), *page, *wanted)?;
+            more.fetch_add(marked, Ordering::Relaxed);
+            Ok::<(), Error>(())
+        })?;
+        self.evicted = self.evicted.saturating_add_signed(more.into_inner());
+        Ok(())
+    }
+
+    fn is_limited(&self) -> bool {
+        self.subgraphs.memory().account().limit().is_some()
+    }
+
+    fn touched_by(&self, batch: &Batch) -> Touched {
+        let mut touched = Touched::new();
+        for side in batch.sides() {
+            let (label, id, act) = (side.label(), side.subgraph(), side.act());
+            let of_default = match act {
+                Act::InsertVertex | Act::RemoveVertex => Need::Chains,
+                Act::Exists => Need::Vertices,
+                _ if label == LabelId::DEFAULT => Need::Chains,
+                _ => Need::Vertices,
+            };
+            touch(&mut touched, Some(&self.subgraphs), (LabelId::DEFAULT, id), of_default);
+            if act == Act::RemoveVertex {
+                let tables = self.labels.iter();
+                tables.for_each(|(label, table)| touch(&mut touched, Some(table), (label, id), Need::Chains));
+            } else if label != LabelId::DEFAULT {
+                touch(&mut touched, self.labels.get(label), (label, id), Need::Chains);
+            }
+        }
+        touched
+    }
+}
+
+/// Notes what is not in memory of what is needed. Looked up in the table first, where nearly all is found.
+fn touch(
+    touched: &mut Touched,
+    table: Option<&SubgraphTable>,
+    (label, id): (LabelId, SubgraphId),
+    need: Need,
+) {
+    let in_memory = table.is_none_or(|table| match table.find(id) {
+        Ok(found) => need == Need::Vertices || found.is_none_or(|subgraph| subgraph.is_resident()),
+        Err(_) => false,
+    });
+    if !in_memory {
+        let place = if need == Need::Chains { 1 << (id.index() % PAGE) } else { 0 };
+        *touched.entry(page_of(label, id)).or_default() |= place;
+    }
+}

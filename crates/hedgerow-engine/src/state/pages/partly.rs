@@ -1,0 +1,107 @@
+//! Loading some chains of a page while a store is opened within a memory limit: what is replayed needs those that it changes, and of the others
+//! which vertices exist.
+
+use hedgerow_core::LabelId;
+use hedgerow_mem::SubgraphTable;
+use hedgerow_mem::table::{PAGE, SubgraphPage};
+use hedgerow_tier::{ImageId, ImageSummary, PageId};
+
+use super::{Pages, discard, invalid, living, places};
+use crate::error::Result;
+use crate::files::sources::Sources;
+use crate::state::directions::directions_of;
+
+impl Pages {
+    /// Has the chains of the places `wanted` of a page in memory. Where the page is not loaded, it is, and its other chains are marked as not in
+    /// memory. Returns by how many the subgraphs of the table are more that are not in memory. Reads of files; for the only thread that uses
+    /// the page.
+    pub(crate) fn load_chains(&self, table: &SubgraphTable, id: PageId, wanted: u64) -> Result<i64> {
+        let sources = self.sources();
+        if let Some(page) = table.page(id.page as usize) {
+            return self.read_back(page, table, &sources, (id, wanted)).map(|back| -back);
+        }
+        let page = SubgraphPage::new(table.memory().clone(), PAGE);
+        let filled = self
+            .fill(&page, table, &sources, (id, wanted))
+            .and_then(|()| self.mark_others(&page, table, &sources, (id, wanted)));
+        match filled {
+            Ok(marked) => {
+                table.load(id.page as usize, page);
+                Ok(marked)
+            }
+            Err(error) => {
+                discard(&page);
+                Err(error)
+            }
+        }
+    }
+
+    /// Marks the chains that files hold, but for those of the places `wanted`, as not in memory; returns of how many subgraphs.
+    fn mark_others(
+        &self,
+        page: &SubgraphPage,
+        table: &SubgraphTable,
+        sources: &Sources,
+        (id, wanted): (PageId, u64),
+    ) -> Result<i64> {
+        let living = if id.label == LabelId::DEFAULT { None } else { Some(living(sources, id)?) };
+        let installer = self.installer(table);
+        let mut marked = 0;
+        let file = newest_file(sources);
+        let is_other = |image: &ImageSummary| wanted >> (image.id.subgraph.index() % PAGE) & 1 == 0;
+        for image in sources.summaries(id)?.iter().filter(|image| image.present != 0 && is_other(image)) {
+            let (subgraph, place) = (image.id.subgraph, image.id.subgraph.index() % PAGE);
+            match &living {
+                None => installer.check_vertices((subgraph, image.present), file)?,
+                Some(living) if image.present & !living[place] != 0 => {
+                    return Err(invalid(file, "edges of a vertex that does not exist"));
+                }
+                Some(_) => {}
+            }
+            let present = living.is_none().then_some(image.present);
+            let mut latched = page[place].latch();
+            for &direction in directions_of(&installer.config, id.label) {
+                latched.install_stored(direction, present, installer.checkpoint);
+            }
+            marked += 1;
+        }
+        Ok(marked)
+    }
+
+    /// Reads the chains of the places `wanted` that are marked as not in memory; returns of how many subgraphs.
+    fn read_back(
+        &self,
+        page: &SubgraphPage,
+        table: &SubgraphTable,
+        sources: &Sources,
+        (id, wanted): (PageId, u64),
+    ) -> Result<i64> {
+        let gone = |place: &usize| page.get(*place).is_some_and(|subgraph| !subgraph.is_resident());
+        let missing = places(wanted).filter(gone).fold(0, |mask: u64, place| mask | 1 << place);
+        let (installer, mut back) = (self.installer(table), 0);
+        let weighted = installer.config.weighted && id.label == LabelId::DEFAULT;
+        sources.read_images(id, missing, |image, file| {
+            let image_id = ImageId { label: id.label, subgraph: image.id };
+            let (place, present) = (image.id.index() % PAGE, image.present);
+            let mains = installer.mains(image_id, Some(image), file)?;
+            let mut latched = page[place].latch();
+            if id.label == LabelId::DEFAULT && present != latched.present() {
+                return Err(invalid(file, "other vertices than the store has"));
+            }
+            for (direction, main) in mains {
+                latched.reload(direction, main, weighted);
+            }
+            back += 1;
+            Ok(())
+        })?;
+        if places(missing).any(|place| gone(&place)) {
+            return Err(invalid(newest_file(sources), "a directory names an image that is not there"));
+        }
+        Ok(back)
+    }
+}
+
+/// The file that messages name where directories of several segments are looked at.
+fn newest_file(sources: &Sources) -> &str {
+    sources.segments().next().map_or("", |segment| segment.name.as_str())
+}
