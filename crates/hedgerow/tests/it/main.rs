@@ -51,6 +51,7 @@ mod singles;
 mod tiered;
 mod tools;
 mod tools_by_page;
+mod unwritten_versions;
 mod vertex_columns;
 mod views;
 mod views_by_reads;
