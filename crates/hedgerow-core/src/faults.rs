@@ -67,6 +67,14 @@ faults! {
     StaleDirectory,
     /// What a snapshot holds is taken out of memory, although files have only what came after it.
     SnapshotsVersionEvicted,
+    /// A page version is dropped although a snapshot reads it.
+    PageVersionForgotten,
+    /// A page version says nothing of what came into being after its timestamp, so newer segments are asked for it.
+    EmptyImagesLeftOut,
+    /// What is read back into memory is taken for the beginning of its chain by readers that are older.
+    MarkBehindLost,
+    /// What cools is linked again without a look whether it still is what it was.
+    CooledNotCompared,
     /// The space of a segment that no manifest names any more is given back although images are still read from it.
     FileUnlinkedUnderReader,
     /// The check of a store does not compare the two sides of the edges.

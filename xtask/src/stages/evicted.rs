@@ -9,6 +9,8 @@ use super::shell::{self, Step};
 
 /// The test targets that run under the switch.
 const TARGETS: [&str; 3] = ["it", "isolation", "crash"];
+/// And in the deep form alone: `make test` has little time for histories, whose checkers are the same with and without the switch.
+const DEEP_TARGETS: [&str; 1] = ["history"];
 
 /// What `make test` runs of them, by parts of names: what explores most.
 const EXPLORING: &[&str] = &[
@@ -54,7 +56,8 @@ const SHARE: &str = "20";
 pub(super) fn plan(root: &Path, features: &str) -> Plan {
     let deep = shell::is_deep();
     let mut arguments = vec!["test", "--locked", features];
-    arguments.extend(TARGETS.iter().flat_map(|target| ["--test", target]));
+    let more: &[&str] = if deep { &DEEP_TARGETS } else { &[] };
+    arguments.extend(TARGETS.iter().chain(more).flat_map(|target| ["--test", target]));
     arguments.extend(["--", "--nocapture"]);
     if deep {
         arguments.extend(LEFT_OUT.iter().flat_map(|name| ["--skip", name]));

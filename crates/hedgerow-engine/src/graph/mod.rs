@@ -235,16 +235,15 @@ impl Graph {
     }
 
     /// Has everything that snapshots hold from before the last checkpoint written, as a memory limit does when what they hold leaves no room:
-    /// then [`evict`](Self::evict) takes that too. O(subgraphs) for each snapshot. For tests.
+    /// then [`evict`](Self::evict) takes that too. Returns how many timestamps of snapshots got a page version. O(subgraphs) for each snapshot. For tests.
     ///
     /// # Errors
-    /// A [`StateError`](crate::StateError): closed, forked.
+    /// A [`StateError`](crate::StateError): closed, forked. What a file that cannot be written is told by.
     #[doc(hidden)]
-    pub fn write_page_versions(&self) -> Result<()> {
+    pub fn write_page_versions(&self) -> Result<usize> {
         self.engine.check_usable()?;
         let _one_at_a_time = self.engine.checkpointing.lock();
-        self.engine.durable.iter().for_each(|durable| self.engine.write_page_versions(durable));
-        Ok(())
+        self.engine.durable.as_ref().map_or(Ok(0), |durable| self.engine.write_page_versions(durable))
     }
 
     /// The last timestamp that is published: what a snapshot opened now sees. In a forked child, that of the fork. O(1).

@@ -171,6 +171,8 @@ impl Core {
             let published = self.clock.published();
             match self.eviction.demand.wait(attempt == 0, || self.log_bound.ask()) {
                 Waited::Held => {}
+                // It may have made some room before the disk was full.
+                Waited::Failed { disk_full: true } if self.has_room(limit, need) => return Ok(()),
                 Waited::Failed { disk_full: true } => return Err(CommitError::DiskFull.into()),
                 Waited::Failed { disk_full: false } | Waited::Nobody => break,
             }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::account::Charge;
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicUsize, Mutex, Ordering};
 use hedgerow_mem::{Horizon, Pin};
 use hedgerow_txn::ReaderRegistry;
@@ -75,7 +76,9 @@ impl PageVersions {
         if active.registering {
             return;
         }
-        let is_read = |version: &PageVersion| version.at >= published || active.contains(version.at);
+        let forgotten = faults::is_on(PlantedFault::PageVersionForgotten);
+        let is_read =
+            |version: &PageVersion| version.at >= published || (active.contains(version.at) && !forgotten);
         let mut all = self.all.lock();
         let (kept, gone): (Vec<_>, Vec<_>) = std::mem::take(&mut *all).into_iter().partition(is_read);
         *all = kept;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use hedgerow_core::Timestamp;
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicPtr, AtomicU64, Ordering};
 use smallvec::SmallVec;
 
@@ -203,7 +204,9 @@ impl Link {
     pub(crate) fn push(&self, next: impl Into<Arc<Version>>) -> Arc<Version> {
         let next = next.into();
         // The reference moves along with the link: nothing is given back.
-        next.prev.to.store(self.to.load(Ordering::Relaxed), Ordering::Relaxed);
+        let before = self.to.load(Ordering::Relaxed);
+        let lost = faults::is_on(PlantedFault::MarkBehindLost) && !self.is_in_memory();
+        next.prev.to.store(if lost { std::ptr::null_mut() } else { before }, Ordering::Relaxed);
         self.to.store(Arc::into_raw(next.clone()).cast_mut(), Ordering::Release);
         next
     }

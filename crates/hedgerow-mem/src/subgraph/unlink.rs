@@ -69,7 +69,8 @@ impl Latched<'_> {
         let is_marked =
             |(direction, head): (&Link, &Option<KeptHead>)| head.is_none() || !direction.is_in_memory();
         let same = kept.stamp == self.subgraph.stamp().0;
-        if !same || !self.subgraph.heads.iter().zip(&kept.heads).all(is_marked) {
+        let same = same && self.subgraph.heads.iter().zip(&kept.heads).all(is_marked);
+        if !same && !faults::is_on(PlantedFault::CooledNotCompared) {
             memory.retire(kept);
             return false;
         }

@@ -138,6 +138,17 @@ pub(crate) fn same_in_all_reads(
     same_in_point_reads(snapshot, expected)
 }
 
+/// As [`same_in_all_reads`], but for reads of views of labels other than the default one.
+pub(crate) fn same_without_views(
+    snapshot: &Snapshot,
+    config: ModelConfig,
+    expected: &Model,
+) -> std::result::Result<(), String> {
+    same_in_point_reads(snapshot, expected)?;
+    same(snapshot, config, expected)?;
+    if config.rich { rich::same_in_reads(snapshot, config, expected) } else { Ok(()) }
+}
+
 type WeightedKeys = Vec<(hedgerow::VertexKey, f64)>;
 
 fn bits(list: &WeightedKeys) -> Vec<(hedgerow::VertexKey, u64)> {

@@ -66,6 +66,9 @@ fn every_crash_leaves_a_prefix_of_the_commits() {
     explored("log rotations under crashes", total.rotations, 2 * ROUNDS);
     explored("checkpoints under crashes", total.checkpoints, 2 * ROUNDS);
     explored("kinds defined under crashes", total.kinds, ROUNDS);
+    explored("page versions written under crashes", total.page_versions, ROUNDS / 3);
+    explored("chains that cooled under crashes", total.cooled, ROUNDS / 2);
+    explored("chains taken out of memory under crashes", total.evicted, ROUNDS / 2);
     explored("rounds with at least two rotations and two checkpoints", total.full_rounds, ROUNDS * 9 / 10);
 }
 
@@ -75,6 +78,7 @@ fn crashes_among_generations_of_segments() {
     println!("{total}");
     explored("crash states among generations", total.states, 5_000);
     explored("checkpoints among generations", total.checkpoints, 40);
+    explored("page versions among generations", total.page_versions, 6);
     explored("segments of one store at once", total.most_runs, 3);
     explored("crash states while old segments are removed", total.site("unlink:csr"), 200);
     explored("crash states while segments are written", total.site("write:csr"), 600);

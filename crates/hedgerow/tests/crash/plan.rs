@@ -24,6 +24,8 @@ pub(crate) struct Plan {
     pub(crate) kind_every: u64,
     /// One in so many crash states crashes again during recovery.
     pub(crate) again_every: u64,
+    /// Whether a snapshot is held from one checkpoint to the next, so that what it sees goes into a page version.
+    pub(crate) holds: bool,
     pub(crate) fault: Planted,
 }
 
@@ -63,6 +65,7 @@ impl Plan {
             checkpoint_every: transactions / 3,
             kind_every: 10,
             again_every: 12,
+            holds: !seed.is_multiple_of(2),
             fault: Planted::None,
         }
     }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use hedgerow::{Durability, Graph};
+use hedgerow::{Durability, Graph, Snapshot};
 use hedgerow_testkit::sim_fs::OpEvent;
 
 use hedgerow_testkit::{Damage, Generator, Model, ModelOp, SimFs, vertex_key};
 use parking_lot::Mutex;
 
+use crate::common;
 use crate::kinds::define_next;
 use crate::plan::Plan;
 use crate::tally::Tally;
@@ -92,6 +93,7 @@ fn work(plan: &Plan, watch: &Watch, disk: &SimFs) -> Verdict<()> {
         let ops: Vec<ModelOp> = (0..plan.vertices).map(vertex).collect();
         commit_ops(plan, &graph, &watch.history, &ops)?;
     }
+    let mut held = None;
     for i in 1..=plan.transactions {
         let changed = commit(plan, &graph, &watch.history, &mut generator)?;
         watch.tally.lock().commits += u64::from(changed);
@@ -107,11 +109,13 @@ fn work(plan: &Plan, watch: &Watch, disk: &SimFs) -> Verdict<()> {
             tally.most_runs = tally.most_runs.max(done.segments as u64);
             drop(tally);
             note_durable(plan, watch, &graph);
+            take_out_of_memory(plan, watch, &graph, &mut held)?;
         } else if plan.durability != Durability::Sync && i % 5 == 0 {
             graph.flush().map_err(|e| format!("flush: {e}"))?;
             note_durable(plan, watch, &graph);
         }
         if i == plan.transactions / 2 {
+            held = None;
             graph.close().map_err(|e| format!("close: {e}"))?;
             let last = watch.history.lock().last();
             watch.history.lock().acked = last;
@@ -119,7 +123,34 @@ fn work(plan: &Plan, watch: &Watch, disk: &SimFs) -> Verdict<()> {
         }
         watch.check()?;
     }
+    drop(held);
     graph.close().map_err(|e| format!("close: {e}"))
+}
+
+/// A snapshot, and what it sees.
+type Held = Option<(Snapshot, Arc<Model>)>;
+
+/// Right after a checkpoint: writes what the snapshot sees that is held since the one before, has all that files hold cool or go, and holds
+/// another snapshot once the one before is seen to see what it saw.
+fn take_out_of_memory(plan: &Plan, watch: &Watch, graph: &Graph, held: &mut Held) -> Verdict<()> {
+    if !plan.holds {
+        return Ok(());
+    }
+    let written = graph.write_page_versions().map_err(|e| format!("page versions: {e}"))? as u64;
+    let evicts = watch.tally.lock().checkpoints.is_multiple_of(2);
+    let taken = if evicts { graph.evict() } else { graph.cool() };
+    let taken = taken.map_err(|e| format!("evicting: {e}"))? as u64;
+    let mut tally = watch.tally.lock();
+    tally.page_versions += written;
+    *(if evicts { &mut tally.evicted } else { &mut tally.cooled }) += taken;
+    drop(tally);
+    if let Some((snapshot, model)) = held.take() {
+        common::same(&snapshot, plan.config, &model).map_err(|e| format!("a held snapshot: {e}"))?;
+    }
+    let model = watch.history.lock().states.last().cloned().ok_or("no state")?;
+    let snapshot = graph.snapshot().map_err(|e| format!("snapshot: {e}"))?;
+    *held = Some((snapshot, model));
+    Ok(())
 }
 
 /// Under weaker durability a flush or a checkpoint says what is durable.

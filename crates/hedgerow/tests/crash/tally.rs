@@ -18,6 +18,10 @@ pub(crate) struct Tally {
     pub(crate) most_runs: u64,
     pub(crate) commits: u64,
     pub(crate) kinds: u64,
+    /// Page versions that were written, and chains that cooled or were taken out of memory for good.
+    pub(crate) page_versions: u64,
+    pub(crate) cooled: u64,
+    pub(crate) evicted: u64,
     pub(crate) full_rounds: u64,
     pub(crate) modes: BTreeMap<Damage, u64>,
     pub(crate) sites: BTreeMap<Arc<str>, u64>,
@@ -33,6 +37,9 @@ impl Tally {
         self.most_runs = self.most_runs.max(other.most_runs);
         self.commits += other.commits;
         self.kinds += other.kinds;
+        self.page_versions += other.page_versions;
+        self.cooled += other.cooled;
+        self.evicted += other.evicted;
         self.full_rounds += u64::from(other.rotations >= 2 && other.checkpoints >= 2);
         for (mode, n) in &other.modes {
             *self.modes.entry(*mode).or_default() += n;

@@ -12,8 +12,8 @@ use hedgerow_testkit::Effort;
 use crate::interleave::{self, Case};
 use crate::plan::{Plan, Planted};
 use crate::{
-    anomalies, bytes, cold, common, ends, equivalence, held, hermitage, ldbc, lies, memory, opening, poison,
-    rounds, tools, views, writers,
+    anomalies, bytes, cold, common, cooled_copies, ends, equivalence, held, hermitage, ldbc, lies, memory,
+    opening, page_versions, poison, rounds, tools, views, writers,
 };
 
 /// Faults that need a controlled scheduler; `tests/shuttle` finds them.
@@ -68,6 +68,10 @@ pub(crate) enum Finder {
     ColdReads,
     /// The same where a block is damaged.
     DamagedBlocks,
+    /// Point reads of snapshots that are held while what they see goes to page versions.
+    HeldInFiles,
+    /// A chain that cools, and was read back and written to beside that.
+    CooledCopies,
     /// Segments that stay in use when later ones cannot be opened, after their files were removed.
     OldSegments,
 }
@@ -101,6 +105,10 @@ impl Finder {
             Finder::ColdReads => whole(cold::cold_reads_say_what_a_resident_store_says),
             Finder::DamagedBlocks => whole(cold::a_damaged_block_is_an_error_of_each_read_of_it),
             Finder::OldSegments => whole(opening::images_are_read_from_files_that_were_removed),
+            Finder::HeldInFiles => whole(page_versions::reads_of_held_snapshots_of_a_graph_that_grows),
+            Finder::CooledCopies => {
+                whole(cooled_copies::what_cools_is_linked_again_only_if_it_is_what_it_was)
+            }
             Finder::Backup => whole(tools::a_backup_is_the_store_of_its_moment),
             Finder::Salvage => whole(tools::a_damaged_segment_loses_what_is_damaged),
         }

@@ -18,6 +18,8 @@ mod clients;
 mod cold;
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../it/cooled_copies.rs"]
+mod cooled_copies;
 #[path = "../it/ends.rs"]
 mod ends;
 #[path = "../it/equivalence.rs"]
@@ -43,6 +45,8 @@ mod memory;
 mod model;
 #[path = "../it/opening.rs"]
 mod opening;
+#[path = "../it/page_versions.rs"]
+mod page_versions;
 #[path = "../crash/plan.rs"]
 mod plan;
 #[path = "../crash/poison.rs"]
@@ -99,6 +103,10 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::BlockCachedUnverified, Finder::DamagedBlocks),
     (Fault::StaleDirectory, Finder::ColdReads),
     (Fault::SnapshotsVersionEvicted, Finder::Sequences),
+    (Fault::PageVersionForgotten, Finder::HeldInFiles),
+    (Fault::EmptyImagesLeftOut, Finder::HeldInFiles),
+    (Fault::MarkBehindLost, Finder::HeldInFiles),
+    (Fault::CooledNotCompared, Finder::CooledCopies),
     (Fault::FileUnlinkedUnderReader, Finder::OldSegments),
     (Fault::SidesNotCompared, Finder::Lies),
     (Fault::ReplayedOutOfOrder, Finder::Sequences),

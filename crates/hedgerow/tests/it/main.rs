@@ -15,6 +15,7 @@ mod checkpoints;
 mod cold;
 mod columns;
 mod concurrency;
+mod cooled_copies;
 mod cooling;
 mod damage;
 mod disk_cases;
@@ -51,6 +52,7 @@ mod singles;
 mod tiered;
 mod tools;
 mod tools_by_page;
+mod unwritten_versions;
 mod vertex_columns;
 mod views;
 mod views_by_reads;
@@ -80,6 +82,11 @@ shared_tests! {
         reads_of_a_hub_are_counted,
         a_chain_that_is_read_again_comes_into_memory,
         a_damaged_block_is_an_error_of_each_read_of_it;
+    page_versions:
+        reads_of_held_snapshots_say_what_those_of_a_resident_store_say,
+        reads_of_held_snapshots_of_a_graph_that_grows,
+        commits_go_on_beside_snapshots_that_see_what_they_saw;
+    cooled_copies: what_cools_is_linked_again_only_if_it_is_what_it_was;
     opening:
         a_graph_over_many_pages_is_what_was_written_however_it_was_opened,
         an_opening_reads_what_the_number_of_pages_asks_for_and_a_read_its_page,

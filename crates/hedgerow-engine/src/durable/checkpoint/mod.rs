@@ -65,11 +65,11 @@ impl Core {
         let _one_at_a_time = self.checkpointing.lock();
         let mut attempt = self.eviction.demand.begin();
         let done = self.check_writable().and_then(|()| self.write_checkpoint(durable, extent));
-        if done.is_ok() {
-            // Before those who wait for the checkpoint look for the room that it made.
-            self.make_room_by_page_versions(durable);
-        }
-        attempt.ends(done.as_ref().err().map(Error::is_disk_full));
+        // Before those who wait for the checkpoint look for the room that it made. What snapshots hold may not fit the disk although the
+        // checkpoint did: then commits are refused for that.
+        let made = if done.is_ok() { self.make_room_by_page_versions(durable) } else { Ok(()) };
+        let full = made.as_ref().err().filter(|error| error.is_disk_full());
+        attempt.ends(done.as_ref().err().or(full).map(Error::is_disk_full));
         done
     }
 

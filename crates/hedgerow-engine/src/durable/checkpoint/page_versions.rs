@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::account::{Charge, Purpose};
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_tier::segment::segment_name;
 use hedgerow_tier::{ImageId, SegmentInfo};
 
@@ -21,32 +22,40 @@ const BYTES_OF_IMAGE: u64 = 48;
 impl Core {
     /// Has what snapshots hold leave memory where that stays scarce after a checkpoint, or commits wait for it: what is held here and there
     /// keeps the regions around it. Called under the lock of checkpoints, right after one.
-    pub(super) fn make_room_by_page_versions(&self, durable: &Durable) {
+    ///
+    /// # Errors
+    /// Where memory stays scarce because one of them could not be written.
+    pub(super) fn make_room_by_page_versions(&self, durable: &Durable) -> Result<()> {
         let is_scarce = || !self.has_made_room() || self.eviction.demand.is_waited_for();
-        let is_scarce = self.memory_limit.is_some() && is_scarce();
-        if is_scarce {
-            self.write_page_versions(durable);
-            self.has_made_room();
+        if self.memory_limit.is_none() || !is_scarce() {
+            return Ok(());
         }
+        let written = self.write_page_versions(durable).map(drop);
+        if self.has_made_room() { Ok(()) } else { written }
     }
 
-    /// Writes a page version of each timestamp that snapshots hold from before the last checkpoint, oldest first. One that fails leaves
-    /// things as they are: what its readers hold stays in memory. Called under the lock of checkpoints. O(subgraphs) for each timestamp,
-    /// and O(edges) of those that changed since.
-    pub(crate) fn write_page_versions(&self, durable: &Durable) {
+    /// Writes a page version of each timestamp that snapshots hold from before the last checkpoint, oldest first; returns how many. Called under the lock of
+    /// checkpoints. O(subgraphs) for each timestamp, and O(edges) of those that changed since.
+    ///
+    /// # Errors
+    /// Those of the first that fails: things are as they were, what its readers and later ones hold stays in memory.
+    pub(crate) fn write_page_versions(&self, durable: &Durable) -> Result<usize> {
         self.drop_page_versions();
-        let Some(clean) = self.eviction.clean() else { return };
+        let Some(clean) = self.eviction.clean() else { return Ok(0) };
+        let mut written = 0;
         let published = self.clock.published();
         for t in self.readers.scan().timestamps() {
             // What changed after the checkpoint stays in memory in any case, so later readers hold nothing that could go.
             let is_old = Timestamp::ZERO < t && t < clean.min(published);
             if is_old && !self.eviction.page_versions.has(t) {
-                let is_full = self.eviction.page_versions.are_full();
-                if is_full || self.write_page_version(durable, t).is_err() {
+                if self.eviction.page_versions.are_full() {
                     break;
                 }
+                self.write_page_version(durable, t)?;
+                written += 1;
             }
         }
+        Ok(written)
     }
 
     /// Writes what changed after `t` as it was then, in front of the segments of the last checkpoint, which comes after `t`.
@@ -64,9 +73,11 @@ impl Core {
         };
         let (name, store) = (segment_name(target.file_id), target.store);
         // The segments may show something of what was not there at `t`.
-        let ask = |id: ImageId| {
-            Ok(if changes.contains(&id) { ImageMode::ImageOrEmpty } else { ImageMode::Nothing })
+        let of_changed = match faults::is_on(PlantedFault::EmptyImagesLeftOut) {
+            false => ImageMode::ImageOrEmpty,
+            true => ImageMode::Image,
         };
+        let ask = |id: ImageId| Ok(if changes.contains(&id) { of_changed } else { ImageMode::Nothing });
         let opened = self
             .write_run(t, target, ask)
             .and_then(|written| Ok((sources.behind(&durable.fs, written.info, store)?, written.info)));
