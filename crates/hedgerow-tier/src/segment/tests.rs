@@ -1,5 +1,6 @@
 //! What is written comes back; what breaks a rule is refused.
 
+mod caps;
 mod damage;
 mod directory;
 mod files;
