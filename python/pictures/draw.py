@@ -4,7 +4,7 @@
     .venv/bin/pip install matplotlib
     .venv/bin/python python/pictures/draw.py docs/guide/analytics/pictures
 
-Each picture shows what kernels found on a real graph: flights between airports (air-routes).
+Each picture shows what kernels found on a real graph: flights between airports (air-routes) and friendships (ego-Facebook).
 """
 
 from __future__ import annotations
@@ -69,6 +69,14 @@ def airports() -> Airports:
     return Airports(snapshot, {code: places[code] for code in snapshot.vertices()})
 
 
+def friendships() -> hedgerow.Snapshot:
+    text = text_of(data_folder() / "static" / "snap-ego-Facebook" / "facebook_combined.txt.zst")
+    pairs = np.loadtxt(text, dtype=np.uint64)
+    db = hedgerow.open(directed=False)
+    db.add_edges(pairs[:, 0], pairs[:, 1])
+    return db.snapshot()
+
+
 def world(title: str) -> tuple[Any, Any]:
     figure, axes = plt.subplots(figsize=(9, 4.6), layout="constrained")
     axes.set(title=title, xlabel="longitude", ylabel="latitude", xlim=(-180, 180), ylim=(-60, 82))
@@ -124,12 +132,38 @@ def communities(air: Airports) -> Any:
     return figure
 
 
+def triangles(friends: hedgerow.Snapshot) -> Any:
+    """How many of a person's friends are friends of each other, by the number of friends and the core number."""
+    figure, axes = plt.subplots(figsize=(7.5, 4.8), layout="constrained")
+    closed, cores = friends.run("lcc"), friends.run("kcore")
+    degrees = friends.degrees(closed.ids)
+    order = np.argsort(cores.values)
+    points = axes.scatter(degrees[order], closed.values[order], c=cores.values[order], s=7, cmap="viridis")
+    figure.colorbar(points, label="core number")
+    axes.set(xscale="log", xlabel="friends", ylabel="local clustering coefficient")
+    axes.set(title=f"4,039 people of ego-Facebook, {friends.run('tc'):,} triangles of friends")
+    return figure
+
+
+def pairs(air: Airports) -> Any:
+    """The airports most similar to one, by the share of destinations in common, and by destinations that few have."""
+    source = "ANC"
+    figure, both = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+    for axes, kernel, title in zip(both, ("jaccard", "adamic_adar"), ("Jaccard", "Adamic-Adar"), strict=True):
+        found = air.flights.run(kernel, sources=[source], k=12)
+        axes.barh([str(code) for code in found.dst[::-1]], found.values[::-1], color="tab:blue")
+        axes.set(title=f"most similar to {source} ({title})", xlabel="score")
+    return figure
+
+
 def main(folder: pathlib.Path) -> None:
-    air = airports()
+    air, friends = airports(), friendships()
     pictures = {
         "paths": paths(air),
         "centrality": centrality(air),
         "communities": communities(air),
+        "triangles": triangles(friends),
+        "pairs": pairs(air),
     }
     for name, figure in pictures.items():
         drawn = io.BytesIO()

@@ -9,7 +9,7 @@ use hedgerow::io::{RealFs, Vfs};
 use hedgerow::{Durability, Graph};
 
 use super::load;
-use super::recovery::Place;
+use super::recovery::stores::Place;
 use super::work::{Engine, Work};
 use crate::failure::{Context, Result};
 use crate::figures::median;

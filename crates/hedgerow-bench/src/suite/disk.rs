@@ -11,25 +11,24 @@ mod held;
 mod keys;
 mod peak;
 mod steps;
+mod store;
 
 use std::path::Path;
 
-use hedgerow::{Durability, Graph, LEAST_MEMORY_LIMIT, Options};
+use hedgerow::LEAST_MEMORY_LIMIT;
 
 use super::load;
-use super::recovery::Place;
+use super::recovery::stores::Place;
 use super::work::{Engine, Work};
 use crate::failure::Result;
 use crate::record::{Metric, Recorder};
 use crate::system::resident_bytes;
 use peak::Peak;
 use steps::{Answers, Seconds};
+use store::{BATCH, LEAST_SHARE, open};
 
-/// Edges to a transaction while loading.
-const BATCH: usize = 100_000;
 /// Limits, in hundredths of what the graph takes in memory.
 const SHARES: [u64; 2] = [50, LEAST_SHARE];
-const LEAST_SHARE: u64 = 25;
 /// Parts that `--only` can name; what else it names are kernels.
 const PARTS: [&str; 2] = ["held", "keys"];
 
@@ -76,12 +75,6 @@ fn limits(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     }
     let limit = (whole * LEAST_SHARE / 100).max(LEAST_MEMORY_LIMIT);
     if work.options.wants("held") { held::measure(work, &place.0, limit, recorder) } else { Ok(()) }
-}
-
-fn open(work: &Work<'_>, path: &Path, limit: Option<u64>) -> Result<Graph> {
-    // How fast a disk syncs is measured elsewhere.
-    let options = load::options(work.graph.directed).durability(Durability::Manual);
-    Ok(limit.into_iter().fold(options, Options::memory_limit).open(path)?)
 }
 
 /// Makes the store; returns the bytes of its segment by edge.

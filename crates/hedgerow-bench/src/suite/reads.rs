@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use hedgerow_io::{BlockBuffer, Dir, FilledBuffer, NamedFile, ReadPool, ReadRequest, RealFs};
 
-use super::recovery::Place;
+use super::recovery::stores::Place;
 use crate::failure::Result;
 use crate::record::{Metric, Recorder};
 

@@ -2,20 +2,19 @@
 //! from both; with an empty log beside a graph of 2^16 vertices, and with a log of updates over a checkpoint.
 
 mod small;
+pub(super) mod stores;
 mod updates;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
-use hedgerow::{Direction, Durability, Graph, Options, Topology};
+use hedgerow::{Direction, Topology};
 
 use super::load;
 use super::work::{Engine, Work};
-use crate::failure::{Context, Result};
+use crate::failure::Result;
 use crate::record::{Metric, Recorder};
-
-/// Edges to a transaction while loading.
-const BATCH: usize = 1_000;
+use stores::{Place, open, put, reopen_once};
 
 /// Runs the suite.
 pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
@@ -97,35 +96,9 @@ fn per_s(total: f64, seconds: &[f64]) -> Vec<f64> {
     seconds.iter().map(|s| total / s).collect()
 }
 
-fn open(work: &Work<'_>, path: &Path) -> Result<Graph> {
-    open_with(work, path, None)
-}
-
-fn open_with(work: &Work<'_>, path: &Path, limit: Option<u64>) -> Result<Graph> {
-    // Loading is not what is measured: one sync at the end will do. What the log holds is: nothing takes it away in the background.
-    let options = load::options(work.graph.directed).durability(Durability::Manual).checkpoint_log_bytes(0);
-    Ok(limit.into_iter().fold(options, Options::memory_limit).open(path)?)
-}
-
-fn put(store: &Graph, edges: &[(u32, u32)]) -> Result<()> {
-    edges.chunks(BATCH).try_for_each(|batch| load::put_batch(store, batch))
-}
-
 /// Opens and closes the store; seconds until the first snapshot.
 fn reopen(work: &Work<'_>, path: &Path, expected: u64) -> Result<Vec<f64>> {
     (0..work.options.repeat()).map(|_| reopen_once(work, path, expected)).collect()
-}
-
-fn reopen_once(work: &Work<'_>, path: &Path, expected: u64) -> Result<f64> {
-    let begun = Instant::now();
-    let store = open(work, path)?;
-    let edges = store.snapshot()?.edge_count()?;
-    let taken = begun.elapsed().as_secs_f64();
-    store.close()?;
-    if edges == expected {
-        return Ok(taken);
-    }
-    Err(format!("{edges} edges after reopening, {expected} before").into())
 }
 
 /// Opens the store and reads a degree, then everything; the seconds of that degree, and of opening and reading everything.
@@ -150,25 +123,4 @@ fn first_reads(work: &Work<'_>, path: &Path, expected: u64) -> Result<(Vec<f64>,
         }
     }
     Ok((point, view))
-}
-
-/// A directory of its own, removed at the end.
-pub(super) struct Place(pub(super) PathBuf);
-
-impl Place {
-    pub(super) fn new(dir: &Path, suite: &str) -> Result<Place> {
-        std::fs::create_dir_all(dir).context(dir.display())?;
-        Ok(Place(dir.join(format!("{suite}-{}", std::process::id()))))
-    }
-
-    fn clear(&self) -> Result<()> {
-        std::fs::remove_dir_all(&self.0).context(self.0.display())
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        // A folder that stays behind is a nuisance, not a wrong figure.
-        let _ = self.clear();
-    }
 }

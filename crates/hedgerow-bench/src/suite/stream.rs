@@ -14,7 +14,7 @@ use hedgerow_kernels::{PageRankConfig, pagerank};
 use hedgerow_workload::scheduler::DEFAULT_WINDOW;
 use hedgerow_workload::{Scheduler, StreamError, Transaction};
 
-use super::recovery::Place;
+use super::recovery::stores::Place;
 use crate::demo;
 use crate::failure::Result;
 use crate::record::{Metric, Recorder};

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::load;
 use super::memory::{figures_of_child, resident, use_the_engine};
-use super::recovery::Place;
+use super::recovery::stores::Place;
 use super::work::Work;
 use crate::failure::Result;
 use crate::record::{Metric, Recorder};

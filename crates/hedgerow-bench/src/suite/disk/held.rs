@@ -8,7 +8,8 @@ use hedgerow::Graph;
 use super::super::load;
 use super::super::work::Work;
 use super::peak::Peak;
-use super::{open, steps};
+use super::steps;
+use super::store::open;
 use crate::failure::Result;
 use crate::record::{Metric, Recorder};
 

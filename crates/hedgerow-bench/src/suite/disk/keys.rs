@@ -10,10 +10,10 @@ use hedgerow::{Durability, Graph, LEAST_MEMORY_LIMIT, Options, Snapshot, VertexK
 use hedgerow_workload::rng::Rng;
 
 use super::super::load;
-use super::super::recovery::Place;
+use super::super::recovery::stores::Place;
 use super::super::vertices::{Name, Naming};
 use super::super::work::Work;
-use super::{BATCH, LEAST_SHARE};
+use super::store::{BATCH, LEAST_SHARE};
 use crate::failure::Result;
 use crate::record::{Metric, Recorder};
 

@@ -4,7 +4,7 @@ use hedgerow_workload::{GraphSpec, LoadedGraph};
 
 use super::super::load;
 use super::super::work::Work;
-use super::{Place, open, put, reopen_once};
+use super::stores::{Place, open, put, reopen_once};
 use crate::failure::Result;
 
 /// The small graph: kron:16.

@@ -7,7 +7,7 @@ use std::time::Instant;
 use hedgerow::{CommitError, Error, Graph, LEAST_MEMORY_LIMIT};
 
 use super::super::work::Work;
-use super::{open, open_with};
+use super::stores::{open, open_with, reopen_once};
 use crate::failure::Result;
 use crate::record::{Metric, Recorder};
 
@@ -58,7 +58,7 @@ fn log_of(name: &str, work: &Work<'_>, path: &Path, edges: Edges<'_>, recorder: 
     store.close()?;
     let mut rates = Vec::new();
     for _ in 0..work.options.repeat() {
-        let seconds = super::reopen_once(work, path, expected)?;
+        let seconds = reopen_once(work, path, expected)?;
         rates.push(operations as f64 / seconds);
     }
     let (name, threads) = (format!("{name}.operations_per_s"), work.options.threads());
