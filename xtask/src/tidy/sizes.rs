@@ -22,7 +22,7 @@ pub(super) const LONG_FILES: &[(&str, usize)] = &[
     ("crates/hedgerow-python/src/snapshot.rs", 682),
     ("crates/hedgerow-python/src/transaction.rs", 734),
     ("crates/hedgerow-tier/src/manifest/tests.rs", 402),
-    ("crates/hedgerow-engine/src/commit/txn.rs", 559),
+    ("crates/hedgerow-engine/src/commit/txn.rs", 539),
     ("crates/hedgerow/tests/fork/main.rs", 584),
     ("crates/hedgerow/tests/isolation/suite.rs", 436),
 ];

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
-use hedgerow_core::{GraphConfig, LabelId, Timestamp};
+use hedgerow_core::{Direction, GraphConfig, LabelId, Timestamp};
 use hedgerow_io::{Vfs, VfsLock};
 use hedgerow_mem::{Merged, SubgraphTable};
 use hedgerow_txn::{Clock, Counts, GroupCommit, NotDurable, ReaderRegistry};
@@ -17,6 +17,7 @@ use crate::options::{Options, Thresholds};
 use crate::state::closing::{Closing, TellsFreed};
 use crate::state::cold_reads::ColdReads;
 use crate::state::csr::CsrCache;
+use crate::state::directions::directions_of;
 use crate::state::eviction::Eviction;
 use crate::state::horizon::LiveHorizon;
 use crate::state::ids::IdMap;
@@ -207,6 +208,16 @@ impl Engine {
 }
 
 impl Core {
+    /// The directions that are stored.
+    pub(crate) fn directions(&self) -> &'static [Direction] {
+        directions_of(&self.config, LabelId::DEFAULT)
+    }
+
+    /// The directions that are stored of a label.
+    pub(crate) fn directions_of(&self, label: LabelId) -> &'static [Direction] {
+        directions_of(&self.config, label)
+    }
+
     /// The workers whose threads were started.
     #[cfg(test)]
     pub(crate) fn workers(&self) -> Vec<&Worker> {

@@ -132,7 +132,7 @@ struct World {
 impl World {
     fn new(seed: u64) -> World {
         let (directed, reverse) = [(true, true), (false, true), (true, false)][seed as usize % 3];
-        let keys = if seed % 2 == 0 { KeyKind::U64 } else { KeyKind::Dense };
+        let keys = if seed.is_multiple_of(2) { KeyKind::U64 } else { KeyKind::Dense };
         let graph = common::small().keys(keys).directed(directed).reverse(reverse).in_memory().unwrap();
         graph.define_label("likes", LabelOptions::new()).unwrap();
         graph.define_label("calls", LabelOptions::new().multi(true)).unwrap();

@@ -84,7 +84,7 @@ struct World {
 impl World {
     fn new(names: Names, seed: u64) -> World {
         let disk = SimFs::new();
-        let options = keeping(names, if seed / 3 % 2 == 0 { u64::MAX } else { HARDLY_ANY });
+        let options = keeping(names, if (seed / 3).is_multiple_of(2) { u64::MAX } else { HARDLY_ANY });
         let graph = options.clone().open_on(disk.handle()).unwrap();
         names.define(&graph);
         let mut tx = graph.write().unwrap();
