@@ -244,7 +244,7 @@ fn script(device: &Device, seed: u64, seen: &mut Seen) -> Result<(), String> {
         }
     }
     seen.unknown += u64::from(unknown);
-    let opens_early = rng.below(2) == 0;
+    let (opens_early, mut gave_up) = (rng.below(2) == 0, false);
     if !opens_early {
         device.heal();
     }
@@ -257,10 +257,15 @@ fn script(device: &Device, seed: u64, seen: &mut Seen) -> Result<(), String> {
         // Recovery writes again what no sync proved. Without room for that it says so, and the store stays as it was.
         match open(&store, Durability::Sync) {
             Err(Error::Storage(StorageError::DiskFull { .. })) => seen.refused += 1,
+            Err(error) if is_read_only(&error) => gave_up = true,
             Err(error) => return Err(format!("on a full disk: {error}")),
             Ok(graph) => drop(graph),
         }
         device.heal();
+        if gave_up {
+            // The kernel could not write its journal, and takes no writes until the file system is mounted again.
+            device.lose_power()?;
+        }
     }
     // Another opening sees the bytes that never reached the disk.
     let graph = open(&store, Durability::Sync).map_err(|e| format!("does not open: {e}"))?;
@@ -285,6 +290,16 @@ fn script(device: &Device, seed: u64, seen: &mut Seen) -> Result<(), String> {
     graph.close().map_err(|e| format!("close: {e}"))?;
     std::fs::remove_dir_all(&store).map_err(|e| e.to_string())?;
     device.trim()
+}
+
+/// Whether the kernel has made the file system one that can only be read.
+fn is_read_only(error: &Error) -> bool {
+    let mut causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
+    causes.any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|io| io.kind() == std::io::ErrorKind::ReadOnlyFilesystem)
+    })
 }
 
 #[test]
