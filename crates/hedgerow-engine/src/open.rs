@@ -262,21 +262,7 @@ fn open_existing(
         }
         _ => None,
     };
-    let Loaded { config, subgraphs, labels, schema, ids, counts, pages, evicted, .. } = state;
-    let parts = EngineParts {
-        config,
-        last,
-        counts,
-        subgraphs,
-        labels,
-        pages,
-        evicted,
-        schema,
-        ids,
-        durable,
-        directory,
-        lock,
-    };
+    let parts = state.into_parts(last, durable, directory, lock);
     Ok(Engine::new(options, parts, THREADS))
 }
 

@@ -174,11 +174,13 @@ impl KeyBindings {
         if faults::is_on(PlantedFault::FarEdgesLeft) {
             return Ok(missing);
         }
+        // Without a limit all are latched, however many there are.
+        let most = if engine.memory_limit.is_some() { engine.most_operations } else { usize::MAX };
         let mut edges = 0;
         for id in self.bindings.iter().filter(|s| s.removes).filter_map(|s| s.initial) {
             for_each_incident(engine, latches, id, |label, src, dst, _| {
                 edges += 1;
-                if edges > engine.most_operations {
+                if edges > most {
                     return;
                 }
                 for at in [src, dst] {
@@ -187,7 +189,7 @@ impl KeyBindings {
             })?;
         }
         // Looked at before, but edges may have been added since, or are known only here. Nothing but the vertices themselves is latched.
-        if engine.memory_limit.is_some() {
+        if edges > most {
             engine.check_operations(edges)?;
         }
         // What has no page, in memory or in files, holds nothing.

@@ -25,7 +25,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     cited: "S. Beamer, K. Asanović, D. Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012",
 };
 
-fn read(arguments: &Arguments) -> Result<(VertexId, BfsConfig), KernelError> {
+/// The source and the direction of a search.
+pub(crate) fn read(arguments: &Arguments) -> Result<(VertexId, BfsConfig), KernelError> {
     let direction = arguments.direction(&Parameter::DIRECTION)?;
     Ok((arguments.vertex(&Parameter::SOURCE)?, BfsConfig { direction, ..BfsConfig::default() }))
 }

@@ -5,8 +5,8 @@ use hedgerow_core::VertexId;
 /// The vertices that a search reached, those of a level together, in an order that depends on threads.
 pub(crate) struct Levels {
     vertices: Vec<VertexId>,
-    /// Where each level ends.
-    ends: Vec<usize>,
+    /// Where each level ends. There are no more vertices than 32 bits count, and as many levels where each has one vertex.
+    ends: Vec<u32>,
 }
 
 impl Levels {
@@ -17,7 +17,7 @@ impl Levels {
 
     pub(super) fn add(&mut self, level: &[VertexId]) {
         self.vertices.extend_from_slice(level);
-        self.ends.push(self.vertices.len());
+        self.ends.push(self.vertices.len() as u32);
     }
 
     /// Forgets them.
@@ -34,7 +34,7 @@ impl Levels {
     /// The vertices of a level; none where there is no such level.
     pub(crate) fn level(&self, at: usize) -> &[VertexId] {
         let from = at.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
-        self.ends.get(at).map_or(&[], |&end| &self.vertices[from..end])
+        self.ends.get(at).map_or(&[], |&end| &self.vertices[from as usize..end as usize])
     }
 
     /// All vertices reached.

@@ -1,9 +1,9 @@
 //! Its entry in the registry.
 
-use hedgerow_core::{Resident, VertexId, WeightedTopology};
+use hedgerow_core::{Resident, WeightedTopology};
 
 use super::{bfs_parents_until, verify};
-use crate::bfs::BfsConfig;
+use crate::bfs::entry::read;
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
@@ -25,11 +25,6 @@ pub(crate) static KERNEL: Kernel = Kernel {
     cited: "S. Beamer, K. Asanović, D. Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012; S. Beamer, K. Asanović, D. \
             Patterson, *The GAP Benchmark Suite*, 2015",
 };
-
-fn read(arguments: &Arguments) -> Result<(VertexId, BfsConfig), KernelError> {
-    let direction = arguments.direction(&Parameter::DIRECTION)?;
-    Ok((arguments.vertex(&Parameter::SOURCE)?, BfsConfig { direction, ..BfsConfig::default() }))
-}
 
 pub(crate) fn run<G: WeightedTopology>(
     g: &G,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use hedgerow::Graph;
+use hedgerow::{Graph, WriteTxn};
 
 use super::super::load;
 use super::super::work::Work;
@@ -15,6 +15,8 @@ use crate::record::{Metric, Recorder};
 
 /// Edges to a transaction.
 const BATCH: usize = 1_000;
+/// A transaction is run again so often before its conflict ends the suite.
+const RETRIES: u32 = 100;
 /// The edges that change have both ends below this share of the ids: of a graph with random ids a tenth of all edges.
 const CHANGED: f64 = 0.316;
 
@@ -81,9 +83,10 @@ fn hold(work: &Work<'_>, store: &Graph, chosen: &[(u32, u32)], figures: &mut Fig
     chosen.chunks(BATCH).try_for_each(|batch| load::put_batch(store, batch))
 }
 
+/// Removals read, and what left memory between a read and its commit counts as changed: then the transaction is run again.
 fn remove(store: &Graph, edges: &[(u32, u32)]) -> Result<()> {
-    let mut tx = store.write()?;
-    edges.iter().try_for_each(|&(u, v)| tx.remove_edge(u64::from(u), u64::from(v)).map(drop))?;
-    tx.commit()?;
-    Ok(())
+    let all = |tx: &mut WriteTxn| {
+        edges.iter().try_for_each(|&(u, v)| tx.remove_edge(u64::from(u), u64::from(v)).map(drop))
+    };
+    Ok(store.transact(RETRIES, all).map(drop)?)
 }

@@ -1,7 +1,7 @@
 //! Rebuilding the state of a store: images of the last checkpoint, then the log.
 //!
-//! Both are done in parallel, subgraph by subgraph: [`load`] opens the segments, [`keys`] finds the vertices in them, [`replay`] reads commits in order, sorts
-//! what they do by subgraph and loads the pages that they touch, [`apply`] does it. The result is that of doing one operation after
+//! Both are done in parallel, subgraph by subgraph: [`load`] opens the segments, [`keys`] finds the vertices in them, [`replay`] reads commits in order and sorts
+//! what they do by subgraph, [`touched`] loads what that needs, [`apply`] does it. The result is that of doing one operation after
 //! the other.
 
 mod apply;
@@ -16,15 +16,20 @@ mod whole;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use hedgerow_core::{GraphConfig, LabelId, SubgraphId, Timestamp};
+use hedgerow_io::{Vfs, VfsLock};
 use hedgerow_mem::{Horizon, Pin, SubgraphTable};
 use hedgerow_txn::Counts;
 
+use crate::files::log::Durable;
 use crate::files::runs::Runs;
 use crate::state::ids::IdMap;
 use crate::state::pages::Pages;
 use crate::state::placement::Placement;
 use crate::state::schema::Schema;
+use crate::state::store::EngineParts;
 use crate::state::tables::LabelTables;
 
 pub(crate) use load::load_segments;
@@ -51,6 +56,33 @@ pub(crate) struct Loaded {
     /// Of how many subgraphs of pages that are loaded the chains are not in memory.
     pub(crate) evicted: u64,
     checkpoint: Timestamp,
+}
+
+impl Loaded {
+    /// What the store is made of that holds commits up to `last`.
+    pub(crate) fn into_parts(
+        self,
+        last: Timestamp,
+        durable: Option<Durable>,
+        directory: Option<Arc<dyn Vfs>>,
+        lock: Option<Box<dyn VfsLock>>,
+    ) -> EngineParts {
+        let Loaded { config, subgraphs, labels, schema, ids, counts, pages, evicted, .. } = self;
+        EngineParts {
+            config,
+            last,
+            counts,
+            subgraphs,
+            labels,
+            pages,
+            evicted,
+            schema,
+            ids,
+            durable,
+            directory,
+            lock,
+        }
+    }
 }
 
 /// While a store is opened there are no readers, and everything is as good as published.

@@ -21,7 +21,7 @@ use crate::graph::Graph;
 use crate::open::THREADS;
 use crate::options::Options;
 use crate::state::schema::Schema;
-use crate::state::store::{Engine, EngineParts};
+use crate::state::store::Engine;
 
 const IDS: u64 = 150;
 const STORE: StoreId = StoreId([7; 16]);
@@ -174,22 +174,7 @@ fn replayed(fs: &Arc<dyn Vfs>, config: GraphConfig, sides: usize) -> Result<Stri
         Err(other) => panic!("{other}"),
     };
     state.free_unused_ids();
-    let Loaded { config, subgraphs, labels, schema, ids, counts, pages, evicted, .. } = state;
-    let (durable, directory, lock) = (None, None, None);
-    let parts = EngineParts {
-        config,
-        last,
-        counts,
-        subgraphs,
-        labels,
-        pages,
-        evicted,
-        schema,
-        ids,
-        durable,
-        directory,
-        lock,
-    };
+    let parts = state.into_parts(last, None, None, None);
     let graph = Graph { engine: Engine::new(&Options::new().background_settling(false), parts, THREADS) };
     let report = graph.check().unwrap();
     assert!(report.is_ok(), "{report:?}");
