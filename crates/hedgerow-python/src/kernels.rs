@@ -9,11 +9,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::ending::calling;
-use crate::error::{ProgrammingError, raise, raise_kernel};
+use crate::error::{ProgrammingError, out_of_memory, raise, raise_kernel};
 use crate::handle::Origin;
 use crate::key::{Key, count, direction};
-use crate::pool::{attended, kernel, kernel_telling, parallel};
-use crate::results::{BYTES_PER_ROW, Reading, keys_array, make, rows};
+use crate::pool::{kernel, kernel_telling, parallel};
+use crate::results::{BYTES_PER_ROW, Reading, is_room, keys_array, make};
 use crate::selection::Chosen;
 
 /// A kernel's arguments, as they are by default.
@@ -109,24 +109,31 @@ pub(crate) fn run_telling(
         return Err(ProgrammingError::new_err(format!("{} reads no weights", about.name)));
     }
     let snapshot = reading.snapshot.clone();
-    let make = move || match about.needs_resident {
-        // Where there is no room for all edges, the error says how much they take.
-        true => snapshot.view_selected(&chosen.selection()).map(KernelView::Resident),
-        false => snapshot.kernel_view(&chosen.selection()),
-    };
-    let view = attended(py, origin, || (), make)?.map_err(raise)?;
-    let (ids, edges, threads) = (view.vertex_bound(), view.edge_count(), hedgerow_par::threads());
-    let size = Size { ids: ids as u64, edges, threads: threads as u64 };
-    let rows = if about.result.kind.is_per_vertex() { ids.saturating_mul(BYTES_PER_ROW) } else { 0 };
-    reading.reserve(ids, (about.memory.bytes(size) as usize).saturating_add(rows))?;
-    let compute = move |cancel: &Cancel| match view {
-        KernelView::Resident(view) => arguments.run(&*view, cancel).map_err(KernelError::of_any),
-        KernelView::Tiered(view) => arguments.run_paged(&view, cancel),
+    // The view is made where the kernel runs: to hand a short kernel to another thread takes a good part of its time.
+    let compute = move |cancel: &Cancel| -> Result<Result<Outcome, usize>, KernelError<hedgerow::Error>> {
+        let view = match about.needs_resident {
+            // Where there is no room for all edges, the error says how much they take.
+            true => snapshot.view_selected(&chosen.selection()).map(KernelView::Resident),
+            false => snapshot.kernel_view(&chosen.selection()),
+        };
+        let view = view.map_err(KernelError::Topology)?;
+        let (ids, edges, threads) = (view.vertex_bound(), view.edge_count(), hedgerow_par::threads());
+        let size = Size { ids: ids as u64, edges, threads: threads as u64 };
+        let rows = if about.result.kind.is_per_vertex() { ids.saturating_mul(BYTES_PER_ROW) } else { 0 };
+        if !is_room((about.memory.bytes(size) as usize).saturating_add(rows)) {
+            return Ok(Err(ids));
+        }
+        let outcome = match view {
+            KernelView::Resident(view) => arguments.run(&*view, cancel).map_err(KernelError::of_any),
+            KernelView::Tiered(view) => arguments.run_paged(&view, cancel),
+        };
+        outcome.map(Ok)
     };
     let outcome = match told {
         Some(told) => kernel_telling(py, origin, told, compute),
         None => kernel(py, origin, compute),
     }?;
+    let outcome = outcome.map_err(|ids| out_of_memory("vertex ids", ids))?;
     to_object(py, reading, &outcome)
 }
 
@@ -181,10 +188,9 @@ fn pairs(py: Python<'_>, reading: &Reading, pairs: &Pairs) -> PyResult<Py<PyAny>
 fn vertex_or_none(py: Python<'_>, reading: &Reading, values: &[u32]) -> PyResult<Py<PyAny>> {
     let vertices = reading.vertices(py)?;
     let (of_rows, missing): (Vec<i64>, Vec<bool>) = py.detach(|| {
-        let row_of = rows(&vertices.live);
         let value = |v: &VertexId| match values[v.index()] {
             NO_VERTEX => (0, true),
-            found => (row_of[found as usize], false),
+            found => (vertices.rows.of_vertex(found as usize), false),
         };
         vertices.live.iter().map(value).unzip()
     });

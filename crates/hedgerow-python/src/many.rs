@@ -15,7 +15,7 @@ use crate::columns::Gather;
 use crate::ending::calling;
 use crate::error::{DataError, IntegrityError, raise};
 use crate::pool::{Keeping, attended, parallel};
-use crate::results::{Reading, keys_array, make, read_only, rows};
+use crate::results::{Reading, keys_array, make, read_only};
 
 /// `"raise"` or `"empty"`.
 pub(crate) fn missing(text: &str) -> PyResult<MissingVertex> {
@@ -210,8 +210,7 @@ impl Reading {
         let keys = match order {
             RowOrder::Id => vertices.keys.clone_ref(py).into_bound(py),
             RowOrder::Key => {
-                let row_of = rows(&vertices.live);
-                let order = csr.vertices.iter().map(|v| row_of[v.index()]).collect();
+                let order = csr.vertices.iter().map(|v| vertices.rows.of_vertex(v.index())).collect();
                 read_only(self.names(py, vertices, order)?)?
             }
         };

@@ -87,8 +87,10 @@ pub(crate) fn kernel_telling<T: Send + 'static>(
         let _calling = calling(py);
         told.call1((progress.done, progress.total)).map(drop)
     };
+    // Before the kernel has begun, or where it tells nothing, there is nothing to be told.
+    let meanwhile = |py: Python<'_>| if cancel.progress().total == 0 { Ok(()) } else { tell(py) };
     let given = cancel.clone();
-    let outcome = attended_by(py, origin, || cancel.cancel(), tell, move || f(&given))?;
+    let outcome = attended_by(py, origin, || cancel.cancel(), meanwhile, move || f(&given))?;
     let error = lock(&raised).take();
     error.map_or(Ok(()), Err)?;
     let outcome = outcome.map_err(|error| error.split().map_or_else(raise, raise_kernel))?;

@@ -6,7 +6,7 @@ use hedgerow::{
     EdgeSelection, KernelView, KeyColumn, Label, LabelId, LabelRef, PropertyType, Topology, ValueRef,
     VertexId, VertexKey, View,
 };
-use numpy::{Element, IntoPyArray};
+use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
@@ -44,6 +44,40 @@ pub(crate) struct Vertices {
     pub(crate) live: Vec<VertexId>,
     /// A read-only NumPy array.
     pub(crate) keys: Py<PyAny>,
+    pub(crate) rows: Rows,
+}
+
+/// Whether there are so many bytes of memory.
+pub(crate) fn is_room(bytes: usize) -> bool {
+    Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
+}
+
+/// The row of every vertex id up to the last live one; of ids without a vertex, anything.
+pub(crate) struct Rows(Option<Vec<i64>>);
+
+impl Rows {
+    /// The rows of these vertices, ascending. Without holes the id is the row, and nothing is kept.
+    pub(crate) fn of(live: &[VertexId]) -> Rows {
+        let bound = live.last().map_or(0, |v| v.index() + 1);
+        Rows((bound > live.len()).then(|| {
+            let mut row_of = vec![0; bound];
+            for (row, v) in live.iter().enumerate() {
+                row_of[v.index()] = row as i64;
+            }
+            row_of
+        }))
+    }
+
+    /// The row of a vertex.
+    #[inline]
+    pub(crate) fn of_vertex(&self, v: usize) -> i64 {
+        self.0.as_ref().map_or(v as i64, |row_of| row_of[v])
+    }
+
+    /// Whether each row is that of the id.
+    fn are_ids(&self) -> bool {
+        self.0.is_none()
+    }
 }
 
 impl Kinds for Reading {
@@ -78,8 +112,7 @@ impl Reading {
 
     /// Refuses if there are not so many bytes of memory for what is to be computed of `ids` vertex ids.
     pub(crate) fn reserve(&self, ids: usize, bytes: usize) -> PyResult<()> {
-        let room = Vec::<u8>::new().try_reserve_exact(bytes);
-        room.map_err(|_| out_of_memory("vertex ids", ids))
+        if is_room(bytes) { Ok(()) } else { Err(out_of_memory("vertex ids", ids)) }
     }
 
     /// Refuses if there is not enough memory for `bytes_per_id` bytes for every vertex id. Where the memory limit has room for it, the
@@ -94,12 +127,16 @@ impl Reading {
     }
 
     pub(crate) fn vertices(&self, py: Python<'_>) -> PyResult<&Vertices> {
-        self.vertex_view(py, 0)?;
+        if let Some(vertices) = self.vertices.get(py) {
+            return Ok(vertices);
+        }
+        self.vertex_view(py, BYTES_PER_ROW)?;
         self.vertices.get_or_try_init(py, || {
             let (live, keys) = parallel(py, || self.snapshot.all_vertex_keys()).map_err(raise)?;
             let _calling = calling(py);
             let keys = read_only(keys_array(py, self, keys)?)?;
-            Ok(Vertices { live, keys: keys.unbind() })
+            let rows = Rows::of(&live);
+            Ok(Vertices { live, keys: keys.unbind(), rows })
         })
     }
 
@@ -116,18 +153,31 @@ impl Reading {
     {
         let vertices = self.vertices(py)?;
         let live = &vertices.live;
-        let rows: Vec<V> = py.detach(|| live.iter().filter_map(|v| values.get(v.index())).map(f).collect());
-        self.result(py, vertices, rows.into_pyarray(py).into_any())
+        let found: Vec<V> = py.detach(|| match values.get(..live.len()) {
+            Some(values) if vertices.rows.are_ids() => values.iter().map(f).collect(),
+            _ => live.iter().filter_map(|v| values.get(v.index())).map(f).collect(),
+        });
+        self.result(py, vertices, found.into_pyarray(py).into_any())
     }
 
     /// A `VertexResult` from one vertex per vertex id; the values are their external ids.
     pub(crate) fn vertex_per_vertex(&self, py: Python<'_>, values: &[u32]) -> PyResult<Py<PyAny>> {
         let vertices = self.vertices(py)?;
-        let rows: Vec<i64> = py.detach(|| {
-            let row_of = rows(&vertices.live);
-            vertices.live.iter().map(|v| row_of[values[v.index()] as usize]).collect()
-        });
-        let named = self.names(py, vertices, rows)?;
+        let row = |v: &VertexId| vertices.rows.of_vertex(values[v.index()] as usize);
+        // Numbers are looked up here, without the interpreter; objects have counts of references.
+        let numbers =
+            vertices.keys.bind(py).cast::<PyArray1<u64>>().ok().and_then(|keys| keys.try_readonly().ok());
+        let named = match numbers.as_ref().and_then(|keys| keys.as_slice().ok()) {
+            Some(keys) => {
+                let named = |v: &VertexId| keys[row(v) as usize];
+                let named: Vec<u64> = py.detach(|| vertices.live.iter().map(named).collect());
+                named.into_pyarray(py).into_any()
+            }
+            None => {
+                let rows: Vec<i64> = py.detach(|| vertices.live.iter().map(row).collect());
+                self.names(py, vertices, rows)?
+            }
+        };
         self.result(py, vertices, named)
     }
 
@@ -154,10 +204,9 @@ impl Reading {
                 }
             };
             let columns = EdgeColumns::with_capacity(edges as usize, shape)?;
-            let row_of = rows(&vertices.live);
             match chosen.plain() {
-                Some(_) => self.gather(&labels, shape, &row_of, columns),
-                None => self.gather_chosen(chosen, shape, &row_of, columns),
+                Some(_) => self.gather(&labels, shape, &vertices.rows, columns),
+                None => self.gather_chosen(chosen, shape, &vertices.rows, columns),
             }
         })?;
         let arguments = PyDict::new(py);
@@ -178,12 +227,18 @@ impl Reading {
         &self,
         labels: &[&Label],
         shape: EdgesShape,
-        row_of: &[i64],
+        rows: &Rows,
         mut found: EdgeColumns,
     ) -> PyResult<EdgeColumns> {
         for label in labels {
             let mut push = |src: VertexId, dst: VertexId, rank, weight| {
-                found.push(shape, label.id(), (row_of[src.index()], row_of[dst.index()]), rank, weight);
+                found.push(
+                    shape,
+                    label.id(),
+                    (rows.of_vertex(src.index()), rows.of_vertex(dst.index())),
+                    rank,
+                    weight,
+                );
             };
             let read = match label.id() {
                 LabelId::DEFAULT => self.snapshot.for_each_edge(|src, dst, weight| push(src, dst, 0, weight)),
@@ -199,11 +254,17 @@ impl Reading {
         &self,
         chosen: &Chosen,
         shape: EdgesShape,
-        row_of: &[i64],
+        rows: &Rows,
         mut found: EdgeColumns,
     ) -> PyResult<EdgeColumns> {
         let push = |label, src: VertexId, dst: VertexId, rank, weight| {
-            found.push(shape, label, (row_of[src.index()], row_of[dst.index()]), rank, weight);
+            found.push(
+                shape,
+                label,
+                (rows.of_vertex(src.index()), rows.of_vertex(dst.index())),
+                rank,
+                weight,
+            );
         };
         self.snapshot.for_each_edge_selected(&chosen.selection(), push).map_err(raise)?;
         Ok(found)
@@ -238,10 +299,9 @@ impl Reading {
         let (mut src, mut dst, mut ranks) = (Vec::new(), Vec::new(), Vec::new());
         let multi = owner.is_multi();
         let read = py.detach(|| {
-            let row_of = rows(&vertices.live);
             self.snapshot.for_each_edge_row(label, |edge| {
-                src.push(row_of[edge.src().index()]);
-                dst.push(row_of[edge.dst().index()]);
+                src.push(vertices.rows.of_vertex(edge.src().index()));
+                dst.push(vertices.rows.of_vertex(edge.dst().index()));
                 if multi {
                     ranks.push(edge.rank());
                 }
@@ -295,15 +355,6 @@ impl Reading {
     pub(crate) fn ids(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         Ok(self.vertices(py)?.keys.clone_ref(py))
     }
-}
-
-/// The row of every vertex id up to the last live one; of ids without a vertex, anything.
-pub(crate) fn rows(live: &[VertexId]) -> Vec<i64> {
-    let mut row_of = vec![0; live.last().map_or(0, |v| v.index() + 1)];
-    for (row, v) in live.iter().enumerate() {
-        row_of[v.index()] = row as i64;
-    }
-    row_of
 }
 
 /// Which columns `Edges` has beside the endpoints.
