@@ -6,7 +6,7 @@ use hedgerow_core::{Direction, LabelId, SubgraphId, Topology, Value, VertexId, V
 use hedgerow_mem::version::Read;
 use hedgerow_mem::{ItemRef, View};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, StorageError};
 use crate::read::properties::{Properties, named};
 use crate::read::snapshot::Snapshot;
 use crate::read::views::Makers;
@@ -201,9 +201,17 @@ impl Snapshot {
     }
 
     pub(crate) fn count_edges(&self, label: LabelId) -> Result<u64> {
-        if !self.engine().has_room_for_label(label) {
-            return Ok(self.tiered(label)?.edge_count());
+        if self.engine().has_room_for_label(label) {
+            match self.count_in_memory(label) {
+                // Others took the room meanwhile.
+                Err(Error::Storage(StorageError::MemoryLimit { .. })) => {}
+                counted => return counted,
+            }
         }
+        Ok(self.tiered(label)?.edge_count())
+    }
+
+    fn count_in_memory(&self, label: LabelId) -> Result<u64> {
         self.engine().load_label(label, true)?;
         let directed = self.engine().config.directed;
         let mut entries = 0;

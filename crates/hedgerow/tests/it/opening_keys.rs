@@ -16,23 +16,23 @@ use hedgerow_testkit::sim_fs::SplitMix64;
 use crate::common;
 
 /// The vertices of a page.
-const PAGE: u64 = 4096;
+pub(crate) const PAGE: u64 = 4096;
 const PAGES: u64 = 4;
 
 /// How vertices are named.
 #[derive(Clone, Copy, Debug)]
-enum Names {
+pub(crate) enum Names {
     Numbers,
     Texts,
     /// Numbers of the default kind, and texts of another.
     Kinds,
 }
 
-const ALL: [Names; 3] = [Names::Numbers, Names::Texts, Names::Kinds];
+pub(crate) const ALL: [Names; 3] = [Names::Numbers, Names::Texts, Names::Kinds];
 const KIND: KindId = KindId(1);
 
 impl Names {
-    fn key(self, v: u64) -> VertexKey {
+    pub(crate) fn key(self, v: u64) -> VertexKey {
         match self {
             Names::Kinds if v % 3 == 1 => VertexKey::KindStr(KIND, format!("v{v}").into()),
             Names::Numbers | Names::Kinds => VertexKey::U64(v.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
@@ -40,7 +40,7 @@ impl Names {
         }
     }
 
-    fn options(self) -> Options {
+    pub(crate) fn options(self) -> Options {
         let keys = if matches!(self, Names::Texts) { KeyKind::Str } else { KeyKind::U64 };
         let options = common::small().keys(keys).directed(true).durability(Durability::Manual);
         options.background_settling(false)
@@ -61,7 +61,7 @@ fn counted(names: Names, disk: &SimFs) -> (Graph, Arc<IoCounters>) {
 }
 
 /// So few bytes that reads have memory know next to nothing of what they learn.
-const HARDLY_ANY: u64 = 2048;
+pub(crate) const HARDLY_ANY: u64 = 2048;
 
 /// Options of a store whose reads keep so many bytes of keys.
 fn keeping(names: Names, keys_kept: u64) -> Options {
@@ -235,7 +235,7 @@ fn a_graph_under_names_is_what_was_written_however_it_was_opened() {
 }
 
 /// A store with all of it in segments, closed; 20 edges a vertex.
-fn store_of(names: Names, pages: u64) -> SimFs {
+pub(crate) fn store_of(names: Names, pages: u64) -> SimFs {
     let disk = SimFs::new();
     let graph = names.options().open_on(disk.handle()).unwrap();
     names.define(&graph);

@@ -23,8 +23,8 @@ const LOOKUPS: usize = 20_000;
 const RUNS: u64 = 3;
 /// Edges that a further segment changes.
 const CHANGED: usize = 60;
-/// The vertices of a page.
-const PAGE: usize = 4096;
+/// A further segment has vertices so far from those of the one before.
+const STEP: usize = 4096;
 const NAMINGS: [(&str, Naming); 2] = [("u64", Naming::U64), ("str", Naming::Str)];
 
 /// What was counted.
@@ -34,6 +34,8 @@ struct Counted {
     /// Blocks of each segment that a look-up read: the most, and the mean.
     most: f64,
     mean: f64,
+    /// Reads of the look-up that had all keys read, if the limit had room for them: after that none reads a file.
+    all_keys: Option<f64>,
     per_s: f64,
     told: f64,
 }
@@ -65,6 +67,10 @@ pub(super) fn measure(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
             for (metric, unit, value) in values {
                 let name = format!("keys.{label}.runs_{runs}.{metric}");
                 recorder.add("hedgerow", Metric { name: &name, unit, threads }, &[value], None)?;
+            }
+            if let Some(reads) = counted.all_keys {
+                let name = format!("keys.{label}.runs_{runs}.all_keys.reads");
+                recorder.add("hedgerow", Metric { name: &name, unit: "reads", threads }, &[reads], None)?;
             }
         }
     }
@@ -102,7 +108,7 @@ fn put(store: &Graph, names: &[Name], edges: &[(u32, u32)]) -> Result<()> {
 /// Has the store more segments, each with a part of the vertices.
 fn add_runs(work: &Work<'_>, naming: Naming, names: &[Name], path: &Path) -> Result<()> {
     let store = options(work, naming).open(path)?;
-    let step = PAGE.min(names.len());
+    let step = STEP.min(names.len());
     for run in 1..RUNS as usize {
         // Between neighbors: few subgraphs, so that the next checkpoint leaves the segments before it as they are.
         let from = run * step % names.len();
@@ -127,26 +133,36 @@ fn look_up((work, naming, names): (&Work<'_>, Naming, &[Name]), path: &Path, lim
     let store = options(work, naming).memory_limit(limit).open_on(Arc::new(fs))?;
     let runs = store.stats()?.segments.max(1);
     let snapshot = store.snapshot()?;
-    // Directories of pages say whether a vertex exists. They are read once, and count apart.
-    for name in names.iter().step_by(PAGE) {
-        find(&snapshot, name, &counters)?;
-    }
-    let (mut rng, mut most, mut all, mut told) = (Rng::new(17), 0, 0, 0);
+    let (mut rng, mut reads, mut told) = (Rng::new(17), Vec::with_capacity(LOOKUPS), 0);
     let begun = Instant::now();
     for _ in 0..LOOKUPS {
-        let reads = find(&snapshot, &names[rng.below(names.len() as u64) as usize], &counters)?;
-        (most, all, told) = (reads.max(most), all + reads, store.memory_bytes().max(told));
+        reads.push(find(&snapshot, &names[rng.below(names.len() as u64) as usize], &counters)?);
+        told = store.memory_bytes().max(told);
     }
     let seconds = begun.elapsed().as_secs_f64();
     drop(snapshot);
     store.close()?;
+    let all_keys = take_all_keys(&mut reads);
+    let (most, all) = (reads.iter().max().copied().unwrap_or(0), reads.iter().sum::<u64>());
     Ok(Counted {
         runs,
         most: most as f64 / runs as f64,
-        mean: all as f64 / LOOKUPS as f64 / runs as f64,
+        mean: all as f64 / reads.len().max(1) as f64 / runs as f64,
+        all_keys,
         per_s: LOOKUPS as f64 / seconds,
         told: told as f64 / limit as f64,
     })
+}
+
+/// Takes out of the reads of each look-up those of the one that had all keys read, after which no look-up reads a file, and of these later ones.
+fn take_all_keys(reads: &mut Vec<u64>) -> Option<f64> {
+    let last = reads.iter().rposition(|&reads| reads > 0)?;
+    if reads.len() - last <= LOOKUPS / 20 {
+        return None;
+    }
+    let all = reads.get(last).copied();
+    reads.truncate(last);
+    all.map(|reads| reads as f64)
 }
 
 /// Looks a vertex up that there is; returns the reads that it took.

@@ -19,8 +19,8 @@ use crate::state::store::Core;
 /// A chain that is touched so often comes into memory although others have to leave for it. Less often, a store that is read at random
 /// would exchange chains for others that are as likely to be read.
 const MANY: u32 = 8;
-/// In a graph with keys, vertices of a chain that are looked up so often of late have it come into memory where there is room: directories, which
-/// are cached, say without a read that they exist.
+/// In a graph with keys, a chain of whose vertices it was asked so often of late by id whether they exist comes into memory where there is room:
+/// directories, which are cached, say without a read that they exist. By key nothing of a chain is asked.
 const MANY_LOOKS: u32 = 32;
 
 /// What a call reads of a chain: of one of its vertices, in one direction.
@@ -221,7 +221,7 @@ impl Core {
     }
 
     /// Whether a chain that was touched so often of late is to come into memory: once it was twice where there is room, and where others have
-    /// to leave for it if it was many times. For vertices that are looked up by key nothing has to leave.
+    /// to leave for it if it was many times. To say whether a vertex exists nothing has to leave in a graph with keys.
     fn is_worth_its_memory(&self, touches: u32, Touched { image, of_vertex }: Touched) -> bool {
         if of_vertex && !self.ids.is_dense() {
             return touches >= MANY_LOOKS && self.has_free_room_for(image);
