@@ -49,8 +49,9 @@ impl Effort {
     }
 }
 
-/// Of so many rounds one is to be made.
-fn share() -> u64 {
+/// Of so many rounds one is to be made: what `HEDGEROW_SHARE` says, or 1. [`Effort`] and [`explored`] heed it; others are for what is not
+/// done in rounds.
+pub fn share() -> u64 {
     variable("HEDGEROW_SHARE").unwrap_or(1).max(1)
 }
 

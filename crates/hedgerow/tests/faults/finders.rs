@@ -77,6 +77,26 @@ pub(crate) enum Finder {
 }
 
 impl Finder {
+    /// Whether it is a whole test of `it`, or all of `isolation`: those programs run it, in the same build, where nothing is planted.
+    pub(crate) fn is_run_elsewhere(self) -> bool {
+        matches!(
+            self,
+            Finder::Interleavings
+                | Finder::Ends
+                | Finder::Views
+                | Finder::Held
+                | Finder::Backup
+                | Finder::Salvage
+                | Finder::Account
+                | Finder::Pages
+                | Finder::ColdReads
+                | Finder::DamagedBlocks
+                | Finder::HeldInFiles
+                | Finder::CooledCopies
+                | Finder::OldSegments
+        )
+    }
+
     pub(crate) fn find(self) -> Result<String, String> {
         match self {
             // What is damaged may be found by a read, which a comparison with the model takes for granted.

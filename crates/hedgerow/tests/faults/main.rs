@@ -154,12 +154,13 @@ fn every_planted_fault_is_found() {
     explored("planted faults found", found as u64, FOUND_BY.len() as u64);
 }
 
-/// What finds faults finds nothing where there is none.
+/// What finds faults finds nothing where there is none. Here those whose rounds are chosen for this program; the others are tests of `it`
+/// and of `isolation`, which are of the same build.
 #[test]
 fn nothing_is_found_where_nothing_is_planted() {
     let _sound = faults::sound();
     let finders: BTreeSet<Finder> = FOUND_BY.iter().map(|&(_, finder)| finder).collect();
-    for finder in finders {
+    for finder in finders.into_iter().filter(|finder| !finder.is_run_elsewhere()) {
         let started = Instant::now();
         let seen = finder.find().unwrap_or_else(|e| panic!("{finder:?}: {e}"));
         println!("nothing planted, {finder:?}: {seen}, {:.1} s", started.elapsed().as_secs_f64());

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use hedgerow::{CommitError, Error, Graph, Isolation, LabelOptions, Options, PropertyType, WriteTxn};
-use hedgerow_testkit::SimFs;
+use hedgerow_testkit::{SimFs, share};
 
 use crate::model::{Item, KEYS, LABELS, ModelTxn, Op, State};
 use crate::script::{Ctx, Flow, Script, Trace};
@@ -138,13 +138,19 @@ pub(crate) fn store(isolation: Isolation, disk: Option<&SimFs>) -> Graph {
     graph
 }
 
-/// Runs every interleaving of `case` at one level and fails at the first outcome that must not be.
+/// Runs every interleaving of `case` at one level and fails at the first outcome that must not be. Of the many interleavings of three
+/// transactions it runs the share that is asked for.
 pub(crate) fn explore(case: &Case, isolation: Isolation, durable: bool) -> Tally {
     let mut tally = Tally::default();
+    let share = if case.scripts.len() > 2 { share() } else { 1 };
+    let mut numbers = 0..;
     let disk = durable.then(SimFs::new);
     let mut graph = store(isolation, disk.as_ref());
     let mut steps: Vec<usize> = case.scripts.iter().map(|script| script.len() + 1).collect();
     every_order(&mut steps, &mut Vec::new(), &mut |order| {
+        if !numbers.next().is_some_and(|number: u64| number.is_multiple_of(share)) {
+            return;
+        }
         if tally.runs.is_multiple_of(RUNS_PER_STORE) && !durable {
             graph = store(isolation, None);
         }
@@ -158,7 +164,13 @@ pub(crate) fn explore(case: &Case, isolation: Isolation, durable: bool) -> Tally
     });
     let allowed = if isolation == Isolation::Snapshot { case.snapshot } else { Allows::default() };
     let seen = Allows { anomaly: tally.anomalies > 0, skew: tally.skews > 0 };
-    assert_eq!(seen, allowed, "{} under {isolation:?}: {tally:?}", case.name);
+    // A share of the interleavings need not have those that show what is allowed.
+    let fits = |seen: bool, allowed: bool| seen == allowed || share > 1 && allowed;
+    assert!(
+        fits(seen.anomaly, allowed.anomaly) && fits(seen.skew, allowed.skew),
+        "{} under {isolation:?}: {tally:?}, not {allowed:?}",
+        case.name
+    );
     assert!(graph.check().unwrap().is_ok());
     tally
 }
