@@ -25,6 +25,7 @@ mod bulk;
 mod columns;
 mod database;
 mod define;
+mod edge_columns;
 mod ending;
 mod error;
 mod handle;

@@ -12,6 +12,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
 
 use crate::columns::Gather;
+use crate::edge_columns::{EdgeColumns, EdgesShape};
 use crate::ending::calling;
 use crate::error::{DataError, out_of_memory, raise};
 use crate::handle::Origin;
@@ -354,56 +355,6 @@ impl Reading {
     /// The external ids of all vertices.
     pub(crate) fn ids(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         Ok(self.vertices(py)?.keys.clone_ref(py))
-    }
-}
-
-/// Which columns `Edges` has beside the endpoints.
-#[derive(Clone, Copy)]
-struct EdgesShape {
-    weights: bool,
-    labels: bool,
-    ranks: bool,
-}
-
-/// The columns of `Edges`: endpoints as rows of the vertices, labels as ids.
-struct EdgeColumns {
-    src: Vec<i64>,
-    dst: Vec<i64>,
-    weights: Vec<f64>,
-    labels: Vec<i64>,
-    ranks: Vec<u64>,
-}
-
-impl EdgeColumns {
-    fn push(&mut self, shape: EdgesShape, label: LabelId, (src, dst): (i64, i64), rank: u64, weight: f64) {
-        self.src.push(src);
-        self.dst.push(dst);
-        if shape.weights {
-            self.weights.push(weight);
-        }
-        if shape.labels {
-            self.labels.push(i64::from(label.0));
-        }
-        if shape.ranks {
-            self.ranks.push(rank);
-        }
-    }
-
-    /// Room for so many edges; an error where there is not enough memory for them as arrays.
-    fn with_capacity(edges: usize, shape: EdgesShape) -> PyResult<EdgeColumns> {
-        // Rows, ids of both ends and weights; numbers and names of labels; ranks.
-        let bytes = 40 + if shape.labels { 16 } else { 0 } + if shape.ranks { 8 } else { 0 };
-        Vec::<u8>::new()
-            .try_reserve_exact(edges.saturating_mul(bytes))
-            .map_err(|_| out_of_memory("edges", edges))?;
-        let of = |wanted: bool| if wanted { edges } else { 0 };
-        Ok(EdgeColumns {
-            src: Vec::with_capacity(edges),
-            dst: Vec::with_capacity(edges),
-            weights: Vec::with_capacity(of(shape.weights)),
-            labels: Vec::with_capacity(of(shape.labels)),
-            ranks: Vec::with_capacity(of(shape.ranks)),
-        })
     }
 }
 
