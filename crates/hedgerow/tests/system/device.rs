@@ -130,6 +130,19 @@ impl Device {
         File::create(&filler).and_then(|_| std::fs::remove_file(&filler)).expect("the filler");
     }
 
+    /// Whether a file can be made, written to and synced, and is removed again.
+    pub(crate) fn takes_writes(&self) -> bool {
+        let (root, name) = (self.root(), self.root().join("probe"));
+        let write = || {
+            let mut file = File::create(&name)?;
+            file.write_all(b"x")?;
+            file.sync_all()?;
+            std::fs::remove_file(&name)?;
+            File::open(root)?.sync_all()
+        };
+        write().is_ok()
+    }
+
     /// Stops the file system without writing anything more, not even its journal; every later call on it fails. A `process`
     /// given is stopped first, as by a loss of power: it cannot pass on the results of calls that return later.
     pub(crate) fn cut_power(&self, process: Option<u32>) -> Result<(), String> {

@@ -244,7 +244,7 @@ fn script(device: &Device, seed: u64, seen: &mut Seen) -> Result<(), String> {
         }
     }
     seen.unknown += u64::from(unknown);
-    let (opens_early, mut gave_up) = (rng.below(2) == 0, false);
+    let opens_early = rng.below(2) == 0;
     if !opens_early {
         device.heal();
     }
@@ -257,15 +257,16 @@ fn script(device: &Device, seed: u64, seen: &mut Seen) -> Result<(), String> {
         // Recovery writes again what no sync proved. Without room for that it says so, and the store stays as it was.
         match open(&store, Durability::Sync) {
             Err(Error::Storage(StorageError::DiskFull { .. })) => seen.refused += 1,
-            Err(error) if is_read_only(&error) => gave_up = true,
+            // The kernel could not write its journal.
+            Err(error) if is_read_only(&error) => {}
             Err(error) => return Err(format!("on a full disk: {error}")),
             Ok(graph) => drop(graph),
         }
         device.heal();
-        if gave_up {
-            // The kernel could not write its journal, and takes no writes until the file system is mounted again.
-            device.lose_power()?;
-        }
+    }
+    if !device.takes_writes() {
+        // Whenever the kernel could not write its journal: it takes no writes until the file system is mounted again.
+        device.lose_power()?;
     }
     // Another opening sees the bytes that never reached the disk.
     let graph = open(&store, Durability::Sync).map_err(|e| format!("does not open: {e}"))?;
