@@ -58,3 +58,25 @@ def test_keys(g: hedgerow.Snapshot) -> None:
         assert np.str_("b") in depths
         assert depths[np.str_("b")] == 1
         assert 0 not in depths
+
+
+@pytest.mark.parametrize("keys", ["u64", "str", "dense"])
+def test_rows_are_those_of_vertices_where_ids_have_holes(keys: str) -> None:
+    """A removed vertex leaves a hole in the ids, so that later rows are not those of the ids."""
+    name = str if keys == "str" else int
+    with hedgerow.open(directed=False, keys=keys) as db:
+        db.add_edges(*(np.array([name(v) for v in ends]) for ends in ([0, 2, 3, 5], [1, 3, 4, 6])))
+        with db.write() as tx:
+            assert tx.remove_vertex(name(0))
+        with db.snapshot() as g:
+            found = g.wcc()
+            named = {1: 1, 2: 2, 3: 2, 4: 2, 5: 5, 6: 5}
+            told = dict(zip(found.ids.tolist(), found.values.tolist(), strict=True))
+            assert told == {name(v): name(c) for v, c in named.items()}
+            found = g.run("bfs", source=name(2))
+            hops = {1: -1, 2: 0, 3: 1, 4: 2, 5: -1, 6: -1}
+            told = dict(zip(found.ids.tolist(), found.values.tolist(), strict=True))
+            assert told == {name(v): h for v, h in hops.items()}
+            src, dst, _ = g.edges()
+            edges = {frozenset(edge) for edge in zip(src.tolist(), dst.tolist(), strict=True)}
+            assert edges == {frozenset(map(name, edge)) for edge in [(2, 3), (3, 4), (5, 6)]}
