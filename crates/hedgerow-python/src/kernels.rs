@@ -1,6 +1,6 @@
 //! Kernels of the registry on a snapshot: what they are told, the memory that they need, and what Python gets of them.
 
-use hedgerow::{Direction, EdgeDirection, KernelView, VertexId};
+use hedgerow::{Direction, EdgeDirection, VertexId};
 use hedgerow_kernels::registry::{self, Arguments, Outcome, Parameter, ParameterKind, Size, Value};
 use hedgerow_kernels::{Cancel, KernelError, NO_VERTEX, Pairs, Paths, UNREACHED};
 use numpy::IntoPyArray;
@@ -111,11 +111,7 @@ pub(crate) fn run_telling(
     let snapshot = reading.snapshot.clone();
     // The view is made where the kernel runs: to hand a short kernel to another thread takes a good part of its time.
     let compute = move |cancel: &Cancel| -> Result<Result<Outcome, usize>, KernelError<hedgerow::Error>> {
-        let view = match about.needs_resident {
-            // Where there is no room for all edges, the error says how much they take.
-            true => snapshot.view_selected(&chosen.selection()).map(KernelView::Resident),
-            false => snapshot.kernel_view(&chosen.selection()),
-        };
+        let view = hedgerow_analytics::view(&snapshot, about, &chosen.selection());
         let view = view.map_err(KernelError::Topology)?;
         let (ids, edges, threads) = (view.vertex_bound(), view.edge_count(), hedgerow_par::threads());
         let size = Size { ids: ids as u64, edges, threads: threads as u64 };
@@ -123,11 +119,7 @@ pub(crate) fn run_telling(
         if !is_room((about.memory.bytes(size) as usize).saturating_add(rows)) {
             return Ok(Err(ids));
         }
-        let outcome = match view {
-            KernelView::Resident(view) => arguments.run(&*view, cancel).map_err(KernelError::of_any),
-            KernelView::Tiered(view) => arguments.run_paged(&view, cancel),
-        };
-        outcome.map(Ok)
+        hedgerow_analytics::run(&arguments, &view, cancel).map(Ok)
     };
     let outcome = match told {
         Some(told) => kernel_telling(py, origin, told, compute),

@@ -99,7 +99,7 @@ const OWN_STAGE: &[&str] = &[
 /// Fewest loom models that must have run.
 const LOOM_MODELS_FLOOR: u64 = 50;
 
-/// One build for all tests, with mistakes and failure points that some of them turn on. The Python package is built without.
+/// One build for all tests, with mistakes and failure points that some of them turn on.
 const PLANTED_FAULTS: &str = "--features=hedgerow/planted-faults";
 
 /// Runs the stages called `chosen` (all if none is) and stops at the first that fails.
@@ -231,7 +231,12 @@ fn clippy(root: &Path, _: &Workspace) -> Plan {
     // The Python crate is looked at too, as it ships: without a Python library to link to.
     let features = format!("{PLANTED_FAULTS},hedgerow-python/extension-module");
     let arguments = ["clippy", "--locked", "--workspace", &features, "--all-targets", "--", "-D", "warnings"];
-    Plan::default().build(Step::cargo(root, &arguments).env_unless_set("PYO3_NO_PYTHON", "1"))
+    // All tests are built with planted faults: whether programs compile without, as they ship, is seen here alone.
+    let shipped = ["clippy", "--locked", "-p", "hedgerow-cli", "-p", "hedgerow-python"];
+    let with = ["--features=hedgerow-python/extension-module", "--", "-D", "warnings"];
+    let shipped = [&shipped[..], &with].concat();
+    let step = |arguments: &[&str]| Step::cargo(root, arguments).env_unless_set("PYO3_NO_PYTHON", "1");
+    Plan::default().build(step(&arguments)).build(step(&shipped))
 }
 
 /// Unit tests, examples and every integration target without a stage of its own.
@@ -277,7 +282,7 @@ fn loom(root: &Path, workspace: &Workspace) -> Plan {
 
 /// Whole transactions under a controlled scheduler.
 fn shuttle(root: &Path, workspace: &Workspace) -> Plan {
-    let features = "--features=hedgerow/planted-faults,hedgerow/shuttle";
+    let features = "--features=hedgerow-schedules/planted-faults,hedgerow-schedules/shuttle";
     own_target(root, workspace, "shuttle", features, |step| step).judged_by(Outcome::require_explored)
 }
 

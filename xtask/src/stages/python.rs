@@ -16,6 +16,10 @@ const INSTALLED: &str = ".venv/installed.txt";
 /// Held while `.venv` is made: one stage begins early, and another needs it.
 static ENVIRONMENT: Mutex<()> = Mutex::new(());
 
+/// Those with which Rust's tests are built: the store is compiled once for both. As it ships, without planted faults, it is looked at
+/// beside clippy.
+const FEATURES: &str = "extension-module,hedgerow/planted-faults";
+
 /// Makes `.venv` beside the builds of other stages: installing packages waits for the network.
 pub(super) fn packages(root: &Path, _: &Workspace) -> Plan {
     let root = root.to_path_buf();
@@ -32,7 +36,7 @@ pub(super) fn test(root: &Path, _: &Workspace) -> Plan {
     );
     Plan::default()
         .prepare(move || environment(&here))
-        .build(maturin(root, &["develop", "--locked"]))
+        .build(maturin(root, &["develop", "--locked", "--features", FEATURES]))
         .build(pip_install(root))
         .run(python(&["-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests"]))
         .run(python(&["-I", "-c", &check]))
@@ -59,7 +63,7 @@ fn pip_install(root: &Path) -> Step {
     let tools = tools.unwrap_or_default();
     Step::new(program(root, "python"), root, &arguments)
         .env("PATH", &tools.to_string_lossy())
-        .env("MATURIN_PEP517_ARGS", "--profile dev")
+        .env("MATURIN_PEP517_ARGS", &format!("--profile dev --features {FEATURES}"))
         .env("CARGO_TARGET_DIR", &target_folder(root).to_string_lossy())
 }
 

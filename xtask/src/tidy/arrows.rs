@@ -22,6 +22,7 @@ const PAR: &str = "hedgerow-par";
 const ENGINE: &str = "hedgerow-engine";
 const STORE: &str = "hedgerow";
 const KERNELS: &str = "hedgerow-kernels";
+const ANALYTICS: &str = "hedgerow-analytics";
 const WORKLOAD: &str = "hedgerow-workload";
 const LAB: &str = "hedgerow-lab";
 const TESTKIT: &str = "hedgerow-testkit";
@@ -39,16 +40,18 @@ const TABLE: &[Row] = &[
     // The examples in its documentation are those of users.
     row(ENGINE, &[CORE, IO, LOG, MEM, PAR, TIER, TXN], &[TESTKIT, STORE]),
     // Its tests forge files, and read what parsers make of them.
-    row(STORE, &[CORE, ENGINE, IO, MEM], &[TESTKIT, WORKLOAD, KERNELS, LOG, TIER]),
+    row(STORE, &[CORE, ENGINE, IO, MEM], &[TESTKIT, WORKLOAD, ANALYTICS, KERNELS, LOG, TIER]),
     // Kernels are tested on the container that they are compared on.
     row(KERNELS, &[CORE, PAR], &[TESTKIT, WORKLOAD, LAB]),
+    row(ANALYTICS, &[KERNELS, STORE], &[]),
+    row("hedgerow-schedules", &[], &[CORE, STORE, TESTKIT]),
     row(WORKLOAD, &[CORE, PAR], &[TESTKIT]),
     row(LAB, &[CORE], &[TESTKIT, WORKLOAD]),
     row(TESTKIT, &[CORE, IO, WORKLOAD], &[]),
     // The suite `format` measures the packed lists by themselves (docs/design/layout.md).
-    row("hedgerow-bench", &[CORE, IO, KERNELS, WORKLOAD, LAB, STORE, TIER], &[TESTKIT]),
-    row("hedgerow-cli", &[STORE, KERNELS, WORKLOAD, CORE, PAR], &[TESTKIT]),
-    row("hedgerow-python", &[STORE, KERNELS, CORE, PAR], &[]),
+    row("hedgerow-bench", &[ANALYTICS, CORE, IO, KERNELS, WORKLOAD, LAB, STORE, TIER], &[TESTKIT]),
+    row("hedgerow-cli", &[STORE, ANALYTICS, KERNELS, WORKLOAD, CORE, PAR], &[TESTKIT]),
+    row("hedgerow-python", &[STORE, ANALYTICS, KERNELS, CORE, PAR], &[]),
     row("xtask", &[], &[]),
 ];
 

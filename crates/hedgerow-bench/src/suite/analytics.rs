@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use hedgerow::{Direction, Graph, Resident, Topology, VertexId, WeightedTopology};
-use hedgerow_kernels::Cancel;
-use hedgerow_kernels::registry::{Arguments, KERNELS, Kernel};
+use hedgerow::{Direction, Graph, Resident, Topology, VertexId, View};
+use hedgerow_kernels::registry::{Arguments, KERNELS, Kernel, Outcome};
+use hedgerow_kernels::{Cancel, KernelError};
 use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
 
@@ -89,9 +89,9 @@ fn measure(
         for kernel in &kernels {
             // In turns, and each first as often as the other.
             let mut turn = |of_store: bool| match (of_store, &snapshot) {
-                (true, Some(snapshot)) => run_kernel(kernel, snapshot.view()?, sources, &mut kept.0),
+                (true, Some(snapshot)) => time(kernel, sources, &mut kept.0, of_view(snapshot.view()?)),
                 (true, None) => Ok(()),
-                (false, _) => run_kernel(kernel, csr, sources, &mut kept.1),
+                (false, _) => time(kernel, sources, &mut kept.1, of_csr(csr)),
             };
             turn(round % 2 == 0)?;
             turn(round % 2 != 0)?;
@@ -154,18 +154,32 @@ fn calls(kernel: &'static Kernel, sources: &[VertexId]) -> Result<Vec<Arguments>
     sources.iter().map(from).collect()
 }
 
+type Answer = std::result::Result<Outcome, KernelError>;
+
+/// How kernels run on the store.
+fn of_view(view: &View) -> impl Fn(&Arguments) -> Answer {
+    let cancel = Cancel::new();
+    move |arguments| hedgerow_analytics::run_resident(arguments, view, &cancel)
+}
+
+/// How kernels run on the CSR.
+fn of_csr(csr: &Csr) -> impl Fn(&Arguments) -> Answer {
+    let cancel = Cancel::new();
+    move |arguments| arguments.run(csr, &cancel)
+}
+
 /// The time of a call: of searches the mean over all sources.
-fn run_kernel<G: WeightedTopology + Resident>(
+fn time(
     kernel: &'static Kernel,
-    g: &G,
     sources: &[VertexId],
     times: &mut Times,
+    run: impl Fn(&Arguments) -> Answer,
 ) -> Result<()> {
-    let (calls, cancel) = (calls(kernel, sources)?, Cancel::new());
+    let calls = calls(kernel, sources)?;
     let mut last = None;
     let begun = Instant::now();
     for arguments in &calls {
-        last = Some(arguments.run(g, &cancel)?);
+        last = Some(run(arguments)?);
     }
     // Giving back the memory of a result is no part of a kernel.
     let seconds = begun.elapsed().as_secs_f64() / calls.len() as f64;
@@ -175,14 +189,9 @@ fn run_kernel<G: WeightedTopology + Resident>(
 }
 
 /// A figure of a wrong answer is no figure.
-fn same_answers<A, B>(kernel: &'static Kernel, view: &A, csr: &B, source: VertexId) -> Result<()>
-where
-    A: WeightedTopology + Resident,
-    B: WeightedTopology + Resident,
-{
-    let cancel = Cancel::new();
+fn same_answers(kernel: &'static Kernel, view: &View, csr: &Csr, source: VertexId) -> Result<()> {
     for arguments in calls(kernel, &[source])? {
-        let (mine, plain) = (arguments.run(view, &cancel)?, arguments.run(csr, &cancel)?);
+        let (mine, plain) = (of_view(view)(&arguments)?, of_csr(csr)(&arguments)?);
         if !mine.agrees_with(&plain, RELATIVE) {
             return Err(format!("{}: the store's answers differ from those of the CSR", kernel.name).into());
         }

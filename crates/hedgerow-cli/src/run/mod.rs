@@ -8,8 +8,8 @@ mod work;
 use std::path::Path;
 
 use clap::FromArgMatches;
-use hedgerow::{EdgeDirection, EdgeSelection, KernelView, VertexId};
-use hedgerow_kernels::registry::{Arguments, Parameter, ParameterKind, Value};
+use hedgerow::{EdgeDirection, EdgeSelection, VertexId};
+use hedgerow_kernels::registry::{Arguments, Kernel, Parameter, ParameterKind, Value};
 
 use crate::error::CliError;
 use crate::output::{Report, Style};
@@ -84,8 +84,7 @@ struct Asked<'a> {
     direction: EdgeDirection,
     /// The property that an edge weighs.
     weight: Option<&'a str>,
-    /// Whether the kernel needs all edges in memory at once.
-    needs_resident: bool,
+    kernel: &'static Kernel,
 }
 
 impl RunArgs {
@@ -94,8 +93,7 @@ impl RunArgs {
         let direction = machine.chosen.along.unwrap_or_default();
         // A kernel that can be told to go against the edges needs no graph that is turned.
         let turned = if self.is_against() { EdgeDirection::Out } else { direction };
-        let (weight, needs_resident) = (weight.map(String::as_str), self.kernel.needs_resident);
-        Ok(Asked { machine, direction: turned, weight, needs_resident })
+        Ok(Asked { machine, direction: turned, weight: weight.map(String::as_str), kernel: self.kernel })
     }
 
     /// Whether the kernel is told to go against the edges.
@@ -137,11 +135,8 @@ impl Asked<'_> {
         let (snapshot, config) = (graph.snapshot()?, graph.config());
         let chosen = &self.machine.chosen;
         let selection = chosen.selection(&snapshot, config.weighted, self.direction)?;
-        // What needs all edges in memory says how much that is.
-        let view = |selection: &EdgeSelection<'_>| match self.needs_resident {
-            true => snapshot.view_selected(selection).map(KernelView::Resident),
-            false => snapshot.kernel_view(selection),
-        };
+        let view =
+            |selection: &EdgeSelection<'_>| hedgerow_analytics::view(&snapshot, self.kernel, selection);
         let view = match self.weight {
             None => view(&selection)?,
             Some(property) => view(&selection.weighted_by(property, None))

@@ -34,10 +34,7 @@ impl Work<'_> {
         let start = Instant::now();
         let cancel = Cancel::new();
         let bar = Steps::new(arguments.kernel(), &cancel);
-        let outcome = match self.view {
-            KernelView::Resident(view) => arguments.run(&**view, &cancel).map_err(KernelError::of_any),
-            KernelView::Tiered(view) => arguments.run_paged(view, &cancel),
-        };
+        let outcome = hedgerow_analytics::run(arguments, self.view, &cancel);
         drop(bar);
         let outcome = outcome.map_err(|error| match error.split() {
             // Not the caller's mistake: the graph is not one for this algorithm.

@@ -72,6 +72,21 @@ impl<'a> WeightedNeighbors<'a> {
         self.updated.is_empty().then_some((neighbors, self.main))
     }
 
+    /// The weight of the edge to `v`, if there is one; of parallel edges, of any. O(log degree).
+    pub fn weight_of(&self, v: VertexId) -> Option<f64> {
+        if !self.neighbors.contains(v) {
+            return None;
+        }
+        if let Ok(at) = self.neighbors.added.binary_search(&v) {
+            return Some(self.added.get(at).copied().unwrap_or(1.0));
+        }
+        let at = self.neighbors.main.binary_search(&v).ok()?;
+        let position = at as u32 + self.first;
+        let new = self.updated.binary_search_by_key(&position, |&(position, _)| position);
+        let new = new.ok().map(|i| self.updated[i].1);
+        Some(new.or_else(|| self.main.get(at).copied()).unwrap_or(1.0))
+    }
+
     /// Calls `f` with each neighbour and weight: those of the main part ascending, then the added ones ascending.
     #[inline]
     pub fn for_each(self, mut f: impl FnMut(VertexId, f64)) {

@@ -194,10 +194,7 @@ impl Graph {
             if !view.contains(u) {
                 report.problem(format!("edge from {} to {}, which does not exist", v.0, u.0));
             }
-            let mut back = None;
-            if view.neighbors(u, Direction::In).contains(v) {
-                view.for_each_weighted(u, Direction::In, |x, w| back = if x == v { Some(w) } else { back });
-            }
+            let back = view.weighted_neighbors(u, Direction::In).weight_of(v);
             let same = back.map(f64::to_bits) == Some(weight.to_bits());
             if !same && !faults::is_on(PlantedFault::SidesNotCompared) {
                 report.problem(format!("edge from {} to {}: weight {weight} out, {back:?} in", v.0, u.0));

@@ -62,7 +62,7 @@ fn answers(snapshot: &Snapshot) -> (Vec<Outcome>, u64) {
         if name == "bfs" {
             arguments.set("source", VertexId(1)).unwrap();
         }
-        arguments.run_paged(&view, &Cancel::new()).unwrap()
+        hedgerow_analytics::run_by_page(&arguments, &view, &Cancel::new()).unwrap()
     };
     (["bfs", "wcc", "pagerank"].map(run).into(), snapshot.edge_count_of("calls").unwrap())
 }

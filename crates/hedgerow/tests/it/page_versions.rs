@@ -76,7 +76,7 @@ fn all_of(snapshot: &Snapshot) -> (Vec<Outcome>, u64, u64) {
         if name == "bfs" {
             arguments.set("source", VertexId(1)).unwrap();
         }
-        arguments.run_paged(&view, &Cancel::new()).unwrap()
+        hedgerow_analytics::run_by_page(&arguments, &view, &Cancel::new()).unwrap()
     };
     let outcomes = ["bfs", "wcc"].map(run).into();
     let mut sum = 0_u64;

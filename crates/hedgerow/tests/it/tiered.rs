@@ -8,6 +8,7 @@ use hedgerow::{
     Direction, Durability, EdgeSelection, Error, Graph, KernelView, KeyKind, Options, Snapshot, StorageError,
     TieredView, Topology, VertexId, WeightedTopology,
 };
+use hedgerow_analytics::{run_by_page, run_resident};
 use hedgerow_core::SubgraphId;
 use hedgerow_kernels::registry::{self, Arguments, Outcome};
 use hedgerow_kernels::{Cancel, KernelError};
@@ -86,11 +87,11 @@ fn kernels() -> Vec<Arguments> {
 
 fn in_memory(snapshot: &Snapshot) -> Vec<Outcome> {
     let view = snapshot.view().unwrap();
-    kernels().iter().map(|arguments| arguments.run(view, &Cancel::new()).unwrap()).collect()
+    kernels().iter().map(|arguments| run_resident(arguments, view, &Cancel::new()).unwrap()).collect()
 }
 
 fn by_page(view: &TieredView) -> Vec<Outcome> {
-    kernels().iter().map(|arguments| arguments.run_paged(view, &Cancel::new()).unwrap()).collect()
+    kernels().iter().map(|arguments| run_by_page(arguments, view, &Cancel::new()).unwrap()).collect()
 }
 
 fn agree(found: &[Outcome], expected: &[Outcome]) {
@@ -133,7 +134,7 @@ fn kernels_and_scans_of_a_graph_larger_than_its_limit_give_what_they_give_in_mem
         let KernelView::Tiered(view) = view else { panic!("{kind:?}: it fits") };
         let (found, most) = most_used(&graph, || by_page(&view));
         agree(&found, &expected);
-        let triangles = registry::find("tc").unwrap().arguments().run_paged(&view, &Cancel::new());
+        let triangles = run_by_page(&registry::find("tc").unwrap().arguments(), &view, &Cancel::new());
         assert!(matches!(triangles, Err(KernelError::NotResident { kernel: "tc" })));
         // Beside the lists of a scan there may be an image in both directions.
         let each = 2 * check_account(&graph, &view, limit);
@@ -247,10 +248,12 @@ fn kernels_by_the_page_find_incoming_edges_that_are_not_kept() {
         arguments
     };
     let found = by_page(&view);
-    let turned = against(Direction::In).run_paged(&view, &Cancel::new()).unwrap();
+    let turned = run_by_page(&against(Direction::In), &view, &Cancel::new()).unwrap();
     agree(&found, &in_memory(&snapshot));
-    assert_eq!(turned, against(Direction::In).run(snapshot.view().unwrap(), &Cancel::new()).unwrap());
-    assert_ne!(turned, against(Direction::Out).run(snapshot.view().unwrap(), &Cancel::new()).unwrap());
+    let along =
+        |direction| run_resident(&against(direction), snapshot.view().unwrap(), &Cancel::new()).unwrap();
+    assert_eq!(turned, along(Direction::In));
+    assert_ne!(turned, along(Direction::Out));
 }
 
 /// The edges of a snapshot by point reads.
@@ -337,7 +340,7 @@ fn damage_in_a_page_fails_what_needs_it_alone() {
     let [Error::Storage(StorageError::Corruption(damage))] = &bad[..] else { panic!("{bad:?}") };
     assert!(damage.file == segment && damage.offset <= at, "{damage}");
     for arguments in kernels() {
-        let outcome = arguments.run_paged(&view, &Cancel::new());
+        let outcome = run_by_page(&arguments, &view, &Cancel::new());
         let name = arguments.kernel().name;
         match outcome {
             Err(KernelError::Topology(Error::Storage(StorageError::Corruption(damage)))) => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use hedgerow::{Direction, EdgeSelection, Graph, KernelView, LabelId, LabelRef, Snapshot};
+use hedgerow::{Direction, EdgeSelection, Graph, LabelId, LabelRef, Snapshot};
 use hedgerow_kernels::Cancel;
 use hedgerow_kernels::registry::{Arguments, KERNELS, Kernel, Outcome};
 use hedgerow_workload::rng::{Rng, mix};
@@ -123,10 +123,7 @@ fn scan(snapshot: &Snapshot) -> Result<u64> {
 fn run(kernel: &'static Kernel, work: &Work<'_>, snapshot: &Snapshot) -> Result<Outcome> {
     let arguments = arguments(kernel, work)?;
     let view = snapshot.kernel_view(&EdgeSelection::of(LabelRef::Id(LabelId::DEFAULT)))?;
-    Ok(match &view {
-        KernelView::Resident(view) => arguments.run(&**view, &Cancel::new())?,
-        KernelView::Tiered(view) => arguments.run_paged(view, &Cancel::new())?,
-    })
+    Ok(hedgerow_analytics::run(&arguments, &view, &Cancel::new())?)
 }
 
 /// What a kernel is told: searches begin at the first end of the first edge.

@@ -80,15 +80,23 @@ fn weights_follow_their_edges() {
     assert!(weighted.as_slices().is_none());
     assert_eq!(weighted.len(), 5);
 
+    let one_by_one = |list: WeightedNeighbors<'_>| {
+        let weight = |v| list.weight_of(VertexId(v)).map(|weight| (v, weight));
+        (0..11).filter_map(weight).collect::<Vec<_>>()
+    };
+    assert_eq!(one_by_one(weighted), seen);
+
     // A weight that was replaced before its edge went.
     let gone = WeightedNeighbors { updated: &[(100, 1.5), (102, 5.0), (103, 7.5)], ..weighted };
     seen.clear();
     gone.for_each(|v, w| seen.push((v.0, w)));
     assert_eq!(seen, [(1, 1.5), (3, 0.3), (7, 7.5), (2, 0.2), (9, 0.9)]);
+    assert_eq!(one_by_one(gone), [(1, 1.5), (2, 0.2), (3, 0.3), (7, 7.5), (9, 0.9)]);
 
     let plain = WeightedNeighbors::from_slices(&main, &[]);
     seen.clear();
     plain.for_each(|v, w| seen.push((v.0, w)));
     assert_eq!(seen, [(1, 1.0), (3, 1.0), (5, 1.0), (7, 1.0)]);
+    assert_eq!(one_by_one(plain), seen);
     assert_eq!(plain.as_slices(), Some((main.as_slice(), [].as_slice())));
 }

@@ -8,6 +8,7 @@ use hedgerow::{
     KHopOptions, KernelView, KeyKind, LabelOptions, Options, PropertyType, RowOrder, Snapshot, StorageError,
     Topology, Value, VertexId, WeightedTopology,
 };
+use hedgerow_analytics::{run_by_page, run_resident};
 use hedgerow_core::{Block, LocalVertex, SubgraphId};
 use hedgerow_kernels::registry::{self, Outcome};
 use hedgerow_kernels::{Cancel, KernelError};
@@ -203,7 +204,7 @@ fn kernels_on_chosen_edges_within_a_limit_give_what_they_give_in_memory() {
         let snapshot = whole.snapshot().unwrap();
         let expected = selections().map(|selection| {
             let view = snapshot.view_selected(&selection).unwrap();
-            (view.edge_count(), kernels(|arguments| arguments.run(&*view, &Cancel::new()).unwrap()))
+            (view.edge_count(), kernels(|arguments| run_resident(arguments, &view, &Cancel::new()).unwrap()))
         });
         drop((snapshot, whole));
         let limit = hedgerow::LEAST_MEMORY_LIMIT;
@@ -219,7 +220,7 @@ fn kernels_on_chosen_edges_within_a_limit_give_what_they_give_in_memory() {
             };
             by_page += 1;
             assert_eq!(view.edge_count(), *edges, "{selection:?}");
-            let found = kernels(|arguments| arguments.run_paged(&view, &Cancel::new()).unwrap());
+            let found = kernels(|arguments| run_by_page(arguments, &view, &Cancel::new()).unwrap());
             for (found, expected) in found.iter().zip(expected) {
                 assert!(found.agrees_with(expected, 1e-9), "{:?} of {selection:?}", expected.kind());
             }
@@ -308,12 +309,13 @@ fn damage_fails_kernels_on_chosen_edges() {
     let graph = options(true, KeyKind::Dense).open_on(disk.handle()).unwrap();
     let snapshot = graph.snapshot().unwrap();
     let views = selections().map(|selection| snapshot.tiered_view_selected(&selection).unwrap());
+    let pagerank = registry::find("pagerank").unwrap().arguments();
     let mut failed = 0;
     for part in 1..6 {
         let at = sound[&segment].len() as u64 * part / 7;
         assert!(disk.corrupt(&segment, at, 0x10));
         for view in &views {
-            let outcome = registry::find("pagerank").unwrap().arguments().run_paged(view, &Cancel::new());
+            let outcome = run_by_page(&pagerank, view, &Cancel::new());
             match outcome {
                 Err(KernelError::Topology(Error::Storage(StorageError::Corruption(damage)))) => {
                     assert_eq!(damage.file, segment);
@@ -328,8 +330,8 @@ fn damage_fails_kernels_on_chosen_edges() {
     assert!(failed > 5, "{failed}");
     for (view, selection) in views.iter().zip(selections()) {
         let resident = snapshot.view_selected(&selection).unwrap();
-        let found = kernels(|arguments| arguments.run_paged(view, &Cancel::new()).unwrap());
-        let expected = kernels(|arguments| arguments.run(&*resident, &Cancel::new()).unwrap());
+        let found = kernels(|arguments| run_by_page(arguments, view, &Cancel::new()).unwrap());
+        let expected = kernels(|arguments| run_resident(arguments, &resident, &Cancel::new()).unwrap());
         assert!(found.iter().zip(&expected).all(|(found, expected)| found.agrees_with(expected, 1e-9)));
     }
 }
