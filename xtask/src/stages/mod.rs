@@ -1,5 +1,5 @@
 //! The stages of `make test`, each timed, with the counts that they print checked against floors. One thread builds what the
-//! stages need, in their order, while another runs those that are built: processors that wait in tests compile.
+//! stages need, in their order, while others run those that are built: processors that wait in tests compile, or run other tests.
 
 mod count;
 mod evicted;
@@ -15,7 +15,7 @@ mod tests;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Instant;
 
 use crate::metadata::{self, Workspace};
@@ -57,6 +57,9 @@ const STAGES: &[Stage] = &[
     Stage { name: "loom", plan: loom },
     Stage { name: "asan", plan: asan },
 ];
+
+/// How many stages run at once in `make test`. Several wait for disks and for other processes most of the time, and others have one thread.
+const STAGES_AT_ONCE: usize = 2;
 
 /// Stages that explore for as long as they are given.
 const DEEP_STAGES: &[&str] = &[
@@ -114,48 +117,71 @@ pub(crate) fn run(root: &Path, chosen: &[&str]) -> Result<(), String> {
     summarise(&done)
 }
 
-/// What the stages came to, up to the first that fails. `ended` is told of each.
-fn outcomes(
-    root: &Path,
-    chosen: &[&str],
-    ended: &mut dyn FnMut(&str, &Outcome) -> Result<(), String>,
-) -> Result<Vec<(&'static str, Outcome)>, String> {
+/// The outcomes of those called `chosen`, or of all. `ended` is told of each.
+fn outcomes(root: &Path, chosen: &[&str], ended: Told<'_>) -> Result<Vec<(&'static str, Outcome)>, String> {
     let workspace = metadata::load(root)?;
     let default = |stage: &&Stage| chosen.is_empty() && !ONLY_DEEP.contains(&stage.name);
     let stages: Vec<&Stage> =
         STAGES.iter().filter(|stage| default(stage) || chosen.contains(&stage.name)).collect();
+    let at_once = if stages.len() == 1 || shell::is_deep() { 1 } else { STAGES_AT_ONCE };
+    perform(root, &workspace, &stages, at_once, ended)
+}
+
+/// Who is told of each stage that has ended.
+type Told<'a> = &'a mut (dyn FnMut(&str, &Outcome) -> Result<(), String> + Send);
+
+/// What `stages` came to, up to the first that fails: one thread builds what they need, in their order, and `at_once` run those that are built.
+fn perform(
+    root: &Path,
+    workspace: &Workspace,
+    stages: &[&Stage],
+    at_once: usize,
+    ended: Told<'_>,
+) -> Result<Vec<(&'static str, Outcome)>, String> {
     let stop = AtomicBool::new(false);
+    let stopped = || stop.load(Ordering::Relaxed);
     let output = if stages.len() == 1 { Output::AsItComes } else { Output::Together(&stop) };
     let (to, built) = mpsc::channel();
-    std::thread::scope(|scope| {
-        let (stages, workspace) = (&stages, &workspace);
-        scope.spawn(move || {
-            for stage in stages {
-                let plan = (stage.plan)(root, workspace).built(output);
-                let failed = plan.has_failed();
-                // Nobody receives once a stage has failed.
-                if to.send((stage.name, plan)).is_err() || failed {
-                    break;
-                }
-            }
-        });
-        let mut done = Vec::new();
-        for (name, plan) in built {
-            println!("\n== {name}");
-            let outcome = plan.outcome();
-            let seconds = (outcome.build.wall + outcome.run.wall).as_secs_f64();
-            println!("== {name}: {} in {seconds:.1} s", outcome.verdict());
-            let failed = !outcome.failures.is_empty();
-            let told = ended(name, &outcome);
-            done.push((name, outcome));
-            if failed || told.is_err() {
-                stop.store(true, Ordering::Relaxed);
-                told?;
+    let (built, done) = (Mutex::new(built), Mutex::new((Vec::new(), Ok(()), ended)));
+    let build = move || {
+        for stage in stages {
+            let plan = (stage.plan)(root, workspace).built(output);
+            let failed = plan.has_failed();
+            // Nobody waits for it once a stage has failed.
+            if to.send((stage.name, plan)).is_err() || failed || stopped() {
                 break;
             }
         }
-        Ok(done)
-    })
+    };
+    let next = || locked(&built).recv().ok().filter(|_| !stopped());
+    let run_what_is_built = || {
+        while let Some((name, plan)) = next() {
+            println!("\n== {name}");
+            let outcome = plan.outcome(if at_once == 1 { Output::AsItComes } else { output });
+            let mut done = locked(&done);
+            // The commands of this one may have been killed because another one failed.
+            if stopped() {
+                break;
+            }
+            let seconds = (outcome.build.wall + outcome.run.wall).as_secs_f64();
+            println!("== {name}: {} in {seconds:.1} s", outcome.verdict());
+            let failed = !outcome.failures.is_empty();
+            let told = (done.2)(name, &outcome);
+            stop.store(failed || told.is_err(), Ordering::Relaxed);
+            done.0.push((name, outcome));
+            done.1 = told;
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(build);
+        (0..at_once).for_each(|_| _ = scope.spawn(run_what_is_built));
+    });
+    let (done, told, _) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    told.map(|()| done)
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs one exploring stage, or each in turn, for as long as asked, with new seeds.

@@ -97,10 +97,10 @@ impl Plan {
     }
 
     /// Runs what was [built](Self::built), and judges it.
-    pub(super) fn outcome(mut self) -> Outcome {
+    pub(super) fn outcome(mut self, output: Output<'_>) -> Outcome {
         let started = Instant::now();
         for task in std::mem::take(&mut self.runs) {
-            self.perform(task, Output::AsItComes);
+            self.perform(task, output);
         }
         self.outcome.run = self.taken_since(started);
         if let Some(judge) = self.judge.filter(|_| !self.has_failed() && self.outcome.absent.is_none()) {

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use super::Stage;
 use super::count::{Counts, Explored};
 use super::ledger;
 use super::outcome::Outcome;
@@ -110,7 +111,7 @@ fn the_build_of_a_test_step_leaves_the_arguments_of_the_tests_away() {
 #[test]
 fn a_stage_runs_what_it_built_and_is_judged() {
     let sh = |script: &str| Step::new("sh", Path::new("."), &["-c", script]);
-    let ran = |plan: Plan| plan.built(Output::AsItComes).outcome();
+    let ran = |plan: Plan| plan.built(Output::AsItComes).outcome(Output::AsItComes);
     let line = r#"{"reason":"compiler-artifact","manifest_path":"/Cargo.toml","profile":{"test":true},"executable":"/bin/echo"}"#;
     let tests = || Plan::default().test(sh(&format!("echo '{line}'; : ")));
     assert!(ran(tests()).failures.is_empty());
@@ -140,7 +141,7 @@ fn the_programs_of_a_stage_run_two_at_a_time() {
         let lines = names.iter().map(line).collect::<Vec<_>>().join("\n");
         // `sh` for the build, too: it prints the messages, and leaves the options for cargo away.
         let step = Step::new("sh", &folder, &["-c", &format!("echo '{lines}'; : "), "--", "-c", script]);
-        Plan::default().test(step).built(Output::AsItComes).outcome()
+        Plan::default().test(step).built(Output::AsItComes).outcome(Output::AsItComes)
     };
     let meet = "touch ../begun-${PWD##*/}; n=0; until [ -e ../begun-a ] && [ -e ../begun-b ]; do n=$((n+1)); \
                 [ $n -lt 600 ] || exit 1; sleep 0.1; done; echo 'explored: programs 1 (floor 1)'";
@@ -151,6 +152,42 @@ fn the_programs_of_a_stage_run_two_at_a_time() {
     assert!(failed.failures[0].contains("exit status: 7"), "{:?}", failed.failures);
     assert!(!folder.join("begun-f").exists(), "a program began after others had failed");
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Two stages of which each waits for the other to begin, one that fails, and one that would run for long.
+#[test]
+fn stages_run_two_at_a_time_until_one_fails() {
+    static FOLDER: std::sync::LazyLock<std::path::PathBuf> = std::sync::LazyLock::new(|| {
+        let folder = std::env::temp_dir().join(format!("hedgerow-stages-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        folder
+    });
+    fn sh(script: &str) -> Plan {
+        Plan::default().run(Step::new("sh", &FOLDER, &["-c", script]))
+    }
+    const MEET: &str =
+        "n=0; until [ -e a ] && [ -e b ]; do n=$((n+1)); [ $n -lt 600 ] || exit 1; sleep 0.1; done";
+    let stages: [Stage; 5] = [
+        Stage { name: "a", plan: |_, _| sh(&format!("touch a; {MEET}")) },
+        Stage { name: "b", plan: |_, _| sh(&format!("touch b; {MEET}")) },
+        Stage { name: "c", plan: |_, _| sh("until [ -e d ]; do sleep 0.1; done; exit 7") },
+        Stage { name: "d", plan: |_, _| sh("touch d; while true; do echo waiting; sleep 0.1; done") },
+        Stage { name: "e", plan: |_, _| sh("touch e") },
+    ];
+    let workspace = crate::metadata::load(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let mut told = Vec::new();
+    let mut ended = |name: &str, outcome: &Outcome| {
+        told.push((name.to_owned(), outcome.failures.is_empty()));
+        Ok(())
+    };
+    let stages: Vec<&Stage> = stages.iter().collect();
+    let done = super::perform(&FOLDER, &workspace, &stages, 2, &mut ended).unwrap();
+    assert_eq!(done.len(), 3);
+    told.sort();
+    let expected = [("a", true), ("b", true), ("c", false)];
+    assert_eq!(told, expected.map(|(name, passed)| (name.to_owned(), passed)));
+    assert!(!FOLDER.join("e").exists(), "a stage began after another had failed");
+    std::fs::remove_dir_all(&*FOLDER).unwrap();
 }
 
 #[test]
