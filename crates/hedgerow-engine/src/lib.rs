@@ -34,6 +34,7 @@ pub use hedgerow_mem::View;
 pub use options::{LEAST_MEMORY_LIMIT, Options, Thresholds};
 pub use read::all_labels::EdgePattern;
 pub use read::k_hop::{KHopOptions, Neighborhood};
+pub use read::label_snapshot::LabelSnapshot;
 pub use read::labelled::EdgeOf;
 pub use read::many::{MissingVertex, NeighborLists};
 pub use read::neighbors::NeighborCursor;

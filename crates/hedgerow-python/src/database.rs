@@ -119,7 +119,7 @@ impl Database {
         Ok(Snapshot::new(&self.handle, snapshot))
     }
 
-    /// An answer that is kept while the graph changes, over the edges without a label.
+    /// An answer that is kept while the graph changes, over the edges of one label.
     ///
     /// Nothing is computed before the first ``Maintained.at``.
     ///
@@ -127,13 +127,22 @@ impl Database {
     /// ----------
     /// name : {"wcc", "tc", "pagerank", "degrees"}
     ///     The kernel.
+    /// label : str, optional
+    ///     The label whose edges are followed, the edges without a label by default. All vertices have an answer.
     ///
     /// Returns
     /// -------
     /// Maintained
-    fn maintain(&self, name: &str) -> PyResult<Maintained> {
-        self.handle.graph()?;
-        Maintained::new(self.handle.origin, name)
+    ///
+    /// Raises
+    /// ------
+    /// hedgerow.ProgrammingError
+    ///     For another kernel, or a label that is not defined.
+    #[pyo3(signature = (name, *, label=None))]
+    fn maintain(&self, name: &str, label: Option<&str>) -> PyResult<Maintained> {
+        let schema = self.handle.graph()?.schema();
+        let label = schema.find_label(label.unwrap_or_default()).map_err(raise)?;
+        Maintained::new(self.handle.origin, name, label)
     }
 
     /// Waits, after the conflict of a transaction, until it makes sense to run it again.

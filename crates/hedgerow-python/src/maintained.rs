@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use hedgerow::Direction;
+use hedgerow::{Direction, Label, LabelId, LabelSnapshot};
+use hedgerow_kernels::KernelError;
 use hedgerow_kernels::maintain::{Answer, Handle, Made};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -40,15 +41,25 @@ pub(crate) struct Maintained {
     /// The kernel whose answer is kept: ``wcc``, ``tc``, ``pagerank`` or ``degrees``.
     #[pyo3(get)]
     name: String,
-    kept: Arc<Mutex<Handle<hedgerow::Snapshot>>>,
+    /// The label whose edges are followed; ``None`` for the edges without a label.
+    #[pyo3(get)]
+    label: Option<String>,
+    label_id: LabelId,
+    kept: Arc<Mutex<Handle<LabelSnapshot>>>,
     made: Mutex<Option<Made>>,
 }
 
 impl Maintained {
-    pub(crate) fn new(origin: Origin, name: &str) -> PyResult<Maintained> {
+    pub(crate) fn new(origin: Origin, name: &str, label: &Label) -> PyResult<Maintained> {
         let kept = Handle::new(name).map_err(raise_kernel)?;
-        let kept = Arc::new(Mutex::new(kept));
-        Ok(Maintained { origin, name: name.to_owned(), kept, made: Mutex::default() })
+        Ok(Maintained {
+            origin,
+            name: name.to_owned(),
+            label: Some(label.name()).filter(|name| !name.is_empty()).map(|name| name.to_string()),
+            label_id: label.id(),
+            kept: Arc::new(Mutex::new(kept)),
+            made: Mutex::default(),
+        })
     }
 }
 
@@ -69,8 +80,9 @@ impl Maintained {
     fn at(&self, py: Python<'_>, snapshot: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         self.origin.check_process()?;
         let reading = snapshot.extract::<PyRef<'_, Snapshot>>()?.reading()?;
-        let (kept, of) = (self.kept.clone(), reading.snapshot.clone());
+        let (kept, label, of) = (self.kept.clone(), self.label_id, reading.snapshot.clone());
         let (values, made) = kernel(py, &self.origin, move |cancel| {
+            let of = of.of_label(label).map_err(KernelError::Topology)?;
             let mut kept = lock(&kept);
             kept.at_until(&of, cancel).map(|(answer, made)| (Values::of(answer), made))
         })?;

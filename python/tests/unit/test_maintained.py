@@ -78,3 +78,33 @@ def test_what_cannot_be_kept_is_refused():
     db.close()
     with pytest.raises(hedgerow.ClosedError):
         db.maintain("tc")
+
+
+def test_kept_answers_over_a_label_are_those_of_its_edges():
+    db, rng = hedgerow.open(directed=True), random.Random(3)
+    db.define_label("calls", multi=True)
+    kept = {name: db.maintain(name, label="calls") for name in ("wcc", "tc", "pagerank", "degrees")}
+    assert kept["wcc"].label == "calls" and db.maintain("wcc").label is None
+    for _ in range(30):
+        with db.write() as tx:
+            for _ in range(rng.choice([1, 5, 40])):
+                edge = (rng.randrange(60), rng.randrange(60))
+                if rng.random() < 0.3:
+                    tx.remove_edge(*edge, label="calls", rank=rng.randrange(3))
+                else:
+                    tx.put_edge(*edge, label="calls", rank=rng.randrange(3))
+                tx.put_edge(rng.randrange(60), rng.randrange(60))
+        with db.snapshot() as g:
+            answers = {name: answer.at(g) for name, answer in kept.items()}
+            assert partition(answers["wcc"]) == partition(g.wcc(label="calls"))
+            assert answers["tc"] == g.triangle_count(label="calls")
+            fresh = g.pagerank(tolerance=1e-6, iterations=200, label="calls").to_dict()
+            assert sum(abs(answers["pagerank"][v] - score) for v, score in fresh.items()) < 2e-6 / 0.15
+            degrees = answers["degrees"]["out"].to_dict()
+            assert all(degrees[v] == g.degree(v, label="calls") for v in degrees)
+    assert "changes" in kept["wcc"].made
+
+
+def test_a_label_that_is_not_defined_is_refused():
+    with pytest.raises(hedgerow.ProgrammingError, match="calls"):
+        hedgerow.open().maintain("wcc", label="calls")

@@ -11,6 +11,7 @@ mod items;
 pub(crate) mod k_hop;
 pub(crate) mod keys;
 mod kinds;
+pub(crate) mod label_snapshot;
 pub(crate) mod labelled;
 pub(crate) mod many;
 pub(crate) mod neighbors;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hedgerow::{Direction, Graph, KeyKind, Snapshot, Topology};
+use hedgerow::{Direction, EdgeKey, Graph, KeyKind, LabelOptions, LabelSnapshot, Snapshot, Topology, View};
 use hedgerow_core::Changing;
 use hedgerow_kernels::maintain::{
     Answer, Components, Degrees, Handle, Made, Maintained, NAMES, Ranks, Triangles,
@@ -19,7 +19,11 @@ const ROUNDS: u64 = 4;
 const SETS: u32 = 150;
 
 fn must_be_right(answer: &Answer, snapshot: &Snapshot) {
-    let (view, cancel) = (snapshot.view().unwrap(), Cancel::new());
+    must_be_of(answer, snapshot.view().unwrap());
+}
+
+fn must_be_of(answer: &Answer, view: &View) {
+    let cancel = Cancel::new();
     match answer {
         Answer::Components(kept) => {
             assert_eq!(kept.names(), Components::from_scratch(view, &cancel).unwrap().names());
@@ -103,6 +107,57 @@ fn kept_answers_are_right_after_each_commit_across_checkpoints_and_settling() {
         must_be_right(answer, &snapshot);
     }
     explored("change sets of kept answers", compared, ROUNDS * u64::from(SETS));
+}
+
+/// Over a label, also one with parallel edges, beside changes of other labels.
+#[test]
+fn kept_answers_over_labels_are_right_after_each_commit() {
+    for seed in 0..4 {
+        let graph = small().keys(KeyKind::U64).directed(seed % 2 == 0).in_memory().unwrap();
+        graph.define_label("knows", LabelOptions::new()).unwrap();
+        graph.define_label("calls", LabelOptions::new().multi(true)).unwrap();
+        let (labels, mut rng) = (["", "knows", "calls"], Rng::new(seed));
+        let handles = || -> Vec<Handle<LabelSnapshot>> {
+            NAMES.iter().map(|name| Handle::new(name).unwrap()).collect()
+        };
+        let (mut kept, mut from_changes) = (labels.map(|_| handles()), 0);
+        for round in 0..60 {
+            let mut tx = graph.write().unwrap();
+            let operations = if round == 0 { 3000 } else { [1, 4, 40, 200][rng.below(4) as usize] };
+            for _ in 0..operations {
+                let (src, dst, label) =
+                    (rng.below(VERTICES), rng.below(VERTICES), labels[rng.below(3) as usize]);
+                let rank = if label == "calls" { rng.below(3) } else { 0 };
+                let edge = EdgeKey::new(label, src, dst).rank(rank);
+                match rng.below(9) {
+                    0..6 => tx.put_edge_with(edge, [("", 0i64); 0]).unwrap(),
+                    6 if rng.below(19) == 0 => _ = tx.remove_vertex(src).unwrap(),
+                    _ => _ = tx.remove_edge_of(edge).unwrap(),
+                }
+            }
+            tx.commit().unwrap();
+            if round % 20 == 9 {
+                graph.settle().unwrap();
+            }
+            let snapshot = graph.snapshot().unwrap();
+            for (label, kept) in labels.iter().zip(&mut kept) {
+                let (of, view) = (snapshot.of_label(*label).unwrap(), snapshot.view_of(*label).unwrap());
+                for handle in kept {
+                    let (answer, made) = handle.at(&of).unwrap();
+                    must_be_of(answer, &view);
+                    from_changes += u32::from(matches!(made, Made::FromChanges(_)));
+                }
+            }
+        }
+        assert!(from_changes > 300, "{from_changes} answers of changes");
+        // Another label is another graph.
+        let (knows, calls) = (labels[1], labels[2]);
+        let snapshot = graph.snapshot().unwrap();
+        let [knows, calls] = [knows, calls].map(|label| snapshot.of_label(label).unwrap());
+        assert!(!calls.comes_after(&knows) && calls.changes_since(&knows).is_err());
+        assert_eq!(kept[1][0].at(&calls).unwrap().1, Made::NotLater);
+        assert!(snapshot.of_label("mail").is_err());
+    }
 }
 
 #[test]

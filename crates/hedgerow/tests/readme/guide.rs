@@ -183,5 +183,12 @@ pub(super) fn kept(graph: &Graph) -> Result<(), Box<dyn std::error::Error>> {
     }
     // ---
     assert_eq!(made, hedgerow_kernels::maintain::Made::FromChanges(1));
+    graph.define_label("calls", hedgerow::LabelOptions::new())?;
+    // ---
+    use hedgerow_kernels::maintain::Handle;
+
+    let mut calls = Handle::new("wcc")?;
+    calls.at(&graph.snapshot()?.of_label("calls")?)?;
+    // ---
     Ok(())
 }

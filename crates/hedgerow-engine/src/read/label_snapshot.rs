@@ -1,0 +1,80 @@
+//! A snapshot of the edges of one label, about which answers can be kept.
+
+use std::sync::{Arc, OnceLock};
+
+use hedgerow_core::{Changes, Changing, LabelId};
+use hedgerow_mem::View;
+
+use crate::error::{ArgumentError, Error, Result};
+use crate::read::snapshot::Snapshot;
+use crate::read::views::Makers;
+use crate::state::schema::LabelRef;
+
+/// The vertices of a [`Snapshot`] and its edges of one label: a state of the graph of that label, whose answers a handle can keep
+/// (`hedgerow_kernels::maintain`). Keeps the snapshot open, and the view of the label once a handle asked for it. Copies share both. Any thread may use it.
+#[derive(Clone)]
+pub struct LabelSnapshot {
+    snapshot: Snapshot,
+    label: LabelId,
+    /// Of the default label the snapshot has it.
+    view: OnceLock<Arc<View>>,
+}
+
+impl Snapshot {
+    /// This snapshot, of the edges of one label. O(1).
+    ///
+    /// # Errors
+    /// [`ArgumentError::NoSuchLabel`]; [`StateError::Forked`](crate::StateError::Forked) in a forked child.
+    pub fn of_label<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<LabelSnapshot> {
+        self.engine().check_owner()?;
+        let label = self.engine().label(label.into())?;
+        Ok(LabelSnapshot { snapshot: self.clone(), label, view: OnceLock::new() })
+    }
+}
+
+impl LabelSnapshot {
+    /// The snapshot, of all labels.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// The label.
+    pub fn label(&self) -> LabelId {
+        self.label
+    }
+}
+
+impl Changing for LabelSnapshot {
+    type View = View;
+    type Error = Error;
+
+    fn view(&self) -> Result<&View> {
+        if self.label == LabelId::DEFAULT {
+            return self.snapshot.view();
+        }
+        if let Some(view) = self.view.get() {
+            return Ok(view);
+        }
+        self.snapshot.engine().check_owner()?;
+        // Made outside the cell, as the view of the default label is.
+        let view = self.snapshot.cached_view_of(self.label, Makers::Pool)?;
+        Ok(self.view.get_or_init(|| view))
+    }
+
+    fn changes_since(&self, earlier: &LabelSnapshot) -> Result<Changes> {
+        if self.label != earlier.label {
+            let (one, other) = (earlier.label.0, self.label.0);
+            let refused = format!("the earlier snapshot is of the edges of label {one}, not of {other}");
+            return Err(ArgumentError::Invalid(refused).into());
+        }
+        self.snapshot.changes_since_of(&earlier.snapshot, self.label)
+    }
+
+    fn without_view(&self) -> LabelSnapshot {
+        LabelSnapshot { snapshot: self.snapshot.without_view(), label: self.label, view: OnceLock::new() }
+    }
+
+    fn comes_after(&self, earlier: &LabelSnapshot) -> bool {
+        self.label == earlier.label && self.snapshot.comes_after(&earlier.snapshot)
+    }
+}
