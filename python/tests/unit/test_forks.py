@@ -171,7 +171,7 @@ ANSWERS = {
     "Ticket": set[str](),
     "Pipeline": {"__enter__"},
     "Snapshot": {"__exit__"},
-    "Maintained": {"name"},
+    "Maintained": {"name", "label"},
 }
 
 
