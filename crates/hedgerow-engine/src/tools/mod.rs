@@ -4,14 +4,18 @@ mod backup;
 mod check;
 mod edge_copy;
 mod found_edges;
+mod ids_by_key;
 mod known_images;
 mod names;
 mod new_store;
+mod paged_bytes;
 mod rebuild;
 mod report;
 mod salvage;
 mod salvaged;
 mod sorter;
+mod temporary;
+mod vertex_map;
 
 pub use backup::Backup;
 pub use check::{CheckReport, check_path, check_path_within};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hedgerow_core::{KeyKind, KindId, LabelId, Op, PropertyId, PropertyType, Row, VertexKey};
+use hedgerow_core::{KeyKind, KindId, LabelId, Op, PropertyId, PropertyType, Row};
 
 use crate::error::Result;
 use crate::graph::Graph;
@@ -102,14 +102,14 @@ impl Names {
         }
     }
 
-    /// Makes up names for the kinds of `keys` that have none. Kinds are numbered without gaps: those before them get names too.
-    pub(super) fn complete_kinds<'a>(&mut self, keys: impl Iterator<Item = &'a VertexKey>) {
-        let mut lost: BTreeMap<KindId, bool> = BTreeMap::new();
-        for key in keys.filter(|key| key.kind() != KindId::DEFAULT) {
-            if !self.kinds.contains_key(&key.kind()) {
-                lost.insert(key.kind(), matches!(key, VertexKey::KindStr(..)));
-            }
-        }
+    /// Whether vertices of `kind` need a name for it that is lost.
+    pub(super) fn lacks(&self, kind: KindId) -> bool {
+        kind != KindId::DEFAULT && !self.kinds.contains_key(&kind)
+    }
+
+    /// Makes up names for kinds that have none, each with whether its keys are texts. Kinds are numbered without gaps: those before them get
+    /// names too.
+    pub(super) fn complete_kinds(&mut self, lost: &BTreeMap<KindId, bool>) {
         let last = self.kinds.keys().chain(lost.keys()).max().map_or(0, |kind| kind.0);
         for kind in (1..=last).map(KindId) {
             if !self.kinds.contains_key(&kind) {

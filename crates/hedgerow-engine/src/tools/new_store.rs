@@ -1,7 +1,5 @@
 //! Writing what was salvaged into a new store, image by image.
 
-use std::collections::btree_map;
-use std::iter::Peekable;
 use std::sync::Arc;
 
 use hedgerow_core::{
@@ -14,15 +12,50 @@ use hedgerow_txn::Counts;
 
 use super::backup::{StoreContent, finish_store};
 use super::edge_copy::EdgeCopy;
-use super::salvaged::FoundVertex;
 use super::sorter::Sorted;
+use super::vertex_map::{FoundVertex, VertexCursor, VertexMap};
 use crate::durable::checkpoint::write::with_form;
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::state::placement::Placement;
 
 /// The vertices of the new store, in the order of their ids.
-type Vertices<'a> = Peekable<btree_map::Values<'a, u32, FoundVertex>>;
+struct Vertices<'a> {
+    map: &'a mut VertexMap,
+    cursor: VertexCursor,
+    next: Option<FoundVertex>,
+    /// One more than the last one that was taken.
+    bound: u32,
+}
+
+impl<'a> Vertices<'a> {
+    fn of(map: &'a mut VertexMap) -> Result<Vertices<'a>> {
+        let mut vertices = Vertices { map, cursor: VertexCursor::default(), next: None, bound: 0 };
+        vertices.step()?;
+        Ok(vertices)
+    }
+
+    fn step(&mut self) -> Result<()> {
+        self.next = self.cursor.next(self.map)?.map(|(_, vertex)| vertex);
+        Ok(())
+    }
+
+    /// The subgraph of the next one.
+    fn subgraph(&self) -> Option<SubgraphId> {
+        self.next.map(|vertex| vertex.id.subgraph())
+    }
+
+    /// Takes the next one, if it is of `subgraph`: its id and its key.
+    fn take_of(&mut self, subgraph: SubgraphId) -> Result<Option<(VertexId, VertexKey)>> {
+        let Some(vertex) = self.next.filter(|vertex| vertex.id.subgraph() == subgraph) else {
+            return Ok(None);
+        };
+        let key = self.map.key(&vertex)?;
+        self.bound = vertex.id.0.saturating_add(1);
+        self.step()?;
+        Ok(Some((vertex.id, key)))
+    }
+}
 
 /// A directory that becomes a store.
 pub(super) struct NewStore {
@@ -39,23 +72,22 @@ impl NewStore {
     /// are. Memory: one image, and that of a [`SegmentWriter`].
     ///
     /// # Errors
-    /// Those of reading runs and of writing files.
+    /// Those of temporary files and of writing the store.
     pub(super) fn write(
         self,
         graph: &Graph,
         copies: &Sorted,
-        vertices: btree_map::Values<'_, u32, FoundVertex>,
+        vertices: &mut VertexMap,
     ) -> Result<(u64, u64)> {
         let as_of = graph.snapshot()?.timestamp().max(Timestamp(1));
-        let next_vertex = vertices.clone().next_back().map_or(0, |vertex| vertex.id.0.saturating_add(1));
-        let counted = vertices.len() as u64;
+        let counted = vertices.len();
         let manifest = Manifest::new(StoreId::generate(), self.config);
         let writer =
             SegmentWriter::create(self.fs.clone(), manifest.next_file_id, manifest.store, self.config)?;
-        let mut images =
-            ImageWriter { writer, as_of, config: self.config, vertices: vertices.peekable(), edges: 0 };
+        let vertices = Vertices::of(vertices)?;
+        let mut images = ImageWriter { writer, as_of, config: self.config, vertices, edges: 0 };
         images.write_all(copies)?;
-        let edges = images.edges;
+        let (edges, next_vertex) = (images.edges, images.vertices.bound);
         let info = images.writer.finish()?;
         Dir::new(self.fs.clone()).sync()?;
         let schema = graph.engine.schema.load().as_of(as_of);
@@ -117,7 +149,7 @@ impl ImageWriter<'_> {
 
     /// Writes vertices without edges, those of subgraphs before `end`.
     fn write_vertices(&mut self, end: Option<SubgraphId>) -> Result<()> {
-        while let Some(id) = self.vertices.peek().map(|vertex| vertex.id.subgraph())
+        while let Some(id) = self.vertices.subgraph()
             && end.is_none_or(|end| id < end)
         {
             self.write_image(ImageId { label: LabelId::DEFAULT, subgraph: id }, &[])?;
@@ -146,9 +178,9 @@ impl ImageWriter<'_> {
         }
         let mut present = 0;
         let mut keys: Vec<VertexKey> = Vec::new();
-        while let Some(vertex) = self.vertices.next_if(|vertex| vertex.id.subgraph() == id.subgraph) {
-            present |= vertex.id.local().bit();
-            keys.push(vertex.key.clone());
+        while let Some((vertex, key)) = self.vertices.take_of(id.subgraph)? {
+            present |= vertex.local().bit();
+            keys.push(key);
         }
         with_form(self.config.keys, &keys, |keys| {
             self.writer.write(&ImageRef { id, as_of, present, keys, parts })

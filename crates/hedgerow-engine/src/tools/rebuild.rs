@@ -1,17 +1,18 @@
 //! From what was found of a damaged store to a new one.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeMap;
 
 use hedgerow_core::{
-    Direction, GraphConfig, KeyKind, LabelId, PropertyId, Row, RowRef, Value, VertexId, VertexKey,
+    Direction, GraphConfig, KeyKind, KindId, LabelId, PropertyId, Row, RowRef, Value, VertexId, VertexKeyRef,
 };
 
 use super::edge_copy::EdgeCopy;
-use super::found_edges::{EdgeTuple, Found, FoundEdges, STALE};
+use super::found_edges::{EdgeTuple, Found, FoundEdges};
 use super::names::Unnamed;
 use super::new_store::NewStore;
-use super::salvaged::{FoundVertex, SalvagedGraph};
+use super::salvaged::SalvagedGraph;
 use super::sorter::Sorter;
+use super::vertex_map::VertexCursor;
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::options::Options;
@@ -50,8 +51,9 @@ impl SalvagedGraph {
         let options = Options::new().directed(directed).keys(keys).weighted(weighted).reverse(reverse);
         let graph = options.background_settling(false).in_memory()?;
         let edges = self.edges.finish()?;
-        let repeated = self.drop_repeated();
-        self.names.complete_kinds(self.vertices.values().map(|vertex| &vertex.key));
+        let repeated = self.drop_repeated()?;
+        let unnamed = self.kinds_without_name()?;
+        self.names.complete_kinds(&unnamed);
         self.look_at_edges(&edges)?;
         self.names.complete();
         let mut rebuilt = Rebuilt {
@@ -60,27 +62,43 @@ impl SalvagedGraph {
             made_up: self.names.define_in(&graph)?,
             ..Rebuilt::default()
         };
-        self.count_vertices(&mut rebuilt);
+        self.count_vertices(&mut rebuilt)?;
         self.number_vertices(&graph)?;
         let mut put = CopyWriter { graph: &graph, copies: &mut copies, payload: Vec::new() };
-        let newest = |id| self.newest.contains(id);
-        edges.for_each(newest, |place, found| {
-            if self.is_gone(place, &found) {
-                Ok(())
-            } else {
-                self.put_edge(place, &found, &mut put, &mut rebuilt)
-            }
-        })?;
+        let newest = std::mem::take(&mut self.newest);
+        edges.for_each(
+            |id| newest.contains(id),
+            |place, found| {
+                if self.is_gone(place, &found)? {
+                    Ok(())
+                } else {
+                    self.put_edge(place, &found, &mut put, &mut rebuilt)
+                }
+            },
+        )?;
         drop(edges);
         let copies = copies.finish()?;
-        (rebuilt.vertices, rebuilt.edges) = into.write(&graph, &copies, self.vertices.values())?;
+        (rebuilt.vertices, rebuilt.edges) = into.write(&graph, &copies, &mut self.vertices)?;
         Ok(rebuilt)
     }
 
     /// Whether the edge is one of a vertex that had its id before another one, or was removed.
-    fn is_gone(&self, place: EdgeTuple, found: &Found) -> bool {
-        let begun = |id: u32| self.begun.get(&id).copied().unwrap_or(STALE);
-        !self.begun.is_empty() && found.era < begun(place.1).max(begun(place.2))
+    fn is_gone(&mut self, place: EdgeTuple, found: &Found) -> Result<bool> {
+        if !self.has_begun {
+            return Ok(false);
+        }
+        Ok(found.era < self.vertices.begun(place.1)?.max(self.vertices.begun(place.2)?))
+    }
+
+    /// The kinds of vertices that have no name, each with whether its keys are texts.
+    fn kinds_without_name(&mut self) -> Result<BTreeMap<KindId, bool>> {
+        let (mut unnamed, mut cursor) = (BTreeMap::new(), VertexCursor::default());
+        while let Some((_, vertex)) = cursor.next(&mut self.vertices)? {
+            if self.names.lacks(vertex.kind) {
+                unnamed.insert(vertex.kind, vertex.has_text_key());
+            }
+        }
+        Ok(unnamed)
     }
 
     /// Learns from all edges which vertices and which names there are, and which vertices have properties.
@@ -89,8 +107,8 @@ impl SalvagedGraph {
         let seen = edges.for_each(
             |id| newest.contains(id),
             |place, found| {
-                if !self.is_gone(place, &found) {
-                    self.look_at(place, &found);
+                if !self.is_gone(place, &found)? {
+                    self.look_at(place, &found)?;
                 }
                 Ok(())
             },
@@ -99,35 +117,42 @@ impl SalvagedGraph {
         seen
     }
 
-    /// An edge is proof of its ends: of their existence where a vertex is its number, and where ids cannot have been given to
-    /// others, of their keys.
-    fn look_at(&mut self, place: EdgeTuple, found: &Found) {
-        let dense = self.config.keys == KeyKind::Dense;
-        if !self.rebound && (dense || self.certain_from > 1) {
-            for id in [place.1, place.2] {
-                if let Some(vertex) = self.vertices.get_mut(&id) {
-                    vertex.era = vertex.era.max(found.era);
-                } else if dense {
-                    let mut vertex = FoundVertex::new(VertexKey::U64(u64::from(id)), found.era);
-                    vertex.bare = true;
-                    self.vertices.insert(id, vertex);
-                }
-            }
-        }
+    /// Learns from one edge, or from the properties of a vertex.
+    fn look_at(&mut self, place: EdgeTuple, found: &Found) -> Result<()> {
+        let ends = [self.look_at_end(place.1, found.era)?, self.look_at_end(place.2, found.era)?];
         if place.0 == LabelId::VERTICES.0
-            && let Some(vertex) = self.vertices.get_mut(&place.1)
+            && let Some(mut vertex) = self.vertices.get(place.1)?
         {
             vertex.properties = Some(found.era);
+            self.vertices.update(place.1, &vertex)?;
         }
-        let of = |id| self.vertices.get(&id).map(|vertex| vertex.key.kind());
         let (label, rank) = (place.0, place.3);
-        let ends = [of(place.1), of(place.2)];
         self.names.see(Unnamed { label, rank, row: found.row.as_ref(), ends });
+        Ok(())
     }
 
-    fn count_vertices(&self, rebuilt: &mut Rebuilt) {
-        let named = self.names.has_properties(LabelId::VERTICES);
-        for (&id, vertex) in &self.vertices {
+    /// Learns from an edge that was last written in `era` of one of its ends, and returns of which kind that is. An edge is proof of its ends: of
+    /// their existence where a vertex is its number, and where ids cannot have been given to others, of their keys.
+    fn look_at_end(&mut self, id: u32, era: u32) -> Result<Option<KindId>> {
+        let dense = self.config.keys == KeyKind::Dense;
+        let proves = !self.rebound && (dense || self.certain_from > 1);
+        if let Some(mut vertex) = self.vertices.get(id)? {
+            if proves && vertex.era < era {
+                vertex.era = era;
+                self.vertices.update(id, &vertex)?;
+            }
+            return Ok(Some(vertex.kind));
+        }
+        if !(proves && dense) {
+            return Ok(None);
+        }
+        self.vertices.insert(id, VertexKeyRef::U64(u64::from(id)), era, true)?;
+        Ok(Some(KindId::DEFAULT))
+    }
+
+    fn count_vertices(&mut self, rebuilt: &mut Rebuilt) -> Result<()> {
+        let (named, mut cursor) = (self.names.has_properties(LabelId::VERTICES), VertexCursor::default());
+        while let Some((id, vertex)) = cursor.next(&mut self.vertices)? {
             let eras = [Some(vertex.era), vertex.properties];
             let doubtful = eras.into_iter().flatten().any(|era| era < self.certain_from);
             let lost = self.without_properties.contains(&VertexId(id).subgraph());
@@ -135,35 +160,39 @@ impl SalvagedGraph {
             rebuilt.stripped += u64::from(lost && vertex.properties.is_none());
             rebuilt.bare += u64::from(named && vertex.bare && vertex.properties.is_none());
         }
+        Ok(())
     }
 
     /// Gives vertices their ids in the new store: ascending without gaps, in the order of the old ones, unless the id is the key.
     fn number_vertices(&mut self, graph: &Graph) -> Result<()> {
         let dense = self.config.keys == KeyKind::Dense;
-        for (next, (&id, vertex)) in (0u32..).zip(&mut self.vertices) {
-            graph.engine.check_key(vertex.key.as_ref())?;
+        let (mut next, mut cursor) = (0, VertexCursor::default());
+        while let Some((id, mut vertex)) = cursor.next(&mut self.vertices)? {
+            graph.engine.check_key(self.vertices.key(&vertex)?.as_ref())?;
             vertex.id = VertexId(if dense { id } else { next });
+            self.vertices.update(id, &vertex)?;
+            next += 1;
         }
         Ok(())
     }
 
     /// Puts an edge, or the properties of a vertex, among what is written.
     fn put_edge(
-        &self,
+        &mut self,
         place: EdgeTuple,
         found: &Found,
         put: &mut CopyWriter<'_>,
         rebuilt: &mut Rebuilt,
     ) -> Result<()> {
         let label = LabelId(place.0);
-        let (Some(src), Some(dst)) = (self.vertices.get(&place.1), self.vertices.get(&place.2)) else {
+        let (Some(src), Some(dst)) = (self.vertices.get(place.1)?, self.vertices.get(place.2)?) else {
             rebuilt.dangling += u64::from(label != LabelId::VERTICES);
             return Ok(());
         };
         let values = self.values(label, found.row.as_ref());
         let engine = &put.graph.engine;
         if label == LabelId::VERTICES {
-            return match Row::new(engine.cells(src.key.kind(), values)?) {
+            return match Row::new(engine.cells(src.kind, values)?) {
                 None => Ok(()),
                 row => put.copy(Direction::Out, (label, src.id, src.id, 0), 1.0, row.as_ref().into()),
             };
@@ -172,7 +201,9 @@ impl SalvagedGraph {
         rebuilt.doubtful.1 += u64::from(era < self.certain_from);
         rebuilt.halves += u64::from(!found.whole && self.names.has_properties(label));
         let name = self.names.label(label).unwrap_or_default();
-        let key = EdgeKey::new(name, &src.key, &dst.key).rank(place.3);
+        // The keys passed the checks when vertices were numbered; here those of their kinds follow, and those of label and rank.
+        let ends = [src, dst].map(|end| end.key_like_its_own());
+        let key = EdgeKey::new(name, &ends[0], &ends[1]).rank(place.3);
         let (label, ..) = engine.edge_for_writing(&key)?;
         let row = Row::new(engine.cells(label, values)?);
         let placement = Placement::of(&self.config);
@@ -189,22 +220,22 @@ impl SalvagedGraph {
     }
 
     /// Of several vertices with one key the one that was written last has it.
-    fn drop_repeated(&mut self) -> u64 {
+    fn drop_repeated(&mut self) -> Result<u64> {
         if self.config.keys == KeyKind::Dense {
-            return 0;
+            return Ok(0);
         }
-        let mut last: HashMap<&VertexKey, (u32, u32)> = HashMap::with_capacity(self.vertices.len());
-        for (&id, vertex) in &self.vertices {
-            let newest = last.entry(&vertex.key).or_default();
-            *newest = (*newest).max((vertex.era, id));
+        let (mut keys, mut cursor, mut dropped) = (self.key_table(), VertexCursor::default(), 0);
+        while let Some((id, vertex)) = cursor.next(&mut self.vertices)? {
+            let key = self.vertices.key(&vertex)?;
+            let Some(other) = keys.insert(key.as_ref(), id, &mut self.vertices)? else { continue };
+            dropped += 1;
+            let stays = self.vertices.get(other)?.filter(|before| before.era > vertex.era).is_some();
+            if stays {
+                keys.insert(key.as_ref(), other, &mut self.vertices)?;
+            }
+            self.vertices.remove(if stays { id } else { other })?;
         }
-        if last.len() == self.vertices.len() {
-            return 0;
-        }
-        let stays: BTreeSet<u32> = last.into_values().map(|(_, id)| id).collect();
-        let before = self.vertices.len();
-        self.vertices.retain(|id, _| stays.contains(id));
-        (before - self.vertices.len()) as u64
+        Ok(dropped)
     }
 
     fn values(&self, label: LabelId, row: Option<&Row>) -> Vec<(String, Value)> {

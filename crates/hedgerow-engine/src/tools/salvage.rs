@@ -22,15 +22,16 @@ use super::new_store::NewStore;
 use super::rebuild::Rebuilt;
 use super::report::SalvageReport;
 use super::salvaged::SalvagedGraph;
-use super::sorter::{RunDirectory, Sorter};
+use super::sorter::Sorter;
+use super::temporary::TemporaryDirectory;
 use super::{check_vacant, io_error, refuse_inside, vacant};
 use crate::error::{Error, OpenError, Result};
 use crate::open::LOCK;
 use crate::options::LEAST_MEMORY_LIMIT;
 use crate::state::schema::Schema;
 
-/// The part of the memory limit that each of the two sorters takes which are at work at one time.
-const SORTERS_SHARE: u64 = 4;
+/// So much of the memory limit each of the two sorters takes, and so much vertices and keys do: one part of so many.
+const SHARE: u64 = 4;
 
 /// Reads what can be read of the store in the directory `path`, whatever is damaged, and makes a new store of it in the
 /// directory `into`, which must not exist or be empty. Changes nothing at `path`, which must not be open for writing.
@@ -302,11 +303,11 @@ fn salvage_from(mut source: Source, into: Arc<dyn Vfs>, memory_limit: u64) -> Re
         .into());
     };
     let _lock = Dir::new(into.clone()).lock(LOCK)?;
-    let runs = RunDirectory::new(into.clone());
-    let share = usize::try_from(memory_limit / SORTERS_SHARE).unwrap_or(usize::MAX);
-    let salvaged = SalvagedGraph::new(config, &schema, Sorter::new(&runs, share));
-    let done =
-        read_and_write(source, salvaged, Sorter::new(&runs, share), NewStore::new(into.clone(), config));
+    let temporary = TemporaryDirectory::new(into.clone());
+    let share = usize::try_from(memory_limit / SHARE).unwrap_or(usize::MAX);
+    let [edges, copies] = [(); 2].map(|()| Sorter::new(&temporary, share));
+    let salvaged = SalvagedGraph::new((config, &schema), edges, &temporary, share);
+    let done = read_and_write(source, salvaged, copies, NewStore::new(into.clone(), config));
     if done.is_err() {
         remove_files(&into);
     }
@@ -324,6 +325,7 @@ fn read_and_write(
         salvaged.distrust();
     }
     source.read_log(&mut salvaged, checkpoint);
+    salvaged.end_log()?;
     finish(source.report, salvaged.rebuild(copies, into)?)
 }
 

@@ -4,40 +4,29 @@
 //! Time is counted in *eras*: each loss of commits begins one. What was last written in an era before the last
 //! loss may have been changed by what is lost (`docs/design/salvage.md`).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use hedgerow_core::{GraphConfig, KeyKind, LabelId, Op, SUBGRAPH_VERTICES, SubgraphId, VertexId, VertexKey};
+use hedgerow_core::{
+    GraphConfig, KeyKind, LabelId, Op, SUBGRAPH_VERTICES, SubgraphId, VertexKey, VertexKeyRef,
+};
 use hedgerow_tier::{ImageId, ImageKeys, SubgraphImage};
 
 use super::found_edges::{EdgeSorter, SOUND, STALE};
+use super::ids_by_key::IdsByKey;
 use super::known_images::KnownImages;
 use super::names::Names;
 use super::sorter::Sorter;
+use super::temporary::TemporaryDirectory;
+use super::vertex_map::{VertexCursor, VertexMap};
+use crate::error::{Error, Result};
 use crate::state::schema::Schema;
-
-#[derive(Clone, Debug)]
-pub(super) struct FoundVertex {
-    pub(super) key: VertexKey,
-    pub(super) era: u32,
-    /// When its properties were last written, if it has any. Known once the edges were gone through.
-    pub(super) properties: Option<u32>,
-    /// Whether only edges prove it.
-    pub(super) bare: bool,
-    /// Its id in the new store.
-    pub(super) id: VertexId,
-}
-
-impl FoundVertex {
-    pub(super) fn new(key: VertexKey, era: u32) -> FoundVertex {
-        FoundVertex { key, era, properties: None, bare: false, id: VertexId(0) }
-    }
-}
 
 /// Vertices and edges.
 pub(super) struct SalvagedGraph {
     pub(super) config: GraphConfig,
     pub(super) names: Names,
-    pub(super) vertices: BTreeMap<u32, FoundVertex>,
+    pub(super) vertices: VertexMap,
     pub(super) edges: EdgeSorter,
     era: u32,
     /// What was last written before this era may be stale.
@@ -47,9 +36,14 @@ pub(super) struct SalvagedGraph {
     pub(super) rebound: bool,
     lost_commits: u64,
     /// Once something is lost: where each key was bound last. What contradicts it is gone.
-    keys: Option<HashMap<VertexKey, u32>>,
-    /// Edges of these vertices that were last written before these eras are gone with the vertex that had the id then.
-    pub(super) begun: BTreeMap<u32, u32>,
+    keys: Option<IdsByKey>,
+    /// Whether an id has [begun](VertexMap::begun) to belong to another vertex.
+    pub(super) has_begun: bool,
+    directory: Arc<TemporaryDirectory>,
+    /// The memory of a table of keys; it takes twice as much while it grows.
+    table_memory: usize,
+    /// The first error of vertices: the reader of segments or of the log cannot be told of it at once.
+    failed: Option<Error>,
     /// Vertices that lost commits removed, as later ones show.
     pub(super) replaced: u64,
     /// The subgraphs whose newest image of the properties of vertices is lost.
@@ -59,18 +53,27 @@ pub(super) struct SalvagedGraph {
 }
 
 impl SalvagedGraph {
-    pub(super) fn new(config: GraphConfig, schema: &Schema, edges: Sorter) -> SalvagedGraph {
+    /// `edges` sorts edges; vertices and their keys take `memory` bytes, and those that have no room there stand in files in `directory`.
+    pub(super) fn new(
+        (config, schema): (GraphConfig, &Schema),
+        edges: Sorter,
+        directory: &Arc<TemporaryDirectory>,
+        memory: usize,
+    ) -> SalvagedGraph {
         SalvagedGraph {
             config,
             names: Names::new(schema),
-            vertices: BTreeMap::new(),
+            vertices: VertexMap::new(directory, memory / 2),
             edges: EdgeSorter::new(edges, &config),
             era: SOUND,
             certain_from: SOUND,
             rebound: false,
             lost_commits: 0,
             keys: None,
-            begun: BTreeMap::new(),
+            has_begun: false,
+            directory: directory.clone(),
+            table_memory: memory / 4,
+            failed: None,
             replaced: 0,
             without_properties: BTreeSet::new(),
             newest: KnownImages::default(),
@@ -79,25 +82,48 @@ impl SalvagedGraph {
 
     /// Adds what an image holds. Vertices of a `stale` one may be so; edges are judged once all images are known.
     pub(super) fn add_image(&mut self, image: &SubgraphImage, stale: bool) {
-        let era = if stale { STALE } else { SOUND };
+        self.attempt(|graph| graph.add_vertices(image, if stale { STALE } else { SOUND }));
         let first = image.id.0.wrapping_mul(SUBGRAPH_VERTICES as u32);
-        let present = if image.image_id().label == LabelId::DEFAULT { image.present } else { 0 };
-        let live = (0..SUBGRAPH_VERTICES as u32).filter(|local| present >> local & 1 == 1);
-        for (i, id) in live.map(|local| first | local).enumerate() {
-            let key = match &image.keys {
-                ImageKeys::Dense => Some(VertexKey::U64(u64::from(id))),
-                ImageKeys::U64(keys) => keys.get(i).map(|&n| VertexKey::U64(n)),
-                ImageKeys::Str(keys) => keys.get(i).map(|s| VertexKey::Str(s.clone())),
-                ImageKeys::Kinds(keys) => keys.get(i).cloned(),
-            };
-            self.vertices.extend(key.map(|key| (id, FoundVertex::new(key, era))));
-        }
         for part in &image.parts {
             for local in 0..SUBGRAPH_VERTICES {
                 let range = part.offsets[local] as usize..part.offsets[local + 1] as usize;
                 range.for_each(|at| self.edges.add_entry(first | local as u32, part, at));
             }
         }
+    }
+
+    fn add_vertices(&mut self, image: &SubgraphImage, era: u32) -> Result<()> {
+        let first = image.id.0.wrapping_mul(SUBGRAPH_VERTICES as u32);
+        let present = if image.image_id().label == LabelId::DEFAULT { image.present } else { 0 };
+        let live = (0..SUBGRAPH_VERTICES as u32).filter(|local| present >> local & 1 == 1);
+        for (i, id) in live.map(|local| first | local).enumerate() {
+            let key = match &image.keys {
+                ImageKeys::Dense => Some(VertexKeyRef::U64(u64::from(id))),
+                ImageKeys::U64(keys) => keys.get(i).map(|&n| VertexKeyRef::U64(n)),
+                ImageKeys::Str(keys) => keys.get(i).map(|s| VertexKeyRef::Str(s)),
+                ImageKeys::Kinds(keys) => keys.get(i).map(VertexKey::as_ref),
+            };
+            if let Some(key) = key {
+                self.vertices.insert(id, key, era, false)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does `work` unless something failed before; keeps its error for [`end_log`](Self::end_log).
+    fn attempt(&mut self, work: impl FnOnce(&mut SalvagedGraph) -> Result<()>) {
+        if self.failed.is_none() {
+            self.failed = work(self).err();
+        }
+    }
+
+    /// The last operation was applied: which vertex a key names is not asked any more.
+    ///
+    /// # Errors
+    /// The first one of temporary files of vertices.
+    pub(super) fn end_log(&mut self) -> Result<()> {
+        self.keys = None;
+        self.failed.take().map_or(Ok(()), Err)
     }
 
     /// Takes over which images are the newest, and which of those that were added were not the newest when they were read.
@@ -110,10 +136,24 @@ impl SalvagedGraph {
     /// From here on what is applied may contradict what is known: something before it is lost.
     pub(super) fn distrust(&mut self) {
         if self.keys.is_none() && self.config.keys != KeyKind::Dense {
-            let bound = self.vertices.iter().map(|(&id, vertex)| (vertex.key.clone(), id));
-            self.keys = Some(bound.collect());
+            self.attempt(SalvagedGraph::bind_keys);
         }
         self.era = self.era.saturating_add(1);
+    }
+
+    fn bind_keys(&mut self) -> Result<()> {
+        let (mut keys, mut cursor) = (self.key_table(), VertexCursor::default());
+        while let Some((id, vertex)) = cursor.next(&mut self.vertices)? {
+            let key = self.vertices.key(&vertex)?;
+            keys.insert(key.as_ref(), id, &mut self.vertices)?;
+        }
+        self.keys = Some(keys);
+        Ok(())
+    }
+
+    /// An empty table with places for the keys of all vertices.
+    pub(super) fn key_table(&self) -> IdsByKey {
+        IdsByKey::new(&self.directory, self.table_memory, self.vertices.len())
     }
 
     /// Up to `count` commits are lost here: all that was written before may be stale.
@@ -134,8 +174,8 @@ impl SalvagedGraph {
         let era = self.era;
         let edges = &mut self.edges;
         match op {
-            Op::InsertVertex { id, key } => self.insert_vertex(id.0, key.to_owned()),
-            Op::RemoveVertex { id } => self.remove_vertex(id.0),
+            Op::InsertVertex { id, key } => self.attempt(|graph| graph.insert_vertex(id.0, key)),
+            Op::RemoveVertex { id } => self.attempt(|graph| graph.remove_vertex(id.0)),
             Op::PutEdge { label, src, dst, weight } => {
                 edges.put_edge((label.0, src.0, dst.0, 0), era, weight, &[]);
             }
@@ -150,47 +190,54 @@ impl SalvagedGraph {
         }
     }
 
-    fn insert_vertex(&mut self, id: u32, key: VertexKey) {
+    fn insert_vertex(&mut self, id: u32, key: VertexKeyRef<'_>) -> Result<()> {
         if !self.is_sound() {
-            let elsewhere = self.keys.as_mut().and_then(|keys| keys.insert(key.clone(), id));
-            if let Some(old) = elsewhere.filter(|&old| old != id) {
-                self.replaced += u64::from(self.vertices.remove(&old).is_some());
-                self.begin(old);
-            }
             // A vertex that has the id still, with another key or the same one, was removed meanwhile, and its edges were.
-            self.unbind(id, &key);
-            self.begin(id);
+            self.unbind(id, key)?;
+            let elsewhere = match &mut self.keys {
+                Some(keys) => keys.insert(key, id, &mut self.vertices)?,
+                None => None,
+            };
+            if let Some(old) = elsewhere.filter(|&old| old != id) {
+                self.replaced += u64::from(self.vertices.remove(old)?);
+                self.begin(old)?;
+            }
+            self.begin(id)?;
         }
-        self.vertices.insert(id, FoundVertex::new(key, self.era));
+        self.vertices.insert(id, key, self.era, false)
     }
 
-    fn remove_vertex(&mut self, id: u32) {
-        if let Some(vertex) = self.vertices.remove(&id)
+    fn remove_vertex(&mut self, id: u32) -> Result<()> {
+        if let Some(vertex) = self.vertices.get(id)?
             && let Some(keys) = &mut self.keys
-            && keys.get(&vertex.key) == Some(&id)
         {
-            keys.remove(&vertex.key);
+            let key = self.vertices.key(&vertex)?;
+            keys.remove(key.as_ref(), id, &mut self.vertices)?;
         }
+        self.vertices.remove(id)?;
         if !self.is_sound() {
-            self.begin(id);
+            self.begin(id)?;
         }
+        Ok(())
     }
 
     /// Forgets the key that `id` had, where that is another one than `key`.
-    fn unbind(&mut self, id: u32, key: &VertexKey) {
-        let Some(before) = self.vertices.get(&id) else { return };
+    fn unbind(&mut self, id: u32, key: VertexKeyRef<'_>) -> Result<()> {
+        let Some(vertex) = self.vertices.get(id)? else { return Ok(()) };
         self.replaced += 1;
-        if before.key != *key
+        let before = self.vertices.key(&vertex)?;
+        if before.as_ref() != key
             && let Some(keys) = &mut self.keys
-            && keys.get(&before.key) == Some(&id)
         {
-            keys.remove(&before.key);
+            keys.remove(before.as_ref(), id, &mut self.vertices)?;
         }
+        Ok(())
     }
 
     /// Edges of `id` that were written before now are gone.
-    fn begin(&mut self, id: u32) {
+    fn begin(&mut self, id: u32) -> Result<()> {
         self.era = self.era.saturating_add(1);
-        self.begun.insert(id, self.era);
+        self.has_begun = true;
+        self.vertices.set_begun(id, self.era)
     }
 }

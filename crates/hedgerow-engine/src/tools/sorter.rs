@@ -5,11 +5,11 @@
 //! The directory, and every block that is read back, is treated like any other file: checksums are compared, errors name file and offset.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use hedgerow_io::checksum::Checksum;
-use hedgerow_io::{Corruption, CorruptionKind, Dir, NamedFile, Vfs};
+use hedgerow_io::{Corruption, CorruptionKind};
 
+use super::temporary::{TemporaryDirectory, TemporaryFile};
 use crate::error::Result;
 
 mod record;
@@ -31,25 +31,6 @@ const LEAST_BLOCK: usize = 4 << 10;
 /// Larger blocks make no run faster.
 const LARGEST_BLOCK: usize = 256 << 10;
 const LARGEST_CHUNK: usize = 1 << 20;
-
-/// Where runs go. They are removed when nobody needs them any more, also after an error.
-#[derive(Debug)]
-pub(super) struct RunDirectory {
-    fs: Arc<dyn Vfs>,
-    next: AtomicU64,
-}
-
-impl RunDirectory {
-    pub(super) fn new(fs: Arc<dyn Vfs>) -> Arc<RunDirectory> {
-        Arc::new(RunDirectory { fs, next: AtomicU64::new(1) })
-    }
-
-    /// How many runs were made.
-    #[cfg(test)]
-    pub(super) fn made(&self) -> u64 {
-        self.next.load(Ordering::Relaxed) - 1
-    }
-}
 
 /// Records in memory, and where each of them begins, in the order of keys once the chunk is full.
 #[derive(Debug, Default)]
@@ -74,23 +55,15 @@ impl Chunk {
 /// A sorted file.
 #[derive(Debug)]
 struct Run {
-    directory: Arc<RunDirectory>,
-    file: NamedFile,
+    file: TemporaryFile,
     bytes: u64,
     level: u32,
-}
-
-impl Drop for Run {
-    fn drop(&mut self) {
-        // Where that fails the directory has a file more, which no manifest names.
-        let _ = self.directory.fs.unlink(self.file.name());
-    }
 }
 
 /// Takes records in any order.
 #[derive(Debug)]
 pub(super) struct Sorter {
-    directory: Arc<RunDirectory>,
+    directory: Arc<TemporaryDirectory>,
     /// The memory that records may take.
     most: usize,
     chunk_bytes: usize,
@@ -103,7 +76,7 @@ pub(super) struct Sorter {
 
 impl Sorter {
     /// One that takes up to `memory` bytes: three quarters for records, a quarter for blocks of the runs that it merges.
-    pub(super) fn new(directory: &Arc<RunDirectory>, memory: usize) -> Sorter {
+    pub(super) fn new(directory: &Arc<TemporaryDirectory>, memory: usize) -> Sorter {
         let most = memory / 4 * 3;
         Sorter {
             directory: directory.clone(),
@@ -174,9 +147,7 @@ impl Sorter {
     }
 
     fn write_run(&self, chunks: &[Chunk], runs: &[Run], level: u32) -> Result<Run> {
-        let number = self.directory.next.fetch_add(1, Ordering::Relaxed);
-        let file = Dir::new(self.directory.fs.clone()).create(&format!("salvage-{number:016x}.tmp"))?;
-        let mut run = Run { directory: self.directory.clone(), file, bytes: 0, level };
+        let mut run = Run { file: self.directory.create()?, bytes: 0, level };
         let mut merge = Merge::of(chunks, runs)?;
         let mut block = vec![0; BLOCK_HEAD];
         while let Some(record) = merge.next()? {

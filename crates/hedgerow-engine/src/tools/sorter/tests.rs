@@ -31,7 +31,7 @@ fn records(count: u64, seed: u64) -> Records {
 }
 
 fn sort(disk: &SimFs, memory: usize, records: &Records) -> (Sorted, u64) {
-    let directory = RunDirectory::new(disk.handle());
+    let directory = TemporaryDirectory::new(disk.handle());
     let mut sorter = Sorter::new(&directory, memory);
     records.iter().for_each(|(key, payload)| sorter.push(key, payload).unwrap());
     (sorter.finish().unwrap(), directory.made())

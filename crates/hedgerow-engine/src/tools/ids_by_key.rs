@@ -1,0 +1,176 @@
+//! Which vertex each key names, outside of memory where that does not fit: a hash table whose entries have no keys.
+//!
+//! An entry is the hash of a key, and the id of the vertex that has the key. It is in the first free place behind the one that its hash says;
+//! so a search ends at a free place. The upper bits of the hash say it: a table and one twice as large have their entries in one order.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
+use hedgerow_core::VertexKeyRef;
+
+use super::paged_bytes::PagedBytes;
+use super::temporary::TemporaryDirectory;
+use super::vertex_map::VertexMap;
+use crate::error::Result;
+
+#[cfg(test)]
+mod tests;
+
+/// The bytes of an entry. A page has a whole number of them.
+const ENTRY_BYTES: u64 = 16;
+/// The binary logarithm of the least number of places.
+const LEAST_BITS: u32 = 8;
+
+/// One place. Zeros are a free one.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    hash: u64,
+    id: u32,
+}
+
+/// Ids by key. A vertex has its key as long as that names it, so the keys themselves are those of a [`VertexMap`].
+#[derive(Debug)]
+pub(super) struct IdsByKey<S = RandomState> {
+    directory: Arc<TemporaryDirectory>,
+    memory: usize,
+    table: PagedBytes,
+    /// The binary logarithm of the number of places.
+    bits: u32,
+    taken: u64,
+    hasher: S,
+}
+
+impl<S: BuildHasher + Default> IdsByKey<S> {
+    /// One without keys, with places for `keys` of them. Takes `memory` bytes, twice as many while it grows, and beside them 48 bytes for each page
+    /// of 256 places.
+    pub(super) fn new(directory: &Arc<TemporaryDirectory>, memory: usize, keys: u64) -> IdsByKey<S> {
+        let mut bits = LEAST_BITS;
+        while is_full(keys, bits) {
+            bits += 1;
+        }
+        let table = PagedBytes::new(directory, memory);
+        IdsByKey { directory: directory.clone(), memory, table, bits, taken: 0, hasher: S::default() }
+    }
+
+    /// Has `key` name `id`, whose vertex must have it before the next call. Returns the id that it named before.
+    ///
+    /// # Errors
+    /// Those of the temporary files, as of every method.
+    pub(super) fn insert(
+        &mut self,
+        key: VertexKeyRef<'_>,
+        id: u32,
+        vertices: &mut VertexMap,
+    ) -> Result<Option<u32>> {
+        let hash = self.hasher.hash_one(key);
+        let (at, before) = self.find(hash, key, vertices)?;
+        if before.is_some() {
+            self.write(at, Some(Entry { hash, id }))?;
+            return Ok(before);
+        }
+        if is_full(self.taken + 1, self.bits) {
+            self.grow()?;
+        }
+        self.taken += 1;
+        self.add(Entry { hash, id })?;
+        Ok(None)
+    }
+
+    /// Has `key` name no vertex any more, if it names `id`.
+    pub(super) fn remove(&mut self, key: VertexKeyRef<'_>, id: u32, vertices: &mut VertexMap) -> Result<()> {
+        let hash = self.hasher.hash_one(key);
+        let (mut free, found) = self.find(hash, key, vertices)?;
+        if found != Some(id) {
+            return Ok(());
+        }
+        // No entry may have a free place between the one that its hash says and its own: those behind move up.
+        let mut at = self.behind(free);
+        while let Some(entry) = self.entry(at)? {
+            let distance_from = |place: u64| at.wrapping_sub(place) & (self.places() - 1);
+            if distance_from(self.place_of(entry.hash)) >= distance_from(free) {
+                self.write(free, Some(entry))?;
+                free = at;
+            }
+            at = self.behind(at);
+        }
+        self.taken -= 1;
+        self.write(free, None)
+    }
+
+    /// The place of a key, and the id that it names; a free place if it names none.
+    fn find(
+        &mut self,
+        hash: u64,
+        key: VertexKeyRef<'_>,
+        vertices: &mut VertexMap,
+    ) -> Result<(u64, Option<u32>)> {
+        let mut at = self.place_of(hash);
+        while let Some(entry) = self.entry(at)? {
+            if entry.hash == hash
+                && let Some(vertex) = vertices.get(entry.id)?
+                && vertices.key(&vertex)?.as_ref() == key
+            {
+                return Ok((at, Some(entry.id)));
+            }
+            at = self.behind(at);
+        }
+        Ok((at, None))
+    }
+
+    /// Adds an entry whose key has none.
+    fn add(&mut self, entry: Entry) -> Result<()> {
+        let mut at = self.place_of(entry.hash);
+        while self.entry(at)?.is_some() {
+            at = self.behind(at);
+        }
+        self.write(at, Some(entry))
+    }
+
+    fn grow(&mut self) -> Result<()> {
+        let larger = PagedBytes::new(&self.directory, self.memory);
+        let mut before = std::mem::replace(&mut self.table, larger);
+        self.bits += 1;
+        let mut next = 0;
+        while let Some(at) = before.first_written(next) {
+            next = at + ENTRY_BYTES;
+            if let Some(entry) = read_entry(&mut before, at)? {
+                self.add(entry)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn places(&self) -> u64 {
+        1 << self.bits
+    }
+
+    fn place_of(&self, hash: u64) -> u64 {
+        hash >> (u64::BITS - self.bits)
+    }
+
+    fn behind(&self, place: u64) -> u64 {
+        (place + 1) & (self.places() - 1)
+    }
+
+    fn entry(&mut self, place: u64) -> Result<Option<Entry>> {
+        read_entry(&mut self.table, place * ENTRY_BYTES)
+    }
+
+    fn write(&mut self, place: u64, entry: Option<Entry>) -> Result<()> {
+        let raw = entry.map_or(0, |Entry { hash, id }| u128::from(hash) | (u128::from(id) + 1) << 64);
+        self.table.write(place * ENTRY_BYTES, &raw.to_le_bytes())
+    }
+}
+
+/// Whether so many keys are more than three quarters of the places.
+fn is_full(keys: u64, bits: u32) -> bool {
+    keys > (1 << bits) / 4 * 3
+}
+
+fn read_entry(table: &mut PagedBytes, at: u64) -> Result<Option<Entry>> {
+    let mut raw = [0; ENTRY_BYTES as usize];
+    table.read(at, &mut raw)?;
+    let raw = u128::from_le_bytes(raw);
+    let id = ((raw >> 64) as u64).checked_sub(1);
+    Ok(id.map(|id| Entry { hash: raw as u64, id: id as u32 }))
+}

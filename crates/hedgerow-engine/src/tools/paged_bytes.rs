@@ -1,0 +1,200 @@
+//! Bytes that are read and written at any offset, more of them than memory holds: pages, of which a bounded number is in memory and the
+//! others are in a temporary file. What fits in memory never touches a file.
+//!
+//! Bytes that were never written are zeros. Pages take room in the file in the order in which they are first written, so offsets that are far
+//! apart take no more room than neighboring ones. The checksum of every page that is read back is compared.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hedgerow_io::checksum::Checksum;
+use hedgerow_io::{Corruption, CorruptionKind};
+
+use super::temporary::{TemporaryDirectory, TemporaryFile};
+use crate::error::Result;
+
+#[cfg(test)]
+mod tests;
+
+const PAGE_BYTES: usize = 4096;
+/// In the file, the checksum of a page follows it.
+const CHECKSUM_BYTES: usize = 8;
+const ROOM_BYTES: usize = PAGE_BYTES + CHECKSUM_BYTES;
+/// The memory of a page in memory: its room, its slot, and space for more slots in the vector.
+const SLOT_BYTES: usize = ROOM_BYTES + 96;
+
+/// A page that was written once.
+#[derive(Debug)]
+struct Page {
+    /// Which room of the file is its own.
+    room: u64,
+    /// Where it is in memory, if it is.
+    slot: Option<u32>,
+}
+
+/// Memory for a page, laid out as its room in the file.
+#[derive(Debug)]
+struct Slot {
+    /// The number of the page in it.
+    page: Option<u64>,
+    bytes: Box<[u8; ROOM_BYTES]>,
+    /// Whether the file lacks a change of it.
+    changed: bool,
+    /// Whether it was used since the hand of the clock passed it.
+    used: bool,
+}
+
+/// Bytes at offsets from 0 on.
+#[derive(Debug)]
+pub(super) struct PagedBytes {
+    directory: Arc<TemporaryDirectory>,
+    /// Made when the first page leaves memory.
+    file: Option<TemporaryFile>,
+    /// The pages that were ever written, by number: about 48 bytes for each.
+    pages: BTreeMap<u64, Page>,
+    slots: Vec<Slot>,
+    most_slots: usize,
+    /// The slot that is looked at first when one is needed.
+    hand: usize,
+}
+
+impl PagedBytes {
+    /// One that keeps as many pages in memory as `memory` bytes hold, one at least.
+    pub(super) fn new(directory: &Arc<TemporaryDirectory>, memory: usize) -> PagedBytes {
+        PagedBytes {
+            directory: directory.clone(),
+            file: None,
+            pages: BTreeMap::new(),
+            slots: Vec::new(),
+            most_slots: (memory / SLOT_BYTES).clamp(1, u32::MAX as usize),
+            hand: 0,
+        }
+    }
+
+    /// Reads the bytes from offset `at` on into `to`.
+    ///
+    /// # Errors
+    /// Those of writing a page that leaves memory, and of reading one; a [`Corruption`] for a page that is not as it was written.
+    pub(super) fn read(&mut self, mut at: u64, mut to: &mut [u8]) -> Result<()> {
+        while !to.is_empty() {
+            let (page, from) = split(at);
+            let (now, rest) = to.split_at_mut(to.len().min(PAGE_BYTES - from));
+            if self.pages.contains_key(&page) {
+                now.copy_from_slice(&self.slot(page)?.bytes[from..from + now.len()]);
+            } else {
+                now.fill(0);
+            }
+            at += now.len() as u64;
+            to = rest;
+        }
+        Ok(())
+    }
+
+    /// Writes `bytes` from offset `at` on.
+    ///
+    /// # Errors
+    /// As of [`read`](Self::read).
+    pub(super) fn write(&mut self, mut at: u64, mut bytes: &[u8]) -> Result<()> {
+        while !bytes.is_empty() {
+            let (page, from) = split(at);
+            let (now, rest) = bytes.split_at(bytes.len().min(PAGE_BYTES - from));
+            let slot = self.slot(page)?;
+            slot.changed = true;
+            slot.bytes[from..from + now.len()].copy_from_slice(now);
+            at += now.len() as u64;
+            bytes = rest;
+        }
+        Ok(())
+    }
+
+    /// The first offset from `at` on whose page was written.
+    pub(super) fn first_written(&self, at: u64) -> Option<u64> {
+        let (&page, _) = self.pages.range(split(at).0..).next()?;
+        Some(at.max(page * PAGE_BYTES as u64))
+    }
+
+    /// The page in memory. One that was never written must be written now: it has a room in the file from now on.
+    fn slot(&mut self, number: u64) -> Result<&mut Slot> {
+        let at = match self.pages.get(&number) {
+            Some(Page { slot: Some(at), .. }) => *at as usize,
+            Some(Page { room, .. }) => self.load(number, Some(*room))?,
+            None => self.load(number, None)?,
+        };
+        let slot = &mut self.slots[at];
+        slot.used = true;
+        Ok(slot)
+    }
+
+    /// Reads a page from its room in the file, or makes a new one where it has none. Returns its slot.
+    fn load(&mut self, number: u64, room: Option<u64>) -> Result<usize> {
+        let at = self.free_slot()?;
+        let slot = &mut self.slots[at];
+        match (room, &self.file) {
+            (Some(room), Some(file)) => read_room(file, room, &mut slot.bytes)?,
+            _ => slot.bytes.fill(0),
+        }
+        slot.page = Some(number);
+        let next_room = self.pages.len() as u64;
+        self.pages.entry(number).or_insert(Page { room: next_room, slot: None }).slot = Some(at as u32);
+        Ok(at)
+    }
+
+    /// A slot without a page: a new one, or the first one that was not used since the hand passed it, once its page is in the file.
+    fn free_slot(&mut self) -> Result<usize> {
+        if self.slots.len() < self.most_slots {
+            let bytes = Box::new([0; ROOM_BYTES]);
+            self.slots.push(Slot { page: None, bytes, changed: false, used: false });
+            return Ok(self.slots.len() - 1);
+        }
+        loop {
+            self.hand = (self.hand + 1) % self.slots.len();
+            if !std::mem::take(&mut self.slots[self.hand].used) {
+                break;
+            }
+        }
+        let slot = &mut self.slots[self.hand];
+        if let Some(page) = slot.page.and_then(|number| self.pages.get_mut(&number)) {
+            if slot.changed {
+                if self.file.is_none() {
+                    self.file = Some(self.directory.create()?);
+                }
+                self.file.iter().try_for_each(|file| write_room(file, page.room, &mut slot.bytes))?;
+                slot.changed = false;
+            }
+            page.slot = None;
+        }
+        slot.page = None;
+        Ok(self.hand)
+    }
+}
+
+fn write_room(file: &TemporaryFile, room: u64, bytes: &mut [u8; ROOM_BYTES]) -> Result<()> {
+    let offset = room * ROOM_BYTES as u64;
+    let (page, sum) = bytes.split_at_mut(PAGE_BYTES);
+    sum.copy_from_slice(&checksum(offset, page).to_le_bytes());
+    Ok(file.write_all_at(bytes, offset)?)
+}
+
+fn read_room(file: &TemporaryFile, room: u64, bytes: &mut [u8; ROOM_BYTES]) -> Result<()> {
+    let offset = room * ROOM_BYTES as u64;
+    file.read_exact_at(bytes, offset)?;
+    let (page, sum) = bytes.split_at(PAGE_BYTES);
+    if checksum(offset, page).to_le_bytes() != sum {
+        let kind = CorruptionKind::Invalid("a page of salvage");
+        return Err(Corruption::new(file.name(), offset, kind).into());
+    }
+    Ok(())
+}
+
+/// The number of the page that an offset is in, and where in the page it is.
+fn split(at: u64) -> (u64, usize) {
+    (at / PAGE_BYTES as u64, (at % PAGE_BYTES as u64) as usize)
+}
+
+/// Covers the offset, so that no page passes for another one.
+fn checksum(offset: u64, page: &[u8]) -> u64 {
+    let mut sum = Checksum::new();
+    sum.update(&offset.to_le_bytes());
+    sum.update(page);
+    sum.digest64()
+}

@@ -1,0 +1,210 @@
+//! The vertices of a damaged store by their old ids, outside of memory where they do not fit.
+
+use std::sync::Arc;
+
+use hedgerow_core::{KindId, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_io::codec::{PutLe, Reader};
+
+use super::paged_bytes::PagedBytes;
+use super::temporary::TemporaryDirectory;
+use crate::error::Result;
+
+#[cfg(test)]
+mod tests;
+
+/// Each id has a record of so many bytes: an era, then the vertex. A page has a whole number of records.
+const RECORD_BYTES: u64 = 32;
+const ERA_BYTES: u64 = 4;
+const VERTEX_BYTES: usize = 28;
+
+/// What the first byte of a vertex says. All bytes of an id without vertex are zeros.
+const PRESENT: u8 = 1;
+const TEXT: u8 = 2;
+const BARE: u8 = 4;
+const PROPERTIES: u8 = 8;
+
+/// A vertex that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FoundVertex {
+    pub(super) kind: KindId,
+    pub(super) era: u32,
+    /// When its properties were last written, if it has any. Known once the edges were gone through.
+    pub(super) properties: Option<u32>,
+    /// Whether only edges prove it.
+    pub(super) bare: bool,
+    /// Its id in the new store.
+    pub(super) id: VertexId,
+    key: StoredKey,
+}
+
+/// The key of a vertex among those of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StoredKey {
+    Number(u64),
+    /// A text of so many bytes, and its offset among the texts.
+    Text(u32, u64),
+}
+
+impl FoundVertex {
+    pub(super) fn has_text_key(&self) -> bool {
+        matches!(self.key, StoredKey::Text(..))
+    }
+
+    /// A key of the same form and kind: its own if that is a number, else one without text.
+    pub(super) fn key_like_its_own(&self) -> VertexKey {
+        let plain = match self.key {
+            StoredKey::Number(n) => VertexKey::U64(n),
+            StoredKey::Text(..) => VertexKey::from(""),
+        };
+        plain.with_kind(self.kind)
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let flag = |on: bool, flag: u8| if on { flag } else { 0 };
+        let (bytes, number) = match self.key {
+            StoredKey::Number(n) => (0, n),
+            StoredKey::Text(bytes, at) => (bytes, at),
+        };
+        let mut raw = Vec::with_capacity(VERTEX_BYTES);
+        raw.put_u8(
+            PRESENT
+                | flag(self.has_text_key(), TEXT)
+                | flag(self.bare, BARE)
+                | flag(self.properties.is_some(), PROPERTIES),
+        );
+        raw.put_u8(self.kind.0);
+        raw.put_u16(0);
+        for n in [self.era, self.properties.unwrap_or(0), self.id.0, bytes] {
+            raw.put_u32(n);
+        }
+        raw.put_u64(number);
+        raw
+    }
+
+    /// `None` where there is no vertex.
+    fn decode(raw: &[u8; VERTEX_BYTES]) -> Option<FoundVertex> {
+        let mut r = Reader::new(raw);
+        let flags = r.u8().ok()?;
+        if flags & PRESENT == 0 {
+            return None;
+        }
+        let kind = KindId(r.u8().ok()?);
+        r.u16().ok()?;
+        let mut n = || r.u32().ok();
+        let (era, properties, id, bytes) = (n()?, n()?, VertexId(n()?), n()?);
+        let number = r.u64().ok()?;
+        let key = if flags & TEXT == 0 { StoredKey::Number(number) } else { StoredKey::Text(bytes, number) };
+        let properties = Some(properties).filter(|_| flags & PROPERTIES != 0);
+        Some(FoundVertex { kind, era, properties, bare: flags & BARE != 0, id, key })
+    }
+}
+
+/// Vertices by id, and for each id the era in which it began to belong to another vertex.
+#[derive(Debug)]
+pub(super) struct VertexMap {
+    records: PagedBytes,
+    /// The texts of keys, one behind the other, also those of vertices that are gone.
+    texts: PagedBytes,
+    text_bytes: u64,
+    vertices: u64,
+}
+
+impl VertexMap {
+    /// One that takes `memory` bytes, half of them for texts, and beside them 48 bytes for each page of 128 ids or of texts.
+    pub(super) fn new(directory: &Arc<TemporaryDirectory>, memory: usize) -> VertexMap {
+        let half = || PagedBytes::new(directory, memory / 2);
+        VertexMap { records: half(), texts: half(), text_bytes: 0, vertices: 0 }
+    }
+
+    /// How many vertices there are.
+    pub(super) fn len(&self) -> u64 {
+        self.vertices
+    }
+
+    /// The vertex that has an id.
+    ///
+    /// # Errors
+    /// Those of the temporary files, as of every method.
+    pub(super) fn get(&mut self, id: u32) -> Result<Option<FoundVertex>> {
+        let mut raw = [0; VERTEX_BYTES];
+        self.records.read(record(id) + ERA_BYTES, &mut raw)?;
+        Ok(FoundVertex::decode(&raw))
+    }
+
+    /// Writes a vertex again that was read, and changed.
+    pub(super) fn update(&mut self, id: u32, vertex: &FoundVertex) -> Result<()> {
+        self.records.write(record(id) + ERA_BYTES, &vertex.encode())
+    }
+
+    /// Adds a vertex, in the place of the one that has the id, if there is one.
+    pub(super) fn insert(&mut self, id: u32, key: VertexKeyRef<'_>, era: u32, bare: bool) -> Result<()> {
+        let (kind, plain) = key.split();
+        let key = match plain {
+            VertexKeyRef::U64(n) | VertexKeyRef::KindU64(_, n) => StoredKey::Number(n),
+            VertexKeyRef::Str(text) | VertexKeyRef::KindStr(_, text) => {
+                let at = self.text_bytes;
+                self.texts.write(at, text.as_bytes())?;
+                self.text_bytes += text.len() as u64;
+                StoredKey::Text(text.len() as u32, at)
+            }
+        };
+        self.vertices += u64::from(self.get(id)?.is_none());
+        self.update(id, &FoundVertex { kind, era, properties: None, bare, id: VertexId(0), key })
+    }
+
+    /// Removes the vertex that has an id; whether there was one.
+    pub(super) fn remove(&mut self, id: u32) -> Result<bool> {
+        if self.get(id)?.is_none() {
+            return Ok(false);
+        }
+        self.vertices -= 1;
+        self.records.write(record(id) + ERA_BYTES, &[0; VERTEX_BYTES])?;
+        Ok(true)
+    }
+
+    /// The key of a vertex.
+    pub(super) fn key(&mut self, vertex: &FoundVertex) -> Result<VertexKey> {
+        let StoredKey::Text(bytes, at) = vertex.key else { return Ok(vertex.key_like_its_own()) };
+        let mut text = vec![0; bytes as usize];
+        self.texts.read(at, &mut text)?;
+        // It is UTF-8, as it was when it was written: pages have checksums.
+        Ok(VertexKey::from(&*String::from_utf8_lossy(&text)).with_kind(vertex.kind))
+    }
+
+    /// Edges of the id that were last written before this era are gone, with the vertex that had the id then.
+    pub(super) fn begun(&mut self, id: u32) -> Result<u32> {
+        let mut era = [0; ERA_BYTES as usize];
+        self.records.read(record(id), &mut era)?;
+        Ok(u32::from_le_bytes(era))
+    }
+
+    pub(super) fn set_begun(&mut self, id: u32, era: u32) -> Result<()> {
+        self.records.write(record(id), &era.to_le_bytes())
+    }
+}
+
+/// The offset of the record of an id.
+fn record(id: u32) -> u64 {
+    u64::from(id) * RECORD_BYTES
+}
+
+/// Goes through the vertices by ascending ids. They may be changed meanwhile.
+#[derive(Debug, Default)]
+pub(super) struct VertexCursor {
+    next: u64,
+}
+
+impl VertexCursor {
+    /// The next vertex, with its id.
+    pub(super) fn next(&mut self, vertices: &mut VertexMap) -> Result<Option<(u32, FoundVertex)>> {
+        while let Some(at) = vertices.records.first_written(self.next)
+            && let Ok(id) = u32::try_from(at / RECORD_BYTES)
+        {
+            self.next = record(id) + RECORD_BYTES;
+            if let Some(vertex) = vertices.get(id)? {
+                return Ok(Some((id, vertex)));
+            }
+        }
+        Ok(None)
+    }
+}
