@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use hedgerow_core::{
-    Columns, Direction, GraphConfig, LabelId, Row, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
-    VertexKey,
+    Columns, Direction, GraphConfig, KeyKind, LabelId, Row, SUBGRAPH_VERTICES, SubgraphId, Timestamp,
+    VertexId, VertexKey,
 };
 use hedgerow_io::{Dir, StoreId, Vfs};
-use hedgerow_tier::{ImageId, ImageRef, KeysRef, Manifest, PartRef, SegmentWriter};
+use hedgerow_tier::{ImageId, ImageRef, KeysRef, Manifest, PartRef, SegmentInfo, SegmentWriter};
 use hedgerow_txn::Counts;
 
 use super::backup::{StoreContent, finish_store};
 use super::edge_copy::EdgeCopy;
-use super::sorter::Sorted;
+use super::sorter::{Sorted, Sorter};
 use super::vertex_map::{FoundVertex, VertexCursor, VertexMap};
 use crate::durable::checkpoint::write::with_form;
 use crate::error::Result;
@@ -69,7 +69,7 @@ impl NewStore {
     }
 
     /// Writes vertices, the edges at them, and the schema of `graph`, and verifies what it wrote. Returns how many vertices and edges there
-    /// are. Memory: one image, and that of a [`SegmentWriter`].
+    /// are. `index` sorts the entries of the key index. Memory: one image, that of a [`SegmentWriter`] without keys, and that of `index`.
     ///
     /// # Errors
     /// Those of temporary files and of writing the store.
@@ -78,17 +78,19 @@ impl NewStore {
         graph: &Graph,
         copies: &Sorted,
         vertices: &mut VertexMap,
+        index: Sorter,
     ) -> Result<(u64, u64)> {
         let as_of = graph.snapshot()?.timestamp().max(Timestamp(1));
         let counted = vertices.len();
         let manifest = Manifest::new(StoreId::generate(), self.config);
-        let writer =
+        let mut writer =
             SegmentWriter::create(self.fs.clone(), manifest.next_file_id, manifest.store, self.config)?;
+        writer.leave_keys();
         let vertices = Vertices::of(vertices)?;
-        let mut images = ImageWriter { writer, as_of, config: self.config, vertices, edges: 0 };
+        let mut images = ImageWriter { writer, as_of, config: self.config, vertices, index, edges: 0 };
         images.write_all(copies)?;
         let (edges, next_vertex) = (images.edges, images.vertices.bound);
-        let info = images.writer.finish()?;
+        let info = images.finish()?;
         Dir::new(self.fs.clone()).sync()?;
         let schema = graph.engine.schema.load().as_of(as_of);
         let counts = Counts { vertices: counted, edges };
@@ -103,6 +105,8 @@ struct ImageWriter<'a> {
     as_of: Timestamp,
     config: GraphConfig,
     vertices: Vertices<'a>,
+    /// Sorts the entries of the key index.
+    index: Sorter,
     edges: u64,
 }
 
@@ -180,12 +184,34 @@ impl ImageWriter<'_> {
         let mut keys: Vec<VertexKey> = Vec::new();
         while let Some((vertex, key)) = self.vertices.take_of(id.subgraph)? {
             present |= vertex.local().bit();
+            if self.config.keys != KeyKind::Dense {
+                self.sort_key(&key, vertex)?;
+            }
             keys.push(key);
         }
         with_form(self.config.keys, &keys, |keys| {
             self.writer.write(&ImageRef { id, as_of, present, keys, parts })
         })?;
         Ok(())
+    }
+
+    fn sort_key(&mut self, key: &VertexKey, vertex: VertexId) -> Result<()> {
+        let mut entry = Vec::new();
+        let (hash, id) = self.writer.key_entry(key.as_ref(), vertex, &mut entry);
+        let [hash, id] = [u128::from(hash), u128::from(id.0)];
+        self.index.push(&(hash << 32 | id).to_be_bytes(), &entry)
+    }
+
+    /// Writes the key index, and ends the segment.
+    fn finish(mut self) -> Result<SegmentInfo> {
+        let index = self.index.finish()?;
+        self.writer.finish_with_keys(|put| {
+            let mut merge = index.merge()?;
+            while let Some(record) = merge.next()? {
+                put(record.payload)?;
+            }
+            Ok(())
+        })
     }
 }
 

@@ -44,8 +44,9 @@ pub(super) struct Rebuilt {
 }
 
 impl SalvagedGraph {
-    /// Writes everything that hangs together into a new store. `copies` sorts what goes into its segment.
-    pub(super) fn rebuild(mut self, mut copies: Sorter, into: NewStore) -> Result<Rebuilt> {
+    /// Writes everything that hangs together into a new store. `copies` sorts what goes into its segment, and `index` the keys in it: it begins once
+    /// the edges that were found are gone.
+    pub(super) fn rebuild(mut self, mut copies: Sorter, index: Sorter, into: NewStore) -> Result<Rebuilt> {
         let GraphConfig { directed, keys, weighted, reverse } = self.config;
         // It has no vertices: what is written goes through the same checks as what a transaction writes.
         let options = Options::new().directed(directed).keys(keys).weighted(weighted).reverse(reverse);
@@ -78,7 +79,7 @@ impl SalvagedGraph {
         )?;
         drop(edges);
         let copies = copies.finish()?;
-        (rebuilt.vertices, rebuilt.edges) = into.write(&graph, &copies, &mut self.vertices)?;
+        (rebuilt.vertices, rebuilt.edges) = into.write(&graph, &copies, &mut self.vertices, index)?;
         Ok(rebuilt)
     }
 
@@ -155,7 +156,7 @@ impl SalvagedGraph {
         while let Some((id, vertex)) = cursor.next(&mut self.vertices)? {
             let eras = [Some(vertex.era), vertex.properties];
             let doubtful = eras.into_iter().flatten().any(|era| era < self.certain_from);
-            let lost = self.without_properties.contains(&VertexId(id).subgraph());
+            let lost = self.without_properties.contains(VertexId(id).subgraph());
             rebuilt.doubtful.0 += u64::from(doubtful);
             rebuilt.stripped += u64::from(lost && vertex.properties.is_none());
             rebuilt.bare += u64::from(named && vertex.bare && vertex.properties.is_none());

@@ -30,7 +30,7 @@ use crate::open::LOCK;
 use crate::options::LEAST_MEMORY_LIMIT;
 use crate::state::schema::Schema;
 
-/// So much of the memory limit each of the two sorters takes, and so much vertices and keys do: one part of so many.
+/// One part of so many of the memory limit is that of each of the two sorters that are at work at one time, and another one that of vertices and keys.
 const SHARE: u64 = 4;
 
 /// Reads what can be read of the store in the directory `path`, whatever is damaged, and makes a new store of it in the
@@ -170,8 +170,8 @@ impl Source {
     fn read_segments(&mut self, salvaged: &mut SalvagedGraph) -> Timestamp {
         let mut config = self.manifest.as_ref().map(|manifest| manifest.config);
         let mut checkpoint = self.manifest.as_ref().map_or(Timestamp::ZERO, |m| m.checkpoint);
-        let (mut newest, mut added_stale) = (KnownImages::default(), Vec::new());
-        let (mut seen, mut missed): (KnownImages, KnownImages) = Default::default();
+        let (mut newest, mut added_stale) = (KnownImages::default(), KnownImages::default());
+        let (mut seen, mut missed) = (KnownImages::default(), KnownImages::default());
         // Once a segment is lost as a whole, any image in an older one may be outdated.
         let mut outdated = false;
         for (id, info) in &self.segments {
@@ -186,7 +186,9 @@ impl Source {
                         newest.insert(id, all_labels);
                     }
                     let stale = !newest.contains(id);
-                    added_stale.extend(stale.then_some(id));
+                    if stale {
+                        added_stale.insert(id, false);
+                    }
                     salvaged.add_image(&image, stale);
                 }
                 seen.insert(id, all_labels);
@@ -207,12 +209,11 @@ impl Source {
                 }
             }
         }
-        for id in missed.ids().filter(|id| seen.contains(*id)) {
+        for id in missed.ids().filter(|&id| seen.contains(id)) {
             self.report.lose(format_args!("{id}: an older image had to do"));
         }
-        let of_vertices = missed.ids().filter(|id| id.label == LabelId::VERTICES);
-        salvaged.without_properties = of_vertices.map(|id| id.subgraph).collect();
         self.report.lost_subgraphs = missed.subgraphs();
+        salvaged.without_properties = missed.take(LabelId::VERTICES);
         self.report.subgraphs = seen.subgraphs();
         salvaged.know_newest(newest, &added_stale);
         checkpoint
@@ -305,9 +306,9 @@ fn salvage_from(mut source: Source, into: Arc<dyn Vfs>, memory_limit: u64) -> Re
     let _lock = Dir::new(into.clone()).lock(LOCK)?;
     let temporary = TemporaryDirectory::new(into.clone());
     let share = usize::try_from(memory_limit / SHARE).unwrap_or(usize::MAX);
-    let [edges, copies] = [(); 2].map(|()| Sorter::new(&temporary, share));
+    let [edges, copies, index] = [(); 3].map(|()| Sorter::new(&temporary, share));
     let salvaged = SalvagedGraph::new((config, &schema), edges, &temporary, share);
-    let done = read_and_write(source, salvaged, copies, NewStore::new(into.clone(), config));
+    let done = read_and_write(source, salvaged, (copies, index), NewStore::new(into.clone(), config));
     if done.is_err() {
         remove_files(&into);
     }
@@ -317,7 +318,7 @@ fn salvage_from(mut source: Source, into: Arc<dyn Vfs>, memory_limit: u64) -> Re
 fn read_and_write(
     mut source: Source,
     mut salvaged: SalvagedGraph,
-    copies: Sorter,
+    (copies, index): (Sorter, Sorter),
     into: NewStore,
 ) -> Result<SalvageReport> {
     let checkpoint = source.read_segments(&mut salvaged);
@@ -326,7 +327,7 @@ fn read_and_write(
     }
     source.read_log(&mut salvaged, checkpoint);
     salvaged.end_log()?;
-    finish(source.report, salvaged.rebuild(copies, into)?)
+    finish(source.report, salvaged.rebuild(copies, index, into)?)
 }
 
 /// Writes the sums into the report.

@@ -4,17 +4,14 @@
 //! Time is counted in *eras*: each loss of commits begins one. What was last written in an era before the last
 //! loss may have been changed by what is lost (`docs/design/salvage.md`).
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use hedgerow_core::{
-    GraphConfig, KeyKind, LabelId, Op, SUBGRAPH_VERTICES, SubgraphId, VertexKey, VertexKeyRef,
-};
-use hedgerow_tier::{ImageId, ImageKeys, SubgraphImage};
+use hedgerow_core::{GraphConfig, KeyKind, LabelId, Op, SUBGRAPH_VERTICES, VertexKey, VertexKeyRef};
+use hedgerow_tier::{ImageKeys, SubgraphImage};
 
 use super::found_edges::{EdgeSorter, SOUND, STALE};
 use super::ids_by_key::IdsByKey;
-use super::known_images::KnownImages;
+use super::known_images::{KnownImages, Subgraphs};
 use super::names::Names;
 use super::sorter::Sorter;
 use super::temporary::TemporaryDirectory;
@@ -47,7 +44,7 @@ pub(super) struct SalvagedGraph {
     /// Vertices that lost commits removed, as later ones show.
     pub(super) replaced: u64,
     /// The subgraphs whose newest image of the properties of vertices is lost.
-    pub(super) without_properties: BTreeSet<SubgraphId>,
+    pub(super) without_properties: Subgraphs,
     /// Of which subgraphs the newest image in a label was read.
     pub(super) newest: KnownImages,
 }
@@ -75,7 +72,7 @@ impl SalvagedGraph {
             table_memory: memory / 4,
             failed: None,
             replaced: 0,
-            without_properties: BTreeSet::new(),
+            without_properties: Subgraphs::default(),
             newest: KnownImages::default(),
         }
     }
@@ -127,8 +124,8 @@ impl SalvagedGraph {
     }
 
     /// Takes over which images are the newest, and which of those that were added were not the newest when they were read.
-    pub(super) fn know_newest(&mut self, newest: KnownImages, added_stale: &[ImageId]) {
-        let stale = added_stale.iter().any(|&id| !newest.contains(id));
+    pub(super) fn know_newest(&mut self, newest: KnownImages, added_stale: &KnownImages) {
+        let stale = added_stale.ids().any(|id| !newest.contains(id));
         self.rebound |= stale && self.config.keys != KeyKind::Dense;
         self.newest = newest;
     }

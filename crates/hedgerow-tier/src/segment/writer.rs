@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{GraphConfig, KeyKind, LabelId};
+use hedgerow_core::{GraphConfig, KeyKind, LabelId, VertexId, VertexKeyRef};
 use hedgerow_io::{Dir, FileHeader, FileId, FileKind, StoreId, Vfs};
 
 use super::block::index_checksum;
 use super::image::ImageRef;
-use super::key_index::{self, KeyEntries};
+use super::key_index::{self, KeyEntries, put_entry};
 use super::page::OpenPage;
 use super::sink::Sink;
 use super::top::{DIRECTORY_CHECKSUM, FOOTER_MAGIC, Footer, PageEntry};
@@ -19,7 +19,8 @@ use crate::id::ImageId;
 /// Writes one segment, image by image.
 ///
 /// Memory is about 1 MiB of buffer, the keys and properties of the page that is being written (4,096 vertices in one label), and
-/// about 30 bytes for each image written, for the directories; where vertices have keys, 24 bytes for each, and texts. After an error every further call fails; dropping the writer then, or
+/// about 30 bytes for each image written, for the directories; where vertices have keys, 32 bytes for each, and texts, unless the caller
+/// [sorts keys](Self::leave_keys). After an error every further call fails; dropping the writer then, or
 /// at any time before [`finish`](Self::finish), leaves a stray file that no manifest names.
 #[derive(Debug)]
 pub struct SegmentWriter {
@@ -91,6 +92,17 @@ impl SegmentWriter {
         Ok(bytes)
     }
 
+    /// Gathers no keys of the images that follow: the caller sorts an [entry](Self::key_entry) for each key, and ends with
+    /// [`finish_with_keys`](Self::finish_with_keys). For callers who must not keep all keys in memory.
+    pub fn leave_keys(&mut self) {
+        self.keys.iter_mut().for_each(KeyEntries::gather_elsewhere);
+    }
+
+    /// Appends the entry of a key in the key index to `entry`, 14 bytes or, of a text, 15 to 18 and its own; returns what entries are to ascend by.
+    pub fn key_entry(&self, key: VertexKeyRef<'_>, id: VertexId, entry: &mut Vec<u8>) -> (u64, VertexId) {
+        put_entry(self.store, key, id, entry)
+    }
+
     /// The bytes of memory held: buffers, the page that is being written, directories. O(1).
     pub fn memory_bytes(&self) -> usize {
         let open = self.open.as_ref().map_or(0, OpenPage::memory_bytes);
@@ -115,11 +127,31 @@ impl SegmentWriter {
     ///
     /// # Errors
     /// [`TierError::File`]; the file is then a stray one and must not be named by any manifest.
-    pub fn finish(mut self) -> Result<SegmentInfo, TierError> {
+    pub fn finish(self) -> Result<SegmentInfo, TierError> {
+        self.finish_by(KeyEntries::finish)
+    }
+
+    /// As [`finish`](Self::finish), of a writer that [gathered no keys](Self::leave_keys): `each` hands over the [entry](Self::key_entry) of each key of
+    /// the images written, in their order. It is not called where vertices have no keys.
+    ///
+    /// # Errors
+    /// As of that, and those of `each`.
+    pub fn finish_with_keys<E: From<TierError>>(
+        self,
+        each: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), TierError>) -> Result<(), E>,
+    ) -> Result<SegmentInfo, E> {
+        self.finish_by(|keys, sink| keys.finish_with(each, sink))
+    }
+
+    /// `finish_keys` writes the key index, and returns where its head begins.
+    fn finish_by<E: From<TierError>>(
+        mut self,
+        finish_keys: impl FnOnce(KeyEntries, &mut Sink) -> Result<u64, E>,
+    ) -> Result<SegmentInfo, E> {
         self.finish_page()?;
         let directories = self.sink.position();
         self.put_directories()?;
-        let key_head = self.keys.take().map(|keys| keys.finish(&mut self.sink)).transpose()?;
+        let key_head = self.keys.take().map(|keys| finish_keys(keys, &mut self.sink)).transpose()?;
         let top_index = self.sink.position();
         let top_checksum = self.put_top_index()?;
         let footer = Footer {

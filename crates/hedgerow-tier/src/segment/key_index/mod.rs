@@ -9,7 +9,7 @@ mod search;
 mod verify;
 mod write;
 
-pub(super) use write::KeyEntries;
+pub(super) use write::{KeyEntries, put_entry};
 
 use hedgerow_core::{LabelId, SubgraphId};
 use hedgerow_io::HEADER_BYTES;

@@ -14,9 +14,11 @@ use crate::segment::sink::Sink;
 /// What stands in place of where a text lies for a number.
 const NO_TEXT: u64 = u64::MAX;
 
-/// The keys of the images so far: 24 bytes for each, and texts.
+/// The keys of the images so far: 32 bytes for each, and texts.
 #[derive(Debug, Default)]
 pub(in crate::segment) struct KeyEntries {
+    /// Whether the caller of the segment writer gathers the keys instead.
+    gathered_elsewhere: bool,
     entries: Vec<Gathered>,
     texts: String,
     /// By page, the subgraphs of which there is an image.
@@ -35,6 +37,11 @@ struct Gathered {
 }
 
 impl KeyEntries {
+    /// Leaves the keys of images to the caller, who has them written by [`finish_with`](Self::finish_with).
+    pub(in crate::segment) fn gather_elsewhere(&mut self) {
+        self.gathered_elsewhere = true;
+    }
+
     /// Takes the keys of an image of the default label.
     pub(in crate::segment) fn add(&mut self, store: StoreId, image: &ImageRef<'_>) {
         let ImageId { subgraph, .. } = image.id;
@@ -42,6 +49,9 @@ impl KeyEntries {
         match self.masks.last_mut() {
             Some((last, mask)) if *last == page => *mask |= bit,
             _ => self.masks.push((page, bit)),
+        }
+        if self.gathered_elsewhere {
+            return;
         }
         let locals = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex);
         let live = locals.filter(|local| image.present & local.bit() != 0);
@@ -81,32 +91,95 @@ impl KeyEntries {
     pub(in crate::segment) fn finish(mut self, sink: &mut Sink) -> Result<u64, TierError> {
         let mut entries = std::mem::take(&mut self.entries);
         entries.sort_unstable_by_key(|entry| (entry.hash, entry.id));
-        let (mut payload, mut blocks) = (Vec::new(), Vec::new());
-        let (mut first, mut last) = (0, 0);
-        for entry in entries.iter().map(|gathered| self.entry(gathered)) {
-            // Entries of one hash stay together, so that a look reads one block.
-            let is_full = payload.len() + entry.len() > FULL_PAYLOAD && entry.hash != last;
-            if is_full && !payload.is_empty() {
-                blocks.push((first, payload.len() as u32));
-                put(sink, &payload)?;
-                payload.clear();
-            }
-            if payload.is_empty() {
-                first = entry.hash;
-            }
-            entry.encode(&mut payload);
-            last = entry.hash;
+        let mut index = IndexBlocks::default();
+        for gathered in &entries {
+            let entry = self.entry(gathered);
+            index.put(entry.hash, entry.len(), |out| entry.encode(out), sink)?;
         }
-        if !payload.is_empty() {
-            blocks.push((first, payload.len() as u32));
-            put(sink, &payload)?;
+        index.finish(&self.masks, sink)
+    }
+
+    /// Writes blocks of the encoded entries that `each` hands over in their order, and the head. Returns where the head begins.
+    pub(in crate::segment) fn finish_with<E: From<TierError>>(
+        self,
+        each: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), TierError>) -> Result<(), E>,
+        sink: &mut Sink,
+    ) -> Result<u64, E> {
+        let mut index = IndexBlocks::default();
+        each(&mut |entry| {
+            let hash = entry.first_chunk().map_or(0, |hash| u64::from_le_bytes(*hash));
+            index.put(hash, entry.len(), |out| out.extend_from_slice(entry), sink)
+        })?;
+        Ok(index.finish(&self.masks, sink)?)
+    }
+}
+
+/// Appends the entry of a key to `entry`. Returns what the order of entries is that of.
+pub(in crate::segment) fn put_entry(
+    store: StoreId,
+    key: VertexKeyRef<'_>,
+    id: VertexId,
+    entry: &mut Vec<u8>,
+) -> (u64, VertexId) {
+    let hash = hash_of(store, key);
+    Entry { hash, id, kind: key.kind(), text: text_of(key) }.encode(entry);
+    (hash, id)
+}
+
+/// Entries on their way into blocks.
+#[derive(Default)]
+struct IndexBlocks {
+    /// Of the block that is not full.
+    payload: Vec<u8>,
+    /// The hash of its first entry, and of the last one.
+    first: u64,
+    last: u64,
+    entries: u64,
+    /// The full ones: the hash of the first entry, and the length.
+    blocks: Vec<(u64, u32)>,
+}
+
+impl IndexBlocks {
+    /// Puts an entry of `len` bytes, whose hash is not below the last one.
+    fn put(
+        &mut self,
+        hash: u64,
+        len: usize,
+        encode: impl FnOnce(&mut Vec<u8>),
+        sink: &mut Sink,
+    ) -> Result<(), TierError> {
+        debug_assert!(hash >= self.last, "entries of a key index ascend");
+        // Entries of one hash stay together, so that a look reads one block.
+        if self.payload.len() + len > FULL_PAYLOAD && hash != self.last {
+            self.end_block(sink)?;
         }
-        let mut head = Vec::with_capacity(HEAD_BYTES + self.masks.len() * 8 + blocks.len() * 12);
-        head.extend((entries.len() as u64).to_le_bytes());
-        head.extend((blocks.len() as u32).to_le_bytes());
-        head.extend((self.masks.len() as u32).to_le_bytes());
-        head.extend(self.masks.iter().flat_map(|(_, mask)| mask.to_le_bytes()));
-        for (first, len) in blocks {
+        if self.payload.is_empty() {
+            self.first = hash;
+        }
+        encode(&mut self.payload);
+        self.last = hash;
+        self.entries += 1;
+        Ok(())
+    }
+
+    fn end_block(&mut self, sink: &mut Sink) -> Result<(), TierError> {
+        if !self.payload.is_empty() {
+            self.blocks.push((self.first, self.payload.len() as u32));
+            put(sink, &self.payload)?;
+            self.payload.clear();
+        }
+        Ok(())
+    }
+
+    /// Writes the last block, and the head. Returns where the head begins.
+    fn finish(mut self, masks: &[(u32, u64)], sink: &mut Sink) -> Result<u64, TierError> {
+        self.end_block(sink)?;
+        let mut head = Vec::with_capacity(HEAD_BYTES + masks.len() * 8 + self.blocks.len() * 12);
+        head.extend(self.entries.to_le_bytes());
+        head.extend((self.blocks.len() as u32).to_le_bytes());
+        head.extend((masks.len() as u32).to_le_bytes());
+        head.extend(masks.iter().flat_map(|(_, mask)| mask.to_le_bytes()));
+        for (first, len) in self.blocks {
             head.extend(first.to_le_bytes());
             head.extend(len.to_le_bytes());
         }

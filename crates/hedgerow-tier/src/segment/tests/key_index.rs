@@ -65,6 +65,35 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// The segment is the same, byte by byte, whether its writer gathers the keys or the caller.
+    #[test]
+    fn keys_may_be_gathered_elsewhere((config, images) in segment_strategy()) {
+        let (fs, other) = (SimFs::new(), SimFs::new());
+        let info = write(&fs, config, &images);
+        let mut writer = SegmentWriter::create(other.handle(), FILE, STORE, config).unwrap();
+        writer.leave_keys();
+        for image in &images {
+            image.with_ref(|image| writer.write(image)).unwrap();
+        }
+        let mut entries: Vec<_> = bindings_of(&images)
+            .iter()
+            .map(|(key, id)| {
+                let mut entry = Vec::new();
+                (writer.key_entry(key.as_ref(), *id, &mut entry), entry)
+            })
+            .collect();
+        entries.sort();
+        let each = |put: &mut dyn FnMut(&[u8]) -> Result<(), TierError>| {
+            entries.iter().try_for_each(|(_, entry)| put(entry))
+        };
+        prop_assert_eq!(writer.finish_with_keys(each).unwrap(), info);
+        prop_assert!(fs.files() == other.files());
+    }
+}
+
 #[test]
 fn a_look_reads_one_block() {
     let fs = SimFs::new();
