@@ -5,7 +5,7 @@ use std::path::Path;
 use hedgerow::{
     Error, Graph, KeyKind, Options, SalvageReport, StorageError, salvage_on_within, salvage_within,
 };
-use hedgerow_testkit::sim_fs::SplitMix64;
+use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, SplitMix64, errno};
 use hedgerow_testkit::{ModelConfig, SimFs, explored};
 
 use crate::common::records::records;
@@ -137,4 +137,50 @@ fn a_full_disk_ends_a_salvage() {
         quota += 150_000;
     }
     explored("salvages refused by a full disk", refused, 20);
+}
+
+/// A temporary file that cannot be made, written or read at any moment ends the salvage with the error of the file system.
+#[test]
+fn failing_temporary_files_end_a_salvage() {
+    let _alone = crate::alone();
+    let disk = SimFs::new();
+    let options = Options::new().keys(KeyKind::Str).background_settling(false);
+    let graph = options.open_on(disk.handle()).expect("a store");
+    for commit in 0..4 {
+        let keys: Vec<String> = (0..600).map(|i| format!("the vertex {}", commit * 500 + i)).collect();
+        let edges: Vec<_> = keys.iter().zip(&keys[1..]).map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        let mut tx = graph.write().expect("a transaction");
+        tx.put_edges(&edges).and_then(|()| tx.commit()).expect("a commit");
+        if commit == 1 {
+            graph.checkpoint().expect("a checkpoint");
+        }
+    }
+    graph.close().expect("a close");
+    drop(graph);
+    let record = records(&disk.files()).into_iter().nth_back(1).expect("a record");
+    disk.corrupt(&record.file, record.bytes.end as u64 - 9, 1);
+    let (mut rng, mut ended) = (SplitMix64::new(9), 0);
+    let whole = SimFs::new();
+    let report = salvage_on_within(disk.handle(), whole.handle(), 0).expect("a salvage");
+    assert_eq!(report.lost_commits, 1, "{report}");
+    for (class, site, operations) in [
+        (FaultClass::Change, "create:tmp", whole.op_count()),
+        (FaultClass::Change, "write:tmp", whole.op_count()),
+        (FaultClass::Read, "read:tmp", whole.read_count()),
+    ] {
+        for _ in 0..40 {
+            let (into, at) = (SimFs::new(), rng.below(operations));
+            let (site, repeat, errno) = (Some(site), Repeat::Once, errno::EIO);
+            into.plan_fault(Fault { class, at, site, repeat, errno });
+            match salvage_on_within(disk.handle(), into.handle(), 0) {
+                Ok(told) => assert_eq!(told, report),
+                Err(Error::Storage(StorageError::Io { file, .. })) if file.ends_with(".tmp") => {
+                    ended += 1;
+                    assert!(into.files().keys().all(|name| name == "LOCK"), "{:?}", into.files().keys());
+                }
+                Err(error) => panic!("{site:?} from {at} on: {error}"),
+            }
+        }
+    }
+    explored("salvages ended by a temporary file", ended, 60);
 }
