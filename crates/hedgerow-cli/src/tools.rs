@@ -24,7 +24,7 @@ pub(crate) struct IntoArgs {
 pub(crate) struct SalvageArgs {
     #[command(flatten)]
     stores: IntoArgs,
-    /// What edges are sorted within, as 8GiB: what does not fit is sorted in temporary files at INTO
+    /// The memory to work in, as 8GiB: what does not fit stands in temporary files at INTO
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     memory_limit: Option<u64>,
 }

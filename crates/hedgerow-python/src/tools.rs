@@ -22,8 +22,8 @@ use crate::results::make;
 /// into : str or os.PathLike
 ///     The directory of the new store, which must not exist or be empty, nor lie in that of the damaged one.
 /// memory_limit : int or str, optional
-///     What edges are sorted within, in bytes or as ``"8GiB"``: what does not fit is sorted in temporary files at `into`.
-///     Without it half of what the machine has, or the control group of the process. Vertices, about 130 bytes for each, stand beside it.
+///     The memory to work in, in bytes or as ``"8GiB"``, 16 MiB at least: what does not fit stands in temporary files at `into`.
+///     Without it half of what the machine has, or the control group of the process.
 ///
 /// Returns
 /// -------

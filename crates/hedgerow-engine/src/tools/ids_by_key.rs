@@ -1,7 +1,8 @@
 //! Which vertex each key names, outside of memory where that does not fit: a hash table whose entries have no keys.
 //!
-//! An entry is the hash of a key, and the id of the vertex that has the key. It is in the first free place behind the one that its hash says;
-//! so a search ends at a free place. The upper bits of the hash say it: a table and one twice as large have their entries in one order.
+//! An entry is the hash of a key, and the id of a vertex. It counts as long as this vertex has the key, so none is ever removed. It is in the first free place
+//! from the one on that its hash says; so a search ends at a free place. The upper bits of the hash say it: a table and one twice as large have
+//! their entries in one order.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -28,7 +29,7 @@ struct Entry {
     id: u32,
 }
 
-/// Ids by key. A vertex has its key as long as that names it, so the keys themselves are those of a [`VertexMap`].
+/// Ids by key. The keys themselves are those of vertices in a [`VertexMap`].
 #[derive(Debug)]
 pub(super) struct IdsByKey<S = RandomState> {
     directory: Arc<TemporaryDirectory>,
@@ -64,7 +65,7 @@ impl<S: BuildHasher + Default> IdsByKey<S> {
     ) -> Result<Option<u32>> {
         let hash = self.hasher.hash_one(key);
         let (at, before) = self.find(hash, key, vertices)?;
-        if before.is_some() {
+        if self.entry(at)?.is_some() {
             self.write(at, Some(Entry { hash, id }))?;
             return Ok(before);
         }
@@ -76,45 +77,27 @@ impl<S: BuildHasher + Default> IdsByKey<S> {
         Ok(None)
     }
 
-    /// Has `key` name no vertex any more, if it names `id`.
-    pub(super) fn remove(&mut self, key: VertexKeyRef<'_>, id: u32, vertices: &mut VertexMap) -> Result<()> {
-        let hash = self.hasher.hash_one(key);
-        let (mut free, found) = self.find(hash, key, vertices)?;
-        if found != Some(id) {
-            return Ok(());
-        }
-        // No entry may have a free place between the one that its hash says and its own: those behind move up.
-        let mut at = self.behind(free);
-        while let Some(entry) = self.entry(at)? {
-            let distance_from = |place: u64| at.wrapping_sub(place) & (self.places() - 1);
-            if distance_from(self.place_of(entry.hash)) >= distance_from(free) {
-                self.write(free, Some(entry))?;
-                free = at;
-            }
-            at = self.behind(at);
-        }
-        self.taken -= 1;
-        self.write(free, None)
-    }
-
-    /// The place of a key, and the id that it names; a free place if it names none.
+    /// The place of a key, and the id that it names. If it names none, a place for it: that of an entry with its hash that does not count any more, so that a
+    /// key that comes and goes has one entry, else a free one.
     fn find(
         &mut self,
         hash: u64,
         key: VertexKeyRef<'_>,
         vertices: &mut VertexMap,
     ) -> Result<(u64, Option<u32>)> {
-        let mut at = self.place_of(hash);
+        let (mut at, mut outdated) = (self.place_of(hash), None);
         while let Some(entry) = self.entry(at)? {
-            if entry.hash == hash
-                && let Some(vertex) = vertices.get(entry.id)?
-                && vertices.key(&vertex)?.as_ref() == key
-            {
-                return Ok((at, Some(entry.id)));
+            if entry.hash == hash {
+                let named = vertices.get(entry.id)?.map(|vertex| vertices.key(&vertex)).transpose()?;
+                match named {
+                    Some(named) if named.as_ref() == key => return Ok((at, Some(entry.id))),
+                    Some(named) if self.hasher.hash_one(named.as_ref()) == hash => {}
+                    _ => outdated = Some(at),
+                }
             }
             at = self.behind(at);
         }
-        Ok((at, None))
+        Ok((outdated.unwrap_or(at), None))
     }
 
     /// Adds an entry whose key has none.

@@ -225,7 +225,7 @@ impl SalvagedGraph {
         if self.config.keys == KeyKind::Dense {
             return Ok(0);
         }
-        let (mut keys, mut cursor, mut dropped) = (self.key_table(), VertexCursor::default(), 0);
+        let (mut keys, mut cursor, mut dropped) = (self.ids_by_key(), VertexCursor::default(), 0);
         while let Some((id, vertex)) = cursor.next(&mut self.vertices)? {
             let key = self.vertices.key(&vertex)?;
             let Some(other) = keys.insert(key.as_ref(), id, &mut self.vertices)? else { continue };

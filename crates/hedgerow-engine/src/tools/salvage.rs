@@ -44,9 +44,10 @@ pub fn salvage(path: impl AsRef<Path>, into: impl AsRef<Path>) -> Result<Salvage
     salvage_dirs(path.as_ref(), into.as_ref(), default_limit())
 }
 
-/// As [`salvage`], within `memory_limit` bytes: edges are sorted in half of it, and what has no room there in temporary files at `into`, which take
-/// about 35 bytes for each end of an edge as it is read and 30 as it is written, its properties beside that, and twice as much while files are merged.
-/// Beside the limit stand about 130 bytes for each vertex, its key, and one image, which of a hub is its whole list. O(edges log edges).
+/// As [`salvage`], within `memory_limit` bytes: edges are sorted in half of it, vertices and their keys stand in a quarter. What has no room there stands in temporary
+/// files at `into`, which take about 35 bytes for each end of an edge as it is read and 30 as it is written, its properties beside that, and twice as much
+/// while files are merged; for a vertex about 100 bytes, and its key three times. Beside these shares stand a byte for each vertex, a page of images, a commit, and one image, which of a hub is its
+/// whole list. O(edges log edges).
 ///
 /// # Errors
 /// [`OpenError::Locked`]; [`OpenError::NotAStore`] where there is no file of a store at all; [`OpenError::MemoryLimit`] for a limit below

@@ -139,7 +139,7 @@ impl SalvagedGraph {
     }
 
     fn bind_keys(&mut self) -> Result<()> {
-        let (mut keys, mut cursor) = (self.key_table(), VertexCursor::default());
+        let (mut keys, mut cursor) = (self.ids_by_key(), VertexCursor::default());
         while let Some((id, vertex)) = cursor.next(&mut self.vertices)? {
             let key = self.vertices.key(&vertex)?;
             keys.insert(key.as_ref(), id, &mut self.vertices)?;
@@ -149,7 +149,7 @@ impl SalvagedGraph {
     }
 
     /// An empty table with places for the keys of all vertices.
-    pub(super) fn key_table(&self) -> IdsByKey {
+    pub(super) fn ids_by_key(&self) -> IdsByKey {
         IdsByKey::new(&self.directory, self.table_memory, self.vertices.len())
     }
 
@@ -190,7 +190,7 @@ impl SalvagedGraph {
     fn insert_vertex(&mut self, id: u32, key: VertexKeyRef<'_>) -> Result<()> {
         if !self.is_sound() {
             // A vertex that has the id still, with another key or the same one, was removed meanwhile, and its edges were.
-            self.unbind(id, key)?;
+            self.replaced += u64::from(self.vertices.get(id)?.is_some());
             let elsewhere = match &mut self.keys {
                 Some(keys) => keys.insert(key, id, &mut self.vertices)?,
                 None => None,
@@ -205,30 +205,8 @@ impl SalvagedGraph {
     }
 
     fn remove_vertex(&mut self, id: u32) -> Result<()> {
-        if let Some(vertex) = self.vertices.get(id)?
-            && let Some(keys) = &mut self.keys
-        {
-            let key = self.vertices.key(&vertex)?;
-            keys.remove(key.as_ref(), id, &mut self.vertices)?;
-        }
         self.vertices.remove(id)?;
-        if !self.is_sound() {
-            self.begin(id)?;
-        }
-        Ok(())
-    }
-
-    /// Forgets the key that `id` had, where that is another one than `key`.
-    fn unbind(&mut self, id: u32, key: VertexKeyRef<'_>) -> Result<()> {
-        let Some(vertex) = self.vertices.get(id)? else { return Ok(()) };
-        self.replaced += 1;
-        let before = self.vertices.key(&vertex)?;
-        if before.as_ref() != key
-            && let Some(keys) = &mut self.keys
-        {
-            keys.remove(before.as_ref(), id, &mut self.vertices)?;
-        }
-        Ok(())
+        if self.is_sound() { Ok(()) } else { self.begin(id) }
     }
 
     /// Edges of `id` that were written before now are gone.
