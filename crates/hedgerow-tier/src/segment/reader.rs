@@ -224,7 +224,7 @@ impl SegmentReader {
         self.keys.as_ref().map_or(0, KeyIndex::memory_bytes)
     }
 
-    /// Compares the key index with the keys of all images. Cost: all keys are read twice, and 12 bytes of memory for each.
+    /// Compares the key index with the keys of all images. Cost: all keys are read twice, an image or a block at a time.
     ///
     /// # Errors
     /// [`TierError::File`] with the first difference found.
