@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hedgerow_core::account::{Charge, Purpose};
-use hedgerow_core::{Direction, LabelId, VertexId};
+use hedgerow_core::{Direction, LabelId, SUBGRAPH_VERTICES, VertexId, VertexKey};
 use hedgerow_mem::ItemRef;
 
 use super::labels::{Listed, difference, list_shown, misplaced};
@@ -37,12 +37,14 @@ impl Graph {
         snapshot.set_views_by_reads(false);
         let (schema, census) = (snapshot.schema(), snapshot.census()?.clone());
         let lists = Lists { core: &self.engine, ts: snapshot.timestamp(), census: &census };
-        for v in census.vertices() {
-            report.vertices += 1;
-            let key = self.engine.key_of(v)?;
-            if self.engine.vertex_to_read((&key).into(), snapshot.timestamp())? != Some(v) {
-                report.problem(format!("vertex {} has key {key}, which names another vertex or none", v.0));
+        let mut vertices = census.vertices();
+        loop {
+            let at_once: Vec<VertexId> = vertices.by_ref().take(SUBGRAPH_VERTICES).collect();
+            if at_once.is_empty() {
+                break;
             }
+            report.vertices += at_once.len() as u64;
+            self.check_keys(&at_once, &snapshot, report)?;
         }
         for (label, _) in self.engine.tables() {
             match schema.label_by_id(label) {
@@ -56,6 +58,22 @@ impl Graph {
         }
         self.check_definitions(&schema, report);
         self.check_counts(&snapshot, report)
+    }
+}
+
+impl Graph {
+    /// Looks whether the key of each vertex names it. The keys of neighboring vertices stand in one image, which is read for all of them at once.
+    fn check_keys(&self, vertices: &[VertexId], snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
+        let keys = self.engine.telling_keys(|keys| {
+            let keys = vertices.iter().map(|&v| keys.of(v));
+            Ok(keys.collect::<Vec<VertexKey>>())
+        })?;
+        for (&v, key) in vertices.iter().zip(&keys) {
+            if self.engine.vertex_to_read(key.into(), snapshot.timestamp())? != Some(v) {
+                report.problem(format!("vertex {} has key {key}, which names another vertex or none", v.0));
+            }
+        }
+        Ok(())
     }
 }
 
