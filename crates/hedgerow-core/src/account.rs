@@ -56,6 +56,16 @@ struct Counter(AtomicU64);
 pub struct Account {
     used: [Counter; Purpose::ALL.len()],
     limit: Option<u64>,
+    #[cfg(feature = "planted-faults")]
+    watched: Watched,
+}
+
+/// The sum of all counters at each charge, and the most that it came to: for tests.
+#[cfg(feature = "planted-faults")]
+#[derive(Debug, Default)]
+struct Watched {
+    used: AtomicU64,
+    most: AtomicU64,
 }
 
 impl Account {
@@ -74,6 +84,11 @@ impl Account {
     #[inline]
     pub fn charge(&self, purpose: Purpose, bytes: usize) {
         self.counter(purpose).fetch_add(bytes as u64, Ordering::Relaxed);
+        #[cfg(feature = "planted-faults")]
+        {
+            let before = self.watched.used.fetch_add(bytes as u64, Ordering::Relaxed);
+            self.watched.most.fetch_max(before + bytes as u64, Ordering::Relaxed);
+        }
     }
 
     /// Takes off bytes that were given back: never more than were charged for that purpose. O(1), one locked instruction.
@@ -81,6 +96,8 @@ impl Account {
     pub fn discharge(&self, purpose: Purpose, bytes: usize) {
         let before = self.counter(purpose).fetch_sub(bytes as u64, Ordering::Relaxed);
         debug_assert!(before >= bytes as u64, "{purpose:?}: {bytes} of {before} bytes given back");
+        #[cfg(feature = "planted-faults")]
+        self.watched.used.fetch_sub(bytes as u64, Ordering::Relaxed);
     }
 
     /// The bytes used for one purpose. O(1).
@@ -99,6 +116,12 @@ impl Account {
     #[inline]
     pub fn room(&self) -> u64 {
         self.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.used()))
+    }
+
+    /// The most bytes that were used at any charge since this was asked before: for tests.
+    #[cfg(feature = "planted-faults")]
+    pub fn most_used(&self) -> u64 {
+        self.watched.most.swap(self.watched.used.load(Ordering::Relaxed), Ordering::Relaxed)
     }
 
     #[inline]
@@ -120,6 +143,12 @@ impl Charge {
     pub fn new(account: &Arc<Account>, purpose: Purpose, bytes: usize) -> Charge {
         account.charge(purpose, bytes);
         Charge { account: account.clone(), purpose, bytes }
+    }
+
+    /// The bytes that are charged. O(1).
+    #[inline]
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Charges `bytes` in place of what was charged. O(1), without a locked instruction where nothing changes.

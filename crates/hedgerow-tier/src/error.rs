@@ -75,6 +75,12 @@ pub enum TierError {
         /// The segment.
         file: String,
     },
+    /// The caller has no memory for what was about to be read.
+    #[error("no memory for {needed} bytes of what is read")]
+    NoRoom {
+        /// How many bytes were asked for.
+        needed: u64,
+    },
     /// A page was asked for by a number that the segment does not have.
     #[error("page number {index} of a segment with {len}")]
     NoSuchPage {

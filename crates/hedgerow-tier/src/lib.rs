@@ -21,6 +21,6 @@ pub use error::TierError;
 pub use manifest::{LevelSegment, LoadedManifest, LogSegmentRef, Manifest, Section};
 pub use segment::{
     AdjacencyPart, Extent, ImageId, ImageKeys, ImageRef, ImageScope, ImageSummary, KeysRef, ListImage,
-    ListQuery, PageId, PartRef, ReadCache, SegmentInfo, SegmentReader, SegmentWriter, SubgraphImage,
-    SubgraphKeys,
+    ListQuery, PageId, PartRef, ReadCache, ReadMemory, SegmentInfo, SegmentReader, SegmentWriter,
+    SubgraphImage, SubgraphKeys,
 };

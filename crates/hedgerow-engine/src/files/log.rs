@@ -49,6 +49,11 @@ pub(crate) struct Durable {
 }
 
 impl Durable {
+    /// Where the oldest segment of the log begins; 0 where there is none.
+    pub(crate) fn first_lsn(&self) -> u64 {
+        self.log.segments().first().map_or(0, |segment| segment.first_lsn.0)
+    }
+
     /// Wraps a log whose commits up to `last` are durable.
     pub(crate) fn new(
         fs: Arc<dyn Vfs>,

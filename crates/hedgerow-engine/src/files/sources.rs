@@ -7,8 +7,8 @@ use hedgerow_core::{LabelId, SubgraphId, VertexId, VertexKeyRef};
 use hedgerow_io::{Corruption, CorruptionKind, StoreId, Vfs};
 use hedgerow_tier::segment::segment_name;
 use hedgerow_tier::{
-    ImageId, ImageSummary, LevelSegment, ListImage, ListQuery, Manifest, PageId, ReadCache, SegmentInfo,
-    SegmentReader, SubgraphImage, SubgraphKeys,
+    ImageId, ImageSummary, LevelSegment, ListImage, ListQuery, Manifest, PageId, ReadCache, ReadMemory,
+    SegmentInfo, SegmentReader, SubgraphImage, SubgraphKeys,
 };
 
 use crate::error::{Error, Result};
@@ -106,6 +106,12 @@ impl Sources {
         edges.fold(0, u64::saturating_add)
     }
 
+    /// The bytes of files that images of a page take, those of older segments too.
+    pub(crate) fn bytes_of_page(&self, id: PageId) -> u64 {
+        let bytes = self.of_page(id).map(|(segment, page)| segment.reader.bytes_of_page(page));
+        bytes.fold(0, u64::saturating_add)
+    }
+
     /// What directories say of the valid images of a page, ascending. One read for each segment that has the page.
     pub(crate) fn summaries(&self, id: PageId) -> Result<Vec<ImageSummary>> {
         let mut found: Vec<ImageSummary> = Vec::new();
@@ -124,22 +130,22 @@ impl Sources {
         id: PageId,
         f: impl FnMut(SubgraphImage, &str) -> Result<()>,
     ) -> Result<()> {
-        self.read_images(id, u64::MAX, f)
+        self.read_images((id, u64::MAX), &mut |_| true, f)
     }
 
-    /// As [`read_page`](Self::read_page), the images of the places in `wanted` alone. One directory for each segment that has the page, down
+    /// As [`read_page`](Self::read_page), the images of the places in `wanted` alone, asking `has_memory` before memory is taken. One directory for each segment that has the page, down
     /// to the one with the last of them, and of each the blocks from the first to the last that it is wanted for.
     pub(crate) fn read_images(
         &self,
-        id: PageId,
-        wanted: u64,
+        (id, wanted): (PageId, u64),
+        has_memory: &mut dyn FnMut(ReadMemory) -> bool,
         mut f: impl FnMut(SubgraphImage, &str) -> Result<()>,
     ) -> Result<()> {
         let (wanted, mut taken) = (Places(wanted), Places::default());
         for (segment, page) in self.of_page(id) {
             let before = taken;
             let is_wanted = |image: ImageId| wanted.has(image.subgraph) && !before.has(image.subgraph);
-            segment.reader.read_page(page, is_wanted, |image| {
+            segment.reader.read_page_within(page, is_wanted, has_memory, |image| {
                 taken.take(image.id);
                 f(image, &segment.name)
             })?;
@@ -193,10 +199,15 @@ impl Sources {
     }
 
     /// Reads the valid image of a subgraph in a label, if there is one, and gives it with the name of its file. One directory for each
-    /// segment that has the page, down to the one with the image, unless `cache` has them.
-    pub(crate) fn read_image(&self, id: ImageId, cache: &ReadCache) -> Result<Option<(SubgraphImage, &str)>> {
+    /// segment that has the page, down to the one with the image, unless `cache` has them. Asks `has_memory` before memory is taken.
+    pub(crate) fn read_image(
+        &self,
+        id: ImageId,
+        cache: &ReadCache,
+        has_memory: &mut dyn FnMut(ReadMemory) -> bool,
+    ) -> Result<Option<(SubgraphImage, &str)>> {
         for (segment, page) in self.of_page(id.page()) {
-            if let Some(image) = segment.reader.read_image(page, id, cache)? {
+            if let Some(image) = segment.reader.read_image(page, id, cache, has_memory)? {
                 return Ok(Some((image, &segment.name)));
             }
         }
@@ -208,9 +219,10 @@ impl Sources {
         &self,
         query: &ListQuery,
         cache: &ReadCache,
+        has_memory: &mut dyn FnMut(ReadMemory) -> bool,
     ) -> Result<Option<(ListImage, &str)>> {
         for (segment, page) in self.of_page(query.image.page()) {
-            if let Some(list) = segment.reader.read_list(page, query, cache)? {
+            if let Some(list) = segment.reader.read_list(page, query, cache, has_memory)? {
                 return Ok(Some((list, &segment.name)));
             }
         }

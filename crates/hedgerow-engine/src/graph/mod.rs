@@ -246,6 +246,13 @@ impl Graph {
         self.engine.durable.as_ref().map_or(Ok(0), |durable| self.engine.write_page_versions(durable))
     }
 
+    /// The most bytes of memory that were charged at any moment since this was asked before. O(1). For tests.
+    #[cfg(feature = "planted-faults")]
+    #[doc(hidden)]
+    pub fn most_memory_used(&self) -> u64 {
+        self.engine.account().most_used()
+    }
+
     /// The last timestamp that is published: what a snapshot opened now sees. In a forked child, that of the fork. O(1).
     pub fn published_ts(&self) -> Timestamp {
         self.engine.clock.published()

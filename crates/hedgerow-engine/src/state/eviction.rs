@@ -76,6 +76,14 @@ impl Eviction {
         self.gone.fetch_add(1, Ordering::AcqRel);
     }
 
+    /// So many subgraphs of a page, which nobody else sees yet, are only in files.
+    pub(crate) fn note_stored(&self, subgraphs: u64) {
+        if subgraphs > 0 {
+            self.happens.store(true, Ordering::Relaxed);
+            self.gone.fetch_add(subgraphs, Ordering::AcqRel);
+        }
+    }
+
     /// A subgraph is in memory again.
     pub(crate) fn note_back(&self) {
         self.gone.fetch_sub(1, Ordering::AcqRel);

@@ -7,7 +7,7 @@ use hedgerow_core::account::Purpose;
 use hedgerow_core::{KindId, LabelId, Timestamp, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_mem::keys::Moment;
 
-use crate::error::{Error, Result, StorageError};
+use crate::error::{Error, Result};
 use crate::state::pages::{KEY_BYTES, StoredKeys, fits_kind, invalid, page_of};
 use crate::state::store::Core;
 
@@ -80,7 +80,7 @@ impl Core {
             return Ok(None);
         }
         let mut found = None;
-        self.with_stored(|stored| {
+        self.with_stored(1, |stored| {
             found = stored.find(key)?;
             Ok(())
         })?;
@@ -125,8 +125,7 @@ impl Core {
         if self.knows_all_keys_that_are_worth_it()? {
             return Ok(());
         }
-        self.check_room_for_keys(1)?;
-        self.with_stored(|stored| stored.learn(key))
+        self.with_stored(1, |stored| stored.learn(key))
     }
 
     /// Has memory know all keys. O(vertices) once, then O(1).
@@ -138,8 +137,7 @@ impl Core {
             return Ok(());
         }
         self.check_owner()?;
-        self.check_room_for_keys(self.ids.stored.count())?;
-        self.with_stored(|stored| stored.learn_all())
+        self.with_stored(self.ids.stored.count(), |stored| stored.learn_all())
     }
 
     /// Has memory know the keys of vertices, as far as they have any. O(ids), and a page for each that it does not know.
@@ -165,11 +163,13 @@ impl Core {
             return Ok(());
         }
         self.check_owner()?;
-        self.check_room_for_keys(PAGE_VERTICES)?;
-        self.with_stored(|stored| stored.learn_page(page_of(LabelId::DEFAULT, id.subgraph())))
+        self.with_stored(PAGE_VERTICES, |stored| stored.learn_page(page_of(LabelId::DEFAULT, id.subgraph())))
     }
 
-    fn with_stored(&self, f: impl FnOnce(&StoredKeys<'_>) -> Result<()>) -> Result<()> {
+    /// Has `f` learn so many keys, for which there is room.
+    fn with_stored(&self, keys: u64, f: impl FnOnce(&StoredKeys<'_>) -> Result<()>) -> Result<()> {
+        let of_limit = self.memory_limit.map(|_| keys.saturating_mul(KEY_BYTES));
+        let _promise = of_limit.map(|bytes| self.promise_beside_arena(bytes)).transpose()?;
         let (sources, schema) = (self.pages.sources(), self.schema.load_full());
         f(&StoredKeys { ids: &self.ids, sources: &sources, schema: &schema, config: self.config })
     }
@@ -179,15 +179,6 @@ impl Core {
         let needed = self.ids.stored.count().saturating_mul(KEY_BYTES);
         let has_room = self.memory_limit.is_none() || self.account().room() / 2 >= needed;
         has_room && needed <= self.thresholds.keys_kept
-    }
-
-    fn check_room_for_keys(&self, keys: u64) -> Result<()> {
-        let Some(limit) = self.memory_limit else { return Ok(()) };
-        let needed = keys.saturating_mul(KEY_BYTES);
-        if self.has_room_to_read(limit, needed) {
-            return Ok(());
-        }
-        Err(StorageError::MemoryLimit { limit, used: self.account().used(), needed }.into())
     }
 
     /// Whether the key of an id can be told without reading files.
@@ -238,7 +229,9 @@ impl Core {
         let mut found = HashMap::with_capacity(ids.len());
         let page_of_id = |id: &VertexId| page_of(LabelId::DEFAULT, id.subgraph());
         for ids in ids.chunk_by(|a, b| page_of_id(a) == page_of_id(b)) {
-            self.with_stored(|stored| stored.find_keys(page_of_id(&ids[0]), ids, &mut found))?;
+            self.with_stored(ids.len() as u64, |stored| {
+                stored.find_keys(page_of_id(&ids[0]), ids, &mut found)
+            })?;
         }
         // What memory knows by now counts (rule K1), as it did not when it was asked.
         found.retain(|id, _| !self.ids.knows(*id));

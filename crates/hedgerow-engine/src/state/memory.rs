@@ -30,7 +30,7 @@ const ASKED_AGAIN: u64 = 64;
 const MOST_CHECKPOINTS: u32 = 8;
 const FEWEST_CHECKPOINTS: u32 = 2;
 /// Between two looks for room it gives threads that read, or free what was read, so much time.
-const FREED: Duration = Duration::from_millis(10);
+pub(super) const FREED: Duration = Duration::from_millis(10);
 
 /// A batch that was cut short finds this share of the limit free when it starts over, then twice as much.
 const LEAST_OF_BATCH: u64 = 16;
@@ -59,13 +59,13 @@ fn unopened(limit: u64) -> u64 {
 }
 
 /// Whether so many bytes in one piece are more than the spare is for.
-fn is_large(limit: u64, bytes: u64) -> bool {
+pub(super) fn is_large(limit: u64, bytes: u64) -> bool {
     bytes > spare(limit) / 8
 }
 
 /// What somebody needs room for.
 #[derive(Clone, Copy, Debug)]
-struct Need {
+pub(super) struct Need {
     bytes: u64,
     /// What is to be left beside them.
     spare: u64,
@@ -91,8 +91,18 @@ impl Need {
 
     /// Of a read of what is not in memory. Commits leave more free than it does: so reads go on where commits wait or are refused.
     fn of_read(bytes: u64, limit: u64) -> Need {
-        let block = if is_large(limit, bytes) { bytes } else { 0 };
+        Need::of_load(bytes, 0, limit)
+    }
+
+    /// Of a read into the arena, beside others to which so many bytes are `promised`: together they may open more than is left for it.
+    pub(super) fn of_load(bytes: u64, promised: u64, limit: u64) -> Need {
+        let block = if is_large(limit, bytes.saturating_add(promised)) { bytes } else { 0 };
         Need { bytes, spare: unopened(limit), block, for_reads: 0, buffers: buffers(limit) / 2 }
+    }
+
+    /// Of a read into memory that is not of the arena, whose gaps are no room for it.
+    pub(super) fn of_copy(bytes: u64, limit: u64) -> Need {
+        Need { block: bytes, ..Need::of_read(bytes, limit) }
     }
 }
 
@@ -148,7 +158,7 @@ impl Core {
     }
 
     /// Has the thread in the background make room, if much was written since it was asked before.
-    fn ask_for_room(&self, limit: u64) {
+    pub(super) fn ask_for_room(&self, limit: u64) {
         if self.eviction.demand.should_ask(self.log_end(), limit / ASKED_AGAIN) {
             self.eviction.demand.want_room();
             self.log_bound.ask();
@@ -201,13 +211,8 @@ impl Core {
         CommitError::MemoryLimit { limit, used, needed: needed.saturating_add(kept) }.into()
     }
 
-    /// Whether the limit has room for `needed` bytes of what is read from files, once what can be given up was given up.
-    pub(crate) fn has_room_to_read(&self, limit: u64, needed: u64) -> bool {
-        self.has_room(limit, Need::of_read(needed, limit))
-    }
-
     /// Whether the limit has room, once what can be given up was given up. O(1) where there is room.
-    fn has_room(&self, limit: u64, need: Need) -> bool {
+    pub(super) fn has_room(&self, limit: u64, need: Need) -> bool {
         let Need { bytes, spare, block, for_reads, buffers } = need;
         let block = if self.durable.is_some() { block.max(for_reads) } else { block };
         let taken = || self.taken_beside(buffers);
@@ -235,13 +240,23 @@ impl Core {
         fits(bytes)
     }
 
+    /// Whether the limit has room for a read as things are: nothing is given up for it. O(1), O(regions) where gaps of the arena serve it.
+    pub(super) fn fits_now(&self, limit: u64, need: Need) -> bool {
+        let Need { bytes, spare, block, buffers, .. } = need;
+        let taken = self.taken_beside(buffers);
+        let needed = |bytes: u64| taken.saturating_add(bytes).saturating_add(spare);
+        needed(bytes) <= limit
+            || (needed(block) <= limit
+                && needed(bytes).saturating_sub(self.subgraphs.arena().stats().free() as u64) <= limit)
+    }
+
     /// Has the arena give back pages inside free blocks, of so many bytes, and some more, so that the next calls find room.
     fn return_pages(&self, bytes: u64, limit: u64) {
         let bytes = bytes.saturating_add(limit / EVICTED_AHEAD);
         self.subgraphs.arena().return_pages(usize::try_from(bytes).unwrap_or(usize::MAX));
     }
 
-    /// The bytes that are used, or kept for buffers of log and files.
+    /// The bytes that are used, promised to reads, or kept for buffers of log and files.
     #[inline]
     fn taken(&self, limit: u64) -> u64 {
         self.taken_beside(buffers(limit))
@@ -250,10 +265,10 @@ impl Core {
     /// The bytes that are used, if so many are kept for buffers. A store without files has none.
     #[inline]
     fn taken_beside(&self, buffers: u64) -> u64 {
-        let account = self.account();
+        let (promised, account) = (self.reservations.promised(), self.account());
         let buffers = if self.durable.is_some() { buffers } else { 0 };
         let used = account.used_for(Purpose::Files) + account.used_for(Purpose::Log);
-        account.used() + buffers.saturating_sub(used)
+        promised + account.used() + buffers.saturating_sub(used)
     }
 
     /// As [`taken`](Self::taken), without what the arena has free.

@@ -27,6 +27,7 @@ pub(crate) mod pending;
 pub(crate) mod placement;
 pub(crate) mod recent;
 pub(crate) mod reclaim;
+pub(crate) mod reservations;
 pub(crate) mod schema;
 pub(crate) mod schema_cell;
 pub(crate) mod selection;

@@ -7,7 +7,7 @@ use hedgerow_core::fork::OwnerProcess;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use hedgerow_core::{Direction, GraphConfig, LabelId, Timestamp};
 use hedgerow_io::{Vfs, VfsLock};
-use hedgerow_mem::{Merged, SubgraphTable};
+use hedgerow_mem::{Merged, Reservations, SubgraphTable};
 use hedgerow_txn::{Clock, Counts, GroupCommit, NotDurable, ReaderRegistry};
 
 use crate::config::{Durability, Isolation};
@@ -64,6 +64,7 @@ pub(crate) struct Core {
     pub(crate) pages: Pages,
     pub(crate) eviction: Eviction,
     pub(crate) cold: ColdReads,
+    pub(crate) reservations: Reservations,
     pub(crate) schema: SchemaCell,
     pub(crate) ids: IdMap,
     pub(crate) pending: PendingVersions,
@@ -142,9 +143,7 @@ impl Engine {
         let settles = options.background_settling && !options.read_only && !cfg!(feature = "model-checking");
         let checkpoints = parts.durable.is_some() && !options.read_only && !cfg!(feature = "model-checking");
         // Of an opened store everything that the log still holds counts.
-        let covered =
-            parts.durable.as_ref().and_then(|durable| durable.log.segments().first().map(|s| s.first_lsn.0));
-        let covered = covered.unwrap_or(0);
+        let covered = parts.durable.as_ref().map_or(0, Durable::first_lsn);
         let worker = |core: &Weak<Core>, duty, run: fn(&Weak<Core>)| {
             let core = core.clone();
             Worker::new(duty, Arc::new(move || run(&core)))
@@ -164,6 +163,7 @@ impl Engine {
             eviction: Eviction::new(parts.pages.clean(), parts.evicted),
             pages: parts.pages,
             cold,
+            reservations: Reservations::default(),
             schema: SchemaCell::new(parts.schema),
             ids: parts.ids,
             pending: PendingVersions::default(),

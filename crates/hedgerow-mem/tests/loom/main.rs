@@ -4,6 +4,7 @@
 mod cooling;
 mod evict;
 mod keys;
+mod reservations;
 mod reuse;
 mod room;
 mod versions;

@@ -35,3 +35,6 @@ pub use crate::bytes::{Bytes, Fault};
 pub use decode::{decode_list, skip_list};
 pub use encode::{encode_list, encoded_len, first_len};
 pub use form::{Form, MINI_BLOCK};
+
+/// How many ids [`decode_list`] has room for behind a list, at most.
+pub const DECODED_BESIDE: usize = unpack::GROUP;

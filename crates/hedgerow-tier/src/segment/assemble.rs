@@ -1,18 +1,22 @@
 //! Images of a page, put together from their records.
 
-use hedgerow_core::{GraphConfig, LabelId};
+use hedgerow_core::{GraphConfig, LabelId, SUBGRAPH_VERTICES};
 
 use super::block::BlockKind;
 use super::columns;
 use super::directory::{Directory, ImageEntry, Place, PlacedImage};
 use super::image::{AdjacencyPart, ImageKeys, ImageScope, SubgraphImage, needs_keys, no_keys};
 use super::key_records::KeyRecords;
+use super::read_memory::{HasMemory, ReadMemory, ask, gathered_bytes};
 use super::source::Source;
-use super::topology::{self, Topology};
+use super::topology::{self, Part, Topology};
 use super::window::Window;
 use crate::TierError;
 use crate::bytes::{Bytes, Fault, whole};
 use crate::id::ImageId;
+
+/// What points to the keys of a subgraph: two words each.
+const KEYS_BYTES: u64 = (SUBGRAPH_VERTICES * 2 * size_of::<u64>()) as u64;
 
 /// Reads images of one page. In order it reads each block once, some at a time.
 #[derive(Debug)]
@@ -25,15 +29,34 @@ pub(super) struct PageImages<'a> {
 }
 
 impl<'a> PageImages<'a> {
-    /// Reads up to 512 KiB at a time.
-    pub(super) fn new(source: &'a Source, directory: &'a Directory, config: &'a GraphConfig) -> Self {
-        let end = directory.positions.len().saturating_sub(1);
-        let first = |place: fn(&PlacedImage) -> Place| {
-            directory.images.iter().map(place).find(|place| place.len > 0).map(|place| place.block)
+    /// Reads up to 512 KiB at a time, of the blocks from the `first` image to the `last`, which are numbers in the directory.
+    pub(super) fn new(
+        source: &'a Source,
+        directory: &'a Directory,
+        config: &'a GraphConfig,
+        (first, last): (usize, usize),
+    ) -> Self {
+        let images = directory.images.get(first..=last).unwrap_or(&[]);
+        let until = |place: fn(&PlacedImage) -> Place| {
+            let last = images.iter().map(place).rfind(|place| place.len > 0);
+            last.map_or(0, |place| directory.end_of(place))
         };
-        let columns = first(|image| image.columns).unwrap_or(end);
-        let keys = first(|image| image.keys).unwrap_or(columns);
-        PageImages::with_windows(source, directory, config, [keys, columns, end])
+        let pieces = images.last().map_or(0, |image| image.entry.pieces as usize);
+        let topology = until(|image| image.topology).saturating_add(pieces);
+        let windows = [topology, until(|image| image.keys), until(|image| image.columns)];
+        PageImages::with_windows(source, directory, config, windows)
+    }
+
+    /// What buffers take for the images from the `first` to the `last`.
+    pub(super) fn buffer_bytes(&self, directory: &Directory, (first, last): (usize, usize)) -> u64 {
+        let images = directory.images.get(first..=last).unwrap_or(&[]);
+        let begin = |place: fn(&PlacedImage) -> Place| {
+            images.iter().map(place).find(|place| place.len > 0).map(|place| place.block)
+        };
+        let topology = begin(|image| image.topology).map_or(0, |block| self.topology.buffer_bytes(block));
+        let keys = begin(|image| image.keys).map_or(0, |block| self.keys.buffer_bytes(block));
+        let columns = begin(|image| image.columns).map_or(0, |block| self.columns.buffer_bytes(block));
+        topology + keys + columns
     }
 
     /// Reads each block by itself, so that one that cannot be read takes no image with it that is not in it.
@@ -57,7 +80,17 @@ impl<'a> PageImages<'a> {
 
     /// Reads one image: its record and pieces, its keys, its properties.
     pub(super) fn read(&mut self, placed: &PlacedImage) -> Result<SubgraphImage, TierError> {
-        let mut topology = self.read_topology(placed)?;
+        self.read_within(placed, &mut |_| true)
+    }
+
+    /// As [`read`](Self::read), asking for memory before it is taken.
+    pub(super) fn read_within(
+        &mut self,
+        placed: &PlacedImage,
+        has_memory: HasMemory<'_>,
+    ) -> Result<SubgraphImage, TierError> {
+        ask(has_memory, ReadMemory::Image(bytes_beside_lists(placed)))?;
+        let mut topology = self.read_topology(placed, has_memory)?;
         let keys = self.keys.read(placed)?;
         if placed.columns.len > 0 {
             let record = self.columns.record(placed.columns, BlockKind::Columns)?;
@@ -72,15 +105,28 @@ impl<'a> PageImages<'a> {
         image.map_err(|what| self.topology.error(placed.topology, Fault { position: 0, what }))
     }
 
-    fn read_topology(&mut self, placed: &PlacedImage) -> Result<Topology, TierError> {
+    fn read_topology(
+        &mut self,
+        placed: &PlacedImage,
+        has_memory: HasMemory<'_>,
+    ) -> Result<Topology, TierError> {
         let (place, entry) = (placed.topology, &placed.entry);
         let expected = placed.id(self.label);
         let record = self.topology.record(place, BlockKind::Topology)?;
+        let mut refused = None;
+        let mut has = |part: &Part| {
+            let asked = ask(has_memory, ReadMemory::Image(part.bytes()));
+            asked.map_err(|error| refused = Some(error)).is_ok()
+        };
         let decoded = whole(record, |bytes| {
-            let topology = topology::decode(bytes)?;
+            let mut topology = topology::decode_within(bytes, &mut has)?;
             bytes.refuse(topology.differs_from(expected, entry))?;
+            bytes.require(topology.reserve_pieces(&mut has), "no memory for lists this long")?;
             Ok(topology)
         });
+        if let Some(error) = refused {
+            return Err(error);
+        }
         let mut topology = decoded.map_err(|fault| self.topology.error(place, fault))?;
         for number in (place.block + 1..).take(entry.pieces as usize) {
             let piece = self.topology.payload(number, BlockKind::Piece)?;
@@ -89,6 +135,15 @@ impl<'a> PageImages<'a> {
         }
         Ok(topology)
     }
+}
+
+/// What keys and properties of an image take in memory at most: a key its text and what points to it, properties no more than their record.
+fn bytes_beside_lists(placed: &PlacedImage) -> u64 {
+    let keys = if placed.keys.len > 0 { placed.keys.len.saturating_mul(2) + KEYS_BYTES } else { 0 };
+    let columns = placed.columns.len;
+    keys.saturating_add(gathered_bytes(placed.keys.len))
+        .saturating_add(columns)
+        .saturating_add(gathered_bytes(columns))
 }
 
 /// Reads the properties of the parts of `topology` that have some.

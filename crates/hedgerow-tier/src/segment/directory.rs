@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use hedgerow_core::{LabelId, SubgraphId, Timestamp, VertexId};
 
-use super::block::{BLOCK_OVERHEAD, MOST_PAYLOAD};
+use super::block::{BLOCK_OVERHEAD, HEAD_BYTES, MOST_PAYLOAD};
 use super::top::PageEntry;
 use super::topology;
 use crate::bytes::{Bytes, Fault};
@@ -74,6 +74,18 @@ impl Directory {
         Some(*self.positions.get(number)?..*self.positions.get(number.checked_add(1)?)?)
     }
 
+    /// The number of the block after those that the record at `place` lies in.
+    pub(super) fn end_of(&self, place: Place) -> usize {
+        let at = |block: usize| self.positions.get(block).copied();
+        let begin = at(place.block).unwrap_or(0);
+        let whole = begin.saturating_add(HEAD_BYTES as u64 + place.offset as u64).saturating_add(place.len);
+        let mut end = place.block.saturating_add(1);
+        while at(end).is_some_and(|after| after < whole) {
+            end += 1;
+        }
+        end
+    }
+
     /// The memory that it takes.
     pub(super) fn bytes(&self) -> usize {
         let images = self.images.capacity() * size_of::<PlacedImage>();
@@ -84,6 +96,13 @@ impl Directory {
 impl PlacedImage {
     pub(super) fn id(&self, label: LabelId) -> ImageId {
         ImageId { label, subgraph: self.entry.subgraph }
+    }
+
+    /// The largest block that its record or a piece of it may lie in.
+    pub(super) fn largest_block(&self, positions: &[u64]) -> u64 {
+        let at = |block: usize| positions.get(block).copied().unwrap_or(0);
+        let first = at(self.topology.block.saturating_add(1)).saturating_sub(at(self.topology.block));
+        if self.entry.pieces == 0 { first } else { first.max((MOST_PAYLOAD + BLOCK_OVERHEAD) as u64) }
     }
 
     /// The bytes of its records, the pieces counted as `piece` bytes each.

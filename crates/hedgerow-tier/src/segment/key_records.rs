@@ -17,6 +17,11 @@ impl<'a> KeyRecords<'a> {
         KeyRecords(window)
     }
 
+    /// What the buffer takes at most for the blocks from `number` on.
+    pub(super) fn buffer_bytes(&self, number: usize) -> u64 {
+        self.0.buffer_bytes(number)
+    }
+
     /// The keys of the vertices that the directory says to be live; none where the image has no record of keys.
     pub(super) fn read(&mut self, placed: &PlacedImage) -> Result<Option<ImageKeys>, TierError> {
         if placed.keys.len == 0 {

@@ -18,6 +18,7 @@ use super::columns;
 use super::degrees::degree_mask;
 use super::directory::{Directory, Place, PlacedImage};
 use super::image::{AdjacencyPart, check_order, check_part};
+use super::read_memory::{HasMemory, ReadMemory, ask};
 use super::source::Source;
 use super::topology::{self, Part, Topology, portions, vertex};
 use crate::TierError;
@@ -91,14 +92,16 @@ struct Cut<'a> {
 }
 
 impl ListReader<'_> {
-    pub(super) fn read(&self, query: &ListQuery) -> Result<ListImage, TierError> {
+    /// Asks for memory before it takes it: for a block, and for the list.
+    pub(super) fn read(&self, query: &ListQuery, has_memory: HasMemory<'_>) -> Result<ListImage, TierError> {
         let present = self.placed.entry.present;
         let mut found = ListImage { present, ..ListImage::default() };
         if present & query.local.bit() == 0 || query.extent == Extent::Vertex {
             return Ok(found);
         }
         let mut stretch = Stretch::default();
-        let topology = self.head(query, &mut stretch)?;
+        ask(has_memory, ReadMemory::Buffers(self.placed.largest_block(&self.directory.positions)))?;
+        let topology = self.head(query, &mut stretch, has_memory)?;
         let Some(nth) = topology.parts.iter().position(|part| part.adjacency.direction == query.direction)
         else {
             return Ok(found);
@@ -113,9 +116,12 @@ impl ListReader<'_> {
         if topology.is_cut {
             let pieces = before.iter().fold(0usize, |sum, part| sum + part.pieces() as usize);
             let cut = Cut { part, first: self.placed.topology.block + 1 + pieces };
+            let most = if query.extent == Extent::Whole { u32::MAX } else { 2 * part.piece_entries() };
+            ask(has_memory, ReadMemory::Image(part.bytes_of(found.degree.min(most))))?;
             stretch = self.stretch(&cut, query, list)?;
         }
         let columns = if query.rows && part.has_columns {
+            ask(has_memory, ReadMemory::Image(self.placed.columns.len.saturating_mul(2)))?;
             self.columns(&topology, nth, &stretch)?
         } else {
             Columns::default()
@@ -125,14 +131,27 @@ impl ListReader<'_> {
     }
 
     /// The record, or the head of one that is cut. Of a record the list goes to `stretch`.
-    fn head(&self, query: &ListQuery, stretch: &mut Stretch) -> Result<Topology, TierError> {
+    fn head(
+        &self,
+        query: &ListQuery,
+        stretch: &mut Stretch,
+        has_memory: HasMemory<'_>,
+    ) -> Result<Topology, TierError> {
         let (place, entry) = (self.placed.topology, &self.placed.entry);
         let block = self.block(place.block, BlockKind::Topology)?;
         let end = place.offset.saturating_add(usize::from(entry.topology));
         let record = block.payload().get(place.offset..end).unwrap_or(&[]);
+        let mut refused = None;
         let decoded = whole(record, |bytes| {
             let topology = topology::decode_with(bytes, |bytes, subgraph, part| {
                 let is_it = part.adjacency.direction == query.direction;
+                if is_it {
+                    part.check_length(bytes)?;
+                    let list =
+                        ReadMemory::Image(part.bytes_of(range_of(part, query.local.index()).len() as u32));
+                    let asked = ask(has_memory, list).map_err(|error| refused = Some(error));
+                    bytes.require(asked.is_ok(), "no memory")?;
+                }
                 let local = is_it.then_some(query.local.index());
                 take_stretch(bytes, subgraph, part, 0..part.entries, local, stretch)
             })?;
@@ -140,6 +159,7 @@ impl ListReader<'_> {
             bytes.refuse(self.fault(&topology))?;
             Ok(topology)
         });
+        refused.map_or(Ok(()), Err)?;
         decoded.map_err(|fault| self.error(place, fault))
     }
 

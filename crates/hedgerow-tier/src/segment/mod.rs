@@ -19,6 +19,7 @@ mod loss;
 mod page;
 mod page_keys;
 mod paged;
+mod read_memory;
 mod reader;
 mod salvage;
 mod sink;
@@ -43,6 +44,7 @@ pub use image::{AdjacencyPart, ImageKeys, ImageRef, ImageScope, KeysRef, PartRef
 pub use list::{Extent, ListImage, ListQuery};
 pub use loss::SegmentLoss;
 pub use page_keys::SubgraphKeys;
+pub use read_memory::ReadMemory;
 pub use reader::SegmentReader;
 pub use salvage::read_damaged;
 pub use summary::ImageSummary;

@@ -10,9 +10,10 @@ use super::SegmentInfo;
 use super::assemble::PageImages;
 use super::block::index_checksum;
 use super::cache::{Key, ReadCache};
-use super::directory::{self, Directory};
+use super::directory::{self, Directory, PlacedImage};
 use super::image::SubgraphImage;
 use super::list::{ListImage, ListQuery, ListReader};
+use super::read_memory::{HasMemory, ReadMemory, ask};
 use super::source::Source;
 use super::summary::ImageSummary;
 use super::top::{
@@ -132,12 +133,18 @@ impl PagedSegment {
         &self,
         i: usize,
         wanted: impl Fn(ImageId) -> bool,
+        has_memory: HasMemory<'_>,
         mut f: impl FnMut(SubgraphImage) -> Result<(), E>,
     ) -> Result<(), E> {
         let directory = self.directory(i)?;
-        let mut images = PageImages::new(&self.source, &directory, &self.footer.config);
-        for placed in directory.images.iter().filter(|placed| wanted(placed.id(directory.label))) {
-            f(images.read(placed)?)?;
+        let is_wanted = |placed: &PlacedImage| wanted(placed.id(directory.label));
+        let Some(first) = directory.images.iter().position(is_wanted) else { return Ok(()) };
+        let last = directory.images.iter().rposition(is_wanted).unwrap_or(first);
+        let (config, range) = (&self.footer.config, (first, last));
+        let mut images = PageImages::new(&self.source, &directory, config, range);
+        ask(has_memory, ReadMemory::Buffers(images.buffer_bytes(&directory, range)))?;
+        for placed in directory.images.iter().filter(|placed| is_wanted(placed)) {
+            f(images.read_within(placed, has_memory)?)?;
         }
         Ok(())
     }
@@ -150,10 +157,13 @@ impl PagedSegment {
         i: usize,
         id: ImageId,
         cache: &ReadCache,
+        has_memory: HasMemory<'_>,
     ) -> Result<Option<SubgraphImage>, TierError> {
         let directory = self.cached_directory(i, cache)?;
         let Some(placed) = directory.find(id) else { return Ok(None) };
-        PageImages::block_by_block(&self.source, &directory, &self.footer.config).read(placed).map(Some)
+        ask(has_memory, ReadMemory::Buffers(placed.largest_block(&directory.positions)))?;
+        let mut images = PageImages::block_by_block(&self.source, &directory, &self.footer.config);
+        images.read_within(placed, has_memory).map(Some)
     }
 
     /// Reads what is wanted of one image of page number `i`, if the page has it.
@@ -162,11 +172,12 @@ impl PagedSegment {
         i: usize,
         query: &ListQuery,
         cache: &ReadCache,
+        has_memory: HasMemory<'_>,
     ) -> Result<Option<ListImage>, TierError> {
         let directory = self.cached_directory(i, cache)?;
         let Some(placed) = directory.find(query.image) else { return Ok(None) };
         let (source, config, directory) = (&self.source, &self.footer.config, &*directory);
-        ListReader { source, config, directory, placed, cache }.read(query).map(Some)
+        ListReader { source, config, directory, placed, cache }.read(query, has_memory).map(Some)
     }
 
     fn cached_directory(&self, i: usize, cache: &ReadCache) -> Result<Arc<Directory>, TierError> {

@@ -14,6 +14,7 @@ use super::key_index::{self, KeyIndex};
 use super::list::{ListImage, ListQuery};
 use super::page_keys::SubgraphKeys;
 use super::paged::PagedSegment;
+use super::read_memory::ReadMemory;
 use super::source::Source;
 use super::summary::ImageSummary;
 use super::v4::SegmentV4;
@@ -134,6 +135,16 @@ impl SegmentReader {
         }
     }
 
+    /// The bytes of the file that the images of page number `i` take; 0 beyond the last, and in formats 1 to 4.
+    pub fn bytes_of_page(&self, i: usize) -> u64 {
+        match &self.layout {
+            Layout::Stream(_) => 0,
+            Layout::Paged(paged) => {
+                paged.pages().get(i).map_or(0, |page| page.directory.saturating_sub(page.blocks))
+            }
+        }
+    }
+
     /// What is known of the images of page number `i` without reading them, ascending by id. Cost: one read of the page's directory,
     /// about 30 bytes for each image. Formats 1 to 4 have no pages.
     ///
@@ -169,8 +180,23 @@ impl SegmentReader {
         wanted: impl Fn(ImageId) -> bool,
         f: impl FnMut(SubgraphImage) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.read_page_within(i, wanted, &mut |_| true, f)
+    }
+
+    /// As [`read_page`](Self::read_page), asking `has_memory` before memory is taken: for buffers first, and for each image before its lists
+    /// are read, more than once perhaps. An image's memory is the caller's from when `f` has it. Formats 1 to 4 ask for none.
+    ///
+    /// # Errors
+    /// As of that; [`TierError::NoRoom`] once `has_memory` says no.
+    pub fn read_page_within<E: From<TierError>>(
+        &self,
+        i: usize,
+        wanted: impl Fn(ImageId) -> bool,
+        has_memory: &mut dyn FnMut(ReadMemory) -> bool,
+        f: impl FnMut(SubgraphImage) -> Result<(), E>,
+    ) -> Result<(), E> {
         match &self.layout {
-            Layout::Paged(paged) => paged.read_page(i, wanted, f),
+            Layout::Paged(paged) => paged.read_page(i, wanted, has_memory, f),
             Layout::Stream(stream) => {
                 if i >= self.page_count() {
                     return Err(TierError::NoSuchPage { index: i, len: self.page_count() }.into());
@@ -236,38 +262,40 @@ impl SegmentReader {
     }
 
     /// Reads one image of page number `i`, if the page has it. Cost: the page's directory unless the cache has it, and a read for each block
-    /// of the image; formats 1 to 4 have no pages.
+    /// of the image; formats 1 to 4 have no pages. Asks `has_memory` before memory is taken for the image.
     ///
     /// # Errors
-    /// [`TierError::File`]; [`TierError::NoSuchPage`].
+    /// [`TierError::File`]; [`TierError::NoSuchPage`]; [`TierError::NoRoom`].
     pub fn read_image(
         &self,
         i: usize,
         id: ImageId,
         cache: &ReadCache,
+        has_memory: &mut dyn FnMut(ReadMemory) -> bool,
     ) -> Result<Option<SubgraphImage>, TierError> {
         match &self.layout {
             Layout::Stream(_) => Err(TierError::NoSuchPage { index: i, len: 0 }),
-            Layout::Paged(paged) => paged.read_image(i, id, cache),
+            Layout::Paged(paged) => paged.read_image(i, id, cache, has_memory),
         }
     }
 
     /// Reads one list of an image of page number `i`, or a part of it; `None` if the page does not have the image. Cost, as far as the
     /// cache does not have it, and blocking on reads: the page's directory; the block of the image's record; of an image that is cut one block
     /// for each piece that the list lies in, to find one neighbor O(log pieces) of them; with properties the blocks of all the image
-    /// has. Formats 1 to 4 have no pages.
+    /// has. Formats 1 to 4 have no pages. Asks `has_memory` before memory is taken: for a block, and for the list.
     ///
     /// # Errors
-    /// [`TierError::File`]; [`TierError::NoSuchPage`].
+    /// [`TierError::File`]; [`TierError::NoSuchPage`]; [`TierError::NoRoom`].
     pub fn read_list(
         &self,
         i: usize,
         query: &ListQuery,
         cache: &ReadCache,
+        has_memory: &mut dyn FnMut(ReadMemory) -> bool,
     ) -> Result<Option<ListImage>, TierError> {
         match &self.layout {
             Layout::Stream(_) => Err(TierError::NoSuchPage { index: i, len: 0 }),
-            Layout::Paged(paged) => paged.read_list(i, query, cache),
+            Layout::Paged(paged) => paged.read_list(i, query, cache, has_memory),
         }
     }
 

@@ -63,6 +63,31 @@ impl Part {
         piece_entries(self.adjacency.weights.is_some(), self.adjacency.ranks.is_some())
     }
 
+    /// What its entries take in memory.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes_of(self.entries)
+    }
+
+    /// What so many of its entries take in memory.
+    pub(super) fn bytes_of(&self, entries: u32) -> u64 {
+        let (weights, ranks) = (self.adjacency.weights.is_some(), self.adjacency.ranks.is_some());
+        let each = size_of::<VertexId>() + 8 * usize::from(weights) + 8 * usize::from(ranks);
+        (u64::from(entries) + packed::DECODED_BESIDE as u64) * each as u64
+    }
+
+    /// Refuses more entries than there can be in the bytes that are left: those are no reason to ask for memory. A byte holds the gaps of 64
+    /// neighbors at most, or begins a list.
+    pub(super) fn check_length(&self, bytes: &Bytes<'_>) -> Result<(), Fault> {
+        let most = bytes.remaining().saturating_mul(packed::MINI_BLOCK + 1);
+        bytes.require(self.entries as usize <= most, "bytes missing")
+    }
+
+    /// Takes that memory for its neighbors.
+    fn reserve(&mut self) -> Result<(), &'static str> {
+        let entries = self.entries as usize + packed::DECODED_BESIDE;
+        self.adjacency.neighbors.try_reserve_exact(entries).map_err(|_| "no memory for lists this long")
+    }
+
     /// How many pieces the part is cut into, if it is.
     pub(super) fn pieces(&self) -> u32 {
         self.entries.div_ceil(self.piece_entries())
@@ -211,6 +236,21 @@ pub(super) fn decode(bytes: &mut Bytes<'_>) -> Result<Topology, Fault> {
     })
 }
 
+/// As [`decode`], but calls `has_memory` with each part before memory is taken for its entries. If there is none, it ends with some fault.
+/// Memory for entries that follow in pieces is asked for by [`Topology::reserve_pieces`].
+pub(super) fn decode_within(
+    bytes: &mut Bytes<'_>,
+    mut has_memory: impl FnMut(&Part) -> bool,
+) -> Result<Topology, Fault> {
+    decode_with(bytes, |bytes, subgraph, part| {
+        part.check_length(bytes)?;
+        bytes.require(has_memory(part), "no memory")?;
+        bytes.refuse(part.reserve().err())?;
+        let all = 0..part.entries;
+        decode_entries(bytes, subgraph, part, all)
+    })
+}
+
 /// As [`decode`], but what is done with the entries of each part that has some in the record is for `entries` to say.
 pub(super) fn decode_with(
     bytes: &mut Bytes<'_>,
@@ -279,15 +319,26 @@ fn decode_entries(
         packed::decode_list(bytes, portion.len(), vertex(subgraph, local), *form, &mut adjacency.neighbors)?;
     }
     if let Some(weights) = &mut adjacency.weights {
-        weights.append(&mut bytes.array(count, f64::from_le_bytes)?);
+        put_behind(bytes.array(count, f64::from_le_bytes)?, weights);
     }
     if let Some(ranks) = &mut adjacency.ranks {
-        ranks.append(&mut bytes.array(count, u64::from_le_bytes)?);
+        put_behind(bytes.array(count, u64::from_le_bytes)?, ranks);
     }
     Ok(())
 }
 
+/// Appends values; those of a whole part are not copied.
+fn put_behind<T>(mut values: Vec<T>, all: &mut Vec<T>) {
+    if all.is_empty() { *all = values } else { all.append(&mut values) }
+}
+
 impl Topology {
+    /// Of a head whose number of pieces agrees with the directory: calls `has_memory` with each part before memory is taken for the
+    /// entries that follow in pieces; whether there was enough.
+    pub(super) fn reserve_pieces(&mut self, mut has_memory: impl FnMut(&Part) -> bool) -> bool {
+        !self.is_cut || self.parts.iter_mut().all(|part| has_memory(part) && part.reserve().is_ok())
+    }
+
     /// Takes the next piece, whose payload is `piece`.
     pub(super) fn add_piece(&mut self, piece: &[u8]) -> Result<(), Fault> {
         let mut bytes = Bytes::new(piece);

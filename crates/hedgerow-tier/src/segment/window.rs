@@ -40,6 +40,12 @@ impl<'a> Window<'a> {
         }
     }
 
+    /// What the buffer takes at most for the blocks from `number` to the last one that is read ahead.
+    pub(super) fn buffer_bytes(&self, number: usize) -> u64 {
+        let at = |block: usize| self.positions.get(block).copied().unwrap_or(0);
+        at(self.until.max(number.saturating_add(1))).saturating_sub(at(number)).min(READ_AHEAD)
+    }
+
     /// The payload of a block, which must be of `kind`.
     pub(super) fn payload(&mut self, number: usize, kind: BlockKind) -> Result<&[u8], TierError> {
         if !self.blocks.contains(&number) {

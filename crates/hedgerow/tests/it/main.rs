@@ -58,6 +58,7 @@ mod unwritten_versions;
 mod vertex_columns;
 mod views;
 mod views_by_reads;
+mod within_limit;
 
 shared_tests! {
     held:

@@ -17,11 +17,11 @@ use hedgerow_tier::{
 
 use crate::common;
 
-const LIMIT: u64 = LEAST_MEMORY_LIMIT;
-const VERTICES: u64 = 16 * 4096;
+pub(crate) const LIMIT: u64 = LEAST_MEMORY_LIMIT;
+pub(crate) const VERTICES: u64 = 16 * 4096;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Directed,
     Undirected,
     /// Undirected, with a label of parallel edges that have properties.
@@ -42,7 +42,7 @@ impl Kind {
 }
 
 /// Opens a copy of the files, so that the next call finds them as they were.
-fn open(kind: Kind, disk: &SimFs, limit: Option<u64>) -> Graph {
+pub(crate) fn open(kind: Kind, disk: &SimFs, limit: Option<u64>) -> Graph {
     let options = limit.into_iter().fold(kind.options(), Options::memory_limit);
     options.open_on(SimFs::from_files(&disk.files()).handle()).unwrap()
 }
@@ -215,7 +215,7 @@ fn watched<R>(graph: &Graph, f: impl FnOnce() -> R) -> (R, u64) {
 }
 
 /// Reads edges until memory is full: a chain comes into memory when it was read some times of late.
-fn fill(graph: &Graph) {
+pub(crate) fn fill(graph: &Graph) {
     let snapshot = graph.snapshot().unwrap();
     for v in (0..VERTICES).step_by(61) {
         (0..10).for_each(|_| _ = snapshot.degree(v, Direction::Out).unwrap());
@@ -229,7 +229,7 @@ fn problems(report: &CheckReport) -> Vec<String> {
 }
 
 /// The stores are the same for all tests, and take their time.
-fn stores() -> &'static [(Kind, SimFs)] {
+pub(crate) fn stores() -> &'static [(Kind, SimFs)] {
     static STORES: std::sync::OnceLock<Vec<(Kind, SimFs)>> = std::sync::OnceLock::new();
     STORES.get_or_init(|| KINDS.iter().map(|&kind| (kind, store_of(kind))).collect())
 }

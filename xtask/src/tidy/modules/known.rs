@@ -117,6 +117,7 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
             room("op", &[]),
             room("items", &[]),
             room("reclaim", &[]),
+            room("reservations", &[]),
             room("change", &["op"]),
             room("delta", &["arena", "items", "op"]),
             room("main_part", &["arena", "items"]),

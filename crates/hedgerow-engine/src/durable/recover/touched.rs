@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::Loaded;
 use super::batch::{Act, Batch};
 use crate::error::{Error, Result};
-use crate::state::pages::page_of;
+use crate::state::pages::{AnyRoom, page_of};
 
 /// Pages, with the places whose chains are needed.
 type Touched = HashMap<PageId, u64>;
@@ -37,7 +37,7 @@ impl Loaded {
         let touched: Vec<(PageId, u64)> = self.touched_by(batch).into_iter().collect();
         if !self.is_limited() {
             return hedgerow_par::try_for_each(touched.par_iter(), |(page, _)| {
-                self.pages.load(self.table(page.label), *page)
+                self.pages.load(self.table(page.label), *page, &mut AnyRoom)
             });
         }
         let more = AtomicI64::new(0);

@@ -47,7 +47,7 @@ fn degree_of_image(graph: &Graph, cold: &Cold) -> usize {
     let expected = Expected { bound: graph.engine.ids.bound(), exists };
     graph
         .engine
-        .read_cold(cold, expected, |image| {
+        .read_cold(cold, expected, &mut |_| true, |image| {
             let out = image.parts.iter().filter(|part| part.direction == Direction::Out);
             degrees.extend(out.map(|part| part.neighbors_of(V.local().index()).len()));
             Ok(())

@@ -7,20 +7,16 @@ use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::{Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 use hedgerow_mem::table::PAGE;
 
-use super::windows::{Gathering, Window, page_of};
+use super::budget::{Budget, Grant, Stop, Waits};
+use super::windows::{Gathering, Totals, Window, page_of};
 use super::{TieredBlock, TieredView, take_batch};
-use crate::error::Result;
 
 /// All windows together have this share of the memory limit, and half of what is left of it, or so many bytes without one.
 const SHARE: u64 = 8;
 const BYTES: u64 = 256 << 20;
-/// What an edge takes while it is gathered, in a vector that grows, and its weight.
-const EDGE_BYTES: u64 = 16;
-const WEIGHT_BYTES: u64 = 16;
 
 impl TieredView {
     /// As `scan_lists`, against the edges.
@@ -28,13 +24,15 @@ impl TieredView {
         &self,
         subgraphs: Range<SubgraphId>,
         mut f: impl FnMut(SubgraphId, TieredBlock<'_>) -> ControlFlow<()>,
-    ) -> Result<()> {
+    ) -> std::result::Result<(), Stop> {
         let mut window: Option<Arc<Window>> = None;
         for id in (subgraphs.start.0..subgraphs.end.0).map(SubgraphId) {
             let page = id.0 / PAGE as u32;
-            let window = match &window {
-                Some(window) if window.pages.contains(&page) => window,
-                _ => window.insert(self.window_at(page)?),
+            // Let go of before the next one is made.
+            window = window.filter(|window| window.pages.contains(&page));
+            let window = match &mut window {
+                Some(window) => window,
+                none => none.insert(self.window_at(page, Waits::Yes)?),
             };
             if f(id, window.block(id)).is_break() {
                 break;
@@ -47,21 +45,23 @@ impl TieredView {
     pub(super) fn visit_incoming(
         &self,
         frontier: impl IntoIterator<Item = VertexId>,
+        waits: Waits,
         mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
-    ) -> Result<()> {
+    ) -> std::result::Result<(), Stop> {
         let (mut frontier, mut batch) = (frontier.into_iter(), Vec::new());
         loop {
             take_batch(&mut frontier, &mut batch);
             let (Some(first), Some(last)) = (batch.first(), batch.last()) else { return Ok(()) };
-            let pages = self.pages_from(page_of(*first))?;
+            let pages = self.pages_from(page_of(*first), waits)?;
             if !pages.contains(&page_of(*last)) {
-                self.visit_far(&batch, &mut f)?;
+                self.visit_far(&batch, waits, &mut f)?;
                 continue;
             }
-            let window = self.window_at(page_of(*first))?;
+            let window = self.window_at(page_of(*first), waits)?;
             // One that was kept may begin before, and end before.
             if !window.pages.contains(&page_of(*last)) {
-                self.visit_far(&batch, &mut f)?;
+                drop(window);
+                self.visit_far(&batch, waits, &mut f)?;
                 continue;
             }
             for &v in &batch {
@@ -72,76 +72,140 @@ impl TieredView {
         }
     }
 
-    /// Visits vertices anywhere, in one pass over the graph for the edges into them alone.
-    fn visit_far(&self, batch: &[VertexId], f: &mut impl FnMut(VertexId, &[VertexId], &[f64])) -> Result<()> {
-        let weighted = self.is_weighted();
-        let mut found: Vec<(VertexId, VertexId, f64)> = Vec::new();
-        let mut charge = Charge::new(self.core().account(), Purpose::Views, 0);
-        self.for_each_entry(|src, dst, weight| {
-            if batch.binary_search(&dst).is_ok() {
-                found.push((dst, src, weight));
-                charge.set(found.capacity() * size_of::<(VertexId, VertexId, f64)>());
+    /// Visits vertices anywhere, in one pass over the graph for the edges into them alone; of half of them at a time where there is no
+    /// room for those.
+    fn visit_far(
+        &self,
+        batch: &[VertexId],
+        waits: Waits,
+        f: &mut impl FnMut(VertexId, &[VertexId], &[f64]),
+    ) -> std::result::Result<(), Stop> {
+        let once = batch.chunk_by(|a, b| a == b).count();
+        self.in_halves(batch, (once, waits), f, |batch| {
+            let mut found = Found::new(&self.budget);
+            let read = self.for_each_entry(Waits::No, |src, dst, weight| match batch.binary_search(&dst) {
+                Ok(_) => found.push((dst, src, weight)),
+                Err(_) => ControlFlow::Continue(()),
+            });
+            found.checked(read)
+        })
+    }
+
+    /// Calls `f` with vertices, which are sorted, and what `find` finds of them: of all, or of half of them at a time where there is no room
+    /// for it, down to one. `find` holds what it finds, and so waits for nothing.
+    pub(super) fn in_halves(
+        &self,
+        group: &[VertexId],
+        (once, waits): (usize, Waits),
+        f: &mut impl FnMut(VertexId, &[VertexId], &[f64]),
+        find: impl Fn(&[VertexId]) -> std::result::Result<Found, Stop>,
+    ) -> std::result::Result<(), Stop> {
+        let mut rest = group;
+        let mut most = once;
+        while !rest.is_empty() {
+            let some: usize = rest.chunk_by(|a, b| a == b).take(most.max(1)).map(<[_]>::len).sum();
+            let (some, others) = rest.split_at(some);
+            let found = self.budget.with_room(waits, || match find(some) {
+                Err(Stop::NoRoom(_)) if some.first() != some.last() => Ok(None),
+                found => found.map(Some),
+            })?;
+            match found {
+                Some(mut found) => {
+                    give(some, found.edges(), self.is_weighted(), f);
+                    rest = others;
+                }
+                None => most /= 2,
             }
-        })?;
-        give(batch, &mut found, weighted, f);
+        }
         Ok(())
     }
 
-    /// A window that has the page: one that is kept, or the one that begins with it, made now.
-    fn window_at(&self, page: u32) -> Result<Arc<Window>> {
+    /// A window that has the page: one that is kept, or the one that begins with it, made now, of fewer pages where there is no room for it.
+    pub(super) fn window_at(&self, page: u32, waits: Waits) -> std::result::Result<Arc<Window>, Stop> {
         if let Some(found) = self.incoming.find(page) {
             return Ok(found);
         }
         // Threads make windows side by side, and hold no lock for it. The oldest goes first.
         self.incoming.make_room(hedgerow_par::threads());
-        let window = Arc::new(self.make_window(self.pages_from(page)?)?);
+        let mut pages = self.pages_from(page, waits)?;
+        let window = self.budget.with_room(waits, || {
+            // Other threads may keep some again meanwhile.
+            let mut forgets = true;
+            loop {
+                match self.make_window(pages.clone()) {
+                    Err(Stop::NoRoom(_)) if self.halve(&mut pages)? => {}
+                    Err(Stop::NoRoom(_)) if std::mem::take(&mut forgets) && self.incoming.forget() => {}
+                    window => return window.map(Arc::new),
+                }
+            }
+        })?;
         self.incoming.keep(window.clone(), hedgerow_par::threads());
         Ok(window)
     }
 
+    /// Leaves the first half of those pages of a window to which edges lead; false where that is none or one.
+    fn halve(&self, pages: &mut Range<u32>) -> std::result::Result<bool, Stop> {
+        let totals = self.totals(Waits::No)?;
+        let count = totals.range(pages.clone()).count();
+        if count < 2 {
+            return Ok(false);
+        }
+        pages.end = totals.range(pages.clone()).nth(count / 2).map_or(pages.end, |(&page, _)| page);
+        Ok(true)
+    }
+
     /// The pages of the window that begins with `page`: as many as there is room for, and that one whatever it takes.
-    fn pages_from(&self, page: u32) -> Result<Range<u32>> {
+    fn pages_from(&self, page: u32, waits: Waits) -> std::result::Result<Range<u32>, Stop> {
         let threads = hedgerow_par::threads().max(1) as u64;
         let share = |limit: u64| (limit / SHARE).max(self.core().account().room() / 2);
         let room = self.core().memory_limit.map_or(BYTES, share) / threads;
-        let each = EDGE_BYTES + if self.is_weighted() { WEIGHT_BYTES } else { 0 };
-        let mut bytes = 0;
-        let beyond = self.totals()?.range(page..).find(|&(&at, &edges)| {
-            bytes += edges * each;
+        let weighted = self.is_weighted();
+        let mut bytes: u64 = 0;
+        let beyond = self.totals(waits)?.range(page..).find(|&(&at, totals)| {
+            bytes += totals.bytes(weighted);
             at > page && bytes > room
         });
         Ok(page..beyond.map_or(u32::MAX, |(&at, _)| at))
     }
 
     /// How many edges lead to each page, counted at the first call.
-    fn totals(&self) -> Result<&BTreeMap<u32, u64>> {
+    fn totals(&self, waits: Waits) -> std::result::Result<&BTreeMap<u32, Totals>, Stop> {
         if let Some(totals) = self.incoming.totals.get() {
             return Ok(totals);
         }
-        let mut totals = BTreeMap::new();
-        self.for_each_entry(|_, dst, _| *totals.entry(page_of(dst)).or_insert(0) += 1)?;
+        let mut totals = BTreeMap::<u32, Totals>::new();
+        self.for_each_entry(waits, |_, dst, _| {
+            totals.entry(page_of(dst)).or_default().count(dst.subgraph().index() % PAGE);
+            ControlFlow::Continue(())
+        })?;
         Ok(self.incoming.totals.get_or_init(|| totals))
     }
 
-    fn make_window(&self, pages: Range<u32>) -> Result<Window> {
-        let (totals, weighted, account) = (self.totals()?, self.is_weighted(), self.core().account());
-        let edges: u64 = totals.range(pages.clone()).map(|(_, edges)| edges).sum();
-        let each = EDGE_BYTES + if weighted { WEIGHT_BYTES } else { 0 };
-        let charge = Charge::new(account, Purpose::Views, (edges * each) as usize);
-        let mut gathering = Gathering::new(totals.range(pages.clone()).map(|(&page, _)| page).collect());
-        self.for_each_entry(|src, dst, weight| gathering.take(src, dst, weighted.then_some(weight)))?;
-        let window = gathering.finish(pages, account);
-        drop(charge);
-        Ok(window)
+    fn make_window(&self, pages: Range<u32>) -> std::result::Result<Window, Stop> {
+        let (totals, weighted) = (self.totals(Waits::No)?, self.is_weighted());
+        let mut grant = Grant::new(&self.budget);
+        grant.keep(totals.range(pages.clone()).map(|(_, totals)| totals.bytes(weighted)).sum());
+        grant.checked(Ok(()))?;
+        let mut gathering = Gathering::new(totals.range(pages.clone()), weighted);
+        let read = self.for_each_entry(Waits::No, |src, dst, weight| {
+            gathering.take(src, dst, weighted.then_some(weight));
+            ControlFlow::Continue(())
+        });
+        read.map_err(|stop| stop.beside(grant.bytes()))?;
+        Ok(gathering.finish(pages, grant))
     }
 
-    /// Calls `f` with source, destination and weight of each entry of an outgoing list, by ascending source.
-    fn for_each_entry(&self, mut f: impl FnMut(VertexId, VertexId, f64)) -> Result<()> {
-        self.scan_lists(self.all(), Direction::Out, |subgraph, block| {
+    /// Calls `f` with source, destination and weight of each entry of an outgoing list, by ascending source, until it breaks.
+    fn for_each_entry(
+        &self,
+        waits: Waits,
+        mut f: impl FnMut(VertexId, VertexId, f64) -> ControlFlow<()>,
+    ) -> std::result::Result<(), Stop> {
+        self.scan_lists(self.all(), (Direction::Out, waits), |subgraph, block| {
             for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
                 let (list, weights) = block.weighted_neighbors(local);
                 for (at, &dst) in list.iter().enumerate() {
-                    f(subgraph.vertex(local), dst, weights.get(at).copied().unwrap_or(1.0));
+                    f(subgraph.vertex(local), dst, weights.get(at).copied().unwrap_or(1.0))?;
                 }
             }
             ControlFlow::Continue(())
@@ -149,8 +213,46 @@ impl TieredView {
     }
 }
 
+/// Edges that were found of some vertices: vertex, neighbor and weight. As many as there is room for.
+pub(super) struct Found {
+    edges: Vec<(VertexId, VertexId, f64)>,
+    grant: Grant,
+}
+
+impl Found {
+    pub(super) fn new(budget: &Arc<Budget>) -> Found {
+        Found { edges: Vec::new(), grant: Grant::new(budget) }
+    }
+
+    /// Breaks where there is no room for one more.
+    pub(super) fn push(&mut self, edge: (VertexId, VertexId, f64)) -> ControlFlow<()> {
+        if self.edges.len() == self.edges.capacity() {
+            let most = (2 * self.edges.len()).max(64);
+            // Both for a moment, and then what sorts them, or the list of one vertex.
+            let each = size_of::<(VertexId, VertexId, f64)>() * 3;
+            if self.grant.lacking().is_some() || !self.grant.keep((most * each / 2) as u64) {
+                return ControlFlow::Break(());
+            }
+            self.edges.reserve_exact(most - self.edges.len());
+        }
+        self.edges.push(edge);
+        ControlFlow::Continue(())
+    }
+
+    /// These, once all were `read`, unless there was no room for them or for what was read.
+    pub(super) fn checked(self, read: std::result::Result<(), Stop>) -> std::result::Result<Found, Stop> {
+        self.grant.checked(Ok(()))?;
+        read.map_err(|stop| stop.beside(self.grant.bytes()))?;
+        Ok(self)
+    }
+
+    fn edges(&mut self) -> &mut [(VertexId, VertexId, f64)] {
+        &mut self.edges
+    }
+}
+
 /// Calls `f` with each vertex of a batch, and what was found of it: vertex, neighbor and weight of each edge, in any order.
-pub(super) fn give(
+fn give(
     batch: &[VertexId],
     found: &mut [(VertexId, VertexId, f64)],
     weighted: bool,

@@ -1,16 +1,17 @@
 //! Views by the page of chosen edges: how they are visited and counted, and lists that are along edges and against them.
 
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 
-use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::{Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 use hedgerow_mem::table::PAGE;
 use rayon::prelude::*;
 
-use super::incoming::give;
+use super::budget::{Grant, Run, Stop, Waits};
+use super::incoming::Found;
 use super::lists::Lists;
 use super::taken::Side;
-use super::windows::page_of;
+use super::windows::{Window, page_of};
 use super::{TieredBlock, TieredView, mask_of, of_page, take_batch};
 use crate::error::Result;
 
@@ -28,14 +29,16 @@ impl TieredView {
         let counted: Vec<Result<(u64, u64)>> = hedgerow_par::map(pages, |page| {
             let (mut entries, mut loops) = (0, 0);
             let all = of_page(page, &self.all());
-            self.scan_lists(SubgraphId(all.start)..SubgraphId(all.end), Direction::Out, |id, block| {
+            let subgraphs = SubgraphId(all.start)..SubgraphId(all.end);
+            let scanned = self.scan_lists(subgraphs, (Direction::Out, Waits::Yes), |id, block| {
                 for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
                     let (list, v) = (block.weighted_neighbors(local).0, id.vertex(local));
                     entries += list.len() as u64;
                     loops += list.iter().filter(|&&u| u == v).count() as u64;
                 }
                 ControlFlow::Continue(())
-            })?;
+            });
+            scanned.map_err(|stop| self.budget.error_of(stop))?;
             Ok((entries, loops))
         });
         let (mut entries, mut loops) = (0, 0);
@@ -50,21 +53,31 @@ impl TieredView {
     pub(super) fn visit_taken(
         &self,
         group: &[VertexId],
-        direction: Direction,
+        (direction, waits): (Direction, Waits),
         f: &mut impl FnMut(VertexId, &[VertexId], &[f64]),
-    ) -> Result<()> {
-        let part = |v: &VertexId| v.subgraph().0 / AT_ONCE;
-        for group in group.chunk_by(|a, b| part(a) == part(b)) {
-            let Some(one) = group.first() else { continue };
-            let range = part(one) * AT_ONCE..(part(one) + 1) * AT_ONCE;
-            let wanted =
-                group.iter().fold(0, |mask, v| mask | mask_of(&(v.subgraph().0..v.subgraph().0 + 1)));
-            let lists = self.read_lists(page_of(*one), &range, wanted, direction)?;
-            for &v in group {
-                let block = TieredBlock(lists.get((v.subgraph().0 - range.start) as usize));
+    ) -> std::result::Result<(), Stop> {
+        let (mut rest, mut at_once) = (group, AT_ONCE);
+        while let Some(first) = rest.first() {
+            let part = |v: &VertexId| v.subgraph().0 / at_once;
+            let (some, others) = rest.split_at(rest.partition_point(|v| part(v) == part(first)));
+            let range = part(first) * at_once..(part(first) + 1) * at_once;
+            let wanted = some.iter().fold(0, |mask, v| mask | mask_of(&(v.subgraph().0..v.subgraph().0 + 1)));
+            let run = self.budget.with_room(waits, || {
+                match self.read_lists(page_of(*first), &range, wanted, direction) {
+                    Err(Stop::NoRoom(_)) if at_once > 1 => Ok(None),
+                    run => run.map(Some),
+                }
+            })?;
+            let Some(run) = run else {
+                at_once /= 2;
+                continue;
+            };
+            for &v in some {
+                let block = TieredBlock(run.lists.get((v.subgraph().0 - range.start) as usize));
                 let (run, weights) = block.weighted_neighbors(v.local());
                 f(v, run, weights);
             }
+            rest = others;
         }
         Ok(())
     }
@@ -74,34 +87,44 @@ impl TieredView {
         &self,
         subgraphs: Range<SubgraphId>,
         mut f: impl FnMut(SubgraphId, TieredBlock<'_>) -> ControlFlow<()>,
-    ) -> Result<()> {
-        let pages = subgraphs.start.0 / PAGE as u32..subgraphs.end.0.div_ceil(PAGE as u32);
-        for page in pages {
-            let range = of_page(page, &subgraphs);
-            let along = match self.vertices.has_page(page) {
-                true => Some(self.read_lists(page, &range, mask_of(&range), Direction::Out)?),
-                false => None,
-            };
-            let mut is_over = false;
-            let join = |id: SubgraphId, against: TieredBlock<'_>| {
-                let at = (id.0 - range.start) as usize;
-                let along = TieredBlock(along.as_ref().and_then(|lists| lists.get(at)));
-                let joined = Lists::merged(along, against, |local, u| u != id.vertex(local));
-                let _charge = Charge::new(self.core().account(), Purpose::Views, joined.bytes());
-                let flow = f(id, TieredBlock(Some(&joined)));
-                is_over = flow.is_break();
-                flow
-            };
-            let all = SubgraphId(range.start)..SubgraphId(range.end);
-            match self.taken.against() {
-                Side::Stored(direction) => self.scan_lists(all, direction, join)?,
-                _ => self.scan_incoming(all, join)?,
-            }
-            if is_over {
-                break;
-            }
-        }
-        Ok(())
+    ) -> std::result::Result<(), Stop> {
+        let read = |page, rest| {
+            self.first_half_that_fits(rest, Waits::Yes, |part| {
+                let both = self.read_both(page, part);
+                if matches!(both, Err(Stop::NoRoom(_))) && part.len() == 1 {
+                    // Nothing is held when room is waited for.
+                    self.incoming.forget();
+                }
+                both
+            })
+        };
+        self.for_each_run(subgraphs, read, |range, both: Option<&Both>| {
+            range.enumerate().map(|(at, id)| (at, SubgraphId(id))).try_for_each(|(at, id)| {
+                let lists = both.map(|both| both.joined(at, id));
+                f(id, TieredBlock(lists.as_ref()))
+            })
+        })
+    }
+
+    /// The lists of some neighboring subgraphs of a page along the edges and against them, and room to merge those of one. Waits for nothing: it
+    /// holds the one while it reads the other.
+    fn read_both(&self, page: u32, range: &Range<u32>) -> std::result::Result<Both, Stop> {
+        let read = |direction| self.read_lists(page, range, mask_of(range), direction);
+        let against = match self.taken.against() {
+            Side::Stored(direction) => Against::Stored(read(direction)?),
+            _ => Against::Searched(self.window_at(page, Waits::No)?),
+        };
+        let along = read(Direction::Out).map_err(|stop| stop.beside(against.bytes()))?;
+        let mut both = Both { along, against, merged: Grant::new(&self.budget) };
+        let bytes = |(at, id)| {
+            let (along, against) = both.sides(at, SubgraphId(id));
+            (along.bytes() + against.bytes()) as u64
+        };
+        let most = range.clone().enumerate().map(bytes).max().unwrap_or(0);
+        both.merged.keep(most);
+        let held = both.along.grant.bytes() + both.against.bytes();
+        both.merged.checked(Ok(())).map_err(|stop| stop.beside(held))?;
+        Ok(both)
     }
 
     /// As `visit_lists`, along the edges and against them.
@@ -109,7 +132,7 @@ impl TieredView {
         &self,
         frontier: impl IntoIterator<Item = VertexId>,
         mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
-    ) -> Result<()> {
+    ) -> std::result::Result<(), Stop> {
         let (mut frontier, mut batch) = (frontier.into_iter(), Vec::new());
         // Those that are searched are found for all of a batch at once: a pass over the graph each time.
         let is_searched = self.taken.against() == Side::Searched;
@@ -129,24 +152,70 @@ impl TieredView {
         &self,
         group: &[VertexId],
         f: &mut impl FnMut(VertexId, &[VertexId], &[f64]),
-    ) -> Result<()> {
-        let mut once = group.to_vec();
-        once.dedup();
-        let mut found: Vec<(VertexId, VertexId, f64)> = Vec::new();
-        let mut charge = Charge::new(self.core().account(), Purpose::Views, 0);
-        let mut take = |v: VertexId, run: &[VertexId], weights: &[f64], loops: bool| {
-            let edges = run.iter().enumerate().filter(|(_, u)| loops || **u != v);
-            found.extend(edges.map(|(at, &u)| (v, u, weights.get(at).copied().unwrap_or(1.0))));
-            charge.set(found.capacity() * size_of::<(VertexId, VertexId, f64)>());
-        };
-        let vertices = || once.iter().copied();
-        self.visit_lists(vertices(), Direction::Out, |v, run, weights| take(v, run, weights, true))?;
-        let against = |v: VertexId, run: &[VertexId], weights: &[f64]| take(v, run, weights, false);
-        match self.taken.against() {
-            Side::Stored(direction) => self.visit_lists(vertices(), direction, against)?,
-            _ => self.visit_incoming(vertices(), against)?,
+    ) -> std::result::Result<(), Stop> {
+        self.in_halves(group, (group.len(), Waits::Yes), f, |group| {
+            let mut once = group.to_vec();
+            once.dedup();
+            let mut found = Found::new(&self.budget);
+            let mut take = |v: VertexId, run: &[VertexId], weights: &[f64], loops: bool| {
+                let edges = run.iter().enumerate().filter(|(_, u)| loops || **u != v);
+                for (at, &u) in edges {
+                    if found.push((v, u, weights.get(at).copied().unwrap_or(1.0))).is_break() {
+                        break;
+                    }
+                }
+            };
+            let vertices = || once.iter().copied();
+            let along = (Direction::Out, Waits::No);
+            let mut read = self.visit_lists(vertices(), along, |v, run, weights| take(v, run, weights, true));
+            if read.is_ok() {
+                let against = |v: VertexId, run: &[VertexId], weights: &[f64]| take(v, run, weights, false);
+                read = match self.taken.against() {
+                    Side::Stored(direction) => self.visit_lists(vertices(), (direction, Waits::No), against),
+                    _ => self.visit_incoming(vertices(), Waits::No, against),
+                };
+            }
+            found.checked(read)
+        })
+    }
+}
+
+/// Lists of neighboring subgraphs along the edges and against them.
+struct Both {
+    along: Run,
+    against: Against,
+    /// For the lists of one subgraph, merged.
+    merged: Grant,
+}
+
+enum Against {
+    Stored(Run),
+    Searched(Arc<Window>),
+}
+
+impl Against {
+    /// What is reserved for it alone.
+    fn bytes(&self) -> u64 {
+        match self {
+            Against::Stored(run) => run.grant.bytes(),
+            Against::Searched(window) => window.reserved(),
         }
-        give(group, &mut found, self.is_weighted(), f);
-        Ok(())
+    }
+}
+
+impl Both {
+    /// The lists of the subgraph `id`, which is the one at `at`, along the edges and against them.
+    fn sides(&self, at: usize, id: SubgraphId) -> (TieredBlock<'_>, TieredBlock<'_>) {
+        let against = match &self.against {
+            Against::Stored(run) => TieredBlock(run.lists.get(at)),
+            Against::Searched(window) => window.block(id),
+        };
+        (TieredBlock(self.along.lists.get(at)), against)
+    }
+
+    /// Both lists as one, each self-loop once.
+    fn joined(&self, at: usize, id: SubgraphId) -> Lists {
+        let (along, against) = self.sides(at, id);
+        Lists::merged(along, against, |local, u| u != id.vertex(local))
     }
 }

@@ -1,9 +1,7 @@
 //! The lists of some subgraphs of a page, in memory while they are scanned.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
-use hedgerow_core::account::{Account, Charge, Purpose};
 use hedgerow_core::{Block, LocalVertex, SUBGRAPH_VERTICES, VertexId};
 use hedgerow_mem::version::Read;
 use hedgerow_tier::AdjacencyPart;
@@ -30,12 +28,24 @@ impl From<AdjacencyPart> for Lists {
 }
 
 impl Lists {
+    /// Without edges, with room for so many.
+    pub(super) fn with_capacity(neighbors: usize, weights: usize) -> Lists {
+        let (neighbors, weights) = (Vec::with_capacity(neighbors), Vec::with_capacity(weights));
+        Lists { neighbors, weights, ..Lists::default() }
+    }
+
+    /// Gives back room that was not used, if it is much.
+    pub(super) fn shrink(&mut self) {
+        if self.neighbors.len() < self.neighbors.capacity() / 2 {
+            self.neighbors.shrink_to_fit();
+            self.weights.shrink_to_fit();
+        }
+    }
+
     /// A copy of what is seen of a version. O(edges + delta).
     pub(super) fn copy(read: Read<'_>, weighted: bool) -> Lists {
-        let mut lists = Lists::default();
         let entries = read.edge_entries() as usize;
-        lists.neighbors.reserve_exact(entries);
-        lists.weights.reserve_exact(if weighted { entries } else { 0 });
+        let mut lists = Lists::with_capacity(entries, if weighted { entries } else { 0 });
         for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
             read.for_each_run(local, |run, weights| {
                 lists.neighbors.extend_from_slice(run);
@@ -66,7 +76,10 @@ impl Lists {
         b: TieredBlock<'_>,
         keep: impl Fn(LocalVertex, VertexId) -> bool,
     ) -> Lists {
-        let mut lists = Lists::default();
+        let bytes_of =
+            |block: TieredBlock<'_>| block.0.map_or((0, 0), |of| (of.neighbors.len(), of.weights.len()));
+        let ((neighbors, weights), (more, more_weights)) = (bytes_of(a), bytes_of(b));
+        let mut lists = Lists::with_capacity(neighbors + more, weights + more_weights);
         for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
             let mut of_a = entries(a, local).peekable();
             for (neighbor, weight) in entries(b, local).filter(|(v, _)| keep(local, *v)) {
@@ -133,20 +146,29 @@ fn entries(block: TieredBlock<'_>, local: LocalVertex) -> impl Iterator<Item = (
     neighbors.iter().enumerate().map(|(at, &neighbor)| (neighbor, weights.get(at).copied()))
 }
 
-/// The lists of neighboring subgraphs, charged to the account of the store.
+/// The lists of neighboring subgraphs.
 pub(super) struct Page {
     /// The first of them; the others follow.
     lists: Vec<Lists>,
     bytes: usize,
-    charge: Charge,
 }
 
 impl Page {
+    /// What so many subgraphs take without edges.
+    pub(super) fn bytes_of(subgraphs: usize) -> u64 {
+        (subgraphs * size_of::<Lists>()) as u64
+    }
+
     /// So many subgraphs without edges.
-    pub(super) fn new(account: &Arc<Account>, subgraphs: usize) -> Page {
-        let bytes = subgraphs * size_of::<Lists>();
+    pub(super) fn new(subgraphs: usize) -> Page {
         let lists = std::iter::repeat_with(Lists::default).take(subgraphs).collect();
-        Page { lists, bytes, charge: Charge::new(account, Purpose::Views, bytes) }
+        Page { lists, bytes: subgraphs * size_of::<Lists>() }
+    }
+
+    /// What is taken, for a moment, when lists of so many bytes are added to those that a subgraph has.
+    pub(super) fn bytes_to_add(&self, at: usize, bytes: usize) -> usize {
+        let there = self.lists.get(at).map_or(0, Lists::bytes);
+        if there == 0 { 0 } else { there + bytes }
     }
 
     /// Adds lists of a subgraph to those that it has.
@@ -158,11 +180,15 @@ impl Page {
         };
         self.bytes = self.bytes + lists.bytes() - slot.bytes();
         *slot = lists;
-        self.charge.set(self.bytes);
     }
 
     pub(super) fn get(&self, at: usize) -> Option<&Lists> {
         self.lists.get(at)
+    }
+
+    /// What it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 }
 
@@ -171,6 +197,11 @@ impl Page {
 pub struct TieredBlock<'a>(pub(super) Option<&'a Lists>);
 
 impl TieredBlock<'_> {
+    /// What a copy of its lists takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.map_or(0, Lists::bytes)
+    }
+
     /// The neighbours of the vertex at `local`, ascending, and the weights of the edges to them, which are none where all weigh 1.
     #[inline]
     pub fn weighted_neighbors(&self, local: LocalVertex) -> (&[VertexId], &[f64]) {

@@ -4,11 +4,13 @@
 //! page at a time, what is in memory from its versions, the rest from images (`state::pages`, rule E6). Nothing is put into tables, so a scan takes
 //! nothing out of memory that others use, and what it read goes when the next page comes.
 
+mod budget;
 mod census;
 mod incoming;
 mod joined;
 mod kernel_view;
 mod lists;
+mod runs;
 mod taken;
 mod topology;
 mod windows;
@@ -16,11 +18,10 @@ mod windows;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::{Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
 use hedgerow_mem::table::PAGE;
-use hedgerow_tier::{AdjacencyPart, PageId};
 
+use budget::Budget;
 pub(crate) use census::Census;
 pub use kernel_view::KernelView;
 pub use lists::TieredBlock;
@@ -28,12 +29,11 @@ pub use lists::TieredBlock;
 use crate::error::Result;
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
-use crate::state::pages::{ColdImage, Expected};
+use crate::state::pages::Expected;
 use crate::state::schema::LabelRef;
 use crate::state::selection::ChosenEdges;
 use crate::state::store::Core;
-use lists::{Lists, Page, list_of};
-use taken::{Taken, Taker};
+use taken::Taken;
 use windows::Windows;
 
 /// Vertices of a frontier that are put in the order of their pages at a time.
@@ -52,6 +52,7 @@ const BATCH: usize = 1 << 14;
 /// memory limit, or half of what is left of it, has room for (256 MiB without one), which are kept until others are asked for; or for the vertices of one visit.
 /// So are those against chosen edges of any directed graph where a property is tested or weighs: incoming lists do not keep it.
 pub struct TieredView {
+    budget: Arc<Budget>,
     snapshot: Snapshot,
     /// Of the default label: which vertices exist.
     vertices: Arc<Census>,
@@ -96,7 +97,8 @@ impl Snapshot {
         let (core, vertices) = (self.engine(), self.census()?.clone());
         let (snapshot, incoming, bound) = (self.clone(), Windows::default(), core.ids.bound());
         let taken = Taken::new(self, chosen, weight, &vertices)?;
-        let mut view = TieredView { snapshot, vertices, taken, bound, edge_count: 0, incoming };
+        let budget = Budget::new(&self.engine().core);
+        let mut view = TieredView { budget, snapshot, vertices, taken, bound, edge_count: 0, incoming };
         view.edge_count = view.count_edges()?;
         Ok(view)
     }
@@ -221,160 +223,4 @@ impl TieredView {
     fn expected(&self) -> Expected<impl Fn(SubgraphId) -> u64 + '_> {
         Expected { bound: self.bound, exists: |id| self.vertices.present(id) }
     }
-
-    /// Calls `f` with each subgraph of a range and its lists in a stored direction, until it breaks.
-    fn scan_lists(
-        &self,
-        subgraphs: Range<SubgraphId>,
-        direction: Direction,
-        mut f: impl FnMut(SubgraphId, TieredBlock<'_>) -> ControlFlow<()>,
-    ) -> Result<()> {
-        let pages = subgraphs.start.0 / PAGE as u32..subgraphs.end.0.div_ceil(PAGE as u32);
-        for page in pages {
-            let range = of_page(page, &subgraphs);
-            let lists = match self.vertices.has_page(page) {
-                true => Some(self.read_lists(page, &range, mask_of(&range), direction)?),
-                false => None,
-            };
-            for (at, id) in range.enumerate() {
-                let block = TieredBlock(lists.as_ref().and_then(|lists| lists.get(at)));
-                if f(SubgraphId(id), block).is_break() {
-                    return Ok(());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The lists of some neighboring subgraphs of a page, of which those in the mask are `wanted`, in a stored direction.
-    fn read_lists(&self, page: u32, range: &Range<u32>, wanted: u64, direction: Direction) -> Result<Page> {
-        let mut lists = Page::new(self.core().account(), range.len());
-        for taker in self.taken.takers(self.core()) {
-            let page = PageId { label: taker.label(), page };
-            let unweighed = self.read_label(page, wanted, direction, &taker, |place, found| {
-                lists.add((place + PAGE - range.start as usize % PAGE) % PAGE, found);
-            })?;
-            if let Some((src, dst)) = unweighed {
-                return Err(self.snapshot.no_weight(self.taken.weight_name(), (src, dst), taker.label()));
-            }
-        }
-        Ok(lists)
-    }
-
-    /// Calls `f` with the place on a page and the lists of each subgraph that is `wanted` of one label. Stops at an edge that has no number to weigh,
-    /// and tells it.
-    fn read_label(
-        &self,
-        page: PageId,
-        wanted: u64,
-        direction: Direction,
-        taker: &Taker<'_>,
-        mut f: impl FnMut(usize, Lists),
-    ) -> Result<Option<(VertexId, VertexId)>> {
-        let (core, ts) = (self.core(), self.snapshot.timestamp());
-        let id = |place: usize| SubgraphId(page.page * PAGE as u32 + place as u32);
-        let mut unweighed = None;
-        let mut give = |place, taken: taken::Taking| match taken {
-            Ok(lists) => f(place, lists),
-            Err(edge) => unweighed = Some(edge),
-        };
-        let cold = core.read_in_memory(page, wanted, ts, |place, subgraph| {
-            // With a reference that keeps the version: a hub takes its time.
-            let found = subgraph.read_kept(direction, ts, |read| taker.of_version(id(place), read))?;
-            found.into_iter().for_each(|found| give(place, found));
-            Ok(())
-        })?;
-        if let Some(cold) = cold {
-            core.read_cold(&cold, self.expected(), |image| {
-                let place = image.place;
-                let found = part_of(image, direction).map(|part| taker.of_part(id(place), part));
-                found.into_iter().for_each(|found| give(place, found));
-                Ok(())
-            })?;
-        }
-        Ok(unweighed)
-    }
-
-    /// Calls `f` with the runs of each vertex of a frontier in a stored direction, page after page.
-    fn visit_lists(
-        &self,
-        frontier: impl IntoIterator<Item = VertexId>,
-        direction: Direction,
-        mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
-    ) -> Result<()> {
-        let (mut frontier, mut batch) = (frontier.into_iter(), Vec::new());
-        loop {
-            take_batch(&mut frontier, &mut batch);
-            if batch.is_empty() {
-                return Ok(());
-            }
-            let page = |v: &VertexId| v.subgraph().index() / PAGE;
-            for group in batch.chunk_by(|a, b| page(a) == page(b)) {
-                match self.taken.plain {
-                    Some(label) => self.visit_page(label, group, direction, &mut f)?,
-                    None => self.visit_taken(group, direction, &mut f)?,
-                }
-            }
-        }
-    }
-
-    /// Visits vertices of one page, which are sorted, in a label as it is.
-    fn visit_page(
-        &self,
-        label: LabelId,
-        group: &[VertexId],
-        direction: Direction,
-        f: &mut impl FnMut(VertexId, &[VertexId], &[f64]),
-    ) -> Result<()> {
-        let Some(first) = group.first() else { return Ok(()) };
-        let page = PageId { label, page: (first.subgraph().index() / PAGE) as u32 };
-        let place = |v: &VertexId| v.subgraph().index() % PAGE;
-        let mut rest: [&[VertexId]; PAGE] = [&[]; PAGE];
-        let mut wanted = 0;
-        for of_subgraph in group.chunk_by(|a, b| place(a) == place(b)) {
-            if let Some(place) = of_subgraph.first().map(place) {
-                rest[place] = of_subgraph;
-                wanted |= 1 << place;
-            }
-        }
-        let ts = self.snapshot.timestamp();
-        let cold = self.core().read_in_memory(page, wanted, ts, |place, subgraph| {
-            // Those that were visited are not visited again if a later one is not in memory.
-            while let Some((&v, others)) = rest[place].split_first() {
-                subgraph.visit(direction, ts, v.local(), |run, weights| f(v, run, weights))?;
-                rest[place] = others;
-            }
-            Ok(())
-        })?;
-        if let Some(cold) = cold {
-            let mut charge = Charge::new(self.core().account(), Purpose::Views, 0);
-            self.core().read_cold(&cold, self.expected(), |image| {
-                charge.set(image.parts.iter().map(bytes_of).sum());
-                let of_image = std::mem::take(&mut rest[image.place]);
-                let part = part_of(image, direction);
-                let lists = part
-                    .as_ref()
-                    .map(|part| (&part.offsets, &part.neighbors[..], part.weights.as_deref().unwrap_or(&[])));
-                for &v in of_image {
-                    let list = lists
-                        .map(|(offsets, neighbors, weights)| list_of(offsets, neighbors, weights, v.local()));
-                    let (run, weights) = list.unwrap_or((&[], &[]));
-                    f(v, run, weights);
-                }
-                Ok(())
-            })?;
-        }
-        // Where there is no page or image, nobody has neighbors.
-        rest.iter().flat_map(|rest| rest.iter()).for_each(|&v| f(v, &[], &[]));
-        Ok(())
-    }
-}
-
-/// The bytes of the lists of a part.
-fn bytes_of(part: &AdjacencyPart) -> usize {
-    size_of_val(&part.neighbors[..]) + part.weights.as_ref().map_or(0, |weights| size_of_val(&weights[..]))
-}
-
-fn part_of(image: ColdImage, direction: Direction) -> Option<AdjacencyPart> {
-    image.parts.into_iter().find(|part| part.direction == direction)
 }

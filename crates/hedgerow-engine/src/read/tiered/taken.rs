@@ -160,12 +160,22 @@ impl Taker<'_> {
         self.label
     }
 
+    /// What so many entries take at most.
+    pub(super) fn bytes_of(&self, entries: usize) -> u64 {
+        (entries * (size_of::<VertexId>() + if self.weighted { size_of::<f64>() } else { 0 })) as u64
+    }
+
+    /// What is taken beside an image for the lists of a part of it.
+    pub(super) fn bytes_beside(&self, part: &AdjacencyPart) -> u64 {
+        if self.is_whole { 0 } else { self.bytes_of(part.neighbors.len()) }
+    }
+
     /// Of what is seen of a version of a subgraph. O(edges + delta).
     pub(super) fn of_version(&self, id: SubgraphId, read: Read<'_>) -> Taking {
         if self.is_whole {
             return Ok(Lists::copy(read, self.weighted));
         }
-        self.taking(id, |local, take| read.for_each_item(local, take))
+        self.taking((id, read.edge_entries() as usize), |local, take| read.for_each_item(local, take))
     }
 
     /// Of the lists of an image. O(edges).
@@ -174,7 +184,7 @@ impl Taker<'_> {
             return Ok(part.into());
         }
         let AdjacencyPart { offsets, neighbors, weights, ranks, columns, .. } = &part;
-        self.taking(id, |local, take| {
+        self.taking((id, neighbors.len()), |local, take| {
             let range = offsets[local.index()] as usize..offsets[local.index() + 1] as usize;
             for (at, &dst) in range.clone().zip(neighbors.get(range).unwrap_or(&[])) {
                 let rank = ranks.as_ref().and_then(|ranks| ranks.get(at)).copied().unwrap_or(0);
@@ -184,9 +194,14 @@ impl Taker<'_> {
         })
     }
 
-    /// Of the edges that `each` gives of each vertex, ascending.
-    fn taking(&self, id: SubgraphId, each: impl Fn(LocalVertex, &mut dyn FnMut(ItemRef<'_>))) -> Taking {
-        let (mut lists, mut unweighed) = (Lists::default(), None);
+    /// Of the edges that `each` gives of each vertex, ascending, no more than `most`.
+    fn taking(
+        &self,
+        (id, most): (SubgraphId, usize),
+        each: impl Fn(LocalVertex, &mut dyn FnMut(ItemRef<'_>)),
+    ) -> Taking {
+        let mut lists = Lists::with_capacity(most, if self.weighted { most } else { 0 });
+        let mut unweighed = None;
         for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
             let at = id.vertex(local);
             each(local, &mut |item| {
@@ -201,6 +216,7 @@ impl Taker<'_> {
             });
             lists.end_list(local);
         }
+        lists.shrink();
         unweighed.map_or(Ok(lists), Err)
     }
 }

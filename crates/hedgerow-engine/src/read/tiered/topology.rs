@@ -4,6 +4,7 @@ use std::ops::{ControlFlow, Range};
 
 use hedgerow_core::{Direction, SubgraphId, Topology, VertexId, WeightedTopology};
 
+use super::budget::Waits;
 use super::taken::Side;
 use super::{BATCH, TieredBlock, TieredView};
 use crate::error::Error;
@@ -54,11 +55,12 @@ impl Topology for TieredView {
         direction: Direction,
         f: impl FnMut(SubgraphId, TieredBlock<'_>) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        match self.taken.side(direction) {
-            Side::Stored(direction) => self.scan_lists(subgraphs, direction, f),
+        let scanned = match self.taken.side(direction) {
+            Side::Stored(direction) => self.scan_lists(subgraphs, (direction, Waits::Yes), f),
             Side::Searched => self.scan_incoming(subgraphs, f),
             Side::Joined => self.scan_joined(subgraphs, f),
-        }
+        };
+        scanned.map_err(|stop| self.budget.error_of(stop))
     }
 
     fn visit(
@@ -82,10 +84,11 @@ impl WeightedTopology for TieredView {
         direction: Direction,
         f: impl FnMut(VertexId, &[VertexId], &[f64]),
     ) -> Result<(), Error> {
-        match self.taken.side(direction) {
-            Side::Stored(direction) => self.visit_lists(frontier, direction, f),
-            Side::Searched => self.visit_incoming(frontier, f),
+        let visited = match self.taken.side(direction) {
+            Side::Stored(direction) => self.visit_lists(frontier, (direction, Waits::Yes), f),
+            Side::Searched => self.visit_incoming(frontier, Waits::Yes, f),
             Side::Joined => self.visit_joined(frontier, f),
-        }
+        };
+        visited.map_err(|stop| self.budget.error_of(stop))
     }
 }

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use hedgerow_core::account::Account;
 use hedgerow_core::sync::Mutex;
 use hedgerow_core::{LocalVertex, SubgraphId, VertexId};
 use hedgerow_mem::table::PAGE;
 
+use super::budget::Grant;
 use super::lists::{Lists, Page, TieredBlock};
 
 /// The windows that are kept.
 #[derive(Default)]
 pub(super) struct Windows {
-    /// How many edges lead to the vertices of each page, of those to which some lead.
-    pub(super) totals: OnceLock<BTreeMap<u32, u64>>,
+    /// How many edges lead to each page, of those to which some lead.
+    pub(super) totals: OnceLock<BTreeMap<u32, Totals>>,
     /// The one asked for last at the end.
     kept: Mutex<Vec<Arc<Window>>>,
 }
@@ -38,6 +38,12 @@ impl Windows {
         drop(oldest);
     }
 
+    /// Lets go of all; whether there were some.
+    pub(super) fn forget(&self) -> bool {
+        let kept = std::mem::take(&mut *self.kept.lock());
+        !kept.is_empty()
+    }
+
     /// Keeps a window, and no more than `most`: several threads may have found room for theirs.
     pub(super) fn keep(&self, window: Arc<Window>, most: usize) {
         let mut kept = self.kept.lock();
@@ -49,14 +55,48 @@ impl Windows {
     }
 }
 
+/// How many edges lead to the vertices of each subgraph of a page.
+#[derive(Clone, Copy)]
+pub(super) struct Totals([u32; PAGE]);
+
+impl Default for Totals {
+    fn default() -> Totals {
+        Totals([0; PAGE])
+    }
+}
+
+impl Totals {
+    pub(super) fn count(&mut self, place: usize) {
+        self.0[place] = self.0[place].saturating_add(1);
+    }
+
+    pub(super) fn sum(&self) -> u64 {
+        self.0.iter().map(|&edges| u64::from(edges)).sum()
+    }
+
+    /// What a window of so many edges takes at most for this page: all its edges as they are met, and the lists of one subgraph, which take
+    /// no more than they did.
+    pub(super) fn bytes(&self, weighted: bool) -> u64 {
+        let each = size_of::<(LocalVertex, VertexId)>() + if weighted { size_of::<f64>() } else { 0 };
+        let largest = self.0.iter().copied().max().unwrap_or(0);
+        (self.sum() + u64::from(largest)) * each as u64 + page_bytes()
+    }
+}
+
 /// The edges into some pages.
 pub(super) struct Window {
     pub(super) pages: Range<u32>,
     /// Those to which edges lead, ascending.
     lists: Vec<(u32, Page)>,
+    grant: Grant,
 }
 
 impl Window {
+    /// What is reserved for it.
+    pub(super) fn reserved(&self) -> u64 {
+        self.grant.bytes()
+    }
+
     pub(super) fn block(&self, id: SubgraphId) -> TieredBlock<'_> {
         let page = id.0 / PAGE as u32;
         let found = self.lists.binary_search_by_key(&page, |(page, _)| *page).ok();
@@ -84,15 +124,28 @@ impl Default for Gathered {
     }
 }
 
+/// What a page of a window takes at most beside its edges, while they are gathered and when they are lists.
+fn page_bytes() -> u64 {
+    size_of::<Gathered>() as u64 + Page::bytes_of(PAGE)
+}
+
 /// The page of a vertex.
 pub(super) fn page_of(v: VertexId) -> u32 {
     v.subgraph().0 / PAGE as u32
 }
 
 impl Gathering {
-    /// Of the pages to which edges lead.
-    pub(super) fn new(numbers: Vec<u32>) -> Gathering {
-        let gathered = std::iter::repeat_with(Gathered::default).take(numbers.len()).collect();
+    /// Of the pages to which edges lead, with room for as many.
+    pub(super) fn new<'t>(totals: impl Iterator<Item = (&'t u32, &'t Totals)>, weighted: bool) -> Gathering {
+        let room_for = |totals: &Totals| {
+            let mut page = Gathered::default();
+            for (place, &edges) in totals.0.iter().enumerate() {
+                page.edges[place].reserve_exact(edges as usize);
+                page.weights[place].reserve_exact(if weighted { edges as usize } else { 0 });
+            }
+            page
+        };
+        let (numbers, gathered) = totals.map(|(&page, totals)| (page, room_for(totals))).unzip();
         Gathering { numbers, gathered }
     }
 
@@ -105,16 +158,17 @@ impl Gathering {
         page.weights[place].extend(weight);
     }
 
-    /// The window of the edges that were taken.
-    pub(super) fn finish(self, pages: Range<u32>, account: &Arc<Account>) -> Window {
+    /// The window of the edges that were taken, for which there is a `grant`.
+    pub(super) fn finish(self, pages: Range<u32>, mut grant: Grant) -> Window {
         let mut lists = Vec::with_capacity(self.numbers.len());
         for (number, of_page) in self.numbers.into_iter().zip(self.gathered) {
-            let mut page = Page::new(account, PAGE);
+            let mut page = Page::new(PAGE);
             for (place, (edges, weights)) in of_page.edges.into_iter().zip(of_page.weights).enumerate() {
                 page.add(place, Lists::of_edges(&edges, &weights));
             }
             lists.push((number, page));
         }
-        Window { pages, lists }
+        grant.keep(lists.iter().map(|(_, page)| page.bytes() as u64).sum());
+        Window { pages, lists, grant }
     }
 }

@@ -12,12 +12,16 @@ use crate::state::store::Core;
 
 /// What a page takes beside its edges, about: versions, deltas and offsets of 64 subgraphs in both directions.
 const PAGE_BYTES: u64 = 64 << 10;
+/// What it takes while it is read: buffers, and an image.
+const BUFFER_BYTES: u64 = 640 << 10;
+/// A page that takes more than this share of the limit is loaded without its chains.
+const LARGE: u64 = 8;
 /// This share of the limit stays free of what reads have loaded.
 const FREE: u64 = 16;
 
 impl Core {
     /// The subgraph of a label; `None` where there never was anything on its page. Where the page is not loaded, it is: then
-    /// O(edges of 4,096 vertices), and reads of files. Never called with a latch, or in a walk over versions.
+    /// O(edges of 4,096 vertices), and reads of files; of a page that is a good part of the memory limit no chain is in memory then. Never called with a latch, or in a walk over versions.
     ///
     /// # Errors
     /// A [`StorageError`]: damage, the system's errors, a limit that has no room for the page.
@@ -37,14 +41,19 @@ impl Core {
         page: PageId,
         id: SubgraphId,
     ) -> Result<Option<&'c Subgraph>> {
-        self.load_page(table, page)?;
+        if self.is_large_page(page) {
+            self.check_owner()?;
+            let note = |stored| self.eviction.note_stored(stored);
+            self.load_within(PAGE_BYTES, |_| self.pages.load_marked(table, page, note))?;
+        } else {
+            self.load_page(table, page)?;
+        }
         Ok(table.get(id))
     }
 
     fn load_page(&self, table: &SubgraphTable, id: PageId) -> Result<()> {
         self.check_owner()?;
-        self.check_room_for_page(id)?;
-        self.pages.load(table, id)
+        self.load_within(self.room_for_page(id), |loading| self.pages.load(table, id, loading))
     }
 
     /// Whether the page of the subgraph is stored and not loaded.
@@ -107,13 +116,23 @@ impl Core {
         StorageError::MemoryLimit { limit, used, needed: limit }.into()
     }
 
-    fn check_room_for_page(&self, id: PageId) -> Result<()> {
-        self.check_room_to_load(id, 1)
+    /// Whether a page is a good part of the memory limit: then only those of its chains come into memory that somebody needs.
+    fn is_large_page(&self, id: PageId) -> bool {
+        let bytes = || self.bytes_to_load(id).max(self.pages.sources().bytes_of_page(id));
+        self.memory_limit.is_some_and(|limit| bytes() > limit / LARGE)
     }
 
-    /// A subgraph counts as a quarter of its page at most: hubs are not told apart.
-    pub(super) fn check_room_for_subgraph(&self, id: ImageId) -> Result<()> {
-        self.check_room_to_load(id.page(), 4)
+    fn room_for_page(&self, id: PageId) -> u64 {
+        if self.memory_limit.is_none() {
+            return 0;
+        }
+        let needed = self.bytes_to_load(id);
+        needed.saturating_add(BUFFER_BYTES.min(needed / 2))
+    }
+
+    /// About what a subgraph takes that is read back: a quarter of its page. Once it is read, its lists tell.
+    pub(super) fn room_for_subgraph(&self, id: ImageId) -> u64 {
+        if self.memory_limit.is_some() { self.bytes_to_load(id.page()) / 4 } else { 0 }
     }
 
     /// Refuses to load a label that the memory limit has no room for, even if nothing else were in memory. O(pages) where there is something
@@ -149,15 +168,5 @@ impl Core {
         let free = if self.eviction.happens() { self.subgraphs.arena().stats().free() as u64 } else { 0 };
         let needed = (self.bytes_to_load(id.page()) / share).saturating_add(limit / FREE);
         self.account().used().saturating_add(needed) <= limit.saturating_add(free)
-    }
-
-    /// Refuses to load the `share`th part of a page where the memory limit has no room for it, whatever is taken out of memory for it.
-    fn check_room_to_load(&self, id: PageId, share: u64) -> Result<()> {
-        let Some(limit) = self.memory_limit else { return Ok(()) };
-        let needed = self.bytes_to_load(id) / share;
-        if self.has_room_to_read(limit, needed) {
-            return Ok(());
-        }
-        Err(StorageError::MemoryLimit { limit, used: self.account().used(), needed }.into())
     }
 }

@@ -7,7 +7,7 @@ use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 use hedgerow_mem::Subgraph;
 use hedgerow_mem::table::PAGE;
 use hedgerow_mem::version::NotInMemory;
-use hedgerow_tier::{AdjacencyPart, ImageSummary, PageId, SubgraphImage};
+use hedgerow_tier::{AdjacencyPart, ImageSummary, PageId, ReadMemory, SubgraphImage};
 
 use super::{Installer, invalid};
 use crate::error::Result;
@@ -130,7 +130,7 @@ impl Core {
     }
 
     /// Reads the images of what is not in memory, in no order, and gives each to `f`; of a subgraph that has none there is nothing. Nothing
-    /// is put into tables. One image is in memory at a time, and the blocks of one read.
+    /// is put into tables. One image is in memory at a time, and the blocks of one read; `has_memory` is asked before they are.
     ///
     /// # Errors
     /// As of every read of a file; damage, where an image does not fit what is `expected`; whatever `f` returns.
@@ -138,6 +138,7 @@ impl Core {
         &self,
         cold: &Cold,
         expected: Expected<impl Fn(SubgraphId) -> u64>,
+        has_memory: &mut dyn FnMut(ReadMemory) -> bool,
         mut f: impl FnMut(ColdImage) -> Result<()>,
     ) -> Result<()> {
         let (schema, label) = (self.schema.load_full(), cold.page.label);
@@ -148,7 +149,7 @@ impl Core {
             bound: expected.bound,
             arena: self.subgraphs.arena(),
         };
-        cold.sources.read_images(cold.page, cold.places, |image, file| {
+        cold.sources.read_images((cold.page, cold.places), has_memory, |image, file| {
             if label == LabelId::DEFAULT {
                 installer.check_vertices((image.id, image.present), file)?;
             }

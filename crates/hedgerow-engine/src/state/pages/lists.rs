@@ -3,7 +3,7 @@
 //! The first read of a chain reads what it asks for and no more; who reads a chain again soon has it in memory for the reads to come. Where
 //! no limit was given everything is loaded at its first touch: it stays, so that the reads that follow find it.
 
-use hedgerow_core::account::{Charge, Purpose};
+use hedgerow_core::account::Charge;
 use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::version::{NotInMemory, Read};
 use hedgerow_mem::{Arena, Memory, Subgraph, SubgraphTable};
@@ -257,16 +257,24 @@ impl Core {
 
     /// What segments say of a list.
     fn list_in(&self, sources: &Sources, wanted: Wanted) -> Result<ColdList> {
-        match sources.read_list(&wanted.query(), self.cold.cache())? {
-            Some((found, file)) => self.cold_list(wanted, found, file),
-            None => self.cold_list(wanted, ListImage::default(), ""),
+        let (query, cache) = (wanted.query(), self.cold.cache());
+        let (found, charge) =
+            self.read_within(|room| sources.read_list(&query, cache, &mut |memory| room.has(memory)))?;
+        match found {
+            Some((found, file)) => self.cold_list(wanted, found, (file, charge)),
+            None => self.cold_list(wanted, ListImage::default(), ("", charge)),
         }
     }
 
     /// What an image says of a list, held against the schema and the graph.
-    fn cold_list(&self, wanted: Wanted, found: ListImage, file: &str) -> Result<ColdList> {
+    fn cold_list(
+        &self,
+        wanted: Wanted,
+        found: ListImage,
+        (file, mut charge): (&str, Charge),
+    ) -> Result<ColdList> {
         let ListImage { present, degree, part } = found;
-        let charge = Charge::new(self.account(), Purpose::Files, part.as_ref().map_or(0, bytes_of));
+        let bytes = part.as_ref().map_or(0, bytes_of);
         let (schema, arena) = (self.schema.load(), Arena::default());
         let (config, checkpoint, bound) = (self.config, self.clock.published(), self.ids.bound());
         let installer = Installer { config, schema: &schema, checkpoint, bound, arena: &arena };
@@ -287,6 +295,7 @@ impl Core {
         // Every reader that there is may see it.
         latched.install(wanted.direction, main, Timestamp::ZERO, self.is_weighted(wanted.label));
         drop(latched);
+        charge.set(bytes.min(charge.bytes()));
         Ok(ColdList { subgraph, degree: degree as usize, _charge: charge })
     }
 }

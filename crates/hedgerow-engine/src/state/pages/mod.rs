@@ -16,13 +16,14 @@ mod reload;
 mod stored_keys;
 mod whole;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use hedgerow_core::sync::Mutex;
 use hedgerow_core::{Direction, GraphConfig, LabelId, SubgraphId, Timestamp};
 use hedgerow_mem::SubgraphTable;
 use hedgerow_mem::table::{PAGE, SubgraphPage};
-use hedgerow_tier::{PageId, SubgraphImage};
+use hedgerow_tier::{PageId, ReadMemory, SubgraphImage};
 
 use crate::error::Result;
 use crate::files::sources::{Sources, page_of_vertices};
@@ -94,16 +95,21 @@ impl Pages {
         Installer { config, schema: &self.schema, checkpoint, bound, arena: table.arena() }
     }
 
+    /// Held by who loads the page.
+    fn turn(&self, id: PageId) -> &Mutex<()> {
+        &self.turns[id.page as usize % TURNS]
+    }
+
     /// Loads a page into its table, unless it is there. O(edges of the page); blocks on reads, and for another thread that loads the same
-    /// page.
-    pub(crate) fn load(&self, table: &SubgraphTable, id: PageId) -> Result<()> {
-        let _turn = self.turns[id.page as usize % TURNS].lock();
+    /// page. Asks `loading` before memory is taken.
+    pub(crate) fn load(&self, table: &SubgraphTable, id: PageId, loading: &mut dyn RoomToLoad) -> Result<()> {
+        let _turn = self.turn(id).lock();
         if !table.is_unloaded(id.page as usize) {
             return Ok(());
         }
         let sources = self.sources();
         let page = SubgraphPage::new(table.memory().clone(), PAGE);
-        match self.fill(&page, table, &sources, (id, u64::MAX)) {
+        match self.fill((&page, table), &sources, (id, u64::MAX), loading) {
             Ok(()) => {
                 table.load(id.page as usize, page);
                 Ok(())
@@ -118,16 +124,18 @@ impl Pages {
     /// Reads the chains of the places `wanted` of a page into it.
     fn fill(
         &self,
-        page: &SubgraphPage,
-        table: &SubgraphTable,
+        (page, table): (&SubgraphPage, &SubgraphTable),
         sources: &Sources,
         (id, wanted): (PageId, u64),
+        loading: &mut dyn RoomToLoad,
     ) -> Result<()> {
         let living = if id.label == LabelId::DEFAULT { None } else { Some(living(sources, id)?) };
         let installer = self.installer(table);
-        sources.read_images(id, wanted, |image, file| {
+        let loading = RefCell::new(loading);
+        let has_memory = &mut |memory| loading.borrow_mut().has(memory);
+        sources.read_images((id, wanted), has_memory, |image, file| {
             let place = image.id.index() % PAGE;
-            match &living {
+            let installed = match &living {
                 None => install_vertices(&installer, image, &page[place], file),
                 Some(living) if image.present & !living[place] != 0 => {
                     Err(invalid(file, "edges of a vertex that does not exist"))
@@ -136,9 +144,31 @@ impl Pages {
                     let part = installer.checked(image.id, part, file)?;
                     installer.labelled(image.id, part, &page[place], file).map(drop)
                 }),
-            }
+            };
+            loading.borrow_mut().keep_image();
+            installed
         })
     }
+}
+
+/// Who is asked for room before memory is taken for what is loaded.
+pub(crate) trait RoomToLoad {
+    /// Whether there is room for what a read is about to take.
+    fn has(&mut self, memory: ReadMemory) -> bool;
+
+    /// An image is gone, and its copy is in the arena.
+    fn keep_image(&mut self);
+}
+
+/// Whatever is loaded has room, as while a store is opened.
+pub(crate) struct AnyRoom;
+
+impl RoomToLoad for AnyRoom {
+    fn has(&mut self, _: ReadMemory) -> bool {
+        true
+    }
+
+    fn keep_image(&mut self) {}
 }
 
 fn install_vertices(

@@ -1,12 +1,12 @@
-//! Loading some chains of a page while a store is opened within a memory limit: what is replayed needs those that it changes, and of the others
-//! which vertices exist.
+//! Loading some chains of a page within a memory limit. What is replayed while a store is opened needs those that it changes, and of the others
+//! which vertices exist. A page that is a good part of the limit is loaded without chains.
 
 use hedgerow_core::LabelId;
 use hedgerow_mem::SubgraphTable;
 use hedgerow_mem::table::{PAGE, SubgraphPage};
 use hedgerow_tier::{ImageId, ImageSummary, PageId};
 
-use super::{Pages, discard, invalid, living, places};
+use super::{AnyRoom, Pages, discard, invalid, living, places};
 use crate::error::Result;
 use crate::files::sources::Sources;
 use crate::state::directions::directions_of;
@@ -22,12 +22,40 @@ impl Pages {
         }
         let page = SubgraphPage::new(table.memory().clone(), PAGE);
         let filled = self
-            .fill(&page, table, &sources, (id, wanted))
+            .fill((&page, table), &sources, (id, wanted), &mut AnyRoom)
             .and_then(|()| self.mark_others(&page, table, &sources, (id, wanted)));
         match filled {
             Ok(marked) => {
                 table.load(id.page as usize, page);
                 Ok(marked)
+            }
+            Err(error) => {
+                discard(&page);
+                Err(error)
+            }
+        }
+    }
+
+    /// Has a page in memory, unless it is there, with all its chains marked as not in memory: readers and commits read back those that they
+    /// need. `note` is told how many subgraphs that are before anybody sees them. O(images of the page), and a read of each segment's directory;
+    /// blocks for another thread that loads the same page.
+    pub(crate) fn load_marked(
+        &self,
+        table: &SubgraphTable,
+        id: PageId,
+        note: impl FnOnce(u64),
+    ) -> Result<()> {
+        let _turn = self.turn(id).lock();
+        if !table.is_unloaded(id.page as usize) {
+            return Ok(());
+        }
+        let sources = self.sources();
+        let page = SubgraphPage::new(table.memory().clone(), PAGE);
+        match self.mark_others(&page, table, &sources, (id, 0)) {
+            Ok(marked) => {
+                note(marked.unsigned_abs());
+                table.load(id.page as usize, page);
+                Ok(())
             }
             Err(error) => {
                 discard(&page);
@@ -80,7 +108,7 @@ impl Pages {
         let missing = places(wanted).filter(gone).fold(0, |mask: u64, place| mask | 1 << place);
         let (installer, mut back) = (self.installer(table), 0);
         let weighted = installer.config.weighted && id.label == LabelId::DEFAULT;
-        sources.read_images(id, missing, |image, file| {
+        sources.read_images((id, missing), &mut |_| true, |image, file| {
             let image_id = ImageId { label: id.label, subgraph: image.id };
             let (place, present) = (image.id.index() % PAGE, image.present);
             let mains = installer.mains(image_id, Some(image), file)?;

@@ -2,19 +2,26 @@
 
 use std::sync::Arc;
 
+use hedgerow_core::account::Charge;
 use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp};
 use hedgerow_mem::version::NotInMemory;
 use hedgerow_mem::{Arena, Main, Memory, Subgraph, SubgraphTable};
 use hedgerow_tier::{ImageId, SubgraphImage};
 use rayon::prelude::*;
 
-use super::{Installer, invalid};
+use super::{Installer, RoomToLoad, invalid};
 use crate::error::{Error, Result};
 use crate::files::sources::Sources;
 use crate::state::store::Core;
 
 /// How often a read looks again that finds what it has just loaded taken out of memory.
 pub(super) const MOST_LOOKS: usize = 100;
+
+/// A subgraph as a page version has it, which belongs to a call.
+struct Past {
+    subgraph: Subgraph,
+    _charge: Charge,
+}
 
 impl Core {
     /// What `f` reads of a subgraph of a label at the registered timestamp `t`; it is loaded if need be; `None` where there never was anything on its page. `f` must
@@ -30,11 +37,11 @@ impl Core {
         t: Timestamp,
         mut f: impl FnMut(&Subgraph) -> std::result::Result<R, NotInMemory>,
     ) -> Result<Option<R>> {
-        let (mut looks, mut past) = (0, None::<Box<Subgraph>>);
+        let (mut looks, mut past) = (0, None::<Box<Past>>);
         loop {
             let found = match &past {
                 None => self.table(label).and_then(|table| table.get(id)),
-                Some(past) => Some(&**past),
+                Some(past) => Some(&past.subgraph),
             };
             // Nothing that may fail stands before what is nearly always so, and `f` stays in registers.
             if let Some(subgraph) = found
@@ -61,10 +68,13 @@ impl Core {
     /// As a page version has it: a subgraph of its own, which belongs to the call.
     #[cold]
     #[inline(never)]
-    fn past_subgraph(&self, id: ImageId, t: Timestamp) -> Result<Option<Box<Subgraph>>> {
+    fn past_subgraph(&self, id: ImageId, t: Timestamp) -> Result<Option<Box<Past>>> {
         let Some(sources) = self.past(id, t) else { return Ok(None) };
         self.check_owner()?;
-        let (image, file) = match sources.read_image(id, self.cold.cache())? {
+        let cache = self.cold.cache();
+        let (found, charge) =
+            self.read_within(|room| sources.read_image(id, cache, &mut |memory| room.has(memory)))?;
+        let (image, file) = match found {
             Some((image, file)) => (Some(image), file),
             None => (None, ""),
         };
@@ -77,7 +87,7 @@ impl Core {
             latched.install(direction, main, Timestamp::ZERO, self.is_weighted(id.label));
         }
         drop(latched);
-        Ok(Some(Box::new(past)))
+        Ok(Some(Box::new(Past { subgraph: past, _charge: charge })))
     }
 
     /// Has a subgraph in memory; whether there is one.
@@ -105,7 +115,10 @@ impl Core {
         if self.relink(subgraph) {
             return Ok(());
         }
-        self.check_room_for_subgraph(id)?;
+        self.load_within(self.room_for_subgraph(id), |loading| self.read_back(id, subgraph, loading))
+    }
+
+    fn read_back(&self, id: ImageId, subgraph: &Subgraph, loading: &mut dyn RoomToLoad) -> Result<()> {
         // Before the mark is seen, and that before the segments are taken: those hold what was applied by then, or more. A stamp that was
         // loaded later may be of a change that came meanwhile, which no segment has yet.
         let applied = subgraph.stamp().applied();
@@ -117,10 +130,11 @@ impl Core {
             // Without segments nothing was ever clean: what is not in memory is nowhere.
             return Err(NotInMemory.into());
         }
-        let (image, file) = match sources.read_image(id, self.cold.cache())? {
-            Some((image, file)) => (Some(image), file),
-            None => (None, ""),
-        };
+        let (image, file) =
+            match sources.read_image(id, self.cold.cache(), &mut |memory| loading.has(memory))? {
+                Some((image, file)) => (Some(image), file),
+                None => (None, ""),
+            };
         let present = image.as_ref().map_or(0, |image| image.present);
         let mains = self.mains_of(id, image, file, self.subgraphs.arena())?;
         let mut latched = subgraph.latch();

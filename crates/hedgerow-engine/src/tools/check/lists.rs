@@ -72,7 +72,7 @@ impl Lists<'_> {
         let Some(cold) = cold else { return Ok(()) };
         let expected = Expected { bound: self.core.ids.bound(), exists: |id| self.census.present(id) };
         let mut charge = Charge::new(self.core.account(), Purpose::Views, 0);
-        self.core.read_cold(&cold, expected, |image| {
+        self.core.read_cold(&cold, expected, &mut |_| true, |image| {
             charge.set(image.parts.iter().map(bytes_of).sum());
             image.parts.iter().for_each(|part| of_part(subgraph_at(image.place), part, f));
             Ok(())

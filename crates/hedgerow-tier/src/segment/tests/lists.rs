@@ -91,7 +91,7 @@ fn every_list_comes_back(config: GraphConfig, images: &[SubgraphImage]) {
         for image in images {
             let page = reader.find_page(image.image_id().page()).unwrap();
             for query in queries(image) {
-                let found = reader.read_list(page, &query, &cache).unwrap().unwrap();
+                let found = reader.read_list(page, &query, &cache, &mut |_| true).unwrap().unwrap();
                 check(image, &query, &found);
             }
         }
@@ -103,7 +103,7 @@ pub(super) fn readable(reader: &SegmentReader, images: &[SubgraphImage]) -> usiz
     let can_be_read = |image: &&SubgraphImage| {
         let page = reader.find_page(image.image_id().page()).unwrap();
         let whole = |query: &ListQuery| query.extent == Extent::Whole && expected(image, query).0 > 0;
-        let reads = |query: &ListQuery| reader.read_list(page, query, &cache_of(0)).is_ok();
+        let reads = |query: &ListQuery| reader.read_list(page, query, &cache_of(0), &mut |_| true).is_ok();
         queries(image).iter().filter(|query| whole(query)).any(reads)
     };
     images.iter().filter(can_be_read).count()
@@ -115,7 +115,7 @@ pub(super) fn break_no_rule(reader: &SegmentReader, images: &[SubgraphImage]) {
     for image in images {
         let Some(page) = reader.find_page(image.image_id().page()) else { continue };
         for query in queries(image).iter().filter(|query| query.extent == Extent::Whole) {
-            match reader.read_list(page, query, &cache) {
+            match reader.read_list(page, query, &cache, &mut |_| true) {
                 Ok(found) => {
                     let part = found.and_then(|found| found.part);
                     let broken = part.and_then(|part| check_part(&part.as_ref(), !0, &config));
@@ -174,9 +174,9 @@ fn what_a_page_does_not_have_is_not_found() {
     let mut query = queries(&dense_image(3, 64))[2];
     for (label, subgraph) in [(0, 4), (1, 3), (0, 67)] {
         query.image = ImageId { label: LabelId(label), subgraph: SubgraphId(subgraph) };
-        assert!(reader.read_list(0, &query, &cache_of(0)).unwrap().is_none());
+        assert!(reader.read_list(0, &query, &cache_of(0), &mut |_| true).unwrap().is_none());
     }
-    let refused = reader.read_list(1, &query, &cache_of(0));
+    let refused = reader.read_list(1, &query, &cache_of(0), &mut |_| true);
     assert!(matches!(refused, Err(TierError::NoSuchPage { index: 1, len: 1 })));
 }
 
@@ -200,7 +200,7 @@ fn lists_take_a_read_for_each_block_that_they_lie_in() {
         let before = counters.reads.load(Ordering::Relaxed);
         let local = LocalVertex(image.present.trailing_zeros() as u8);
         let query = ListQuery { image: image.image_id(), local, direction, extent, rows: true };
-        let found = reader.read_list(0, &query, cache).unwrap().unwrap();
+        let found = reader.read_list(0, &query, cache, &mut |_| true).unwrap().unwrap();
         check(image, &query, &found);
         counters.reads.load(Ordering::Relaxed) - before
     };
@@ -211,7 +211,7 @@ fn lists_take_a_read_for_each_block_that_they_lie_in() {
     assert_eq!(reads_of(&images[7], Extent::Near(VertexId(9)), out, &cache), 0, "it is kept");
     let dead = ListQuery { local: LocalVertex(3), ..queries(&images[30])[2] };
     let before = counters.reads.load(Ordering::Relaxed);
-    assert_eq!(reader.read_list(0, &dead, &cache).unwrap().unwrap().part, None);
+    assert_eq!(reader.read_list(0, &dead, &cache, &mut |_| true).unwrap().unwrap().part, None);
     assert_eq!(counters.reads.load(Ordering::Relaxed), before, "no vertex, no read");
     let hub = &images[30];
     assert_eq!(reads_of(hub, Extent::Degree, out, &cache), 1, "its head");
@@ -251,7 +251,7 @@ fn lists_of_a_damaged_file_are_right_or_errors() {
         for (image, query) in all.iter().skip(at % 7).step_by(7) {
             let page = reader.find_page(image.image_id().page()).unwrap();
             for _ in 0..2 {
-                match reader.read_list(page, query, &cache) {
+                match reader.read_list(page, query, &cache, &mut |_| true) {
                     Ok(found) => {
                         check(image, query, &found.unwrap());
                         right += 1;
@@ -273,6 +273,6 @@ fn lists_of_a_damaged_file_are_right_or_errors() {
     fs.overwrite(&segment_name(FILE), &bytes[..100]);
     let (image, query) = all.iter().find(|(_, query)| query.extent == Extent::Whole).unwrap();
     let page = reader.find_page(image.image_id().page()).unwrap();
-    let error = reader.read_list(page, query, &cache_of(0)).unwrap_err();
+    let error = reader.read_list(page, query, &cache_of(0), &mut |_| true).unwrap_err();
     assert!(matches!(error.corruption().unwrap().kind, CorruptionKind::Truncated { .. }), "{error}");
 }

@@ -1,0 +1,286 @@
+//! Runs of neighboring subgraphs whose lists are read together, and visits of single vertices, in memory that is reserved before it is taken.
+
+use std::cell::RefCell;
+use std::ops::{ControlFlow, Range};
+
+use hedgerow_core::{Direction, SubgraphId, VertexId};
+use hedgerow_mem::table::PAGE;
+use hedgerow_tier::{AdjacencyPart, PageId, ReadMemory};
+
+use super::budget::{Grant, Run, Stop, Waits};
+use super::lists::{Page, TieredBlock, list_of};
+use super::taken::{Taker, Taking};
+use super::{TieredView, mask_of, of_page, take_batch};
+use crate::error::Result;
+use crate::state::pages::{ColdImage, places};
+
+/// The next vertices of a frontier on one page, by the place of their subgraph.
+type ByPlace<'v> = [&'v [VertexId]; PAGE];
+
+impl TieredView {
+    /// Calls `f` with each subgraph of a range and its lists in a stored direction, until it breaks.
+    pub(super) fn scan_lists(
+        &self,
+        subgraphs: Range<SubgraphId>,
+        (direction, waits): (Direction, Waits),
+        mut f: impl FnMut(SubgraphId, TieredBlock<'_>) -> ControlFlow<()>,
+    ) -> std::result::Result<(), Stop> {
+        let read = |page, rest| self.read_run(page, rest, direction, waits);
+        self.for_each_run(subgraphs, read, |range, run: Option<&Run>| {
+            range.enumerate().try_for_each(|(at, id)| {
+                f(SubgraphId(id), TieredBlock(run.and_then(|run| run.lists.get(at))))
+            })
+        })
+    }
+
+    /// Calls `f` with runs of subgraphs that make up a range, each of one page, and what `read` reads of the first subgraphs of a range on a page,
+    /// until it breaks; with nothing where a page has no vertices. What was read goes before more is.
+    pub(super) fn for_each_run<R>(
+        &self,
+        subgraphs: Range<SubgraphId>,
+        mut read: impl FnMut(u32, Range<u32>) -> std::result::Result<(Range<u32>, R), Stop>,
+        mut f: impl FnMut(Range<u32>, Option<&R>) -> ControlFlow<()>,
+    ) -> std::result::Result<(), Stop> {
+        let pages = subgraphs.start.0 / PAGE as u32..subgraphs.end.0.div_ceil(PAGE as u32);
+        for page in pages {
+            let mut rest = of_page(page, &subgraphs);
+            if !self.vertices.has_page(page) {
+                if f(rest, None).is_break() {
+                    return Ok(());
+                }
+                continue;
+            }
+            while !rest.is_empty() {
+                let (range, run) = read(page, rest.clone())?;
+                rest.start = range.end;
+                if f(range, Some(&run)).is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The first subgraphs of a range on a page, and their lists.
+    fn read_run(
+        &self,
+        page: u32,
+        range: Range<u32>,
+        direction: Direction,
+        waits: Waits,
+    ) -> std::result::Result<(Range<u32>, Run), Stop> {
+        self.first_half_that_fits(range, waits, |part| self.read_lists(page, part, mask_of(part), direction))
+    }
+
+    /// What `read` reads of the first subgraphs of a range: of all, or of half as many each time that there is no room. Memory that others
+    /// use is asked for only for a single one.
+    pub(super) fn first_half_that_fits<R>(
+        &self,
+        range: Range<u32>,
+        waits: Waits,
+        read: impl Fn(&Range<u32>) -> std::result::Result<R, Stop>,
+    ) -> std::result::Result<(Range<u32>, R), Stop> {
+        let mut end = range.end;
+        self.budget.with_room(waits, || {
+            loop {
+                let part = range.start..end;
+                match read(&part) {
+                    Err(Stop::NoRoom(_)) if part.len() > 1 => end = part.start + part.len() as u32 / 2,
+                    read => return read.map(|run| (part, run)),
+                }
+            }
+        })
+    }
+
+    /// The lists of some neighboring subgraphs of a page, of which those in the mask are `wanted`, in a stored direction.
+    pub(super) fn read_lists(
+        &self,
+        page: u32,
+        range: &Range<u32>,
+        wanted: u64,
+        direction: Direction,
+    ) -> std::result::Result<Run, Stop> {
+        let mut grant = Grant::new(&self.budget);
+        grant.keep(Page::bytes_of(range.len()));
+        grant.checked(Ok(()))?;
+        let mut run = Run { lists: Page::new(range.len()), grant };
+        for taker in self.taken.takers(self.core()) {
+            let page = PageId { label: taker.label(), page };
+            let read = self.read_label((page, range.start, wanted), direction, &taker, &mut run);
+            if let Some((src, dst)) = run.grant.checked(read)? {
+                let unweighed = self.snapshot.no_weight(self.taken.weight_name(), (src, dst), taker.label());
+                return Err(unweighed.into());
+            }
+            run.grant.end_read();
+        }
+        Ok(run)
+    }
+
+    /// Adds to a run that begins with the subgraph `first` the lists of those that are `wanted` of one label. Stops where there is no room, which
+    /// the run's grant tells, and at an edge that has no number to weigh, which is returned.
+    fn read_label(
+        &self,
+        (page, first, wanted): (PageId, u32, u64),
+        direction: Direction,
+        taker: &Taker<'_>,
+        run: &mut Run,
+    ) -> Result<Option<(VertexId, VertexId)>> {
+        let (core, ts) = (self.core(), self.snapshot.timestamp());
+        let id = |place: usize| SubgraphId(page.page * PAGE as u32 + place as u32);
+        let mut unweighed = None;
+        let mut give = |run: &mut Run, place: usize, taking: Taking| match taking {
+            Ok(lists) => {
+                let at = (place + PAGE - first as usize % PAGE) % PAGE;
+                // Where several labels have edges, both lists are there beside the merged one.
+                let beside = run.lists.bytes_to_add(at, lists.bytes()) as u64;
+                if run.grant.has(ReadMemory::Image(beside)) {
+                    run.lists.add(at, lists);
+                    run.grant.keep(run.lists.bytes() as u64);
+                }
+            }
+            Err(edge) => unweighed = Some(edge),
+        };
+        let cold = core.read_in_memory(page, wanted, ts, |place, subgraph| {
+            // With a reference that keeps the version: a hub takes its time.
+            let found = subgraph.read_kept(direction, ts, |read| {
+                let bytes = taker.bytes_of(read.edge_entries() as usize);
+                let has = run.grant.lacking().is_none() && run.grant.has(ReadMemory::Image(bytes));
+                has.then(|| taker.of_version(id(place), read))
+            })?;
+            found.flatten().into_iter().for_each(|found| give(run, place, found));
+            Ok(())
+        })?;
+        let (Some(cold), None) = (cold, run.grant.lacking()) else { return Ok(unweighed) };
+        let run = RefCell::new(run);
+        let has_memory = &mut |memory| run.borrow_mut().grant.has(memory);
+        core.read_cold(&cold, self.expected(), has_memory, |image| {
+            let (place, run) = (image.place, &mut **run.borrow_mut());
+            match part_of(image, direction) {
+                None => drop(run.grant.keep(run.lists.bytes() as u64)),
+                Some(part) => {
+                    if run.grant.has(ReadMemory::Image(taker.bytes_beside(&part))) {
+                        give(run, place, taker.of_part(id(place), part));
+                    }
+                }
+            }
+            run.grant.lacking().map_or(Ok(()), |bytes| Err(core.no_room_to_read(bytes)))
+        })?;
+        Ok(unweighed)
+    }
+
+    /// Calls `f` with the runs of each vertex of a frontier in a stored direction, page after page.
+    pub(super) fn visit_lists(
+        &self,
+        frontier: impl IntoIterator<Item = VertexId>,
+        (direction, waits): (Direction, Waits),
+        mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
+    ) -> std::result::Result<(), Stop> {
+        let (mut frontier, mut batch) = (frontier.into_iter(), Vec::new());
+        loop {
+            take_batch(&mut frontier, &mut batch);
+            if batch.is_empty() {
+                return Ok(());
+            }
+            let page = |v: &VertexId| v.subgraph().index() / PAGE;
+            for group in batch.chunk_by(|a, b| page(a) == page(b)) {
+                match self.taken.plain {
+                    Some(_) => self.visit_page(group, (direction, waits), &mut f)?,
+                    None => self.visit_taken(group, (direction, waits), &mut f)?,
+                }
+            }
+        }
+    }
+
+    /// Visits vertices of one page, which are sorted, in a label as it is. Where there is no room for what lies between the first and the
+    /// last of them, for half as many subgraphs at a time, down to one.
+    fn visit_page(
+        &self,
+        group: &[VertexId],
+        (direction, waits): (Direction, Waits),
+        f: &mut impl FnMut(VertexId, &[VertexId], &[f64]),
+    ) -> std::result::Result<(), Stop> {
+        let place = |v: &VertexId| v.subgraph().index() % PAGE;
+        let Some(first) = group.first() else { return Ok(()) };
+        let page = (first.subgraph().index() / PAGE) as u32;
+        let mut rest: ByPlace<'_> = [&[]; PAGE];
+        for of_subgraph in group.chunk_by(|a, b| place(a) == place(b)) {
+            if let Some(place) = of_subgraph.first().map(place) {
+                rest[place] = of_subgraph;
+            }
+        }
+        let mut most = PAGE;
+        loop {
+            let wanted = || (0..PAGE).filter(|&place| !rest[place].is_empty()).take(most);
+            let mask = wanted().fold(0, |mask, place| mask | 1 << place);
+            if mask == 0 {
+                return Ok(());
+            }
+            self.budget.with_room(waits, || {
+                match self.visit_some((page, mask), direction, &mut rest, f) {
+                    Err(Stop::NoRoom(_)) if mask.count_ones() > 1 => {
+                        most = mask.count_ones() as usize / 2;
+                        Ok(())
+                    }
+                    done => done,
+                }
+            })?;
+        }
+    }
+
+    /// Visits those of the `rest` of a page's vertices whose subgraphs are in the mask, and takes them off it.
+    fn visit_some(
+        &self,
+        (page, mask): (u32, u64),
+        direction: Direction,
+        rest: &mut ByPlace<'_>,
+        f: &mut impl FnMut(VertexId, &[VertexId], &[f64]),
+    ) -> std::result::Result<(), Stop> {
+        let Some(label) = self.taken.plain else { return Ok(()) };
+        let (page, ts) = (PageId { label, page }, self.snapshot.timestamp());
+        let cold = self.core().read_in_memory(page, mask, ts, |place, subgraph| {
+            // Those that were visited are not visited again if a later one is not in memory.
+            while let Some((&v, others)) = rest[place].split_first() {
+                subgraph.visit(direction, ts, v.local(), |run, weights| f(v, run, weights))?;
+                rest[place] = others;
+            }
+            Ok(())
+        })?;
+        if let Some(cold) = cold {
+            let grant = RefCell::new(Grant::new(&self.budget));
+            let has_memory = &mut |memory| grant.borrow_mut().has(memory);
+            let read = self.core().read_cold(&cold, self.expected(), has_memory, |image| {
+                visit_image(image, direction, rest, f);
+                grant.borrow_mut().keep(0);
+                Ok(())
+            });
+            grant.into_inner().checked(read)?;
+        }
+        // Where there is no page or image, nobody has neighbors.
+        for place in places(mask) {
+            std::mem::take(&mut rest[place]).iter().for_each(|&v| f(v, &[], &[]));
+        }
+        Ok(())
+    }
+}
+
+fn visit_image(
+    image: ColdImage,
+    direction: Direction,
+    rest: &mut ByPlace<'_>,
+    f: &mut impl FnMut(VertexId, &[VertexId], &[f64]),
+) {
+    let of_image = std::mem::take(&mut rest[image.place]);
+    let part = part_of(image, direction);
+    let lists = part
+        .as_ref()
+        .map(|part| (&part.offsets, &part.neighbors[..], part.weights.as_deref().unwrap_or(&[])));
+    for &v in of_image {
+        let list = lists.map(|(offsets, neighbors, weights)| list_of(offsets, neighbors, weights, v.local()));
+        let (run, weights) = list.unwrap_or((&[], &[]));
+        f(v, run, weights);
+    }
+}
+
+fn part_of(image: ColdImage, direction: Direction) -> Option<AdjacencyPart> {
+    image.parts.into_iter().find(|part| part.direction == direction)
+}

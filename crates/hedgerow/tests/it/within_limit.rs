@@ -1,0 +1,147 @@
+//! The account of memory beside many threads that read what is not in it: never above the limit.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use hedgerow::{Block, Direction, Graph, TieredView, Topology, VertexId, WeightedTopology};
+use hedgerow_core::{LocalVertex, SubgraphId};
+use hedgerow_testkit::sim_fs::SplitMix64;
+
+use crate::tools_by_page::{Kind, LIMIT, VERTICES, fill, open, stores};
+
+/// Subgraphs that are scanned at a time: 528 KiB of edges with weights, more than reads may take beside a full memory.
+const RUN: u32 = 16;
+const READERS: u64 = 5;
+
+/// Raises a flag when it goes.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
+/// The entries of all lists, scanned in runs that begin at a subgraph of the thread's own.
+fn scan(view: &TieredView, direction: Direction, from: u32) -> u64 {
+    let (mut entries, subgraphs) = (0, view.vertex_bound() as u32 / 64);
+    for first in (0..subgraphs).step_by(RUN as usize) {
+        let first = (first + from) % subgraphs;
+        let run = SubgraphId(first)..SubgraphId(first + RUN);
+        let scanned = view.scan(run, direction, |_, block| {
+            entries += (0..64).map(|local| block.degree(LocalVertex(local)) as u64).sum::<u64>();
+            ControlFlow::Continue(())
+        });
+        scanned.unwrap();
+    }
+    entries
+}
+
+/// Each vertex of a frontier that lies far apart, every hub among them, is visited once, with the neighbours and weights that the snapshot
+/// has: in one run or several, which follow each other.
+fn visit(view: &TieredView, direction: Direction, rng: &mut SplitMix64) -> u64 {
+    let hubs = (0..4).map(|hub| hub * 9_000);
+    let frontier: BTreeSet<u64> = hubs.chain((0..200).map(|_| rng.below(VERTICES))).collect();
+    let mut visited: Vec<(u64, BTreeMap<u64, f64>)> = Vec::new();
+    view.visit_weighted(frontier.iter().map(|&v| VertexId(v as u32)), direction, |v, run, weights| {
+        assert_eq!(run.len(), weights.len());
+        if visited.last().is_none_or(|(last, _)| *last != u64::from(v.0)) {
+            visited.push((u64::from(v.0), BTreeMap::new()));
+        }
+        let (_, list) = visited.last_mut().unwrap();
+        for (neighbor, weight) in run.iter().zip(weights) {
+            assert!(list.insert(u64::from(neighbor.0), *weight).is_none(), "{neighbor:?} of {v:?} twice");
+        }
+    })
+    .unwrap();
+    assert_eq!(visited.len(), frontier.len());
+    for (v, list) in &visited {
+        assert!(frontier.contains(v));
+        let mut expected = BTreeMap::new();
+        let list_of =
+            view.snapshot().for_each_neighbor(VertexId(*v as u32), direction, |neighbor, weight| {
+                expected.insert(u64::from(neighbor.0), weight);
+            });
+        list_of.unwrap();
+        assert!(*list == expected, "{v}: {} of {} neighbours", list.len(), expected.len());
+    }
+    visited.len() as u64
+}
+
+/// Reads lists anywhere, most of them from files.
+fn read(graph: &Graph, rng: &mut SplitMix64) -> u64 {
+    let snapshot = graph.snapshot().unwrap();
+    let lists = 300;
+    for _ in 0..lists {
+        let v = if rng.below(4) == 0 { rng.below(4) * 9_000 } else { rng.below(VERTICES) };
+        let direction = if rng.below(2) == 0 { Direction::Out } else { Direction::In };
+        let degree = snapshot.degree(v, direction).unwrap();
+        let neighbors = snapshot.neighbors(v, direction).unwrap();
+        assert_eq!(degree.unwrap_or(0), neighbors.map_or(0, |neighbors| neighbors.len()));
+    }
+    lists
+}
+
+/// Changes within two subgraphs, which have to be in memory at once, and checkpoints.
+fn write(graph: &Graph, rng: &mut SplitMix64) {
+    for _ in 0..20 {
+        let mut tx = graph.write().unwrap();
+        for _ in 0..20 {
+            tx.put_weighted_edge(rng.below(128), rng.below(128), 1.0).unwrap();
+        }
+        tx.commit().unwrap();
+    }
+    graph.checkpoint().unwrap();
+}
+
+#[test]
+fn reads_of_many_threads_keep_the_account_within_the_limit() {
+    for (kind, disk) in stores().iter().filter(|(kind, _)| *kind != Kind::Labels) {
+        let graph = open(*kind, disk, Some(LIMIT));
+        fill(&graph);
+        let before = graph.stats().unwrap().memory_bytes();
+        assert!(before > LIMIT / 2, "{kind:?}: {before} bytes in memory");
+        graph.most_memory_used();
+        let (over, watched) = (AtomicBool::new(false), AtomicU64::new(0));
+        let (scanned, lists) = (AtomicU64::new(0), AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            let (graph, over) = (&graph, &over);
+            scope.spawn(|| {
+                while !over.load(Relaxed) {
+                    watched.fetch_max(graph.stats().unwrap().memory_bytes(), Relaxed);
+                    std::thread::yield_now();
+                }
+            });
+            scope.spawn(|| {
+                let mut rng = SplitMix64::new(1);
+                while !over.load(Relaxed) {
+                    write(graph, &mut rng);
+                }
+            });
+            let _end = End(over);
+            std::thread::scope(|scope| {
+                for thread in 0..READERS {
+                    let (scanned, lists) = (&scanned, &lists);
+                    scope.spawn(move || {
+                        let mut rng = SplitMix64::new(10 + thread);
+                        let view = graph.snapshot().unwrap().tiered_view_of("").unwrap();
+                        for direction in [Direction::Out, Direction::In] {
+                            scanned.fetch_add(scan(&view, direction, thread as u32 * 3 * RUN), Relaxed);
+                            visit(&view, direction, &mut rng);
+                        }
+                    });
+                    scope.spawn(move || {
+                        let mut rng = SplitMix64::new(20 + thread);
+                        lists.fetch_add((0..3).map(|_| read(graph, &mut rng)).sum(), Relaxed);
+                    });
+                }
+            });
+        });
+        let most = graph.most_memory_used().max(watched.into_inner());
+        assert!(most <= LIMIT, "{kind:?}: {most} of {LIMIT}");
+        let entries = graph.snapshot().unwrap().edge_count().unwrap() * 2 * READERS;
+        let (scanned, lists) = (scanned.into_inner(), lists.into_inner());
+        assert!(scanned > entries / 2 && lists == READERS * 900, "{scanned} of {entries}, {lists}");
+    }
+}
