@@ -42,7 +42,7 @@ pub use main_part::Main;
 pub use op::{Attributes, EdgeOp, Ops};
 pub use patch_sizes::PatchSizes;
 pub use reclaim::{Horizon, Merged, Pin};
-pub use reservations::Reservations;
+pub use reservations::{Reservations, Uses};
 pub use subgraph::{Ahead, Finder, Latched, ReadItem, Subgraph, changes_of_many};
 pub use table::{SubgraphPage, SubgraphTable};
 pub use version::Version;

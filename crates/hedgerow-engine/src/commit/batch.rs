@@ -197,6 +197,15 @@ fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, us
         let (batch, held) = (&batches[at], &mut latched[at]);
         for direction in DIRECTIONS {
             let ops = ops(effects, attributes, batch.effects(direction));
+            // Other threads merge at the same moment.
+            let merge = match engine.memory_limit {
+                Some(_) => held.bytes_to_merge(direction, ops.len()),
+                None => 0,
+            };
+            let Some(_promise) = engine.promise_merge(merge, used) else {
+                part.is_cut_short = true;
+                return;
+            };
             let chain = PartitionKey { label, subgraph: batch.subgraph, direction };
             let pinned = |pin| engine.keep(chain, pin);
             let built = held.prepare(direction, ops, weighted, &horizon, pinned);

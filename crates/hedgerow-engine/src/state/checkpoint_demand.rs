@@ -89,6 +89,17 @@ impl CheckpointDemand {
         self.state.lock().waiting > 0
     }
 
+    /// Whether an attempt is under way, or something is wanted that the thread in the background does next, if there `is_a_thread`.
+    pub(crate) fn is_making_room(&self, is_a_thread: bool) -> bool {
+        let state = self.state.lock();
+        state.begun > state.ended || (is_a_thread && state.wanted != Wanted::Nothing)
+    }
+
+    /// How many attempts have ended.
+    pub(crate) fn ended(&self) -> u64 {
+        self.state.lock().ended
+    }
+
     /// Notes that an attempt begins. It ends with what is returned.
     pub(crate) fn begin(&self) -> Attempt<'_> {
         self.state.lock().begun += 1;

@@ -117,7 +117,13 @@ impl LogBound {
         self.limit > 0
             && end > self.covered.load(Ordering::Relaxed).saturating_add(most)
             && self.failed_at.load(Ordering::Relaxed) == 0
-            && self.worker.as_ref().is_some_and(Worker::has_thread)
+            && self.has_thread()
+    }
+
+    /// Whether there is a thread by now that writes checkpoints, and does what memory wants.
+    #[inline]
+    pub(crate) fn has_thread(&self) -> bool {
+        self.limit > 0 && self.worker.as_ref().is_some_and(Worker::has_thread)
     }
 
     /// Whether the log is so long that commits will soon wait for the checkpoint.

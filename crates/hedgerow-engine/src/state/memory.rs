@@ -154,7 +154,7 @@ impl Core {
     #[cold]
     fn find_room(&self, limit: u64, need: Need) -> Result<()> {
         self.ask_for_room(limit);
-        if self.has_room(limit, need) { Ok(()) } else { self.wait_for_room(limit, need) }
+        if self.has_room_without_kept(limit, need) { Ok(()) } else { self.wait_for_checkpoints(limit, need) }
     }
 
     /// Has the thread in the background make room, if much was written since it was asked before.
@@ -175,7 +175,7 @@ impl Core {
 
     /// Waits until a checkpoint has ended, so that what it holds can leave memory, and looks again: first for one that is under way, then for
     /// those that begin after it. While others commit meanwhile, and take the room that came, a few times.
-    fn wait_for_room(&self, limit: u64, need: Need) -> Result<()> {
+    fn wait_for_checkpoints(&self, limit: u64, need: Need) -> Result<()> {
         self.commit_waits.fetch_add(1, Ordering::Relaxed);
         for attempt in 0..MOST_CHECKPOINTS {
             let published = self.clock.published();

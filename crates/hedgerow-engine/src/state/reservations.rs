@@ -1,4 +1,4 @@
-//! Room of the memory limit that reads of what is not in memory reserve before they take it.
+//! Room of the memory limit that reads of what is not in memory reserve before they take it, and merges of commits.
 //!
 //! Reads take turns at looking at the account ([`Reservations`](hedgerow_mem::Reservations)): memory of known size is charged in that turn
 //! ([`Core::try_charge`]), what goes into the arena is promised meanwhile ([`Core::promise`]). Who waits for room holds none: a read that
@@ -7,17 +7,16 @@
 use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_tier::ReadMemory;
 
-use super::memory::{FREED, Need, is_large};
+use super::memory::{Need, is_large};
+use super::memory_pool::{InUse, Lends, Line};
 use crate::error::{Error, Result, StorageError};
 use crate::state::pages::RoomToLoad;
 use crate::state::store::Core;
 
-/// How often a read looks for room again that others took, or are about to give back.
-const MOST_LOOKS: usize = 200;
 /// How often a read begins again, once there was room for what it had no room for.
-const MOST_READS: usize = 20;
+pub(crate) const MOST_READS: usize = 64;
 /// How often one that goes into the arena begins, with more room each time.
-const MOST_LOADS: usize = 4;
+const MOST_LOADS: usize = 8;
 
 /// Bytes that count as taken until this is dropped.
 pub(crate) struct Promise<'c> {
@@ -28,8 +27,10 @@ pub(crate) struct Promise<'c> {
 impl Promise<'_> {
     /// Ends it for all but so many bytes.
     fn keep_of(&mut self, bytes: u64) {
-        self.core.reservations.end(self.bytes - bytes);
-        self.bytes = bytes;
+        if self.bytes > bytes {
+            self.core.reservations.end(self.bytes - bytes);
+            self.bytes = bytes;
+        }
     }
 }
 
@@ -39,12 +40,13 @@ impl Drop for Promise<'_> {
     }
 }
 
-/// What a read was asked for: what it keeps, buffers, and one image.
+/// What a read was asked for: what it keeps, buffers, and one image: its lists, and the values that belong to them.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Asked {
     kept: u64,
     buffers: u64,
-    image: u64,
+    lists: u64,
+    values: u64,
 }
 
 impl Asked {
@@ -52,14 +54,15 @@ impl Asked {
     pub(crate) fn with(mut self, memory: ReadMemory) -> Asked {
         match memory {
             ReadMemory::Buffers(bytes) => self.buffers = self.buffers.max(bytes),
-            ReadMemory::Image(bytes) => self.image = self.image.saturating_add(bytes),
+            ReadMemory::Image(bytes) => self.lists = self.lists.saturating_add(bytes),
+            ReadMemory::Values(bytes) => self.values = self.values.saturating_add(bytes),
         }
         self
     }
 
     /// Once so many bytes are kept of what was read, and the image is gone.
     pub(crate) fn keeping(self, kept: u64) -> Asked {
-        Asked { kept, image: 0, ..self }
+        Asked { kept, lists: 0, values: 0, ..self }
     }
 
     /// Once the read is over.
@@ -68,38 +71,68 @@ impl Asked {
     }
 
     pub(crate) fn total(self) -> u64 {
-        self.kept.saturating_add(self.buffers).saturating_add(self.image)
+        self.kept.saturating_add(self.buffers).saturating_add(self.image())
     }
 
-    fn copied(self) -> u64 {
-        self.total().saturating_add(self.image)
+    fn image(self) -> u64 {
+        self.lists.saturating_add(self.values)
     }
+
+    /// Where a copy is made of the lists, which are let go of after it. Values are handed on as they are.
+    fn copied(self) -> u64 {
+        self.total().saturating_add(self.lists)
+    }
+}
+
+/// What a read has reserved, for as long as its call has what it read.
+pub(crate) struct ReadCharge {
+    pub(crate) bytes: Charge,
+    // Fields go in their order: the bytes before the mark.
+    _in_use: InUse,
+    _lends: Lends,
 }
 
 /// The memory of one read, which belongs to its call.
 pub(crate) struct ReadRoom<'c> {
     core: &'c Core,
     charge: Charge,
+    in_use: InUse,
     asked: Asked,
     lacking: Option<u64>,
     /// Whether it is read whatever there is room for.
     in_any_case: bool,
+    /// Whether it has waited in line, or cannot.
+    goes_first: bool,
 }
 
-impl ReadRoom<'_> {
-    /// Whether there is room for what a read is about to take: for its image twice, since a copy of it is made.
+impl<'c> ReadRoom<'c> {
+    fn new(core: &'c Core, in_any_case: bool, goes_first: bool) -> ReadRoom<'c> {
+        let (charge, in_use) = (Charge::new(core.account(), Purpose::Files, 0), core.memory_pool.begin());
+        ReadRoom { core, charge, in_use, asked: Asked::default(), lacking: None, in_any_case, goes_first }
+    }
+
+    /// Whether there is room for what a read is about to take: for its lists twice, since a copy of them is made.
     pub(crate) fn has(&mut self, memory: ReadMemory) -> bool {
         let asked = self.asked.with(memory);
+        let bytes = asked.copied();
         if self.in_any_case {
-            self.charge.set(asked.copied() as usize);
+            self.charge.set(bytes as usize);
         }
-        let has = self.in_any_case || self.core.try_charge(&mut self.charge, asked.copied());
+        let has = self.in_any_case
+            || (!self.is_behind_line(bytes) && self.core.try_charge(&mut self.charge, bytes));
         if has {
             self.asked = asked
         } else {
-            self.lacking = Some(asked.copied())
+            self.lacking = Some(bytes)
         }
         has
+    }
+
+    /// Whether so many bytes are to be left to who waits for them. Small reads, which end at once, pass.
+    fn is_behind_line(&self, bytes: u64) -> bool {
+        !self.goes_first
+            && self.core.memory_pool.is_waited_for()
+            && self.core.memory_limit.is_some_and(|limit| is_large(limit, bytes))
     }
 }
 
@@ -114,7 +147,7 @@ pub(crate) struct Loading<'c> {
 }
 
 impl RoomToLoad for Loading<'_> {
-    /// Whether there is room for what a read is about to take, and for a copy of its image in the arena.
+    /// Whether there is room for what a read is about to take, and for a copy of its lists in the arena.
     fn has(&mut self, memory: ReadMemory) -> bool {
         let Some(promise) = &mut self.promise else { return true };
         let asked = self.asked.with(memory);
@@ -129,9 +162,10 @@ impl RoomToLoad for Loading<'_> {
         has
     }
 
-    /// The image is gone, and its copy is in the arena, which was charged for it or has less that is free.
+    /// The image is gone: the copy of its lists is in the arena, which was charged for it or has less that is free, and a version was
+    /// charged for its values.
     fn keep_image(&mut self) {
-        let image = self.asked.image;
+        let image = self.asked.image();
         self.loaded = self.loaded.saturating_add(image);
         self.asked = self.asked.keeping(0);
         if let Some(promise) = &mut self.promise {
@@ -183,6 +217,19 @@ impl Core {
         self.promise_as(bytes, |_, limit| Need::of_copy(bytes, limit))
     }
 
+    /// Promises what a merge of a batch takes, of so many bytes, while it is made; `None` where it does not fit beside those of others, and more was
+    /// charged since `used` bytes were. What it takes is not known to the byte: lists that were folded before may be merged again.
+    pub(crate) fn promise_merge(&self, bytes: usize, used: u64) -> Option<Promise<'_>> {
+        let bytes = bytes as u64 * 2;
+        if bytes == 0 {
+            return Some(Promise { core: self, bytes });
+        }
+        self.reservations.promise_unseen(bytes);
+        // After that: of two that look at the same moment one finds the other.
+        let promise = Promise { core: self, bytes };
+        (!self.is_full(used)).then_some(promise)
+    }
+
     fn promise_as(&self, bytes: u64, need: impl Fn(u64, u64) -> Need) -> Result<Promise<'_>> {
         for _ in 0..MOST_LOADS {
             if self.try_promise_as(bytes, &need) {
@@ -190,38 +237,9 @@ impl Core {
             }
             // Not waited for: what has no room here is read where it is.
             let Some(limit) = self.memory_limit else { continue };
-            if !self.has_room(limit, need(self.reservations.promised(), limit)) {
+            if !self.has_room_without_kept(limit, need(self.reservations.promised(), limit)) {
                 break;
             }
-        }
-        Err(self.no_room_to_read(bytes))
-    }
-
-    /// Whether the limit has room for a copy of so many bytes, once what files hold left memory for it. Others may take it, and are not waited
-    /// for. To be called with no latch and in no walk; the caller may hold what it has reserved.
-    #[cold]
-    pub(crate) fn has_room_to_copy(&self, bytes: u64) -> bool {
-        self.memory_limit.is_none_or(|limit| self.has_room(limit, Need::of_copy(bytes, limit)))
-    }
-
-    /// As [`has_room_to_copy`](Self::has_room_to_copy), and waits for others that may give back what they have: 2 s at most. To be called with
-    /// nothing held, and nothing reserved.
-    ///
-    /// # Errors
-    /// [`StorageError::MemoryLimit`].
-    #[cold]
-    pub(crate) fn make_room_to_copy(&self, bytes: u64) -> Result<()> {
-        let Some(limit) = self.memory_limit else { return Ok(()) };
-        for _ in 0..MOST_LOOKS {
-            if self.has_room_to_copy(bytes) {
-                return Ok(());
-            }
-            // More than the limit has at all is not waited for; other reads give back what they have.
-            if bytes > limit {
-                break;
-            }
-            self.ask_for_room(limit);
-            std::thread::sleep(FREED);
         }
         Err(self.no_room_to_read(bytes))
     }
@@ -232,27 +250,36 @@ impl Core {
     }
 
     /// What `read` reads of files into memory of its own, which is charged with what it is given while `read` runs, and comes with the
-    /// result. Where the limit has no room for it, room is made, and `read` begins again. Where none can be made for what is small, since
-    /// others have all of it, it is read all the same: single reads go on where commits are refused. To be called with nothing held.
+    /// result. Where the limit has no room for it, room is made or waited for, and `read` begins again. What is small is read all the same where
+    /// there is none: single reads go on where commits are refused. To be called with nothing held; who is in a call that lends memory to code
+    /// of its caller, which may be what others wait for, waits for nothing.
     ///
     /// # Errors
     /// [`StorageError::MemoryLimit`]; whatever `read` returns.
     pub(crate) fn read_within<R>(
         &self,
         mut read: impl FnMut(&mut ReadRoom<'_>) -> Result<R>,
-    ) -> Result<(R, Charge)> {
-        let (mut needed, mut in_any_case) = (0, false);
+    ) -> Result<(R, ReadCharge)> {
+        let (mut needed, mut in_any_case, mut line) = (0, false, None::<Line<'_>>);
+        let can_wait = Lends::depth() == 0;
         for _ in 0..MOST_READS {
-            let charge = Charge::new(self.account(), Purpose::Files, 0);
-            let mut room =
-                ReadRoom { core: self, charge, asked: Asked::default(), lacking: None, in_any_case };
+            let mut room = ReadRoom::new(self, in_any_case, line.is_some() || !can_wait);
             let found = read(&mut room);
-            match (found, room.lacking) {
-                (Err(_), Some(lacking)) => needed = lacking,
-                (found, _) => return found.map(|found| (found, room.charge)),
+            let ReadRoom { charge: bytes, in_use, lacking, .. } = room;
+            match (found, lacking) {
+                (Err(_), Some(lacking)) => needed = lacking.max(needed),
+                (found, _) => {
+                    let charge = ReadCharge { bytes, _in_use: in_use, _lends: Lends::begin() };
+                    return found.map(|found| (found, charge));
+                }
             }
-            drop(room);
-            if let Err(error) = self.make_room_to_copy(needed) {
+            drop((bytes, in_use));
+            let has_room = match can_wait {
+                true => self.wait_for_room(needed, &mut line),
+                false if self.has_room_to_copy(needed) => Ok(()),
+                false => Err(self.no_room_to_read(needed)),
+            };
+            if let Err(error) = has_room {
                 if self.memory_limit.is_some_and(|limit| is_large(limit, needed)) {
                     return Err(error);
                 }

@@ -23,6 +23,7 @@ use crate::state::horizon::LiveHorizon;
 use crate::state::ids::IdMap;
 use crate::state::limits::most_operations;
 use crate::state::log_bound::LogBound;
+use crate::state::memory_pool::MemoryPool;
 use crate::state::pages::Pages;
 use crate::state::pending::PendingVersions;
 use crate::state::placement::Placement;
@@ -65,6 +66,7 @@ pub(crate) struct Core {
     pub(crate) eviction: Eviction,
     pub(crate) cold: ColdReads,
     pub(crate) reservations: Reservations,
+    pub(crate) memory_pool: MemoryPool,
     pub(crate) schema: SchemaCell,
     pub(crate) ids: IdMap,
     pub(crate) pending: PendingVersions,
@@ -135,6 +137,11 @@ pub(crate) struct Threads {
     pub(crate) checkpoint_now: fn(&Core),
 }
 
+fn worker(core: &Weak<Core>, duty: Duty, run: fn(&Weak<Core>)) -> Worker {
+    let core = core.clone();
+    Worker::new(duty, Arc::new(move || run(&core)))
+}
+
 impl Engine {
     pub(crate) fn new(options: &Options, parts: EngineParts, threads: Threads) -> Arc<Engine> {
         let waits = parts.durable.is_some() && options.durability == Durability::Sync;
@@ -144,12 +151,9 @@ impl Engine {
         let checkpoints = parts.durable.is_some() && !options.read_only && !cfg!(feature = "model-checking");
         // Of an opened store everything that the log still holds counts.
         let covered = parts.durable.as_ref().map_or(0, Durable::first_lsn);
-        let worker = |core: &Weak<Core>, duty, run: fn(&Weak<Core>)| {
-            let core = core.clone();
-            Worker::new(duty, Arc::new(move || run(&core)))
-        };
         let account = parts.subgraphs.memory().account();
-        let coordination = Charge::new(account, Purpose::Coordination, 0);
+        let [coordination, views] =
+            [Purpose::Coordination, Purpose::Views].map(|of| Charge::new(account, of, 0));
         let cold = ColdReads::new(account, options.memory_limit, parts.directory.is_some());
         let core = Arc::new_cyclic(|core| Core {
             config: parts.config,
@@ -164,6 +168,7 @@ impl Engine {
             pages: parts.pages,
             cold,
             reservations: Reservations::default(),
+            memory_pool: MemoryPool::new(views),
             schema: SchemaCell::new(parts.schema),
             ids: parts.ids,
             pending: PendingVersions::default(),

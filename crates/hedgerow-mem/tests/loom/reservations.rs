@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_mem::Reservations;
+use hedgerow_mem::{Reservations, Uses};
 use loom::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use loom::thread;
 
@@ -10,12 +10,14 @@ use loom::thread;
 struct Store {
     limit: u64,
     reservations: Reservations,
+    uses: Uses,
     used: AtomicU64,
 }
 
 impl Store {
     fn new(limit: u64) -> Arc<Store> {
-        Arc::new(Store { limit, reservations: Reservations::default(), used: AtomicU64::new(0) })
+        let (reservations, uses) = (Reservations::default(), Uses::default());
+        Arc::new(Store { limit, reservations, uses, used: AtomicU64::new(0) })
     }
 
     fn fits(&self, bytes: u64) -> bool {
@@ -32,6 +34,31 @@ impl Store {
     /// A list beside the arena; whether there was room.
     fn reads_list(&self, bytes: u64) -> bool {
         self.reservations.take(|| self.fits(bytes), || self.charge(bytes))
+    }
+
+    /// A list that goes again once it was read; whether there was room.
+    fn reads_list_and_ends(&self, bytes: u64) -> bool {
+        self.uses.begin();
+        let has = self.reads_list(bytes);
+        if has {
+            self.used.fetch_sub(bytes, Relaxed);
+        }
+        self.uses.end();
+        has
+    }
+
+    /// Waits for room while others may give some back; whether there is some.
+    fn finds_room(&self, bytes: u64) -> bool {
+        loop {
+            let since = self.uses.ended();
+            if self.reservations.take(|| self.fits(bytes), || ()) {
+                return true;
+            }
+            if !self.uses.may_give_back(since) {
+                return false;
+            }
+            thread::yield_now();
+        }
     }
 
     /// A page that goes into the arena; whether there was room.
@@ -80,5 +107,16 @@ fn two_that_load_take_no_more_than_there_is() {
         let has = store.loads_page(2);
         assert_ne!(other.join().unwrap(), has, "one has room, and one has not");
         assert_eq!((store.used.load(Relaxed), store.reservations.promised()), (2, 0));
+    });
+}
+
+#[test]
+fn one_that_waits_finds_the_room_that_another_gives_back() {
+    loom::model(|| {
+        let store = Store::new(3);
+        let other = spawn(&store, |store| store.reads_list_and_ends(2));
+        assert!(store.finds_room(2), "the other has it, or has given it back");
+        assert!(other.join().unwrap(), "this one took none");
+        assert!(!store.finds_room(4), "nobody has what the limit does not");
     });
 }

@@ -1,6 +1,8 @@
 //! Images of a page, put together from their records.
 
-use hedgerow_core::{GraphConfig, LabelId, SUBGRAPH_VERTICES};
+use std::sync::Arc;
+
+use hedgerow_core::{GraphConfig, LabelId, SUBGRAPH_VERTICES, VertexKey};
 
 use super::block::BlockKind;
 use super::columns;
@@ -15,8 +17,9 @@ use crate::TierError;
 use crate::bytes::{Bytes, Fault, whole};
 use crate::id::ImageId;
 
-/// What points to the keys of a subgraph: two words each.
-const KEYS_BYTES: u64 = (SUBGRAPH_VERTICES * 2 * size_of::<u64>()) as u64;
+/// What keys of a subgraph take beside their texts: each the key, and until all are read what leads to its text; the text two counts.
+const KEYS_BYTES: u64 =
+    (SUBGRAPH_VERTICES * (size_of::<VertexKey>() + size_of::<Arc<str>>() + 2 * size_of::<usize>())) as u64;
 
 /// Reads images of one page. In order it reads each block once, some at a time.
 #[derive(Debug)]
@@ -47,16 +50,25 @@ impl<'a> PageImages<'a> {
         PageImages::with_windows(source, directory, config, windows)
     }
 
-    /// What buffers take for the images from the `first` to the `last`.
-    pub(super) fn buffer_bytes(&self, directory: &Directory, (first, last): (usize, usize)) -> u64 {
-        let images = directory.images.get(first..=last).unwrap_or(&[]);
+    /// What buffers take for images, which are read in this order: of each kind the blocks from the first on, or the largest one where blocks are
+    /// read one by one, and the longest record.
+    pub(super) fn buffer_bytes<'d>(
+        &self,
+        directory: &Directory,
+        images: impl Iterator<Item = &'d PlacedImage> + Clone,
+    ) -> u64 {
         let begin = |place: fn(&PlacedImage) -> Place| {
-            images.iter().map(place).find(|place| place.len > 0).map(|place| place.block)
+            images.clone().map(place).find(|place| place.len > 0).map(|place| place.block)
+        };
+        let gathered = |place: fn(&PlacedImage) -> Place| {
+            images.clone().map(|image| gathered_bytes(place(image).len)).max().unwrap_or(0)
         };
         let topology = begin(|image| image.topology).map_or(0, |block| self.topology.buffer_bytes(block));
+        let largest = images.clone().map(|image| image.largest_block(&directory.positions)).max();
         let keys = begin(|image| image.keys).map_or(0, |block| self.keys.buffer_bytes(block));
         let columns = begin(|image| image.columns).map_or(0, |block| self.columns.buffer_bytes(block));
-        topology + keys + columns
+        let records = gathered(|image| image.keys) + gathered(|image| image.columns);
+        topology.max(largest.unwrap_or(0)) + keys + columns + records
     }
 
     /// Reads each block by itself, so that one that cannot be read takes no image with it that is not in it.
@@ -89,7 +101,7 @@ impl<'a> PageImages<'a> {
         placed: &PlacedImage,
         has_memory: HasMemory<'_>,
     ) -> Result<SubgraphImage, TierError> {
-        ask(has_memory, ReadMemory::Image(bytes_beside_lists(placed)))?;
+        ask(has_memory, ReadMemory::Values(bytes_beside_lists(placed)))?;
         let mut topology = self.read_topology(placed, has_memory)?;
         let keys = self.keys.read(placed)?;
         if placed.columns.len > 0 {
@@ -114,14 +126,11 @@ impl<'a> PageImages<'a> {
         let expected = placed.id(self.label);
         let record = self.topology.record(place, BlockKind::Topology)?;
         let mut refused = None;
-        let mut has = |part: &Part| {
-            let asked = ask(has_memory, ReadMemory::Image(part.bytes()));
-            asked.map_err(|error| refused = Some(error)).is_ok()
-        };
+        let mut has = |part: &Part| part.ask(has_memory).map_err(|error| refused = Some(error)).is_ok();
         let decoded = whole(record, |bytes| {
             let mut topology = topology::decode_within(bytes, &mut has)?;
             bytes.refuse(topology.differs_from(expected, entry))?;
-            bytes.require(topology.reserve_pieces(&mut has), "no memory for lists this long")?;
+            bytes.require(topology.reserve_pieces(&mut has), topology::NO_MEMORY)?;
             Ok(topology)
         });
         if let Some(error) = refused {
@@ -137,13 +146,10 @@ impl<'a> PageImages<'a> {
     }
 }
 
-/// What keys and properties of an image take in memory at most: a key its text and what points to it, properties no more than their record.
+/// What keys and properties of an image take in memory at most: a key its text and what leads to it, properties no more than their record.
 fn bytes_beside_lists(placed: &PlacedImage) -> u64 {
-    let keys = if placed.keys.len > 0 { placed.keys.len.saturating_mul(2) + KEYS_BYTES } else { 0 };
-    let columns = placed.columns.len;
-    keys.saturating_add(gathered_bytes(placed.keys.len))
-        .saturating_add(columns)
-        .saturating_add(gathered_bytes(columns))
+    let keys = if placed.keys.len > 0 { placed.keys.len.saturating_add(KEYS_BYTES) } else { 0 };
+    keys.saturating_add(placed.columns.len)
 }
 
 /// Reads the properties of the parts of `topology` that have some.

@@ -21,6 +21,7 @@ use super::image::{AdjacencyPart, check_order, check_part};
 use super::read_memory::{HasMemory, ReadMemory, ask};
 use super::source::Source;
 use super::topology::{self, Part, Topology, portions, vertex};
+use super::window::has_room_for;
 use crate::TierError;
 use crate::bytes::{Bytes, Fault, whole};
 use crate::id::ImageId;
@@ -117,17 +118,24 @@ impl ListReader<'_> {
             let pieces = before.iter().fold(0usize, |sum, part| sum + part.pieces() as usize);
             let cut = Cut { part, first: self.placed.topology.block + 1 + pieces };
             let most = if query.extent == Extent::Whole { u32::MAX } else { 2 * part.piece_entries() };
-            ask(has_memory, ReadMemory::Image(part.bytes_of(found.degree.min(most))))?;
+            part.ask_for(found.degree.min(most), has_memory)?;
             stretch = self.stretch(&cut, query, list)?;
         }
         let columns = if query.rows && part.has_columns {
-            ask(has_memory, ReadMemory::Image(self.placed.columns.len.saturating_mul(2)))?;
+            ask(has_memory, ReadMemory::Values(self.bytes_of_columns(part, &stretch)))?;
             self.columns(&topology, nth, &stretch)?
         } else {
             Columns::default()
         };
         found.part = self.part_of(part, query, stretch, columns)?;
         Ok(found)
+    }
+
+    /// What properties of a stretch take while they are read: the record, all that it says, and a copy of the stretch's share.
+    fn bytes_of_columns(&self, part: &Part, stretch: &Stretch) -> u64 {
+        let record = self.placed.columns.len;
+        let share = record / u64::from(part.entries.max(1)) * (stretch.neighbors.len() as u64 + 1);
+        record.saturating_mul(2).saturating_add(share.min(record))
     }
 
     /// The record, or the head of one that is cut. Of a record the list goes to `stretch`.
@@ -147,9 +155,8 @@ impl ListReader<'_> {
                 let is_it = part.adjacency.direction == query.direction;
                 if is_it {
                     part.check_length(bytes)?;
-                    let list =
-                        ReadMemory::Image(part.bytes_of(range_of(part, query.local.index()).len() as u32));
-                    let asked = ask(has_memory, list).map_err(|error| refused = Some(error));
+                    let len = range_of(part, query.local.index()).len() as u32;
+                    let asked = part.ask_for(len, has_memory).map_err(|error| refused = Some(error));
                     bytes.require(asked.is_ok(), "no memory")?;
                 }
                 let local = is_it.then_some(query.local.index());
@@ -262,8 +269,8 @@ impl ListReader<'_> {
             let block = self.block(number, BlockKind::Columns)?;
             let rest = block.payload().get(offset..).unwrap_or(&[]);
             let taken = rest.get(..rest.len().min(len - record.len())).unwrap_or(&[]);
-            // Grows with what was read and verified: a length alone is no reason to allocate.
-            if taken.is_empty() || record.try_reserve(taken.len()).is_err() {
+            let missed = len - record.len();
+            if taken.is_empty() || !has_room_for(&mut record, taken.len(), missed) {
                 return Err(missing());
             }
             record.extend_from_slice(taken);

@@ -140,10 +140,10 @@ impl PagedSegment {
         let is_wanted = |placed: &PlacedImage| wanted(placed.id(directory.label));
         let Some(first) = directory.images.iter().position(is_wanted) else { return Ok(()) };
         let last = directory.images.iter().rposition(is_wanted).unwrap_or(first);
-        let (config, range) = (&self.footer.config, (first, last));
-        let mut images = PageImages::new(&self.source, &directory, config, range);
-        ask(has_memory, ReadMemory::Buffers(images.buffer_bytes(&directory, range)))?;
-        for placed in directory.images.iter().filter(|placed| is_wanted(placed)) {
+        let all = directory.images.iter().filter(|placed| is_wanted(placed));
+        let mut images = PageImages::new(&self.source, &directory, &self.footer.config, (first, last));
+        ask(has_memory, ReadMemory::Buffers(images.buffer_bytes(&directory, all.clone())))?;
+        for placed in all {
             f(images.read_within(placed, has_memory)?)?;
         }
         Ok(())
@@ -161,8 +161,8 @@ impl PagedSegment {
     ) -> Result<Option<SubgraphImage>, TierError> {
         let directory = self.cached_directory(i, cache)?;
         let Some(placed) = directory.find(id) else { return Ok(None) };
-        ask(has_memory, ReadMemory::Buffers(placed.largest_block(&directory.positions)))?;
         let mut images = PageImages::block_by_block(&self.source, &directory, &self.footer.config);
+        ask(has_memory, ReadMemory::Buffers(images.buffer_bytes(&directory, std::iter::once(placed))))?;
         images.read_within(placed, has_memory).map(Some)
     }
 

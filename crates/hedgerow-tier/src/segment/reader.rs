@@ -140,7 +140,7 @@ impl SegmentReader {
         match &self.layout {
             Layout::Stream(_) => 0,
             Layout::Paged(paged) => {
-                paged.pages().get(i).map_or(0, |page| page.directory.saturating_sub(page.blocks))
+                paged.pages().get(i).map_or(0, |page| paged.blocks_end(i).saturating_sub(page.blocks))
             }
         }
     }

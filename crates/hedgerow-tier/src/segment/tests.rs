@@ -10,6 +10,7 @@ mod key_index;
 mod layout;
 mod lists;
 mod page_keys;
+mod read_memory;
 mod records;
 mod rules;
 mod salvage;

@@ -5,6 +5,8 @@ use hedgerow_core::{Columns, Direction, LabelId, SUBGRAPH_VERTICES, SubgraphId, 
 use super::block::MOST_PAYLOAD;
 use super::degrees::{degree_width, put_degrees, take_degrees};
 use super::image::{AdjacencyPart, ImageRef, PartRef};
+use super::read_memory::{HasMemory, ReadMemory, ask};
+use crate::TierError;
 use crate::bytes::{Bytes, Fault};
 use crate::id::ImageId;
 use crate::packed::{self, Form};
@@ -26,6 +28,9 @@ const PROPERTIES: u8 = 4;
 
 /// What [`packed`] takes at most for a neighbor: a first one five bytes, the others four and a share of a width.
 const MOST_PACKED: usize = 5;
+
+/// Why lists are not read that the allocator has no memory for.
+pub(super) const NO_MEMORY: &str = "no memory for lists this long";
 
 /// The least length of a record: its fixed fields.
 pub(super) const HEAD_BYTES: usize = 24;
@@ -63,16 +68,23 @@ impl Part {
         piece_entries(self.adjacency.weights.is_some(), self.adjacency.ranks.is_some())
     }
 
-    /// What its entries take in memory.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes_of(self.entries)
+    /// Asks for memory for all its entries.
+    ///
+    /// # Errors
+    /// [`TierError::NoRoom`] if there is none.
+    pub(super) fn ask(&self, has_memory: HasMemory<'_>) -> Result<(), TierError> {
+        self.ask_for(self.entries, has_memory)
     }
 
-    /// What so many of its entries take in memory.
-    pub(super) fn bytes_of(&self, entries: u32) -> u64 {
-        let (weights, ranks) = (self.adjacency.weights.is_some(), self.adjacency.ranks.is_some());
-        let each = size_of::<VertexId>() + 8 * usize::from(weights) + 8 * usize::from(ranks);
-        (u64::from(entries) + packed::DECODED_BESIDE as u64) * each as u64
+    /// As that, for so many of them.
+    pub(super) fn ask_for(&self, entries: u32, has_memory: HasMemory<'_>) -> Result<(), TierError> {
+        let count = u64::from(entries) + packed::DECODED_BESIDE as u64;
+        let weight = if self.adjacency.weights.is_some() { size_of::<f64>() } else { 0 };
+        ask(has_memory, ReadMemory::Image(count * (size_of::<VertexId>() + weight) as u64))?;
+        match self.adjacency.ranks {
+            Some(_) => ask(has_memory, ReadMemory::Values(count * size_of::<u64>() as u64)),
+            None => Ok(()),
+        }
     }
 
     /// Refuses more entries than there can be in the bytes that are left: those are no reason to ask for memory. A byte holds the gaps of 64
@@ -85,7 +97,16 @@ impl Part {
     /// Takes that memory for its neighbors.
     fn reserve(&mut self) -> Result<(), &'static str> {
         let entries = self.entries as usize + packed::DECODED_BESIDE;
-        self.adjacency.neighbors.try_reserve_exact(entries).map_err(|_| "no memory for lists this long")
+        self.adjacency.neighbors.try_reserve_exact(entries).map_err(|_| NO_MEMORY)
+    }
+
+    /// As that, for weights and ranks too, which come piece by piece.
+    fn reserve_all(&mut self) -> Result<(), &'static str> {
+        self.reserve()?;
+        let (entries, part) = (self.entries as usize, &mut self.adjacency);
+        let weights = part.weights.as_mut().map_or(Ok(()), |weights| weights.try_reserve_exact(entries));
+        let ranks = part.ranks.as_mut().map_or(Ok(()), |ranks| ranks.try_reserve_exact(entries));
+        weights.and(ranks).map_err(|_| NO_MEMORY)
     }
 
     /// How many pieces the part is cut into, if it is.
@@ -327,16 +348,16 @@ fn decode_entries(
     Ok(())
 }
 
-/// Appends values; those of a whole part are not copied.
+/// Appends values; those of a whole part, for which there is no room yet, are not copied.
 fn put_behind<T>(mut values: Vec<T>, all: &mut Vec<T>) {
-    if all.is_empty() { *all = values } else { all.append(&mut values) }
+    if all.capacity() == 0 { *all = values } else { all.append(&mut values) }
 }
 
 impl Topology {
     /// Of a head whose number of pieces agrees with the directory: calls `has_memory` with each part before memory is taken for the
     /// entries that follow in pieces; whether there was enough.
     pub(super) fn reserve_pieces(&mut self, mut has_memory: impl FnMut(&Part) -> bool) -> bool {
-        !self.is_cut || self.parts.iter_mut().all(|part| has_memory(part) && part.reserve().is_ok())
+        !self.is_cut || self.parts.iter_mut().all(|part| has_memory(part) && part.reserve_all().is_ok())
     }
 
     /// Takes the next piece, whose payload is `piece`.

@@ -79,11 +79,12 @@ impl<'a> Window<'a> {
         let mut number = place.block;
         while gathered.len() < len {
             let payload = self.payload(number, kind)?;
-            // Grows with what was read and verified: a length alone is no reason to allocate.
-            if gathered.try_reserve(payload.len()).is_err() {
+            let rest = len - gathered.len();
+            let taken = payload.get(..payload.len().min(rest)).unwrap_or(payload);
+            if !has_room_for(&mut gathered, taken.len(), rest) {
                 return Err(self.source.invalid(position, "no memory for a record of this length"));
             }
-            gathered.extend_from_slice(payload);
+            gathered.extend_from_slice(taken);
             number += 1;
         }
         self.gathered = gathered;
@@ -110,9 +111,21 @@ impl<'a> Window<'a> {
         };
         self.blocks = 0..0;
         self.verified = None;
-        self.raw.resize((after - begin) as usize, 0);
+        let len = (after - begin) as usize;
+        if self.raw.capacity() < len {
+            // No more than that, which was asked for: nothing of it is kept while it grows.
+            self.raw = Vec::with_capacity(len);
+        }
+        self.raw.resize(len, 0);
         self.source.read(&mut self.raw, begin)?;
         self.blocks = number..end;
         Ok(())
     }
+}
+
+/// Whether there is memory for `more` bytes of a record of which the `rest` is missing. Grows with what was read and verified, since a length alone is
+/// no reason to allocate, and never beyond the record.
+pub(super) fn has_room_for(record: &mut Vec<u8>, more: usize, rest: usize) -> bool {
+    record.capacity() - record.len() >= more
+        || record.try_reserve_exact(more.max(record.len()).min(rest.max(more))).is_ok()
 }

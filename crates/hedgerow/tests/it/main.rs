@@ -33,6 +33,7 @@ mod hubs;
 mod key_looks;
 mod kinds;
 mod labels;
+mod long_values;
 mod maintained;
 mod memory;
 mod memory_limit;

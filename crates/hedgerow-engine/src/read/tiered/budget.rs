@@ -1,33 +1,24 @@
-//! The memory that a view by the page reads into: reserved in portions, and used again from run to run.
+//! The memory that views by the page read into: taken of what reads of the store have reserved, and used again from run to run.
 
 use std::sync::Arc;
 
-use hedgerow_core::account::{Charge, Purpose};
-use hedgerow_core::sync::Mutex;
 use hedgerow_tier::ReadMemory;
 
 use super::lists::Page;
 use crate::error::{Error, Result};
-use crate::state::reservations::Asked;
+use crate::state::memory_pool::{InUse, Lends, Line};
+use crate::state::reservations::{Asked, MOST_READS};
 use crate::state::store::Core;
 
-/// What is reserved beyond a need, and what is kept for the runs to come: this share of the limit, or so many bytes without one.
-const PORTION: (u64, u64) = (256, 64 << 10);
-const KEPT: (u64, u64) = (64, 1 << 20);
-
-/// How often a call makes room for the lists of one subgraph, which others may take.
-const MOST_ATTEMPTS: usize = 20;
-
-/// What threads of one view have reserved. It goes with the view.
+/// Takes memory for what threads of one view read.
 pub(super) struct Budget {
     core: Arc<Core>,
-    pool: Mutex<Pool>,
 }
 
-struct Pool {
-    charge: Charge,
-    /// How much of it nobody uses.
-    free: u64,
+impl Drop for Budget {
+    fn drop(&mut self) {
+        self.core.end_view_by_page();
+    }
 }
 
 /// Why lists were not read.
@@ -61,65 +52,34 @@ impl From<Error> for Stop {
 }
 
 impl Budget {
-    pub(super) fn new(core: &Arc<Core>) -> Arc<Budget> {
-        let charge = Charge::new(core.account(), Purpose::Views, 0);
-        Arc::new(Budget { core: core.clone(), pool: Mutex::new(Pool { charge, free: 0 }) })
-    }
-
-    fn share(&self, (share, without): (u64, u64)) -> u64 {
-        self.core.memory_limit.map_or(without, |limit| limit / share)
-    }
-
-    /// Whether so many bytes are the caller's now. Nothing is given up for them.
-    fn take(&self, bytes: u64) -> bool {
-        if self.core.is_forked() {
-            // The lock may be held for good. What is not in memory is refused when it is looked for.
-            return true;
-        }
-        let mut pool = self.pool.lock();
-        if pool.free < bytes {
-            let lacking = bytes - pool.free;
-            let reserved = pool.charge.bytes() as u64;
-            let more = [lacking.max(self.share(PORTION)), lacking]
-                .into_iter()
-                .find(|more| self.core.try_charge(&mut pool.charge, reserved + more));
-            let Some(more) = more else { return false };
-            pool.free += more;
-        }
-        pool.free -= bytes;
-        true
-    }
-
-    fn give_back(&self, bytes: u64) {
-        if self.core.is_forked() {
-            return;
-        }
-        let mut pool = self.pool.lock();
-        pool.free += bytes;
-        let beyond = pool.free.saturating_sub(self.share(KEPT));
-        pool.free -= beyond;
-        let reserved = pool.charge.bytes() - beyond as usize;
-        pool.charge.set(reserved);
+    pub(super) fn new(core: &Arc<Core>) -> Budget {
+        core.begin_view_by_page();
+        Budget { core: core.clone() }
     }
 
     /// What `read` reads, for whose memory room is made where there is none. `read` keeps nothing of what it has reserved when it finds no
-    /// room. To be called with no latch and in no walk; with nothing reserved if it `waits`.
+    /// room. To be called with no latch and in no walk; with nothing reserved if it `waits`, and within [`Lends`]: where that is not the only call of
+    /// this thread that lends memory, it waits for nobody.
     ///
     /// # Errors
-    /// Where others have the room, and, if it waits, give none of it back for a while; whatever `read` returns.
+    /// Where the limit has no room, and, if it waits, nothing is in progress that makes some; whatever `read` returns.
     pub(super) fn with_room<R>(
         &self,
         waits: Waits,
         mut read: impl FnMut() -> std::result::Result<R, Stop>,
     ) -> std::result::Result<R, Stop> {
-        let mut needed = 0;
-        for _ in 0..MOST_ATTEMPTS {
+        let can_wait = waits == Waits::Yes && Lends::depth() <= 1;
+        let (mut needed, mut line) = (0, None::<Line<'_>>);
+        if can_wait {
+            self.core.wait_behind_line();
+        }
+        for _ in 0..MOST_READS {
             match read() {
-                Err(Stop::NoRoom(bytes)) => needed = bytes,
+                Err(Stop::NoRoom(bytes)) => needed = bytes.max(needed),
                 read => return read,
             }
-            if waits == Waits::Yes {
-                self.core.make_room_to_copy(needed)?;
+            if can_wait {
+                self.core.wait_for_room(needed, &mut line)?;
             } else if !self.core.has_room_to_copy(needed) {
                 break;
             }
@@ -136,17 +96,21 @@ impl Budget {
     }
 }
 
-/// What one thread uses of a budget, for what it reads at a time. Given back when it is dropped.
+/// What one thread has taken for what it reads at a time. Given back when it is dropped.
 pub(super) struct Grant {
-    budget: Arc<Budget>,
+    core: Arc<Core>,
     asked: Asked,
     bytes: u64,
     lacking: Option<u64>,
+    // After what is given back.
+    _in_use: InUse,
 }
 
 impl Grant {
-    pub(super) fn new(budget: &Arc<Budget>) -> Grant {
-        Grant { budget: budget.clone(), asked: Asked::default(), bytes: 0, lacking: None }
+    pub(super) fn new(budget: &Budget) -> Grant {
+        let (core, asked) = (budget.core.clone(), Asked::default());
+        let in_use = core.memory_pool.begin();
+        Grant { core, asked, bytes: 0, lacking: None, _in_use: in_use }
     }
 
     /// Whether there is room for what a read is about to take.
@@ -186,10 +150,10 @@ impl Grant {
         let total = asked.total();
         let has = match total.checked_sub(self.bytes) {
             None | Some(0) => {
-                self.budget.give_back(self.bytes - total);
+                self.core.give_to_pool(self.bytes - total);
                 true
             }
-            Some(more) => self.budget.take(more),
+            Some(more) => self.core.take_from_pool(more),
         };
         if has {
             (self.asked, self.bytes) = (asked, total);
@@ -202,7 +166,7 @@ impl Grant {
 
 impl Drop for Grant {
     fn drop(&mut self) {
-        self.budget.give_back(self.bytes);
+        self.core.give_to_pool(self.bytes);
     }
 }
 

@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use hedgerow_core::{Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 use hedgerow_mem::table::PAGE;
 
 use super::budget::{Budget, Grant, Stop, Waits};
-use super::windows::{Gathering, Totals, Window, page_of};
+use super::windows::{Gathering, Totals, Window, Windows, page_of};
 use super::{TieredBlock, TieredView, take_batch};
 
 /// All windows together have this share of the memory limit, and half of what is left of it, or so many bytes without one.
@@ -139,7 +139,10 @@ impl TieredView {
                 }
             }
         })?;
-        self.incoming.keep(window.clone(), hedgerow_par::threads());
+        if self.incoming.keep(window.clone(), hedgerow_par::threads()) {
+            let windows: Weak<Windows> = Arc::downgrade(&self.incoming);
+            self.core().memory_pool.keep(windows);
+        }
         Ok(window)
     }
 
@@ -220,7 +223,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub(super) fn new(budget: &Arc<Budget>) -> Found {
+    pub(super) fn new(budget: &Budget) -> Found {
         Found { edges: Vec::new(), grant: Grant::new(budget) }
     }
 

@@ -14,6 +14,7 @@ use super::taken::Side;
 use super::windows::{Window, page_of};
 use super::{TieredBlock, TieredView, mask_of, of_page, take_batch};
 use crate::error::Result;
+use crate::state::memory_pool::Lends;
 
 /// Subgraphs of which a visit reads the chosen edges at once; a part of a page.
 const AT_ONCE: u32 = 16;
@@ -30,6 +31,7 @@ impl TieredView {
             let (mut entries, mut loops) = (0, 0);
             let all = of_page(page, &self.all());
             let subgraphs = SubgraphId(all.start)..SubgraphId(all.end);
+            let _lends = Lends::begin();
             let scanned = self.scan_lists(subgraphs, (Direction::Out, Waits::Yes), |id, block| {
                 for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
                     let (list, v) = (block.weighted_neighbors(local).0, id.vertex(local));
@@ -88,16 +90,8 @@ impl TieredView {
         subgraphs: Range<SubgraphId>,
         mut f: impl FnMut(SubgraphId, TieredBlock<'_>) -> ControlFlow<()>,
     ) -> std::result::Result<(), Stop> {
-        let read = |page, rest| {
-            self.first_half_that_fits(rest, Waits::Yes, |part| {
-                let both = self.read_both(page, part);
-                if matches!(both, Err(Stop::NoRoom(_))) && part.len() == 1 {
-                    // Nothing is held when room is waited for.
-                    self.incoming.forget();
-                }
-                both
-            })
-        };
+        let read =
+            |page, rest| self.first_half_that_fits(rest, Waits::Yes, |part| self.read_both(page, part));
         self.for_each_run(subgraphs, read, |range, both: Option<&Both>| {
             range.enumerate().map(|(at, id)| (at, SubgraphId(id))).try_for_each(|(at, id)| {
                 let lists = both.map(|both| both.joined(at, id));

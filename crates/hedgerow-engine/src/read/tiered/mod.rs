@@ -52,7 +52,7 @@ const BATCH: usize = 1 << 14;
 /// memory limit, or half of what is left of it, has room for (256 MiB without one), which are kept until others are asked for; or for the vertices of one visit.
 /// So are those against chosen edges of any directed graph where a property is tested or weighs: incoming lists do not keep it.
 pub struct TieredView {
-    budget: Arc<Budget>,
+    budget: Budget,
     snapshot: Snapshot,
     /// Of the default label: which vertices exist.
     vertices: Arc<Census>,
@@ -62,7 +62,7 @@ pub struct TieredView {
     bound: u32,
     edge_count: u64,
     /// In a directed graph that keeps no incoming edges, those of some pages.
-    incoming: Windows,
+    incoming: Arc<Windows>,
 }
 
 impl Snapshot {
@@ -95,7 +95,7 @@ impl Snapshot {
     /// `weight`: the property that is the weight, where one was named.
     fn tiered_selected(&self, chosen: ChosenEdges, weight: &str) -> Result<TieredView> {
         let (core, vertices) = (self.engine(), self.census()?.clone());
-        let (snapshot, incoming, bound) = (self.clone(), Windows::default(), core.ids.bound());
+        let (snapshot, incoming, bound) = (self.clone(), Arc::<Windows>::default(), core.ids.bound());
         let taken = Taken::new(self, chosen, weight, &vertices)?;
         let budget = Budget::new(&self.engine().core);
         let mut view = TieredView { budget, snapshot, vertices, taken, bound, edge_count: 0, incoming };

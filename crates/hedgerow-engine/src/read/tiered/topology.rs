@@ -8,6 +8,7 @@ use super::budget::Waits;
 use super::taken::Side;
 use super::{BATCH, TieredBlock, TieredView};
 use crate::error::Error;
+use crate::state::memory_pool::Lends;
 
 impl Topology for TieredView {
     type Error = Error;
@@ -55,6 +56,7 @@ impl Topology for TieredView {
         direction: Direction,
         f: impl FnMut(SubgraphId, TieredBlock<'_>) -> ControlFlow<()>,
     ) -> Result<(), Error> {
+        let _lends = Lends::begin();
         let scanned = match self.taken.side(direction) {
             Side::Stored(direction) => self.scan_lists(subgraphs, (direction, Waits::Yes), f),
             Side::Searched => self.scan_incoming(subgraphs, f),
@@ -84,6 +86,7 @@ impl WeightedTopology for TieredView {
         direction: Direction,
         f: impl FnMut(VertexId, &[VertexId], &[f64]),
     ) -> Result<(), Error> {
+        let _lends = Lends::begin();
         let visited = match self.taken.side(direction) {
             Side::Stored(direction) => self.visit_lists(frontier, (direction, Waits::Yes), f),
             Side::Searched => self.visit_incoming(frontier, Waits::Yes, f),

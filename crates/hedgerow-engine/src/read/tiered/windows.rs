@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use hedgerow_core::sync::Mutex;
+use hedgerow_core::sync::{AtomicBool, Mutex, Ordering};
 use hedgerow_core::{LocalVertex, SubgraphId, VertexId};
 use hedgerow_mem::table::PAGE;
 
 use super::budget::Grant;
 use super::lists::{Lists, Page, TieredBlock};
+use crate::state::memory_pool::KeptForReads;
 
 /// The windows that are kept.
 #[derive(Default)]
@@ -18,6 +19,8 @@ pub(super) struct Windows {
     pub(super) totals: OnceLock<BTreeMap<u32, Totals>>,
     /// The one asked for last at the end.
     kept: Mutex<Vec<Arc<Window>>>,
+    /// Whether the store knows that it may have them given up.
+    is_known: AtomicBool,
 }
 
 impl Windows {
@@ -44,14 +47,21 @@ impl Windows {
         !kept.is_empty()
     }
 
-    /// Keeps a window, and no more than `most`: several threads may have found room for theirs.
-    pub(super) fn keep(&self, window: Arc<Window>, most: usize) {
+    /// Keeps a window, and no more than `most`: several threads may have found room for theirs. Whether it is the first one ever.
+    pub(super) fn keep(&self, window: Arc<Window>, most: usize) -> bool {
         let mut kept = self.kept.lock();
         kept.push(window);
         let more = kept.len().saturating_sub(most.max(1));
         let oldest: Vec<Arc<Window>> = kept.drain(..more).collect();
         drop(kept); // before the windows, which are large
         drop(oldest);
+        !self.is_known.swap(true, Ordering::Relaxed)
+    }
+}
+
+impl KeptForReads for Windows {
+    fn give_up(&self) -> bool {
+        self.forget()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Loading the pages that a call needs.
 
 use hedgerow_core::{Direction, LabelId, SubgraphId};
+use hedgerow_mem::table::PAGE;
 use hedgerow_mem::version::NotInMemory;
 use hedgerow_mem::{Subgraph, SubgraphTable};
 use hedgerow_tier::{ImageId, PageId};
@@ -118,8 +119,7 @@ impl Core {
 
     /// Whether a page is a good part of the memory limit: then only those of its chains come into memory that somebody needs.
     fn is_large_page(&self, id: PageId) -> bool {
-        let bytes = || self.bytes_to_load(id).max(self.pages.sources().bytes_of_page(id));
-        self.memory_limit.is_some_and(|limit| bytes() > limit / LARGE)
+        self.memory_limit.is_some_and(|limit| self.bytes_to_load(id) > limit / LARGE)
     }
 
     fn room_for_page(&self, id: PageId) -> u64 {
@@ -130,9 +130,9 @@ impl Core {
         needed.saturating_add(BUFFER_BYTES.min(needed / 2))
     }
 
-    /// About what a subgraph takes that is read back: a quarter of its page. Once it is read, its lists tell.
+    /// About what a subgraph takes that is read back. Once it is read, its lists tell.
     pub(super) fn room_for_subgraph(&self, id: ImageId) -> u64 {
-        if self.memory_limit.is_some() { self.bytes_to_load(id.page()) / 4 } else { 0 }
+        if self.memory_limit.is_some() { self.bytes_to_reload(id.page()) } else { 0 }
     }
 
     /// Refuses to load a label that the memory limit has no room for, even if nothing else were in memory. O(pages) where there is something
@@ -151,22 +151,40 @@ impl Core {
         Err(StorageError::MemoryLimit { limit, used: self.account().used(), needed }.into())
     }
 
-    /// About what a page takes in memory.
+    /// About what a page takes in memory. Of an old format, whose pages are not told apart in its files, without properties.
     pub(super) fn bytes_to_load(&self, id: PageId) -> u64 {
+        self.list_bytes_of_page(id).saturating_add(self.value_bytes_of_page(id)).saturating_add(PAGE_BYTES)
+    }
+
+    /// About what a subgraph of a page takes: a quarter of the page's lists, of which one vertex may have most, and twice its share of
+    /// properties.
+    fn bytes_to_reload(&self, id: PageId) -> u64 {
+        let values = self.value_bytes_of_page(id) / (PAGE as u64 / 2);
+        (self.list_bytes_of_page(id).saturating_add(PAGE_BYTES) / 4).saturating_add(values)
+    }
+
+    fn list_bytes_of_page(&self, id: PageId) -> u64 {
         let both = self.directions_of(id.label).contains(&Direction::In);
         let each = (4 + if self.is_weighted(id.label) { 8 } else { 0 }) * if both { 2 } else { 1 };
-        let edges = self.pages.sources().edges_of_page(id);
-        edges.saturating_mul(each).saturating_add(PAGE_BYTES)
+        self.pages.sources().edges_of_page(id).saturating_mul(each)
+    }
+
+    /// No less than ranks and properties of a page take: they are in memory as they are in files.
+    fn value_bytes_of_page(&self, id: PageId) -> u64 {
+        let has_values = id.label != LabelId::DEFAULT || !self.schema.default_is_plain();
+        if has_values { self.pages.sources().bytes_of_page(id) } else { 0 }
     }
 
     /// Whether the memory limit has room for a chain, or for its page if that is not loaded, with nothing taken out of memory for it.
     /// O(segments log pages), and O(regions) where chains were taken out before.
     pub(super) fn has_free_room_for(&self, id: ImageId) -> bool {
         let Some(limit) = self.memory_limit else { return true };
-        let share = if self.is_unloaded(id.label, id.subgraph) { 1 } else { 4 };
+        let page = id.page();
+        let is_unloaded = self.is_unloaded(id.label, id.subgraph);
+        let bytes = if is_unloaded { self.bytes_to_load(page) } else { self.bytes_to_reload(page) };
         // Blocks that chains left serve others.
         let free = if self.eviction.happens() { self.subgraphs.arena().stats().free() as u64 } else { 0 };
-        let needed = (self.bytes_to_load(id.page()) / share).saturating_add(limit / FREE);
+        let needed = bytes.saturating_add(limit / FREE);
         self.account().used().saturating_add(needed) <= limit.saturating_add(free)
     }
 }

@@ -3,7 +3,6 @@
 //! The first read of a chain reads what it asks for and no more; who reads a chain again soon has it in memory for the reads to come. Where
 //! no limit was given everything is loaded at its first touch: it stays, so that the reads that follow find it.
 
-use hedgerow_core::account::Charge;
 use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::version::{NotInMemory, Read};
 use hedgerow_mem::{Arena, Memory, Subgraph, SubgraphTable};
@@ -14,6 +13,7 @@ use super::{Installer, invalid};
 use crate::error::{Error, Result, StorageError};
 use crate::files::sources::Sources;
 use crate::state::recent::Touched;
+use crate::state::reservations::ReadCharge;
 use crate::state::store::Core;
 
 /// A chain that is touched so often comes into memory although others have to leave for it. Less often, a store that is read at random
@@ -85,7 +85,7 @@ impl Wanted {
 struct ColdList {
     subgraph: Subgraph,
     degree: usize,
-    _charge: Charge,
+    _charge: ReadCharge,
 }
 
 /// Where a call looks next.
@@ -147,9 +147,11 @@ impl Core {
                 return Ok(Some(found));
             }
             looks += 1;
+            // Nothing is held where memory is waited for.
+            list = None;
             match self.look_again(wanted, t, looks)? {
                 Look::Nothing => return Ok(None),
-                Look::InMemory => list = None,
+                Look::InMemory => {}
                 Look::Cold(read) => list = Some(read),
             }
         }
@@ -271,7 +273,7 @@ impl Core {
         &self,
         wanted: Wanted,
         found: ListImage,
-        (file, mut charge): (&str, Charge),
+        (file, mut charge): (&str, ReadCharge),
     ) -> Result<ColdList> {
         let ListImage { present, degree, part } = found;
         let bytes = part.as_ref().map_or(0, bytes_of);
@@ -295,7 +297,8 @@ impl Core {
         // Every reader that there is may see it.
         latched.install(wanted.direction, main, Timestamp::ZERO, self.is_weighted(wanted.label));
         drop(latched);
-        charge.set(bytes.min(charge.bytes()));
+        let bytes = bytes.min(charge.bytes.bytes());
+        charge.bytes.set(bytes);
         Ok(ColdList { subgraph, degree: degree as usize, _charge: charge })
     }
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::account::Charge;
 use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp};
 use hedgerow_mem::version::NotInMemory;
 use hedgerow_mem::{Arena, Main, Memory, Subgraph, SubgraphTable};
@@ -12,6 +11,7 @@ use rayon::prelude::*;
 use super::{Installer, RoomToLoad, invalid};
 use crate::error::{Error, Result};
 use crate::files::sources::Sources;
+use crate::state::reservations::ReadCharge;
 use crate::state::store::Core;
 
 /// How often a read looks again that finds what it has just loaded taken out of memory.
@@ -20,7 +20,7 @@ pub(super) const MOST_LOOKS: usize = 100;
 /// A subgraph as a page version has it, which belongs to a call.
 struct Past {
     subgraph: Subgraph,
-    _charge: Charge,
+    _charge: ReadCharge,
 }
 
 impl Core {
@@ -50,6 +50,8 @@ impl Core {
                 return Ok(Some(found));
             }
             looks += 1;
+            // Nothing is held where memory is waited for.
+            drop(past);
             past = self.past_subgraph(ImageId { label, subgraph: id }, t)?;
             if past.is_none() && !self.is_there_to_read(label, id, looks)? {
                 return Ok(None);
