@@ -100,9 +100,15 @@ impl Need {
         Need { bytes, spare: unopened(limit), block, for_reads: 0, buffers: buffers(limit) / 2 }
     }
 
-    /// Of a read into memory that is not of the arena, whose gaps are no room for it.
+    /// Of a small read that may have what is left for blocks that fit no gap, and for buffers that are not there.
+    pub(super) fn of_last(bytes: u64) -> Need {
+        Need { bytes, spare: 0, block: bytes, for_reads: 0, buffers: 0 }
+    }
+
+    /// Of a read into memory that is not of the arena, whose gaps are no room for it. It leaves all that buffers of a checkpoint may take: that
+    /// makes room for them by what can be evicted.
     pub(super) fn of_copy(bytes: u64, limit: u64) -> Need {
-        Need { block: bytes, ..Need::of_read(bytes, limit) }
+        Need { block: bytes, buffers: buffers(limit), ..Need::of_read(bytes, limit) }
     }
 }
 
@@ -375,6 +381,11 @@ impl Core {
         Ok(())
     }
 
+    /// Evicts chains where they stand in what is kept for the buffers of a checkpoint, which begins to write.
+    pub(crate) fn make_room_for_buffers(&self) {
+        self.memory_limit.map(|limit| self.has_room(limit, Need::of_copy(0, limit)));
+    }
+
     /// Charges what commits, snapshots and checkpoints are ordered by as large as it is now: at opening, and when statistics are
     /// asked for. O(timestamps that versions wait for).
     pub(crate) fn charge_coordination(&self) {
@@ -382,19 +393,5 @@ impl Core {
         let keys = self.pages.sources().key_index_bytes();
         let bytes = self.clock.bytes() + self.readers.bytes() + self.pending.bytes() + runs + keys;
         self.coordination.lock().set(bytes);
-    }
-
-    /// Gives up what the store keeps only to be faster: cached views, versions that wait to be freed, and empty regions.
-    #[cold]
-    fn give_up_memory(&self) {
-        self.views.forget();
-        self.drop_page_versions();
-        // What a snapshot kept that has closed, that of a checkpoint for instance.
-        let mut left = Vec::new();
-        self.reclaim_unlatched(&mut left, false);
-        left.into_iter().for_each(|(chain, gone)| self.keep(chain, gone));
-        let memory = self.subgraphs.memory();
-        memory.retire_list().drain();
-        memory.arena().trim();
     }
 }

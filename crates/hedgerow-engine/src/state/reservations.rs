@@ -99,27 +99,40 @@ pub(crate) struct ReadRoom<'c> {
     in_use: InUse,
     asked: Asked,
     lacking: Option<u64>,
-    /// Whether it is read whatever there is room for.
-    in_any_case: bool,
+    claim: Claim,
     /// Whether it has waited in line, or cannot.
     goes_first: bool,
 }
 
+/// What a read may take of the limit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Claim {
+    /// What others leave.
+    Usual,
+    /// All there is: it is small, and nothing makes room for it.
+    Last,
+    /// It is small, and read whatever there is.
+    AnyCase,
+}
+
 impl<'c> ReadRoom<'c> {
-    fn new(core: &'c Core, in_any_case: bool, goes_first: bool) -> ReadRoom<'c> {
+    fn new(core: &'c Core, claim: Claim, goes_first: bool) -> ReadRoom<'c> {
         let (charge, in_use) = (Charge::new(core.account(), Purpose::Files, 0), core.memory_pool.begin());
-        ReadRoom { core, charge, in_use, asked: Asked::default(), lacking: None, in_any_case, goes_first }
+        ReadRoom { core, charge, in_use, asked: Asked::default(), lacking: None, claim, goes_first }
     }
 
     /// Whether there is room for what a read is about to take: for its lists twice, since a copy of them is made.
     pub(crate) fn has(&mut self, memory: ReadMemory) -> bool {
         let asked = self.asked.with(memory);
         let bytes = asked.copied();
-        if self.in_any_case {
-            self.charge.set(bytes as usize);
-        }
-        let has = self.in_any_case
-            || (!self.is_behind_line(bytes) && self.core.try_charge(&mut self.charge, bytes));
+        let has = match self.claim {
+            Claim::Usual => !self.is_behind_line(bytes) && self.core.try_charge(&mut self.charge, bytes),
+            Claim::Last => self.core.try_charge_last(&mut self.charge, bytes),
+            Claim::AnyCase => {
+                self.charge.set(bytes as usize);
+                true
+            }
+        };
         if has {
             self.asked = asked
         } else {
@@ -178,12 +191,21 @@ impl Core {
     /// Charges as many bytes as that in place of what was charged; whether the limit has room. Nothing is given up for it. O(1); waits for
     /// readers that do the same.
     pub(crate) fn try_charge(&self, charge: &mut Charge, bytes: u64) -> bool {
+        self.try_charge_as(charge, bytes, Need::of_copy)
+    }
+
+    /// As that, of all that the limit has.
+    fn try_charge_last(&self, charge: &mut Charge, bytes: u64) -> bool {
+        self.try_charge_as(charge, bytes, |more, _| Need::of_last(more))
+    }
+
+    fn try_charge_as(&self, charge: &mut Charge, bytes: u64, need: impl Fn(u64, u64) -> Need) -> bool {
         let more = bytes.saturating_sub(charge.bytes() as u64);
         let Some(limit) = self.memory_limit.filter(|_| more > 0) else {
             charge.set(bytes as usize);
             return true;
         };
-        let fits = || self.fits_now(limit, Need::of_copy(more, limit));
+        let fits = || self.fits_now(limit, need(more, limit));
         self.reservations.take(fits, || charge.set(bytes as usize))
     }
 
@@ -260,10 +282,10 @@ impl Core {
         &self,
         mut read: impl FnMut(&mut ReadRoom<'_>) -> Result<R>,
     ) -> Result<(R, ReadCharge)> {
-        let (mut needed, mut in_any_case, mut line) = (0, false, None::<Line<'_>>);
+        let (mut needed, mut claim, mut line) = (0, Claim::Usual, None::<Line<'_>>);
         let can_wait = Lends::depth() == 0;
         for _ in 0..MOST_READS {
-            let mut room = ReadRoom::new(self, in_any_case, line.is_some() || !can_wait);
+            let mut room = ReadRoom::new(self, claim, line.is_some() || !can_wait);
             let found = read(&mut room);
             let ReadRoom { charge: bytes, in_use, lacking, .. } = room;
             match (found, lacking) {
@@ -283,7 +305,7 @@ impl Core {
                 if self.memory_limit.is_some_and(|limit| is_large(limit, needed)) {
                     return Err(error);
                 }
-                in_any_case = true;
+                claim = if claim == Claim::Usual { Claim::Last } else { Claim::AnyCase };
             }
         }
         Err(self.no_room_to_read(needed))

@@ -88,6 +88,20 @@ impl Core {
         beyond > 0
     }
 
+    /// Gives up what the store keeps only to be faster: cached views, versions that wait to be freed, and empty regions.
+    #[cold]
+    pub(super) fn give_up_memory(&self) {
+        self.views.forget();
+        self.drop_page_versions();
+        // What a snapshot kept that has closed, that of a checkpoint for instance.
+        let mut left = Vec::new();
+        self.reclaim_unlatched(&mut left, false);
+        left.into_iter().for_each(|(chain, gone)| self.keep(chain, gone));
+        let memory = self.subgraphs.memory();
+        memory.retire_list().drain();
+        memory.arena().trim();
+    }
+
     /// Gives up what is kept for reads to come; whether there was some. To be called with nothing held.
     pub(crate) fn give_up_kept(&self) -> bool {
         let kept: Vec<_> = self.memory_pool.kept.lock().iter().filter_map(Weak::upgrade).collect();
@@ -176,3 +190,6 @@ impl Core {
         still.since.elapsed() > MOST_STILL
     }
 }
+
+#[cfg(all(test, not(feature = "model-checking")))]
+mod tests;

@@ -98,6 +98,7 @@ impl Core {
             Extent::Changed => durable.runs.lock().plan(&segments, changed),
             Extent::Whole => Runs::whole(&segments),
         };
+        self.make_room_for_buffers();
         let written = self.write_changes(durable, as_of, extent, &merge, changed)?;
         // Should it panic, nobody knows which manifest is on the disk.
         let known = UnlessDone::new(|| self.commits.fail());
