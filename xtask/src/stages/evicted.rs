@@ -32,6 +32,7 @@ const LEFT_OUT: &[&str] = &[
     // How much memory something takes.
     "backpressure::",
     "memory_limit::",
+    "held_quarter::",
     // How much is read of files.
     "cooling::",
     // How many checkpoints there were, and what each of them wrote.

@@ -228,10 +228,10 @@ fn problems(report: &CheckReport) -> Vec<String> {
     problems
 }
 
-/// The stores are the same for all tests, and take their time.
-pub(crate) fn stores() -> &'static [(Kind, SimFs)] {
-    static STORES: std::sync::OnceLock<Vec<(Kind, SimFs)>> = std::sync::OnceLock::new();
-    STORES.get_or_init(|| KINDS.iter().map(|&kind| (kind, store_of(kind))).collect())
+/// The stores are the same for all tests, and take their time: each is made when it is needed first.
+pub(crate) fn stores() -> impl Iterator<Item = (&'static Kind, &'static SimFs)> {
+    static STORES: [std::sync::OnceLock<SimFs>; 3] = [const { std::sync::OnceLock::new() }; 3];
+    KINDS.iter().zip(&STORES).map(|(kind, store)| (kind, store.get_or_init(|| store_of(*kind))))
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn a_check_by_the_page_names_the_edges_that_one_in_memory_names() {
 
 #[test]
 fn damage_is_an_error_of_a_check_by_the_page() {
-    let (kind, disk) = &stores()[0];
+    let (kind, disk) = stores().next().unwrap();
     let disk = SimFs::from_files(&disk.files());
     let segment = disk.files().keys().find(|name| name.ends_with(".csr")).unwrap().clone();
     let at = disk.files()[&segment].len() as u64 / 2;
