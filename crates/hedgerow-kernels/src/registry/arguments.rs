@@ -124,7 +124,7 @@ impl Kernel {
             let is_asked_for = parameter.absent == Absent::Refused;
             *slot = match (parameter.name, parameter.kind) {
                 ("samples", _) => Some(Value::Count(2)),
-                ("length" | "steps", _) => Some(Value::Count(3)),
+                ("length", _) => Some(Value::Count(3)),
                 // What any graph has.
                 ("maximum", _) => Some(Value::Count(0)),
                 ("iterations", _) => Some(Value::Count(3)),

@@ -82,7 +82,15 @@ fn store_of(kind: Kind, pages: u64, edges: u64) -> SimFs {
 /// All kernels but those that need all edges in memory at once.
 fn kernels() -> Vec<Arguments> {
     let kernels = registry::KERNELS.iter().filter(|kernel| !kernel.needs_resident);
-    kernels.map(|kernel| kernel.trial(VertexId(0), VertexId(1))).collect()
+    let told = |kernel: &&'static registry::Kernel| {
+        let mut arguments = kernel.trial(VertexId(0), VertexId(1));
+        // A walk begins at each vertex, and each of its steps reads a list somewhere.
+        if kernel.parameter("steps").is_some() {
+            arguments.set("steps", 3_u32).unwrap();
+        }
+        arguments
+    };
+    kernels.map(told).collect()
 }
 
 fn in_memory(snapshot: &Snapshot) -> Vec<Outcome> {
