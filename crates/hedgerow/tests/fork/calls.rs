@@ -139,6 +139,7 @@ fn of_graph(graph: &Graph, aside: &Path, wrong: &mut Vec<&'static str>) {
     graph.forget_views(); // "Graph::forget_views": does nothing
     // "Graph::config", "Graph::memory_bytes", "Graph::published_ts", "Graph::durable_ts", "Graph::schema": as at the fork
     // "Graph::freed": a flag, which no child waits for
+    // "Graph::most_memory_used": a counter, of test builds alone
     let as_at_the_fork = graph.config().weighted
         && graph.published_ts() > Timestamp::ZERO
         && graph.durable_ts() > Timestamp::ZERO
