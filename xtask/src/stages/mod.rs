@@ -130,7 +130,15 @@ fn outcomes(root: &Path, chosen: &[&str], ended: Told<'_>) -> Result<Vec<(&'stat
 /// Who is told of each stage that has ended.
 type Told<'a> = &'a mut (dyn FnMut(&str, &Outcome) -> Result<(), String> + Send);
 
-/// What `stages` came to, up to the first that fails: one thread builds what they need, in their order, and `at_once` run those that are built.
+/// The stages that have ended.
+struct Done<'a> {
+    outcomes: Vec<(&'static str, Outcome)>,
+    /// What `ended` returned for the last one.
+    told: Result<(), String>,
+    ended: Told<'a>,
+}
+
+/// The outcomes of `stages`, up to the first that fails: one thread builds what they need, in their order, and `at_once` run those that are built.
 fn perform(
     root: &Path,
     workspace: &Workspace,
@@ -142,7 +150,7 @@ fn perform(
     let stopped = || stop.load(Ordering::Relaxed);
     let output = if stages.len() == 1 { Output::AsItComes } else { Output::Together(&stop) };
     let (to, built) = mpsc::channel();
-    let (built, done) = (Mutex::new(built), Mutex::new((Vec::new(), Ok(()), ended)));
+    let (built, done) = (Mutex::new(built), Mutex::new(Done { outcomes: Vec::new(), told: Ok(()), ended }));
     let build = move || {
         for stage in stages {
             let plan = (stage.plan)(root, workspace).built(output);
@@ -166,18 +174,17 @@ fn perform(
             let seconds = (outcome.build.wall + outcome.run.wall).as_secs_f64();
             println!("== {name}: {} in {seconds:.1} s", outcome.verdict());
             let failed = !outcome.failures.is_empty();
-            let told = (done.2)(name, &outcome);
-            stop.store(failed || told.is_err(), Ordering::Relaxed);
-            done.0.push((name, outcome));
-            done.1 = told;
+            done.told = (done.ended)(name, &outcome);
+            stop.store(failed || done.told.is_err(), Ordering::Relaxed);
+            done.outcomes.push((name, outcome));
         }
     };
     std::thread::scope(|scope| {
         scope.spawn(build);
         (0..at_once).for_each(|_| _ = scope.spawn(run_what_is_built));
     });
-    let (done, told, _) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    told.map(|()| done)
+    let Done { outcomes, told, .. } = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    told.map(|()| outcomes)
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

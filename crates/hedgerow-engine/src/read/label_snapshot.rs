@@ -7,16 +7,14 @@ use hedgerow_mem::View;
 
 use crate::error::{ArgumentError, Error, Result};
 use crate::read::snapshot::Snapshot;
-use crate::read::views::Makers;
 use crate::state::schema::LabelRef;
 
 /// The vertices of a [`Snapshot`] and its edges of one label: a state of the graph of that label, whose answers a handle can keep
-/// (`hedgerow_kernels::maintain`). Keeps the snapshot open, and the view of the label once a handle asked for it. Copies share both. Any thread may use it.
+/// (`hedgerow_kernels::maintain`). Keeps the snapshot open, and the view of the label once a handle asked for it. A clone shares the snapshot, and the view if it is made by then. Any thread may use it.
 #[derive(Clone)]
 pub struct LabelSnapshot {
     snapshot: Snapshot,
     label: LabelId,
-    /// Of the default label the snapshot has it.
     view: OnceLock<Arc<View>>,
 }
 
@@ -32,32 +30,16 @@ impl Snapshot {
     }
 }
 
-impl LabelSnapshot {
-    /// The snapshot, of all labels.
-    pub fn snapshot(&self) -> &Snapshot {
-        &self.snapshot
-    }
-
-    /// The label.
-    pub fn label(&self) -> LabelId {
-        self.label
-    }
-}
-
 impl Changing for LabelSnapshot {
     type View = View;
     type Error = Error;
 
     fn view(&self) -> Result<&View> {
-        if self.label == LabelId::DEFAULT {
-            return self.snapshot.view();
-        }
         if let Some(view) = self.view.get() {
             return Ok(view);
         }
-        self.snapshot.engine().check_owner()?;
-        // Made outside the cell, as the view of the default label is.
-        let view = self.snapshot.cached_view_of(self.label, Makers::Pool)?;
+        // Made outside the cell, as the view that a snapshot keeps is.
+        let view = self.snapshot.view_of(self.label)?;
         Ok(self.view.get_or_init(|| view))
     }
 

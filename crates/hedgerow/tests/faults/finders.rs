@@ -16,7 +16,7 @@ use crate::{
     opening, page_versions, poison, rounds, tools, views, writers,
 };
 
-/// Faults that need a controlled scheduler; `tests/shuttle` finds them.
+/// Faults that need a controlled scheduler; `hedgerow-schedules` finds them.
 pub(crate) const SCHEDULED: &[Fault] = &[
     Fault::LatchedReadsNotValidated,
     Fault::LatchedElsewhereUnchanged,

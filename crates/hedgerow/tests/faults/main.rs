@@ -80,7 +80,7 @@ use hedgerow_testkit::explored;
 
 use finders::Finder;
 
-/// What finds each. Those that need a controlled scheduler are found in `tests/shuttle`.
+/// What finds each. Those that need a controlled scheduler are found in `hedgerow-schedules`.
 const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::UncheckedTail, Finder::Crashes),
     (Fault::RecoveredTailNotSynced, Finder::Crashes),
@@ -167,7 +167,7 @@ fn nothing_is_found_where_nothing_is_planted() {
     }
 }
 
-/// Each fault has its place here or in `tests/shuttle`, and its line in the documentation.
+/// Each fault has its place here or in `hedgerow-schedules`, and its line in the documentation.
 #[test]
 fn every_fault_has_its_finder() {
     let page = include_str!("../../../../docs/design/testing.md");
