@@ -26,22 +26,25 @@ pub enum Purpose {
     Views,
     /// Buffers in which records wait to be written to the log.
     Log,
-    /// Buffers of reads and writes of other files.
-    Files,
+    /// Buffers of a checkpoint.
+    Checkpoint,
+    /// What is kept of files that were read, and lists that are read from where they are.
+    Reads,
     /// What commits and snapshots are ordered by.
     Coordination,
 }
 
 impl Purpose {
     /// All purposes, in the order of their numbers.
-    pub const ALL: [Purpose; 8] = [
+    pub const ALL: [Purpose; 9] = [
         Purpose::Arena,
         Purpose::Versions,
         Purpose::Tables,
         Purpose::Keys,
         Purpose::Views,
         Purpose::Log,
-        Purpose::Files,
+        Purpose::Checkpoint,
+        Purpose::Reads,
         Purpose::Coordination,
     ];
 }

@@ -115,6 +115,16 @@ impl KeyColumn {
         }
     }
 
+    /// Adds a key of the form of the column; none of another form. O(1), and bytes of the text.
+    pub fn push(&mut self, key: VertexKeyRef<'_>) {
+        match (self, key) {
+            (KeyColumn::U64(numbers), VertexKeyRef::U64(n)) => numbers.push(n),
+            (KeyColumn::Str(texts), VertexKeyRef::Str(text)) => texts.push(text),
+            (KeyColumn::Kinds(keys), key) => keys.push(key.to_owned()),
+            (all, key) => debug_assert!(false, "{key:?} in {all:?}"),
+        }
+    }
+
     /// Whether there is none. O(1).
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -53,7 +53,7 @@ pub struct Thresholds {
     pub threads_from: usize,
     /// The main parts that get patches.
     pub patches: PatchSizes,
-    /// As many bytes of keys are in memory before reads keep no more of what they learn: this, or less where a memory limit says so.
+    /// As many bytes of keys are in memory before no more are kept of what was looked up: this, or less where a memory limit says so.
     pub keys_kept: u64,
 }
 

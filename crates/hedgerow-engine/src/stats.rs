@@ -137,7 +137,7 @@ impl Stats {
             id_map_bytes: used(Purpose::Keys),
             view_bytes: used(Purpose::Views),
             log_buffer_bytes: used(Purpose::Log),
-            file_buffer_bytes: used(Purpose::Files),
+            file_buffer_bytes: used(Purpose::Checkpoint) + used(Purpose::Reads),
             coordination_bytes: used(Purpose::Coordination),
             ..Stats::default()
         }

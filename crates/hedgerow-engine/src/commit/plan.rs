@@ -78,11 +78,14 @@ impl KeyBindings {
         self.bindings.partition_point(|s| s.key < key)
     }
 
-    /// Looks up what every key names now.
-    /// From then on memory knows what each key names, so with latches it alone is asked.
+    /// Looks up what every key names now. Memory knows those bindings from then on that the commit may end: what it knows nothing of is
+    /// as segments say (rules K2 and K5).
     pub(crate) fn resolve(&mut self, engine: &Engine, keys: &TxnKeys) -> Result<()> {
+        let now = Timestamp(u64::MAX - 1);
         for binding in &mut self.bindings {
-            binding.initial = engine.vertex_of(keys.key(binding.key), Timestamp(u64::MAX - 1))?;
+            let key = keys.key(binding.key);
+            binding.initial =
+                if binding.removes { engine.vertex_of(key, now) } else { engine.vertex_to_read(key, now) }?;
         }
         Ok(())
     }
@@ -118,7 +121,7 @@ impl KeyBindings {
             if latches.is_empty() || latches.binary_search(&engine.ids.latch_of(key)).is_err() {
                 continue;
             }
-            binding.initial = engine.ids.lookup(key, Timestamp(u64::MAX - 1));
+            binding.initial = engine.ids.latched_lookup(key, binding.initial);
             if binding.creates && (binding.initial.is_none() || binding.removes) {
                 let id = engine.ids.allocate(key.kind(), || engine.horizon().oldest()).ok_or_else(|| {
                     Error::Argument(ArgumentError::TooLarge {
@@ -215,7 +218,7 @@ impl KeyBindings {
             }
             if let Some(id) = binding.initial
                 && !faults::is_on(PlantedFault::VerticesNotLookedAtAgain)
-                && !(latches.contains_vertex(id) && engine.ids.carries(id, keys.key(binding.key)))
+                && !(latches.contains_vertex(id) && engine.ids.still_carries(id, keys.key(binding.key)))
             {
                 return false;
             }

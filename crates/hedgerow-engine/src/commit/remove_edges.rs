@@ -159,7 +159,7 @@ impl WriteTxn {
         snapshot: &Snapshot,
         written: &[(TxnKey, u64, Listed)],
     ) -> Result<(HashSet<(VertexId, u64)>, HashSet<VertexId>)> {
-        let id = |key: TxnKey| self.engine.vertex_of(self.keys.key(key), snapshot.timestamp());
+        let id = |key: TxnKey| self.engine.vertex_to_read(self.keys.key(key), snapshot.timestamp());
         let mut decided = HashSet::new();
         for &(other, rank, _) in written {
             decided.extend(id(other)?.map(|id| (id, rank)));
@@ -199,7 +199,7 @@ impl WriteTxn {
             return Ok(0);
         }
         let t = snapshot.timestamp();
-        let Some(id) = engine.vertex_of(self.keys.key(key), t)? else { return Ok(0) };
+        let Some(id) = engine.vertex_to_read(self.keys.key(key), t)? else { return Ok(0) };
         let mut edges = 0usize;
         for label in engine.defined_labels().map(LabelId) {
             for &direction in engine.directions_of(label) {

@@ -509,7 +509,7 @@ impl WriteTxn {
     pub(super) fn base_id(&mut self, key: TxnKey) -> Result<Option<VertexId>> {
         let snapshot = self.base().clone();
         let dense = self.engine.config.keys == hedgerow_core::KeyKind::Dense;
-        let id = self.engine.vertex_of(self.keys.key(key), snapshot.timestamp())?;
+        let id = self.engine.vertex_to_read(self.keys.key(key), snapshot.timestamp())?;
         match id {
             None => self.reads.absent(key),
             // Of a dense graph the id says nothing: the vertex itself is read.

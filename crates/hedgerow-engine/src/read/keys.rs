@@ -47,7 +47,9 @@ impl Snapshot {
     /// [`ArgumentError::Invalid`] for an id that has no vertex, but of a dense graph.
     pub fn vertex_keys(&self, ids: &[VertexId]) -> Result<KeyColumn> {
         let form = self.key_form();
-        self.engine().learn_keys_of(ids)?;
+        if !self.engine().learn_keys_of(ids)? {
+            return self.unkept_keys(form, ids);
+        }
         if ids.len() <= PART {
             return self.vertex_keys_alone(form, ids);
         }
@@ -80,7 +82,9 @@ impl Snapshot {
     /// As [`vertex_keys`](Self::vertex_keys), on the calling thread.
     pub(crate) fn vertex_keys_alone(&self, form: KeyForm, ids: &[VertexId]) -> Result<KeyColumn> {
         let map = &self.engine().ids;
-        self.engine().learn_keys_of(ids)?;
+        if !self.engine().learn_keys_of(ids)? {
+            return self.unkept_keys(form, ids);
+        }
         match form {
             KeyForm::Kinds => Ok(KeyColumn::Kinds(map.keys_of(ids, self.timestamp()).map_err(unknown)?)),
             KeyForm::Texts => self.texts_alone(ids).map(KeyColumn::Str),
@@ -90,6 +94,24 @@ impl Snapshot {
                 Ok(KeyColumn::U64(numbers))
             }
         }
+    }
+
+    /// As [`vertex_keys`](Self::vertex_keys), where memory does not keep keys: part by part, from the pages of the vertices.
+    fn unkept_keys(&self, form: KeyForm, ids: &[VertexId]) -> Result<KeyColumn> {
+        let mut all = form.column();
+        for part in ids.chunks(PART) {
+            let found = self.engine().find_keys_of(part.to_vec())?;
+            for id in part {
+                match found.get(id) {
+                    Some(key) => all.push(key.as_ref()),
+                    None => {
+                        let known = self.engine().ids.keys_of(&[*id], self.timestamp()).map_err(unknown)?;
+                        known.iter().for_each(|key| all.push(key.as_ref()));
+                    }
+                }
+            }
+        }
+        Ok(all)
     }
 
     /// The form of the columns that [`vertex_keys`](Self::vertex_keys) gives. Ask once for what is put together: a kind that is

@@ -1,11 +1,19 @@
 //! Vertices of one kind.
 
-use hedgerow_core::{Direction, KindId, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId};
+use std::collections::HashMap;
+use std::ops::Range;
+
+use hedgerow_core::{
+    Direction, KindId, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId, VertexKey,
+};
 
 use hedgerow_mem::version::Read;
 
 use super::snapshot::Snapshot;
 use crate::error::Result;
+
+/// Subgraphs whose vertices are counted at a time: a page.
+const TOGETHER: usize = 64;
 
 impl Snapshot {
     /// The number of vertices of one kind. O(vertices), and O(1) in a graph with one kind.
@@ -21,20 +29,36 @@ impl Snapshot {
         if schema.kinds().is_empty() {
             return Ok(self.vertex_count());
         }
-        engine.learn_all()?;
-        let mut count = 0;
-        for subgraph in (0..engine.subgraph_bound()).map(SubgraphId) {
+        if engine.memory_limit.is_none() {
+            engine.learn_all()?;
+        }
+        let (bound, mut count) = (engine.subgraph_bound(), 0);
+        for first in (0..bound).step_by(TOGETHER) {
+            let ids = self.vertices_of(first..bound.min(first + TOGETHER as u32))?;
+            let found = if engine.learn_keys_of(&ids)? {
+                HashMap::new()
+            } else {
+                engine.find_keys_of(ids.clone())?
+            };
+            let kind_of = |id| found.get(id).map_or_else(|| engine.ids.kind_of(*id), VertexKey::kind);
+            count += ids.iter().filter(|id| kind_of(id) == kind).count() as u64;
+        }
+        Ok(count)
+    }
+
+    /// The vertices of some subgraphs.
+    fn vertices_of(&self, subgraphs: Range<u32>) -> Result<Vec<VertexId>> {
+        let mut ids = Vec::new();
+        for subgraph in subgraphs.map(SubgraphId) {
             let mut look = |read: Read<'_>| {
                 let locals = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex);
-                let of_kind = |local: &LocalVertex| {
-                    read.contains_vertex(*local) && engine.ids.kind_of(subgraph.vertex(*local)) == kind
-                };
-                count += locals.filter(of_kind).count() as u64;
+                let live = locals.filter(|local| read.contains_vertex(*local));
+                ids.extend(live.map(|local| subgraph.vertex(local)));
             };
-            engine.read_subgraph((LabelId::DEFAULT, subgraph), self.timestamp(), |entry| {
+            self.engine().read_subgraph((LabelId::DEFAULT, subgraph), self.timestamp(), |entry| {
                 entry.read(Direction::Out, self.timestamp(), &mut look)
             })?;
         }
-        Ok(count)
+        Ok(ids)
     }
 }

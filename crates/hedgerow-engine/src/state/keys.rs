@@ -13,11 +13,11 @@ use crate::state::store::Core;
 
 /// The vertices of a page.
 const PAGE_VERTICES: u64 = 4096;
-/// Keys take this share of a memory limit before reads keep no more of them.
+/// Keys take this share of a memory limit before no more of them are kept, but of those that commits bind and unbind.
 const KEPT_SHARE: u64 = 4;
 
 impl Core {
-    /// The vertex that `key` names for a snapshot at `t`, for a commit: memory knows it from then on (rules K1, K5). Of a dense graph the
+    /// The vertex that `key` names for a snapshot at `t`, for a commit that may end the binding: memory knows it from then on (rule K2). Of a dense graph the
     /// existence of the vertex is not looked at. O(1); where memory does not know the key a read of a block for each segment.
     ///
     /// # Errors
@@ -30,7 +30,8 @@ impl Core {
         }
     }
 
-    /// As [`vertex_of`](Self::vertex_of), for a read: memory may not know the key after it.
+    /// As [`vertex_of`](Self::vertex_of), for a read, and for a commit that leaves the binding as it is: memory may not know the key after it
+    /// (rule K5).
     ///
     /// # Errors
     /// As of that.
@@ -140,20 +141,27 @@ impl Core {
         self.with_stored(self.ids.stored.count(), |stored| stored.learn_all())
     }
 
-    /// Has memory know the keys of vertices, as far as they have any. O(ids), and a page for each that it does not know.
+    /// Has memory know the keys of vertices, as far as they have any; `false` where it does not keep all of them. O(ids), and a page for
+    /// each that it does not know.
     ///
     /// # Errors
     /// As of [`vertex_of`](Self::vertex_of).
-    pub(crate) fn learn_keys_of(&self, ids: &[VertexId]) -> Result<()> {
+    pub(crate) fn learn_keys_of(&self, ids: &[VertexId]) -> Result<bool> {
         if self.ids.stored.all_known() {
-            return Ok(());
+            return Ok(true);
         }
         // Side by side where most are wanted. What cannot be read may be of others.
         let most = ids.len() as u64 >= self.ids.stored.count() / 8;
         if most && self.has_room_for_keys() && self.learn_all().is_ok() {
-            return Ok(());
+            return Ok(true);
         }
-        ids.iter().filter(|&&id| !self.ids.knows(id)).try_for_each(|&id| self.learn_key_of(id))
+        for &id in ids.iter().filter(|&&id| !self.ids.knows(id)) {
+            if !self.keeps_keys() {
+                return Ok(false);
+            }
+            self.learn_key_of(id)?;
+        }
+        Ok(true)
     }
 
     /// Reads the keys of the vertices of a page, unless the one of `id` is known by now.
@@ -219,12 +227,26 @@ impl Core {
 
     /// The keys of vertices that memory did not know: it knows those that are not returned.
     #[cold]
-    fn stored_keys_of(&self, mut ids: Vec<VertexId>) -> Result<HashMap<VertexId, VertexKey>> {
+    fn stored_keys_of(&self, ids: Vec<VertexId>) -> Result<HashMap<VertexId, VertexKey>> {
         if self.keeps_keys() {
             ids.into_iter().try_for_each(|id| self.must_learn_key_of(id))?;
             return Ok(HashMap::new());
         }
+        let found = self.find_keys_of(ids.clone())?;
+        match ids.iter().find(|id| !found.contains_key(id) && !self.ids.knows(**id)) {
+            None => Ok(found),
+            Some(_) => Err(self.vertex_without_key()),
+        }
+    }
+
+    /// The keys of those of the vertices that memory does not know, as far as they have any; it knows none of them afterwards. O(ids), and
+    /// the keys of each page that has one of them.
+    ///
+    /// # Errors
+    /// As of [`vertex_of`](Self::vertex_of).
+    pub(crate) fn find_keys_of(&self, mut ids: Vec<VertexId>) -> Result<HashMap<VertexId, VertexKey>> {
         self.check_owner()?;
+        ids.retain(|&id| !self.ids.knows(id));
         ids.sort_unstable();
         let mut found = HashMap::with_capacity(ids.len());
         let page_of_id = |id: &VertexId| page_of(LabelId::DEFAULT, id.subgraph());
@@ -235,10 +257,7 @@ impl Core {
         }
         // What memory knows by now counts (rule K1), as it did not when it was asked.
         found.retain(|id, _| !self.ids.knows(*id));
-        match ids.iter().find(|id| !found.contains_key(id) && !self.ids.knows(**id)) {
-            None => Ok(found),
-            Some(_) => Err(self.vertex_without_key()),
-        }
+        Ok(found)
     }
 
     fn vertex_without_key(&self) -> Error {

@@ -262,7 +262,7 @@ impl Core {
         self.subgraphs.arena().return_pages(usize::try_from(bytes).unwrap_or(usize::MAX));
     }
 
-    /// The bytes that are used, promised to reads, or kept for buffers of log and files.
+    /// The bytes that are used, promised to reads, or kept for buffers of the log and of a checkpoint.
     #[inline]
     fn taken(&self, limit: u64) -> u64 {
         self.taken_beside(buffers(limit))
@@ -273,7 +273,7 @@ impl Core {
     fn taken_beside(&self, buffers: u64) -> u64 {
         let (promised, account) = (self.reservations.promised(), self.account());
         let buffers = if self.durable.is_some() { buffers } else { 0 };
-        let used = account.used_for(Purpose::Files) + account.used_for(Purpose::Log);
+        let used = account.used_for(Purpose::Checkpoint) + account.used_for(Purpose::Log);
         promised + account.used() + buffers.saturating_sub(used)
     }
 

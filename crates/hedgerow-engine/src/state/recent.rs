@@ -28,7 +28,7 @@ pub(crate) struct Recent {
 impl Recent {
     /// Nothing touched yet.
     pub(super) fn new(account: &Arc<Account>) -> Recent {
-        let charge = Charge::new(account, Purpose::Files, PLACES * size_of::<AtomicU32>());
+        let charge = Charge::new(account, Purpose::Reads, PLACES * size_of::<AtomicU32>());
         Recent { places: Box::new(std::array::from_fn(|_| AtomicU32::new(0))), _charge: charge }
     }
 

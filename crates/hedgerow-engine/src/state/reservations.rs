@@ -117,7 +117,7 @@ enum Claim {
 
 impl<'c> ReadRoom<'c> {
     fn new(core: &'c Core, claim: Claim, goes_first: bool) -> ReadRoom<'c> {
-        let (charge, in_use) = (Charge::new(core.account(), Purpose::Files, 0), core.memory_pool.begin());
+        let (charge, in_use) = (Charge::new(core.account(), Purpose::Reads, 0), core.memory_pool.begin());
         ReadRoom { core, charge, in_use, asked: Asked::default(), lacking: None, claim, goes_first }
     }
 

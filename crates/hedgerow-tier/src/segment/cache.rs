@@ -67,7 +67,7 @@ impl ReadCache {
     /// beside them: what is sure has to come out of what others leave free.
     pub fn new(account: &Arc<Account>, sure: usize, most: usize) -> ReadCache {
         let shard = |_| {
-            let charge = Charge::new(account, Purpose::Files, 0);
+            let charge = Charge::new(account, Purpose::Reads, 0);
             let (index, slots) = (HashMap::new(), Vec::new());
             Mutex::new(Shard { index, slots, hand: 0, bytes: 0, charge })
         };
@@ -195,7 +195,7 @@ mod tests {
                 assert!(is_there(&cache, hot), "{hot} after {at}");
             }
             assert!(cache.bytes() <= 64 << 10);
-            assert_eq!(account.used_for(Purpose::Files), cache.bytes() as u64);
+            assert_eq!(account.used_for(Purpose::Reads), cache.bytes() as u64);
         }
         assert!(cache.bytes() > 32 << 10);
         assert!(!is_there(&cache, 5));

@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use hedgerow::io::{CountingFs, IoCounters};
 use hedgerow::{
-    Direction, Durability, Error, Graph, KeyKind, KindId, Options, StorageError, Thresholds, VertexId,
-    VertexKey,
+    CommitError, Direction, Durability, Error, Graph, KeyKind, KindId, Options, StorageError, Thresholds,
+    VertexId, VertexKey,
 };
 use hedgerow_testkit::SimFs;
 use hedgerow_testkit::sim_fs::SplitMix64;
@@ -439,54 +439,160 @@ fn read_by_name_within_a_limit(kept: u64) -> u64 {
     graph.stats().unwrap().id_map_bytes
 }
 
+/// Commits that leave bindings as they are have memory know none of the keys that they name, where it keeps hardly any: single operations,
+/// transactions and batches between vertices that are there. Nor do columns of keys, and counts of kinds.
+#[test]
+fn commits_and_columns_keep_no_keys_beyond_what_is_kept() {
+    const PAGES: u64 = 6;
+    for names in ALL {
+        let disk = store_of(names, PAGES);
+        let graph = keeping(names, HARDLY_ANY).open_on(disk.handle()).unwrap();
+        let (mut rng, mut added) = (SplitMix64::new(7), BTreeSet::new());
+        let mut pairs = |n: u64| -> Vec<(VertexKey, VertexKey)> {
+            let mut vertex = || rng.below(PAGES * PAGE);
+            let pairs: Vec<(u64, u64)> = (0..n).map(|_| (vertex(), vertex())).collect();
+            added.extend(pairs.iter().copied());
+            pairs.into_iter().map(|(a, b)| (names.key(a), names.key(b))).collect()
+        };
+        pairs(40).iter().for_each(|(a, b)| _ = graph.put_edge(a, b).unwrap());
+        for _ in 0..9 {
+            let mut tx = graph.write().unwrap();
+            pairs(5).iter().for_each(|(a, b)| _ = tx.put_edge(a, b).unwrap());
+            tx.commit().unwrap();
+        }
+        // A transaction that removes a vertex looks up again, under the latches that it holds for that, some of the keys that stay.
+        for gone in 0..4 {
+            let (gone, others) = (names.key(2_000_000 + gone), pairs(150));
+            let mut tx = graph.write().unwrap();
+            assert!(tx.insert_vertex(&gone).unwrap());
+            tx.commit().unwrap();
+            let mut tx = graph.write().unwrap();
+            assert!(tx.remove_vertex(&gone).unwrap());
+            others.iter().for_each(|(a, b)| _ = tx.put_edge(a, b).unwrap());
+            tx.commit().unwrap();
+        }
+        let batch = pairs(300);
+        let mut tx = graph.write().unwrap();
+        tx.insert_edges(batch.iter().map(|(a, b)| (a, b))).unwrap();
+        tx.commit().unwrap();
+        let snapshot = graph.snapshot().unwrap();
+        assert_eq!(snapshot.vertex_count(), PAGES * PAGE, "no key was bound a second time");
+        let (ids, keys) = snapshot.all_vertex_keys().unwrap();
+        for (row, id) in ids.iter().enumerate().step_by(97) {
+            assert_eq!(keys.get(row).map(|key| key.to_owned()), snapshot.vertex_key(*id).unwrap());
+        }
+        assert_eq!(keys.len() as u64, PAGES * PAGE);
+        for &(a, b) in &added {
+            assert!(snapshot.contains_edge(&names.key(a), &names.key(b)).unwrap(), "{names:?}: {a} {b}");
+        }
+        let kept = graph.stats().unwrap().id_map_bytes;
+        // All would be more than 500,000; rows have chunks of more bytes than what is kept.
+        assert!(kept < 300_000, "{names:?}: {kept} bytes of keys");
+        common::account::check(&graph).unwrap();
+        assert!(graph.check().unwrap().is_ok());
+    }
+}
+
+/// Vertices that every thread removes and joins.
+const SHARED: u64 = 12;
+
+/// Whether a commit was done, or met another.
+fn is_done<T>(committed: Result<T, Error>) -> bool {
+    match committed {
+        Ok(_) => true,
+        Err(Error::Commit(CommitError::Conflict { .. })) => false,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// A thread with vertices of its own, beside others.
+struct Worker<'a> {
+    graph: &'a Graph,
+    names: Names,
+    thread: u64,
+    rng: SplitMix64,
+    mine: BTreeSet<u64>,
+}
+
+impl Worker<'_> {
+    fn own(&mut self) -> u64 {
+        self.rng.below(PAGE) * 4 + self.thread
+    }
+
+    fn run(mut self) -> BTreeSet<u64> {
+        for step in 0..400 {
+            let v = self.own();
+            let key = self.names.key(v);
+            let mut tx = self.graph.write().unwrap();
+            match self.rng.below(8) {
+                0 | 1 => {
+                    assert_eq!(tx.remove_vertex(&key).unwrap(), self.mine.remove(&v), "{v}");
+                    tx.commit().unwrap();
+                }
+                2 | 3 => {
+                    assert_eq!(tx.insert_vertex(&key).unwrap(), self.mine.insert(v), "{v}");
+                    tx.commit().unwrap();
+                }
+                4 => {
+                    let own = self.own();
+                    tx.put_edge(&key, &self.names.key(own)).unwrap();
+                    let other = self.names.key(self.rng.below(4 * PAGE));
+                    _ = tx.remove_edge(&other, &key).unwrap();
+                    if is_done(tx.commit()) {
+                        self.mine.extend([v, own]);
+                    }
+                }
+                5 => self.write_to_shared(tx),
+                _ => self.read(v, &key, step),
+            }
+            if self.thread == 0 && step % 100 == 50 {
+                self.graph.checkpoint().unwrap();
+            }
+        }
+        self.mine
+    }
+
+    /// Removes a vertex, or joins some in a batch.
+    fn write_to_shared(&mut self, mut tx: hedgerow::WriteTxn) {
+        let (rng, names) = (&mut self.rng, self.names);
+        let mut shared = || names.key(4 * PAGE + rng.below(SHARED) * 300);
+        if shared() < shared() {
+            _ = tx.remove_vertex(&shared()).unwrap();
+            (0..3).for_each(|_| _ = tx.put_edge(&shared(), &shared()).unwrap());
+        } else {
+            let ends: Vec<VertexKey> = (0..6).map(|_| shared()).collect();
+            tx.insert_edges(ends.iter().zip(&ends[1..])).unwrap();
+        }
+        is_done(tx.commit());
+    }
+
+    fn read(&self, v: u64, key: &VertexKey, step: u64) {
+        let snapshot = self.graph.snapshot().unwrap();
+        let id = snapshot.vertex_id(key).unwrap();
+        assert_eq!(id.is_some(), self.mine.contains(&v), "{v} in step {step}");
+        if let Some(id) = id {
+            assert_eq!(snapshot.vertex_key(id).unwrap(), Some(key.clone()));
+            // Keys of others, by page.
+            assert!(snapshot.neighbors(key, Direction::Out).unwrap().is_some());
+        }
+    }
+}
+
 /// Threads that look for keys, remove their vertices and insert others, while keys are learned one by one, by page and all, and while
-/// checkpoints are written. Each thread knows what its own keys name.
+/// checkpoints are written. Each thread knows what its own keys name; some vertices belong to all.
 #[test]
 fn keys_are_learned_beside_writers_and_checkpoints() {
     let all = ALL.into_iter().flat_map(|names| [u64::MAX, HARDLY_ANY].map(|kept| (names, kept)));
     for (seed, (names, kept)) in all.enumerate() {
-        let disk = store_of(names, 4);
+        let disk = store_of(names, 5);
         add_segments(names, &disk, 1);
         let graph = keeping(names, kept).open_on(disk.handle()).unwrap();
-        let gone: BTreeSet<u64> = (0..40).collect();
         let kept: Vec<BTreeSet<u64>> = std::thread::scope(|scope| {
             let work = |thread: u64| {
-                let (graph, gone) = (&graph, &gone);
-                move || {
-                    let mut rng = SplitMix64::new(seed as u64 * 64 + thread);
-                    let mut mine: BTreeSet<u64> =
-                        (0..4 * PAGE).filter(|v| v % 4 == thread && !gone.contains(v)).collect();
-                    for step in 0..400 {
-                        let v = rng.below(PAGE) * 4 + thread;
-                        let key = names.key(v);
-                        match rng.below(4) {
-                            0 => {
-                                let mut tx = graph.write().unwrap();
-                                assert_eq!(tx.remove_vertex(&key).unwrap(), mine.remove(&v), "{v}");
-                                tx.commit().unwrap();
-                            }
-                            1 => {
-                                let mut tx = graph.write().unwrap();
-                                assert_eq!(tx.insert_vertex(&key).unwrap(), mine.insert(v), "{v}");
-                                tx.commit().unwrap();
-                            }
-                            _ => {
-                                let snapshot = graph.snapshot().unwrap();
-                                let id = snapshot.vertex_id(&key).unwrap();
-                                assert_eq!(id.is_some(), mine.contains(&v), "{v} in step {step}");
-                                if let Some(id) = id {
-                                    assert_eq!(snapshot.vertex_key(id).unwrap(), Some(key.clone()));
-                                    // Keys of others, by page.
-                                    assert!(snapshot.neighbors(&key, Direction::Out).unwrap().is_some());
-                                }
-                            }
-                        }
-                        if thread == 0 && step % 100 == 50 {
-                            graph.checkpoint().unwrap();
-                        }
-                    }
-                    mine
-                }
+                let rng = SplitMix64::new(seed as u64 * 64 + thread);
+                let mine = (40..4 * PAGE).filter(|v| v % 4 == thread).collect();
+                let worker = Worker { graph: &graph, names, thread, rng, mine };
+                move || worker.run()
             };
             let threads: Vec<_> = (0..4).map(|thread| scope.spawn(work(thread))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()

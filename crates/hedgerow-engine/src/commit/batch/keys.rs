@@ -87,7 +87,7 @@ impl<'e> Resolved<'e> {
         let ends = (0u32..).zip(&wanted).filter(|&(_, wanted)| all || *wanted != Wanted::Vertex);
         resolved.look_up(ends.map(|(place, _)| place).collect(), request, threads);
         if all {
-            resolved.learn(request)?;
+            resolved.look_up_stored(request)?;
         }
         resolved.create(&wanted, request, threads)?;
         Ok(resolved)
@@ -151,11 +151,11 @@ impl<'e> Resolved<'e> {
         places.iter().zip(found).for_each(|(&place, &id)| self.names[place as usize].1 = id);
     }
 
-    /// Has memory know the keys that it found nothing of, which segments may hold.
+    /// Looks up in segments the keys that memory found nothing of. A batch ends no binding, so memory need not know what it finds.
     #[cold]
-    fn learn(&mut self, request: &Request<'_>) -> Result<()> {
+    fn look_up_stored(&mut self, request: &Request<'_>) -> Result<()> {
         for (key, id) in self.names.iter_mut().filter(|(_, id)| id.is_none()) {
-            *id = self.engine.vertex_of(request.keys.key(*key), NOW)?;
+            *id = self.engine.vertex_to_read(request.keys.key(*key), NOW)?;
         }
         Ok(())
     }
@@ -263,7 +263,7 @@ impl<'e> Resolved<'e> {
         self.fresh.iter().for_each(|of| fresh[of.place as usize / 64] |= 1 << (of.place % 64));
         self.names.iter().enumerate().all(|(place, &(key, id))| {
             fresh[place / 64] >> (place % 64) & 1 == 1
-                || id.is_none_or(|id| engine.ids.names(id, keys.key(key)))
+                || id.is_none_or(|id| engine.ids.still_names(id, keys.key(key)))
         })
     }
 

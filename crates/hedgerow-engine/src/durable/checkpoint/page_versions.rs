@@ -95,7 +95,7 @@ impl Core {
             return;
         }
         let bytes = info.subgraphs.saturating_mul(BYTES_OF_IMAGE);
-        let charge = Charge::new(self.account(), Purpose::Files, usize::try_from(bytes).unwrap_or(0));
+        let charge = Charge::new(self.account(), Purpose::Reads, usize::try_from(bytes).unwrap_or(0));
         self.eviction.page_versions.put(t, Arc::new(sources), charge);
     }
 }

@@ -91,7 +91,7 @@ impl Core {
     ) -> Result<Written> {
         let Target { fs, file_id, store, config } = target;
         let mut writer = SegmentWriter::create(fs.clone(), file_id, store, config)?;
-        let mut charge = Charge::new(self.account(), Purpose::Files, writer.memory_bytes());
+        let mut charge = Charge::new(self.account(), Purpose::Checkpoint, writer.memory_bytes());
         let mut images = Vec::new();
         let (mut copies, mut keys) = (PageCopy::default(), KeyCopy::default());
         let mut pace = Pace::new(self);
