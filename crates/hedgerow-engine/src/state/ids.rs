@@ -224,12 +224,10 @@ impl IdMap {
         }
     }
 
-    /// Whether `id`, which a commit found `key` to name before it latched, carries `key`, or memory knows nothing of `id`: then segments
-    /// said so, and it is so still, because each change of a binding makes the id known (rule K5). Stable while the latch of the vertex's
-    /// subgraph is held.
+    /// Whether `id`, which a commit found `key` to name before it latched, still carries it: it does where memory knows nothing of `id`
+    /// (rule K5). Stable while the latch of the vertex's subgraph is held.
     #[inline]
     pub(crate) fn still_carries(&self, id: VertexId, key: VertexKeyRef<'_>) -> bool {
-        // In this order: whoever has memory know the binding between the two finds it known, and the commit starts over.
         self.carries(id, key) || !self.knows(id)
     }
 
@@ -239,8 +237,7 @@ impl IdMap {
         self.names(id, key) || !self.knows(id)
     }
 
-    /// What `key` names now, under its latch: `before` is what a commit found before it took the latch, which counts where memory does
-    /// not know that vertex.
+    /// What `key` names now, under its latch: what a commit found `before` counts where memory does not know that vertex.
     pub(crate) fn latched_lookup(&self, key: VertexKeyRef<'_>, before: Option<VertexId>) -> Option<VertexId> {
         self.lookup(key, Timestamp(u64::MAX - 1)).or(before.filter(|&id| !self.knows(id)))
     }
