@@ -26,7 +26,7 @@
 //! | [`minimum_spanning_forest()`] | The edges of least total weight that join what edges can join | O(edges · log vertices) at worst |
 //! | [`closeness()`] | How near each vertex is to all that it reaches, exactly or by a sample | O(vertices + edges) per level of 64 searches at worst, a search for each sample |
 //! | [`jaccard()`] | Which part of their neighbors vertices share: of pairs, or the most similar of each source | the lists of each pair; for the most similar those of the source's neighbors, and of some of theirs |
-//! | [`adamic_adar()`] | How many neighbors vertices share, rare ones counting more: of pairs, or the most similar of each source | the lists of each pair and of the source's neighbors |
+//! | [`adamic_adar()`] | How many neighbors vertices share, rare ones counting more: of pairs, or the most similar of each source | the lists of each pair and of the vertices that it shares; for the most similar those of the source's neighbors |
 //! | [`matching()`] | Pairs of vertices that edges join, no vertex in two: as many as can be, or until none can be added | O(edges · √vertices) at worst, usually a few passes; one pass until none can be added |
 //! | [`bfs_parents()`] | The next vertex on a shortest path from each vertex back to a source | O(vertices + edges), usually far fewer edges |
 //!

@@ -20,10 +20,16 @@ pub(crate) const LISTS_AHEAD: usize = 6;
 /// So many frontier vertices count as few: what [`Topology::VISITED_TOGETHER`] is where lists are in memory.
 const FEW: usize = 64;
 
+/// Whether a graph reads pages for its lists.
+#[inline]
+pub(crate) fn is_read_by_the_page<G: Topology>() -> bool {
+    G::VISITED_TOGETHER > FEW
+}
+
 /// Sorts a frontier for a graph that reads pages for it. Does nothing where lists are in memory: there any order will do.
 #[inline]
 pub(crate) fn sort_if_read_together<G: Topology, T: Ord + Send>(frontier: &mut [T]) {
-    if G::VISITED_TOGETHER > FEW {
+    if is_read_by_the_page::<G>() {
         frontier.sort_unstable();
     }
 }

@@ -19,12 +19,12 @@ pub(crate) static KERNEL: Kernel = Kernel {
     parameters: &[SOURCES, TARGETS, K, Parameter::DIRECTION],
     result: ResultColumn { name: "score", kind: ResultKind::Pairs },
     steps: "sources",
-    cost: "the lists of each pair and of the source's neighbors",
-    // The neighbours of a source and what they count for, sums for all, candidates in a list that grows, and one list.
+    cost: "the lists of each pair and of the vertices that it shares; for the most similar those of the source's neighbors",
+    // For each of two sources at a time its neighbours, sums for all and candidates in a list that grows, what vertices count for, and one long list; for a thread short lists.
     memory: Memory {
-        per_id: 60,
+        per_id: 92,
         per_edge: 0,
-        per_thread: 0,
+        per_thread: 384 << 10,
         fixed: 64 << 10,
         provided: "and 40 for each pair that is given",
     },

@@ -12,7 +12,7 @@
 //! **Cited.** L. Adamic, E. Adar, *Friends and neighbors on the Web*, Social Networks 25(3), 2003, section 3; D. Liben-Nowell, J. Kleinberg, *The Link-Prediction
 //! Problem for Social Networks*, Journal of the American Society for Information Science and Technology 58(7), 2007, section 3.
 //!
-//! **Cost.** The lists of each pair and of the first one's neighbours; for the most similar those of the source's neighbours.
+//! **Cost.** The lists of each pair and of the vertices that it shares; for the most similar those of the source's neighbours.
 
 use hedgerow_core::{Direction, Topology};
 
@@ -33,7 +33,7 @@ pub mod verify;
 /// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
 ///
 /// # Cost
-/// See the [module](self); in the calling thread.
+/// See the [module](self); blocks the caller until all tasks are done.
 pub fn adamic_adar<G: Topology>(
     g: &G,
     compared: &Compared,

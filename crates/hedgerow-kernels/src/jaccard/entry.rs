@@ -20,11 +20,11 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "score", kind: ResultKind::Pairs },
     steps: "sources",
     cost: "the lists of each pair; for the most similar those of the source's neighbors, and of some of theirs",
-    // The neighbours of a source and what they count for, sums for all, candidates in a list that grows, and one list.
+    // For each of two sources at a time its neighbours, sums for all and candidates in a list that grows, and one long list; for a thread short lists.
     memory: Memory {
-        per_id: 60,
+        per_id: 80,
         per_edge: 0,
-        per_thread: 0,
+        per_thread: 384 << 10,
         fixed: 64 << 10,
         provided: "and 40 for each pair that is given",
     },

@@ -31,7 +31,7 @@ pub mod verify;
 /// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
 ///
 /// # Cost
-/// See the [module](self); in the calling thread.
+/// See the [module](self); blocks the caller until all tasks are done.
 pub fn jaccard<G: Topology>(
     g: &G,
     compared: &Compared,

@@ -3,7 +3,8 @@
 use hedgerow_core::{Direction, Topology, VertexId};
 
 use super::{Compared, Measure, compare, verify};
-use crate::testing::{graphs, plain_graph, random_graph, sources};
+use crate::lists::LONG;
+use crate::testing::{graphs, plain_graph, random_graph, sources, with_threads};
 use crate::{Cancel, KernelError};
 
 const MEASURES: [Measure; 2] = [Measure::Jaccard, Measure::AdamicAdar];
@@ -42,6 +43,39 @@ fn the_bound_leaves_no_similar_vertex_out() {
             for measure in MEASURES {
                 let expected = verify::compare(&g, &compared, measure, Direction::Out);
                 assert!(found(&g, &compared, measure, Direction::Out).agrees_with(&expected, 1e-12));
+            }
+        }
+    }
+}
+
+/// Lists that are too long for one of many threads, sources with more targets than are compared one by one, and sources that threads share.
+#[test]
+fn long_lists_and_many_targets_are_shared_by_any_number_of_threads() {
+    let leaves = 2 * LONG as u32;
+    let hubs =
+        (2..leaves).flat_map(|v| [(0, v), (1, v)].into_iter().filter(move |(hub, _)| hub * v % 3 == 0));
+    let edges: Vec<(u32, u32)> =
+        hubs.chain((3..leaves).map(|v| (v - 1, v))).chain([(0, 1), (0, 0)]).collect();
+    let pairs: Vec<(u32, u32)> =
+        (2..400).map(|v| (5, v * 2)).chain([(0, 1), (1, 7), (3, 0), (0, 0)]).collect();
+    let vertex = |(u, v)| (VertexId(u), VertexId(v));
+    for (directed, direction) in [(false, Direction::Out), (true, Direction::In)] {
+        let g = plain_graph(leaves as usize, &edges, directed);
+        for measure in MEASURES {
+            let compared = Compared::Pairs(pairs.iter().copied().map(vertex).collect());
+            let expected = verify::compare(&g, &compared, measure, direction);
+            let near = |count: usize| Compared::Nearest {
+                sources: [6, 0, 1, 9].map(VertexId)[..count].into(),
+                k: 70,
+            };
+            let of = |compared: &Compared| found(&g, compared, measure, direction);
+            let alone = with_threads(1, || [near(1), near(4)].map(|near| of(&near)));
+            assert!(alone.iter().all(|pairs| !pairs.is_empty()));
+            for threads in [1, 2, 3, 8] {
+                let pairs = with_threads(threads, || of(&compared));
+                assert!(pairs.agrees_with(&expected, 1e-12), "{threads} threads, directed {directed}");
+                let again = with_threads(threads, || [near(1), near(4)].map(|near| of(&near)));
+                assert!(again == alone, "{threads} threads, directed {directed}");
             }
         }
     }

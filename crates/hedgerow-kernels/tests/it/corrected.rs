@@ -5,18 +5,20 @@ use std::ops::{ControlFlow, Range};
 
 use hedgerow_core::{ByVertex, Direction, Neighbors, Resident, SubgraphId, Topology, VertexId, scan_blocks};
 use hedgerow_kernels::{
-    BfsConfig, ClosenessOf, Compared, MatchingSize, PageRankConfig, bfs, bfs_parents, closeness, jaccard,
-    matching, pagerank, triangle_count, verify, wcc,
+    BfsConfig, ClosenessOf, Compared, MatchingSize, PageRankConfig, adamic_adar, bfs, bfs_parents, closeness,
+    jaccard, matching, pagerank, triangle_count, verify, wcc,
 };
 use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
 
-use crate::testing::{close, random_graph};
+use crate::testing::{close, plain_graph, random_graph, with_threads};
 
 /// The lists of `whole`, taken apart at random.
 struct Corrected {
     whole: Csr,
     lists: [Vec<Parts>; 2],
+    /// The only direction that can be read, if there is one.
+    stored: Option<Direction>,
 }
 
 #[derive(Default)]
@@ -47,13 +49,17 @@ impl Corrected {
                 lists[direction as usize].push(parts);
             }
         }
-        Corrected { whole, lists }
+        Corrected { whole, lists, stored: None }
     }
 }
 
 impl Topology for Corrected {
     type Error = Infallible;
     type Block<'a> = ByVertex<'a, Corrected>;
+
+    fn is_stored(&self, direction: Direction) -> bool {
+        self.stored.is_none_or(|stored| stored == direction)
+    }
 
     fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize {
         self.degree(v, direction)
@@ -75,6 +81,7 @@ impl Topology for Corrected {
         direction: Direction,
         mut f: impl FnMut(VertexId, &[VertexId]),
     ) -> Result<(), Infallible> {
+        assert!(self.is_stored(direction));
         frontier.into_iter().for_each(|v| self.neighbors(v, direction).for_each_run(|run| f(v, run)));
         Ok(())
     }
@@ -130,5 +137,35 @@ fn corrections_count_where_vertices_are_compared_and_joined() {
         assert_eq!(jaccard(&g, &compared, direction).expect("live"), expected);
         let expected = verify::maximal_matching(&g.whole);
         assert_eq!(matching(&g, MatchingSize::Maximal).expect("any graph"), expected);
+    }
+}
+
+/// Lists that threads read into the buffer that they share come in parts too; a graph may store one direction alone.
+#[test]
+fn long_lists_with_corrections_are_compared() {
+    let leaves = 1 << 16;
+    let edges: Vec<(u32, u32)> =
+        (3..leaves).flat_map(|v| [(v % 3, v), (v * 7 % 3, v)]).chain([(3, 0), (4, 0), (4, 1)]).collect();
+    let mut g = Corrected::new(plain_graph(leaves as usize, &edges, true), 1);
+    let pairs = [(0, 1), (1, 0), (0, 2), (3, 4), (5, 6), (6, 9)].map(|(u, v)| (VertexId(u), VertexId(v)));
+    let compared = Compared::Pairs(pairs.into());
+    for stored in [None, Some(Direction::Out), Some(Direction::In)] {
+        g.stored = stored;
+        for direction in [Direction::Out, Direction::In] {
+            let near = Compared::Nearest { sources: vec![VertexId(4)], k: 3 };
+            let alone =
+                with_threads(1, || [jaccard(&g, &near, direction), adamic_adar(&g, &near, direction)]);
+            for threads in [1, 3] {
+                let found = with_threads(threads, || jaccard(&g, &compared, direction)).expect("live");
+                assert!(
+                    found == verify::jaccard(&g.whole, &compared, direction),
+                    "{stored:?} {threads} threads"
+                );
+                let again = with_threads(threads, || {
+                    [jaccard(&g, &near, direction), adamic_adar(&g, &near, direction)]
+                });
+                assert!(again == alone, "{stored:?} {threads} threads");
+            }
+        }
     }
 }

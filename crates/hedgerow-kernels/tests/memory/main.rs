@@ -60,6 +60,10 @@ fn peak(kernel: &'static Kernel, g: &Csr, threads: usize) -> u64 {
             arguments = kernel.trial(source, target);
         }
     }
+    // Two sources at a time take most.
+    if ["jaccard", "adamic_adar"].contains(&kernel.name) {
+        arguments.set("sources", vec![source, source]).expect("vertices");
+    }
     // Threads take memory once.
     with_threads(threads, || {
         drop(arguments.run(g, &Cancel::new()).expect(kernel.name));

@@ -1,0 +1,76 @@
+//! What vertices count for where they are shared.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use hedgerow_core::{Direction, Topology, VertexId};
+
+use super::measure::Measure;
+use crate::KernelError;
+use crate::cancel::Cancel;
+use crate::lists::{Lists, for_each_list_of_all};
+use crate::par::reverse;
+
+/// The degree of a vertex is not known yet.
+const UNKNOWN: u64 = u64::MAX;
+
+/// The weights of vertices by their degrees, each found when it is first asked for. A weight is a number by itself, the same from each thread.
+pub(super) struct Weights {
+    measure: Measure,
+    is_directed: bool,
+    /// The direction in which a vertex tells who it is shared by.
+    direction: Direction,
+    /// By id; of a measure by which all vertices count the same there are none.
+    known: Vec<AtomicU64>,
+}
+
+impl Weights {
+    /// Of a graph that does not store this direction all weights are found at once, by reading all lists of the other one.
+    pub(super) fn new<G: Topology>(
+        g: &G,
+        measure: Measure,
+        direction: Direction,
+        cancel: &Cancel,
+    ) -> Result<Weights, KernelError<G::Error>> {
+        let count = if measure == Measure::Jaccard { 0 } else { g.vertex_bound() };
+        let is_stored = g.is_stored(direction);
+        let first = if is_stored { UNKNOWN } else { 0 };
+        let mut known: Vec<AtomicU64> = (0..count).map(|_| AtomicU64::new(first)).collect();
+        if !is_stored && count > 0 {
+            for_each_list_of_all(g, reverse(direction), cancel, |_, list| {
+                list.iter().for_each(|w| *known[w.index()].get_mut() += 1);
+                ControlFlow::Continue(())
+            })?;
+            known
+                .iter_mut()
+                .map(AtomicU64::get_mut)
+                .for_each(|known| *known = measure.weight(*known as usize));
+        }
+        Ok(Weights { measure, is_directed: g.is_directed(), direction, known })
+    }
+
+    /// The weight of a vertex, if it is known.
+    #[inline]
+    pub(super) fn get(&self, w: VertexId) -> Option<u64> {
+        let known = self.known.get(w.index()).map_or(1, |known| known.load(Relaxed));
+        Some(known).filter(|&known| known != UNKNOWN)
+    }
+
+    /// Finds the weights of these vertices, which are ascending.
+    pub(super) fn find<G: Topology>(
+        &self,
+        vertices: impl Iterator<Item = VertexId>,
+        lists: &Lists<'_, G>,
+    ) -> Result<(), KernelError<G::Error>> {
+        let unknown: Vec<VertexId> = vertices.filter(|&w| self.get(w).is_none()).collect();
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let find = |w: VertexId, list: &[VertexId]| {
+            // Both ends of an undirected loop are here.
+            let loops = usize::from(!self.is_directed && list.binary_search(&w).is_ok());
+            self.known[w.index()].store(self.measure.weight(list.len() + loops), Relaxed);
+        };
+        lists.map(&unknown, self.direction, find).map(drop)
+    }
+}
