@@ -1,42 +1,20 @@
 //! The forest of the edges so far, and the edges that wait to be joined with it.
 
-use hedgerow_core::VertexId;
-
+use super::edge::Edge;
+use super::trees::Trees;
 use crate::cancel::Cancel;
 
-/// An edge, ordered by weight, then by its lesser end, then by its greater one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Edge {
-    /// The weight as a number that is ordered as weights are.
-    order: u64,
-    low: u32,
-    high: u32,
-}
-
-const SIGN: u64 = 1 << 63;
-
-impl Edge {
-    pub(super) fn new(u: VertexId, v: VertexId, weight: f64) -> Edge {
-        // The sum makes one zero of both.
-        let bits = (weight + 0.0).to_bits();
-        let order = if bits & SIGN == 0 { bits | SIGN } else { !bits };
-        Edge { order, low: u.0.min(v.0), high: u.0.max(v.0) }
-    }
-
-    pub(super) fn weight(&self) -> f64 {
-        f64::from_bits(if self.order & SIGN == 0 { !self.order } else { self.order & !SIGN })
-    }
-
-    pub(super) fn ends(&self) -> (VertexId, VertexId) {
-        (VertexId(self.low), VertexId(self.high))
-    }
-}
+/// The most batches that are filled at the same time.
+pub(super) const MOST_BATCHES: usize = 2;
 
 /// Batches are of at least so many edges.
 const LEAST_BATCH: usize = 1 << 16;
 
-/// Edges for each vertex in a batch, those of the forest among them.
+/// Edges for each vertex in all batches, those of the forests among them.
 const EDGES_PER_VERTEX: usize = 4;
+
+/// The lightest edges of the forest that refuse others are this part of it. Fewer would have fewer ends in one tree, more would be lighter than fewer edges.
+const LIGHT_PART: usize = 2;
 
 /// So many edges are sorted at once, between two polls.
 const SORTED_TOGETHER: usize = 1 << 16;
@@ -50,21 +28,29 @@ pub(super) struct Batch<'c> {
     /// With so many edges the batch is full.
     limit: usize,
     trees: Trees,
+    /// The heaviest edge of the lighter half of the forest, whose trees stand in `trees`; none before the first batch is full.
+    light: Option<Edge>,
     cancel: &'c Cancel,
 }
 
 impl<'c> Batch<'c> {
-    /// An empty batch for edges between ids below `vertex_bound`, about `edges` in all.
-    pub(super) fn new(vertex_bound: usize, edges: u64, cancel: &'c Cancel) -> Batch<'c> {
-        let limit = (vertex_bound * EDGES_PER_VERTEX).max(LEAST_BATCH);
+    /// An empty batch, one of `batches`, for edges between ids below `vertex_bound`, about `edges` in all.
+    pub(super) fn new(vertex_bound: usize, edges: u64, batches: usize, cancel: &'c Cancel) -> Batch<'c> {
+        let limit = (vertex_bound * EDGES_PER_VERTEX / batches).max(LEAST_BATCH);
         let room = usize::try_from(edges).map_or(limit, |edges| edges.min(limit));
-        Batch { edges: Vec::with_capacity(room), limit, trees: Trees::new(vertex_bound), cancel }
+        let trees = Trees::new(vertex_bound);
+        Batch { edges: Vec::with_capacity(room), limit, trees, light: None, cancel }
     }
 
-    /// Adds an edge. Of a full batch only the forest is kept first.
+    /// Adds an edge, unless the forest is known to do without it. Of a full batch only the forest is kept first.
+    #[inline]
     pub(super) fn add(&mut self, edge: Edge) {
+        if self.light.is_some_and(|light| edge > light) && self.trees.have_one_parent(edge.low, edge.high) {
+            return;
+        }
         if self.edges.len() == self.limit {
             self.reduce();
+            self.remember_light();
         }
         self.edges.push(edge);
     }
@@ -72,7 +58,17 @@ impl<'c> Batch<'c> {
     /// The forest, lightest edge first. Once the flag is raised, anything.
     pub(super) fn into_forest(mut self) -> Vec<Edge> {
         self.reduce();
+        self.edges.shrink_to_fit();
         self.edges
+    }
+
+    /// Makes the trees those of the lighter half of the forest.
+    fn remember_light(&mut self) {
+        let light = &self.edges[..self.edges.len() / LIGHT_PART];
+        self.light = light.last().copied();
+        self.trees.clear();
+        light.iter().for_each(|edge| _ = self.trees.join(edge.low, edge.high));
+        self.trees.flatten();
     }
 
     /// Keeps the edges of the forest, sorted, and drops all others.
@@ -90,7 +86,13 @@ impl<'c> Batch<'c> {
                 parts.push(part.start..middle);
                 continue;
             }
-            hedgerow_par::sort_unstable(&mut self.edges[part.clone()]);
+            let light = &mut self.edges[part.clone()];
+            // Where each thread has a batch none is idle.
+            if hedgerow_par::threads() > MOST_BATCHES {
+                hedgerow_par::sort_unstable(light);
+            } else {
+                light.sort_unstable();
+            }
             for at in part {
                 let edge = self.edges[at];
                 if self.trees.join(edge.low, edge.high) {
@@ -144,40 +146,4 @@ fn split(edges: &mut [Edge], cancel: &Cancel) -> usize {
         light = 1;
     }
     light
-}
-
-/// Which vertices the forest has joined: a parent for each, that of a root is itself.
-struct Trees(Vec<u32>);
-
-impl Trees {
-    fn new(count: usize) -> Trees {
-        Trees((0..count as u32).collect())
-    }
-
-    fn clear(&mut self) {
-        (0..).zip(&mut self.0).for_each(|(v, parent)| *parent = v);
-    }
-
-    /// The root of the tree of `v`. Points vertices on the way farther up.
-    #[inline]
-    fn root(&mut self, mut v: u32) -> u32 {
-        loop {
-            let parent = self.0[v as usize];
-            if parent == v {
-                return v;
-            }
-            let above = self.0[parent as usize];
-            self.0[v as usize] = above;
-            v = above;
-        }
-    }
-
-    /// Joins the trees of `u` and `v`; whether they were two.
-    #[inline]
-    fn join(&mut self, u: u32, v: u32) -> bool {
-        let (u, v) = (self.root(u), self.root(v));
-        // The lesser root stays: which one does changes the time alone.
-        self.0[u.max(v) as usize] = u.min(v);
-        u != v
-    }
 }

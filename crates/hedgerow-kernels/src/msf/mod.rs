@@ -11,32 +11,42 @@
 //! then refused. Filter-Kruskal splits the edges at a pivot as quicksort does, takes from the lighter half first, and drops from
 //! the heavier half, before anything sorts it, what now has both ends in one tree. Its memory would be all edges. An edge that is
 //! not in the forest of some edges is not in the forest of more of them either; so edges are read in
-//! batches of four for each vertex, and after each batch only the forest of all so far is kept. Memory depends on the vertices alone, also for graphs that
-//! are read from files.
+//! batches, and after each batch only the forest of all so far is kept. Memory depends on the vertices alone, also for graphs that
+//! are read from files. The lighter half of that forest refuses most of what is read later: an edge that is heavier than all of it, and has both ends in one of its trees, closes a
+//! cycle as the heaviest edge, and is dropped with two look-ups.
+//!
+//! **Threads.** For the same reason edges may be split up in any way: two threads have a batch each, take ranges of vertices in turn, and at the end the two forests are joined.
+//! So the result does not depend on threads. More than two would need more memory, or batches so small that they hold little but the forest; further threads help to sort.
 //!
 //! **Cited.** V. Osipov, P. Sanders, J. Singler, *The Filter-Kruskal Minimum Spanning Tree Algorithm*, ALENEX 2009, section 3; J. Feigenbaum, S. Kannan,
 //! A. McGregor, S. Suri, J. Zhang, *On graph problems in a semi-streaming model*, Theoretical Computer Science 348, 2005, section 4, for the batches.
 //!
-//! **Cost.** O(edges · log vertices) at worst, in the calling thread; large sorts use all threads. 84 bytes per id of the domain.
+//! **Cost.** O(edges · log vertices) at worst. 84 bytes per id of the domain.
 
-use std::cell::Cell;
-
-use hedgerow_core::{Direction, VertexId, WeightedTopology};
+use hedgerow_core::{VertexId, WeightedTopology};
+use rayon::prelude::*;
 
 use crate::KernelError;
 use crate::cancel::Cancel;
 use crate::error::checked_bound;
 use crate::pairs::Pairs;
-use crate::par::CHUNK_VERTICES;
-use crate::sssp::for_each_neighbor;
 
 mod batch;
+mod edge;
 pub(crate) mod entry;
+mod read;
 #[cfg(test)]
 mod tests;
+mod trees;
 pub mod verify;
 
-use batch::{Batch, Edge};
+use batch::MOST_BATCHES;
+use edge::Edge;
+use read::Edges;
+use trees::Trees;
+
+/// A graph with fewer edges is read into one batch.
+const LEAST_SHARED: u64 = 1 << 15;
 
 /// The edges of the minimum spanning forest with their weights, lightest first.
 ///
@@ -45,7 +55,7 @@ use batch::{Batch, Edge};
 /// [`KernelError::Topology`] if the graph cannot be read.
 ///
 /// # Cost
-/// See the [module](self).
+/// See the [module](self); blocks the caller until all tasks are done.
 pub fn minimum_spanning_forest<G: WeightedTopology>(g: &G) -> Result<Pairs, KernelError<G::Error>> {
     minimum_spanning_forest_until(g, &Cancel::new())
 }
@@ -59,39 +69,43 @@ pub fn minimum_spanning_forest_until<G: WeightedTopology>(
     cancel: &Cancel,
 ) -> Result<Pairs, KernelError<G::Error>> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
-    let mut meter = cancel.meter().ok_or(KernelError::Cancelled)?;
-    let mut batch = Batch::new(vertex_bound, g.edge_count(), cancel);
-    let (mut refused, is_over) = (None, Cell::new(false));
-    let all = (0..vertex_bound as u32).map(VertexId).take_while(|_| !is_over.get());
-    let undirected = !g.is_directed();
-    // Runs that were read: about one for each vertex.
-    let mut runs = 0;
+    cancel.check()?;
     cancel.begin(vertex_bound as u64);
-    let visited = g.visit_weighted(all, Direction::Out, |u, run, weights| {
-        runs += 1;
-        if runs % CHUNK_VERTICES == 0 {
-            cancel.step(CHUNK_VERTICES as u64);
+    let batches = if g.edge_count() < LEAST_SHARED { 1 } else { MOST_BATCHES.min(hedgerow_par::threads()) };
+    let edges = Edges::new(g, batches, cancel);
+    let parts = hedgerow_par::map((0..batches).into_par_iter().with_max_len(1), |_| edges.forest());
+    let (mut refused, mut forest) = (None::<(VertexId, VertexId, f64)>, Vec::new());
+    for part in parts {
+        match part {
+            // The first one, as if all were read in the order of ids.
+            Err(KernelError::NotFinite { from, to, weight }) => {
+                refused = refused.filter(|&(first, ..)| first < from).or(Some((from, to, weight)));
+            }
+            part => forest = joined(forest, part?, vertex_bound),
         }
-        for_each_neighbor(run, weights, &mut meter, |v, weight| {
-            if !weight.is_finite() {
-                refused = refused.or(Some((u, v, weight)));
-            }
-            // An edge without direction stands in the lists of both ends.
-            if u != v && !(undirected && u > v) {
-                batch.add(Edge::new(u, v, weight));
-            }
-        });
-        is_over.set(refused.is_some() || meter.is_over());
-    });
-    visited.map_err(KernelError::Topology)?;
-    cancel.check()?;
-    if let Some((from, to, weight)) = refused {
-        return Err(KernelError::NotFinite { from, to, weight });
     }
-    let forest = batch.into_forest();
     cancel.check()?;
-    cancel.step(vertex_bound as u64);
-    Ok(pairs(&forest))
+    match refused {
+        Some((from, to, weight)) => Err(KernelError::NotFinite { from, to, weight }),
+        None => Ok(pairs(&forest)),
+    }
+}
+
+/// The forest of the edges of two forests, all of them sorted.
+fn joined(a: Vec<Edge>, b: Vec<Edge>, vertex_bound: usize) -> Vec<Edge> {
+    if a.is_empty() || b.is_empty() {
+        return if a.is_empty() { b } else { a };
+    }
+    let (mut a, mut b) = (a.into_iter().peekable(), b.into_iter().peekable());
+    let (mut trees, mut forest) = (Trees::new(vertex_bound), Vec::with_capacity(a.len().max(b.len())));
+    while let Some(edge) =
+        if b.peek().is_none_or(|b| a.peek().is_some_and(|a| a <= b)) { a.next() } else { b.next() }
+    {
+        if trees.join(edge.low, edge.high) {
+            forest.push(edge);
+        }
+    }
+    forest
 }
 
 fn pairs(forest: &[Edge]) -> Pairs {

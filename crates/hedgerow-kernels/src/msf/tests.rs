@@ -3,7 +3,8 @@
 use hedgerow_core::{Topology, VertexId};
 use hedgerow_lab::{Csr, CsrOptions, Duplicates};
 
-use super::{Edge, minimum_spanning_forest, minimum_spanning_forest_until, verify};
+use super::edge::Edge;
+use super::{minimum_spanning_forest, minimum_spanning_forest_until, verify};
 use crate::testing::{graphs, plain_graph, weighted_graph, with_threads};
 use crate::{Cancel, KernelError, count_components, wcc};
 
@@ -66,7 +67,12 @@ fn many_edges_come_in_batches() {
     let g = weighted_graph(1000, &edges, true, |rng| rng.below(1 << 30) as f64);
     let found = minimum_spanning_forest(&g).expect("valid");
     assert_eq!(found, verify::minimum_spanning_forest(&g));
-    assert_eq!(with_threads(3, || minimum_spanning_forest(&g)), Ok(found));
+    for threads in [1, 2, 3, 8] {
+        assert!(
+            with_threads(threads, || minimum_spanning_forest(&g)).as_ref() == Ok(&found),
+            "{threads} threads"
+        );
+    }
     let repeated: Vec<(u32, u32)> =
         (0..200_000u32).map(|i| if i % 100 == 0 { (i / 100, 3) } else { (7, 9) }).collect();
     let weights: Vec<f64> =
@@ -94,6 +100,17 @@ fn what_cannot_be_is_refused() {
         assert!(matches!(refused, KernelError::NotFinite { from: VertexId(2), to: VertexId(1), .. }));
         let text = format!("the edge from vertex 2 to 1 weighs {weight}, expected a finite number");
         assert_eq!(refused.to_string(), text);
+    }
+    // The first one is named, whichever thread reads it.
+    let edges: Vec<(u32, u32)> = (0..60_000).map(|v| (v, v + 1)).collect();
+    let mut next = 0;
+    let g = weighted_graph(60_001, &edges, true, |_| {
+        next += 1;
+        if next > 5000 && next % 1000 == 3 { f64::NAN } else { 1.0 }
+    });
+    for threads in [1, 2, 3, 8] {
+        let refused = with_threads(threads, || minimum_spanning_forest(&g)).expect_err("no number");
+        assert!(matches!(refused, KernelError::NotFinite { from: VertexId(5002), .. }), "{refused}");
     }
     assert!(minimum_spanning_forest(&plain_graph(0, &[], false)).expect("valid").is_empty());
     let cancel = Cancel::new();
