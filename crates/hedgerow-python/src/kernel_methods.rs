@@ -284,7 +284,7 @@ impl Snapshot {
     ///     Which of these edges, as ``neighbors`` has it.
     /// progress : callable, optional
     ///     Called with the number of steps that are done and the number of all, every 20 milliseconds and at the end, on the thread that called ``run``; the
-    ///     list of kernels says which steps each counts, and both numbers are 0 for one that tells none. What it raises ends the kernel.
+    ///     list of kernels says which steps each counts; a search that ends early has not done all. What it raises ends the kernel.
     /// **parameters
     ///     What the kernel is told; None leaves a parameter as it is by default.
     ///

@@ -4,6 +4,9 @@ use hedgerow_core::{Direction, Topology};
 
 use crate::par::reverse;
 
+/// The depth of a vertex that the source does not reach.
+pub const UNREACHED: u32 = u32::MAX;
+
 /// How to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BfsConfig {

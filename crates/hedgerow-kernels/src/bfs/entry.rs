@@ -17,7 +17,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: false,
     parameters: &[Parameter::SOURCE, Parameter::DIRECTION],
     result: ResultColumn { name: "hops", kind: ResultKind::Hops },
-    steps: "",
+    steps: "vertices",
     cost: "O(vertices + edges), usually far fewer edges",
     // Depths and bitmaps, 4.4 bytes; of two frontiers that share the vertices the later one is there twice, in lists
     // that grow.

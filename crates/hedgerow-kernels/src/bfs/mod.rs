@@ -23,16 +23,17 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use hedgerow_core::{Block, Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
+use hedgerow_core::{Direction, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
 use rayon::prelude::*;
 
 use crate::KernelError;
 use crate::cancel::{Cancel, Meter};
-use crate::error::{Failure, checked_bound};
+use crate::error::{Failure, check_source, checked_bound};
 use crate::par::{
     CHUNK_SUBGRAPHS, CHUNK_VERTICES, LISTS_AHEAD, PLACES_AHEAD, into_plain, reverse, sort_if_read_together,
 };
 
+mod adopt;
 mod bitmaps;
 mod config;
 pub(crate) mod entry;
@@ -41,13 +42,11 @@ mod levels;
 mod tests;
 pub mod verify;
 
-pub use config::BfsConfig;
+pub use config::{BfsConfig, UNREACHED};
 pub(crate) use levels::Levels;
 
+use adopt::Adoption;
 use bitmaps::Bitmaps;
-
-/// The depth of a vertex that the source does not reach.
-pub const UNREACHED: u32 = u32::MAX;
 
 /// Below this many edges a level is expanded by the calling thread: handing it out would cost more.
 const SEQUENTIAL_EDGES: u64 = 4096;
@@ -77,12 +76,22 @@ pub fn bfs_until<G: Topology>(
     config: &BfsConfig,
     cancel: &Cancel,
 ) -> Result<Vec<u32>, KernelError<G::Error>> {
-    let vertex_bound = checked_bound(g.vertex_bound())?;
-    if source.index() >= vertex_bound || !g.contains(source) {
-        return Err(KernelError::SourceNotLive { source, vertex_bound });
-    }
+    checked_bound::<G::Error>(g.vertex_bound())?;
+    check_source(g, source)?;
+    cancel.begin(g.vertex_count() as u64);
+    depths(g, source, config, cancel)
+}
+
+/// A search as a part of a kernel: counts the vertices that it finds as steps of that. The source is live.
+pub(crate) fn depths<G: Topology>(
+    g: &G,
+    source: VertexId,
+    config: &BfsConfig,
+    cancel: &Cancel,
+) -> Result<Vec<u32>, KernelError<G::Error>> {
     hedgerow_par::run(|| {
-        let mut search = Search::new(g, vertex_bound, config, cancel);
+        let mut search = Search::new(g, g.vertex_bound(), config, cancel);
+        cancel.step(1);
         search.run(source, None);
         search.check()?;
         Ok(into_plain(search.depth))
@@ -159,6 +168,9 @@ impl<'g, G: Topology> Search<'g, G> {
                 self.unexplored = self.unexplored.saturating_sub(frontier_edges);
                 sort_if_read_together::<G, _>(&mut frontier);
                 (frontier, frontier_edges) = self.top_down(&frontier, frontier_edges, level);
+                if levels.is_none() {
+                    self.cancel.step(frontier.len() as u64);
+                }
             }
         }
     }
@@ -244,6 +256,9 @@ impl<'g, G: Topology> Search<'g, G> {
         let mut awake = frontier.len();
         loop {
             let found = self.bottom_up(maps, level);
+            if levels.is_none() {
+                self.cancel.step(found as u64);
+            }
             maps.swap();
             let shrinks = found < awake;
             awake = found;
@@ -289,99 +304,8 @@ impl<'g, G: Topology> Search<'g, G> {
     }
 }
 
-/// Of a vertex this much of the first run, and as much of what is left of its neighbours, is looked at without asking the
-/// meter: together a short list.
-const MOST_UNMETERED: usize = Cancel::SHORT_LIST / 2;
-
-/// One bottom-up level.
-struct Adoption<'a> {
-    front: &'a [u64],
-    level: u32,
-}
-
-impl Adoption<'_> {
-    /// Lets each open vertex of one subgraph look for a neighbour in the frontier. Returns the vertices that found one
-    /// and takes them out of `open`, along with those that never can.
-    #[inline]
-    fn adopt<B: Block>(
-        &self,
-        block: B,
-        open: &mut u64,
-        depth: &mut [AtomicU32],
-        meter: &mut Meter<'_>,
-    ) -> u64 {
-        let (mut found, mut closed) = (0u64, 0u64);
-        let mut rest = *open;
-        while rest != 0 {
-            let i = rest.trailing_zeros();
-            let bit = rest & rest.wrapping_neg();
-            rest ^= bit;
-            let slot = depth[i as usize].get_mut();
-            if *slot != UNREACHED {
-                closed |= bit; // reached by an earlier top-down level
-                continue;
-            }
-            let local = LocalVertex(i as u8);
-            // Most searches end within the first few neighbours: the other runs are looked up only for those that do not.
-            let main = block.main(local).unwrap_or(&[]);
-            let first = main.split_at(main.len().min(MOST_UNMETERED)).0;
-            let mut is_found = first.iter().any(|&v| is_set(self.front, v));
-            if !is_found {
-                let degree = block.degree(local);
-                if degree == 0 {
-                    closed |= bit;
-                }
-                is_found = degree > first.len() && self.finds_behind(block, local, first.len(), meter);
-            }
-            if is_found {
-                *slot = self.level;
-                found |= bit;
-            }
-        }
-        *open &= !(found | closed);
-        found
-    }
-
-    /// Whether a neighbour behind the first `skip` is in the frontier.
-    #[inline]
-    fn finds_behind<B: Block>(
-        &self,
-        block: B,
-        local: LocalVertex,
-        skip: usize,
-        meter: &mut Meter<'_>,
-    ) -> bool {
-        let (mut skip, mut unmetered) = (skip, MOST_UNMETERED);
-        let ended = block.for_each_run(local, |run| {
-            let rest = run.split_at(skip.min(run.len())).1;
-            skip -= run.len() - rest.len();
-            let is_found = if rest.len() <= unmetered {
-                unmetered -= rest.len();
-                rest.iter().any(|&v| is_set(self.front, v))
-            } else {
-                any_in_polling(rest, self.front, meter)
-            };
-            if is_found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        ended.is_break()
-    }
-}
-
 /// Not inlined: the loop over a run that needs no poll is to stay small.
 #[cold]
 fn expand_polling(run: &[VertexId], meter: &mut Meter<'_>, visit: &mut dyn FnMut(VertexId)) {
     meter.parts(run, |part| part.iter().for_each(|&v| visit(v)));
-}
-
-#[inline]
-fn is_set(bitmap: &[u64], v: VertexId) -> bool {
-    bitmap[v.index() >> 6] >> (v.0 & 63) & 1 != 0
-}
-
-/// Whether a neighbour of the run is in the frontier, with polls.
-#[cold]
-fn any_in_polling(run: &[VertexId], bitmap: &[u64], meter: &mut Meter<'_>) -> bool {
-    let mut found = false;
-    meter.parts(run, |part| found = found || part.iter().any(|&v| is_set(bitmap, v)));
-    found
 }

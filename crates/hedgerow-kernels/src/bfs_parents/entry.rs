@@ -18,7 +18,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: false,
     parameters: &[Parameter::SOURCE, Parameter::DIRECTION],
     result: ResultColumn { name: "parent", kind: ResultKind::Vertices },
-    steps: "",
+    steps: "vertices",
     cost: "O(vertices + edges), usually far fewer edges",
     // That of the search; the parents come when its lists are gone.
     memory: Memory { per_id: 25, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },

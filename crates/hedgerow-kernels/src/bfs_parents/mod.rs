@@ -22,9 +22,9 @@ use hedgerow_core::{Block, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology,
 use rayon::prelude::*;
 
 use crate::KernelError;
-use crate::bfs::{BfsConfig, UNREACHED, bfs_until};
+use crate::bfs::{BfsConfig, UNREACHED, depths};
 use crate::cancel::{Cancel, Meter};
-use crate::error::Failure;
+use crate::error::{Failure, check_source, checked_bound};
 use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES, into_plain, reverse};
 
 pub(crate) mod entry;
@@ -60,7 +60,11 @@ pub fn bfs_parents_until<G: Topology>(
     config: &BfsConfig,
     cancel: &Cancel,
 ) -> Result<Vec<u32>, KernelError<G::Error>> {
-    let depth = bfs_until(g, source, config, cancel)?;
+    let bound = checked_bound::<G::Error>(g.vertex_bound())?;
+    check_source(g, source)?;
+    // Vertices are found, and then choose.
+    cancel.begin((g.vertex_count() + bound) as u64);
+    let depth = depths(g, source, config, cancel)?;
     hedgerow_par::run(|| {
         let parents = (0..depth.len()).map(|_| AtomicU32::new(NO_VERTEX)).collect();
         let mut choice = Choice { g, config, depth: &depth, parents, cancel, failure: Failure::new() };
@@ -105,6 +109,7 @@ impl<G: Topology> Choice<'_, G> {
                 if meter.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
             self.failure.note(scanned);
+            self.cancel.step(CHUNK_VERTICES.min(self.depth.len() - chunk * CHUNK_VERTICES) as u64);
         });
     }
 

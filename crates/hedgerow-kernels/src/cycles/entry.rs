@@ -18,7 +18,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: false,
     parameters: &[Parameter::SOURCE, LENGTH, LIMIT, Parameter::DIRECTION],
     result: ResultColumn { name: "cycles", kind: ResultKind::Paths },
-    steps: "",
+    steps: "first edges",
     cost: "O(vertices + edges), and for each way that can become a cycle the edges of its last vertex",
     // A search; lists of those that can follow on a way, that of the vertex itself among them.
     memory: Memory {

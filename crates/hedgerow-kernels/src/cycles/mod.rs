@@ -23,9 +23,9 @@ use hedgerow_core::{Direction, Topology, VertexId};
 use rayon::prelude::*;
 
 use crate::KernelError;
+use crate::bfs::{BfsConfig, depths};
 use crate::cancel::Cancel;
 use crate::error::{check_source, checked_bound};
-use crate::khop::k_hop_neighborhood_until;
 use crate::par::reverse;
 use crate::paths::Paths;
 
@@ -88,18 +88,24 @@ pub fn cycles_through_until<G: Topology>(
     checked_bound(g.vertex_bound())?;
     LENGTH.check_count(config.length)?;
     check_source(g, source)?;
-    let hops = k_hop_neighborhood_until(g, source, config.length - 1, reverse(config.direction), cancel)?;
+    let near =
+        BfsConfig { direction: reverse(config.direction), hops: config.length - 1, ..BfsConfig::default() };
+    let hops = depths(g, source, &near, cancel)?;
     let bounds =
         Bounds { g, source, hops: &hops, length: config.length, direction: config.direction, cancel };
     hedgerow_par::run(|| {
         let mut first = Ways::new(bounds, vec![source], config.limit)?;
         let branches = first.next().map_err(KernelError::Topology)?;
         let mut found = first.found;
+        // The source itself, and each vertex that can follow it.
+        cancel.begin(1 + branches.len() as u64);
+        cancel.step(1);
         for some in branches.chunks(BRANCHES_TOGETHER) {
             let left = config.limit.saturating_sub(found.len());
             let extend = |&v: &VertexId| -> Result<Paths, KernelError<G::Error>> {
                 let mut ways = Ways::new(bounds, vec![source, v], left)?;
                 ways.extend().map_err(KernelError::Topology)?;
+                cancel.step(1);
                 Ok(ways.found)
             };
             for more in hedgerow_par::map(some.par_iter().with_max_len(1), extend) {

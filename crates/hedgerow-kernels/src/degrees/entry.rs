@@ -17,7 +17,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: false,
     parameters: &[Parameter::DIRECTION],
     result: ResultColumn { name: "degree", kind: ResultKind::Numbers },
-    steps: "",
+    steps: "vertices",
     cost: "O(vertices), by the page O(vertices + edges)",
     memory: Memory { per_id: 4, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },
     cited: "M. Newman, *The structure and function of complex networks*, SIAM Review 45(2), 2003",

@@ -48,12 +48,14 @@ pub fn vertex_degrees_until<G: Topology>(
 ) -> Result<Vec<u32>, KernelError<G::Error>> {
     let mut degrees = vec![0; checked_bound(g.vertex_bound())?];
     let mut failure = Failure::new();
+    cancel.begin(degrees.len() as u64);
     hedgerow_par::for_each(degrees.par_chunks_mut(CHUNK_VERTICES).enumerate(), |(chunk, degrees)| {
         if cancel.poll() || failure.is_noted() {
             return;
         }
         let first = (chunk * CHUNK_SUBGRAPHS) as u32;
         let end = first + degrees.len().div_ceil(SUBGRAPH_VERTICES) as u32;
+        let vertices = degrees.len() as u64;
         let mut parts = degrees.chunks_mut(SUBGRAPH_VERTICES);
         failure.note(g.scan(SubgraphId(first)..SubgraphId(end), direction, |_, block| {
             for (local, degree) in (0..).map(LocalVertex).zip(parts.next().unwrap_or_default()) {
@@ -61,6 +63,7 @@ pub fn vertex_degrees_until<G: Topology>(
             }
             ControlFlow::Continue(())
         }));
+        cancel.step(vertices);
     });
     failure.check()?;
     cancel.check()?;

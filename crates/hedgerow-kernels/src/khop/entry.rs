@@ -29,7 +29,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: false,
     parameters: &[Parameter::SOURCE, HOPS, Parameter::DIRECTION],
     result: ResultColumn { name: "hops", kind: ResultKind::Hops },
-    steps: "",
+    steps: "vertices",
     cost: "O(vertices + edges) at worst, usually what is reached",
     // As bfs.
     memory: Memory { per_id: 25, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },

@@ -30,7 +30,7 @@ use crate::cancel::Cancel;
 use crate::error::{check_ends, checked_bound};
 use crate::par::reverse;
 use crate::paths::Paths;
-use crate::sssp::{SsspConfig, sssp_until};
+use crate::sssp::{SsspConfig, distances};
 
 pub(crate) mod entry;
 mod parameters;
@@ -76,7 +76,7 @@ pub fn k_shortest_paths_until<G: WeightedTopology>(
     K.check_count(k)?;
     check_ends(g, source, target)?;
     let backwards = SsspConfig { direction: reverse(direction), ..SsspConfig::default() };
-    let to_target = sssp_until(g, target, &backwards, cancel)?;
+    let to_target = distances(g, target, &backwards, cancel)?;
     debug_assert_eq!(to_target.len(), vertex_bound);
     let mut spurs = Spurs::new(g, target, direction, &to_target, cancel);
     let mut found: Vec<Way> = Vec::new();

@@ -18,7 +18,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: false,
     parameters: &[MAXIMUM],
     result: ResultColumn { name: "mate", kind: ResultKind::Mates },
-    steps: "",
+    steps: "passes",
     cost: "O(edges · √vertices) at worst, usually a few passes; one pass until none can be added",
     // The places of rows, twice, mates, levels, two lists of a search that grow; the rows. Until none can be added, the mates alone.
     memory: Memory { per_id: 48, per_edge: 4, per_thread: 0, fixed: 64 << 10, provided: "" },

@@ -16,7 +16,8 @@
 //! **Cited.** J. Hopcroft, R. Karp, *An n^5/2 Algorithm for Maximum Matchings in Bipartite Graphs*, SIAM Journal on Computing 2(4), 1973, sections 2 and 3; B. Galler,
 //! M. Fisher, *An improved equivalence algorithm*, Communications of the ACM 7(5), 1964, for joining sets.
 //!
-//! **Cost.** The maximum one takes O(edges · √vertices) at worst, usually a few passes; the edges are copied, 4 bytes each. The maximal one is a pass, with 4 bytes per id. In the calling thread.
+//! **Cost.** The maximum one takes O(edges · √vertices) at worst, usually a few passes; the edges are copied, 4 bytes each. The maximal one is a pass, with 4 bytes per id. In the calling thread, but for the levels of large searches, which
+//! threads share out: levels do not depend on who finds them.
 
 use hedgerow_core::Topology;
 
@@ -68,10 +69,19 @@ pub fn matching_until<G: Topology>(
     checked_bound::<G::Error>(g.vertex_bound())?;
     cancel.check()?;
     if size == MatchingSize::Maximal {
-        return greedy::maximal(g, cancel);
+        cancel.begin(1);
+        let mates = greedy::maximal(g, cancel)?;
+        cancel.step(1);
+        return Ok(mates);
     }
+    // The sides, the copy, and the first pairs; then phases, of which nobody knows how many there will be: the last step.
+    cancel.begin(4);
     let first_side = sides::first_side(g, cancel)?;
+    cancel.step(1);
     let rows = rows::Rows::of(g, &first_side, cancel)?;
+    cancel.step(1);
     drop(first_side);
-    augment::maximum(&rows, cancel)
+    let mates = augment::maximum(&rows, cancel)?;
+    cancel.step(1);
+    Ok(mates)
 }

@@ -17,7 +17,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: false,
     parameters: &[Parameter::SOURCE, Parameter::TARGET, Parameter::DIRECTION],
     result: ResultColumn { name: "paths", kind: ResultKind::Paths },
-    steps: "",
+    steps: "vertices",
     cost: "O(vertices + edges) at worst, usually far less",
     // Two vertices before; two frontiers in lists that grow, of which each may be there twice; the path.
     memory: Memory { per_id: 32, per_edge: 0, per_thread: 0, fixed: 64 << 10, provided: "" },

@@ -64,6 +64,8 @@ pub fn shortest_path_until<G: Topology>(
     let vertex_bound = checked_bound(g.vertex_bound())?;
     check_ends(g, source, target)?;
     cancel.check()?;
+    cancel.begin(g.vertex_count() as u64);
+    cancel.step(1);
     let mut paths = Paths::new();
     let mut sides =
         [Side::new(source, direction, vertex_bound), Side::new(target, reverse(direction), vertex_bound)];
@@ -166,13 +168,14 @@ fn meet<G: Topology>(
     let both = g.is_stored(back.direction);
     while !forth.frontier.is_empty() && !back.frontier.is_empty() {
         let mut meter = cancel.meter().ok_or(KernelError::Cancelled)?;
-        let met = match both && back.edges < forth.edges {
-            true => back.advance(g, forth, &mut meter),
-            false => forth.advance(g, back, &mut meter),
+        let (met, found) = match both && back.edges < forth.edges {
+            true => (back.advance(g, forth, &mut meter), back.frontier.len()),
+            false => (forth.advance(g, back, &mut meter), forth.frontier.len()),
         };
         if let Some(middle) = met.map_err(KernelError::Topology)? {
             return Ok(Some(middle));
         }
+        cancel.step(found as u64);
     }
     Ok(None)
 }

@@ -17,7 +17,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: false,
     parameters: &[],
     result: ResultColumn { name: "component", kind: ResultKind::Components },
-    steps: "",
+    steps: "passes",
     cost: "O(vertices + edges)",
     // A component and two degrees, and a frontier in parts; or a component, where edges are, two numbers and a path. Copies of the edges that neither step before needs, in
     // lists that grow.

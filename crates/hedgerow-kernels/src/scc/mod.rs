@@ -65,17 +65,25 @@ pub fn scc_until<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<u32>, Kernel
         let mut parts = Parts { rounds, components, open: Bits::new(vertex_bound) };
         parts.open_live();
         parts.check()?;
+        cancel.begin(PASSES);
         let sets = match g.is_stored(Direction::In) {
             true => {
                 let pivot = parts.trim()?;
-                parts.around(pivot)?
+                cancel.step(1);
+                let sets = parts.around(pivot)?;
+                cancel.step(1);
+                sets
             }
             false => Sets::none(vertex_bound),
         };
         parts.rest(&sets)?;
+        cancel.step(1);
         Ok(into_plain(parts.components))
     })
 }
+
+/// Vertices are taken away, a component is found around one of the rest, and then all others. As many as of the components that edges both ways make.
+const PASSES: u64 = 3;
 
 /// A bit for each vertex. Accesses are relaxed: a bit is claimed by the operation itself, and what is read otherwise was set before a join.
 struct Bits(Vec<AtomicU64>);

@@ -18,7 +18,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: true,
     parameters: &[Parameter::SOURCE, Parameter::DIRECTION, DELTA],
     result: ResultColumn { name: "distance", kind: ResultKind::Distances },
-    steps: "",
+    steps: "vertices",
     cost: "O(vertices + edges) times a small factor",
     // A distance per vertex; one place in a bucket, and one where it is sorted when the window moves, in lists that grow.
     memory: Memory {

@@ -33,9 +33,10 @@ use rayon::prelude::*;
 
 use crate::KernelError;
 use crate::cancel::{Cancel, Meter};
-use crate::error::{Failure, checked_bound};
+use crate::error::{Failure, check_source, checked_bound};
 use crate::par::{LISTS_AHEAD, PLACES_AHEAD, sort_if_read_together};
 
+mod buckets;
 pub(crate) mod entry;
 mod parameters;
 #[cfg(test)]
@@ -43,11 +44,9 @@ mod tests;
 pub mod verify;
 mod weights;
 
+use buckets::{Buckets, Task, WINDOW};
 use weights::choose_width;
 pub(crate) use weights::for_each_neighbor;
-
-/// Buckets in the window.
-const WINDOW: usize = 1024;
 
 /// How many vertices ahead what is added to lists is loaded.
 const ADDED_AHEAD: usize = 3;
@@ -101,20 +100,29 @@ pub fn sssp_until<G: WeightedTopology>(
     config: &SsspConfig,
     cancel: &Cancel,
 ) -> Result<Vec<f64>, KernelError<G::Error>> {
-    let vertex_bound = checked_bound(g.vertex_bound())?;
+    checked_bound::<G::Error>(g.vertex_bound())?;
     if let Some(delta) = config.delta {
         parameters::DELTA.check_number(delta)?;
     }
-    if source.index() >= vertex_bound || !g.contains(source) {
-        return Err(KernelError::SourceNotLive { source, vertex_bound });
-    }
+    check_source(g, source)?;
+    cancel.begin(g.vertex_count() as u64);
+    distances(g, source, config, cancel)
+}
+
+/// A search as a part of a kernel: counts the vertices that it reaches as steps of that. The source is live.
+pub(crate) fn distances<G: WeightedTopology>(
+    g: &G,
+    source: VertexId,
+    config: &SsspConfig,
+    cancel: &Cancel,
+) -> Result<Vec<f64>, KernelError<G::Error>> {
     hedgerow_par::run(|| {
         let width = match config.delta {
             Some(width) => width,
             None => choose_width(g, config.direction, cancel).map_err(KernelError::Topology)?,
         };
-        let vertices = (0..vertex_bound).into_par_iter().with_min_len(1 << 14);
-        let distance = hedgerow_par::map(vertices, |_| AtomicU64::new(f64::INFINITY.to_bits()));
+        let vertices = (0..g.vertex_bound()).into_par_iter().with_min_len(1 << 14);
+        let distance = hedgerow_par::map(vertices, |_| AtomicU64::new(UNREACHED_BITS));
         let refused = AtomicBool::new(false);
         let failure = Failure::new();
         let mut search = Search { g, direction: config.direction, distance, refused, cancel, failure };
@@ -125,73 +133,8 @@ pub fn sssp_until<G: WeightedTopology>(
     })
 }
 
-/// Which bucket a distance belongs to.
-#[derive(Clone, Copy)]
-struct Buckets {
-    per_unit: f64,
-    /// The number of the first bucket of the window.
-    first: u64,
-}
-
-impl Buckets {
-    fn new(width: f64) -> Buckets {
-        Buckets { per_unit: width.max(f64::MIN_POSITIVE).recip().min(f64::MAX), first: 0 }
-    }
-
-    #[inline]
-    fn number(&self, distance: f64) -> u64 {
-        (distance * self.per_unit) as u64
-    }
-
-    /// The place in the window; beyond its end for what lies behind it.
-    #[inline]
-    fn place(&self, distance: f64) -> usize {
-        self.number(distance).saturating_sub(self.first).min(WINDOW as u64) as usize
-    }
-}
-
-/// The buckets that one task fills.
-struct Task {
-    window: Vec<Vec<u32>>,
-    /// Vertices in the window.
-    waiting: usize,
-    beyond: Vec<u32>,
-    scratch: Vec<u32>,
-}
-
-impl Task {
-    fn new() -> Task {
-        Task { window: vec![Vec::new(); WINDOW], waiting: 0, beyond: Vec::new(), scratch: Vec::new() }
-    }
-
-    #[inline]
-    fn push(&mut self, place: usize, v: u32) {
-        match self.window.get_mut(place) {
-            Some(bucket) => {
-                bucket.push(v);
-                self.waiting += 1;
-            }
-            None => self.beyond.push(v),
-        }
-    }
-
-    /// The first bucket from `place` on with vertices.
-    fn next(&self, place: usize) -> Option<usize> {
-        if self.waiting == 0 {
-            return None;
-        }
-        Some(place + self.window[place..].iter().position(|bucket| !bucket.is_empty())?)
-    }
-
-    fn take(&mut self, place: usize, into: &mut Vec<u32>) {
-        self.waiting -= self.window[place].len();
-        if into.is_empty() {
-            std::mem::swap(into, &mut self.window[place]);
-        } else {
-            into.append(&mut self.window[place]);
-        }
-    }
-}
+/// The bits of the distance of a vertex that was not reached.
+const UNREACHED_BITS: u64 = f64::INFINITY.to_bits();
 
 struct Search<'g, G: WeightedTopology> {
     g: &'g G,
@@ -208,6 +151,7 @@ struct Search<'g, G: WeightedTopology> {
 impl<G: WeightedTopology> Search<'_, G> {
     fn run(&self, source: VertexId, mut buckets: Buckets) {
         self.distance[source.index()].store(0f64.to_bits(), Relaxed);
+        self.cancel.step(1);
         let mut tasks: Vec<Task> = (0..hedgerow_par::threads()).map(|_| Task::new()).collect();
         let mut frontier = vec![source.0];
         let mut place = 0;
@@ -219,6 +163,7 @@ impl<G: WeightedTopology> Search<'_, G> {
                 let work = |task: &mut Task| self.work::<true>(task, &frontier, &taken, buckets, place);
                 hedgerow_par::for_each(tasks.par_iter_mut().with_max_len(1), work);
             }
+            self.cancel.step(tasks.iter_mut().map(|task| std::mem::take(&mut task.reached)).sum());
             if self.cancel.poll() || self.failure.is_noted() {
                 return;
             }
@@ -321,11 +266,13 @@ impl<G: WeightedTopology> Search<'_, G> {
             while through_u.to_bits() < known {
                 if !SHARED {
                     slot.store(through_u.to_bits(), Relaxed);
+                    task.reached += u64::from(known == UNREACHED_BITS);
                     task.push(buckets.place(through_u), v.0);
                     break;
                 }
                 match slot.compare_exchange_weak(known, through_u.to_bits(), Relaxed, Relaxed) {
                     Ok(_) => {
+                        task.reached += u64::from(known == UNREACHED_BITS);
                         task.push(buckets.place(through_u), v.0);
                         break;
                     }

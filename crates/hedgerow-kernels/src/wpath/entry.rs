@@ -17,7 +17,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     reads_weights: true,
     parameters: &[Parameter::SOURCE, Parameter::TARGET, Parameter::DIRECTION],
     result: ResultColumn { name: "paths", kind: ResultKind::Paths },
-    steps: "",
+    steps: "vertices",
     cost: "O((vertices + edges) · log vertices) at worst, usually far less",
     // Two distances and vertices before; two heaps that grow, the old one beside the new; the path and where its vertices stand.
     memory: Memory { per_id: 160, per_edge: 0, per_thread: 0, fixed: 192 << 10, provided: "" },

@@ -66,9 +66,11 @@ pub fn shortest_weighted_path_until<G: WeightedTopology>(
     let vertex_bound = checked_bound(g.vertex_bound())?;
     check_ends(g, source, target)?;
     let mut meter = cancel.meter().ok_or(KernelError::Cancelled)?;
+    cancel.begin(g.vertex_count() as u64);
+    cancel.step(1);
     let mut forth = Side::new(source, direction, vertex_bound);
     let mut back = Side::new(target, reverse(direction), vertex_bound);
-    let middle = meet(g, &mut forth, &mut back, &mut meter)?;
+    let middle = meet(g, &mut forth, &mut back, (&mut meter, cancel))?;
     cancel.check()?;
     let mut paths = Paths::new();
     if let Some(middle) = middle {
@@ -151,12 +153,15 @@ struct Meeting {
     length: f64,
 }
 
+/// So many vertices are settled before they are counted as steps.
+const SETTLED_TOGETHER: u64 = 1024;
+
 /// Searches from both ends until no meeting can be better than the best one.
 fn meet<G: WeightedTopology>(
     g: &G,
     forth: &mut Side,
     back: &mut Side,
-    meter: &mut Meter<'_>,
+    (meter, cancel): (&mut Meter<'_>, &Cancel),
 ) -> Result<Option<VertexId>, KernelError<G::Error>> {
     let mut best = Meeting { middle: None, length: f64::INFINITY };
     let both = g.is_stored(back.direction);
@@ -164,7 +169,12 @@ fn meet<G: WeightedTopology>(
         // One vertex is both ends.
         return Ok(forth.nearest().map(|(v, _)| v));
     }
+    let mut settled = 0;
     while let (Some((u, near)), Some((v, far))) = (forth.nearest(), back.nearest()) {
+        settled += 1;
+        if settled % SETTLED_TOGETHER == 0 {
+            cancel.step(SETTLED_TOGETHER);
+        }
         if near + far >= best.length || meter.is_over() {
             break;
         }
