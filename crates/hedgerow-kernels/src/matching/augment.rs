@@ -1,5 +1,9 @@
 //! The method of Hopcroft and Karp.
 
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use rayon::prelude::*;
+
 use crate::KernelError;
 use crate::NO_VERTEX;
 use crate::cancel::{Cancel, Meter};
@@ -9,11 +13,19 @@ use super::rows::Rows;
 /// The level of a vertex to which a search has not come, or from which no way leads on.
 const NO_LEVEL: u32 = u32::MAX;
 
+/// Fewer vertices of a level are the calling thread's.
+const SEQUENTIAL: usize = 1024;
+
+/// Vertices of a level that a thread takes at a time.
+const TOGETHER: usize = 256;
+
 /// The mates of a maximum matching.
 pub(super) fn maximum<E>(rows: &Rows, cancel: &Cancel) -> Result<Vec<u32>, KernelError<E>> {
     let mut meter = cancel.meter().ok_or(KernelError::Cancelled)?;
-    let mut phases = Phases { rows, mates: vec![NO_VERTEX; rows.len()], level: vec![NO_LEVEL; rows.len()] };
+    let level = (0..rows.len()).map(|_| AtomicU32::new(NO_LEVEL)).collect();
+    let mut phases = Phases { rows, mates: vec![NO_VERTEX; rows.len()], level, cancel };
     phases.take_free_neighbors(&mut meter);
+    cancel.step(1);
     let mut next = rows.starts.clone();
     while phases.search(&mut meter) && !meter.is_over() {
         next.copy_from_slice(&rows.starts);
@@ -26,13 +38,19 @@ pub(super) fn maximum<E>(rows: &Rows, cancel: &Cancel) -> Result<Vec<u32>, Kerne
 struct Phases<'r> {
     rows: &'r Rows,
     mates: Vec<u32>,
-    /// Of vertices of the first side how many pairs lead to them from a free one.
-    level: Vec<u32>,
+    /// Of vertices of the first side how many pairs lead to them from a free one. Accesses are relaxed: all threads of a level write the same
+    /// number, and joins order the levels.
+    level: Vec<AtomicU32>,
+    cancel: &'r Cancel,
 }
 
 impl Phases<'_> {
     fn all(&self) -> std::ops::Range<u32> {
         0..self.rows.len() as u32
+    }
+
+    fn level_of(&self, u: u32) -> u32 {
+        self.level[u as usize].load(Relaxed)
     }
 
     fn mate(&self, v: u32) -> u32 {
@@ -62,34 +80,60 @@ impl Phases<'_> {
         self.mate(u) == NO_VERTEX && !self.rows.row(u).is_empty()
     }
 
-    /// Finds the levels up to the first at which a free vertex of the second side is met; whether there is one.
+    /// Finds the levels up to the first at which a free vertex of the second side is met; whether there is one. They do not depend on the order in
+    /// which vertices of a level are looked at.
     fn search(&mut self, meter: &mut Meter<'_>) -> bool {
-        self.level.fill(NO_LEVEL);
+        self.level.iter_mut().for_each(|level| *level.get_mut() = NO_LEVEL);
         let mut last: Vec<u32> = self.all().filter(|&u| self.is_free(u)).collect();
-        last.iter().for_each(|&u| self.level[u as usize] = 0);
+        last.iter().for_each(|&u| self.level[u as usize].store(0, Relaxed));
         let (mut level, mut is_met) = (0, false);
-        while !last.is_empty() && !is_met {
+        while !last.is_empty() && !is_met && !meter.is_over() {
             level += 1;
-            let mut next = Vec::new();
-            for u in last {
-                let row = self.rows.row(u);
-                if !meter.spend(row.len()) {
-                    return false;
-                }
-                for &v in row {
-                    match self.mate(v) {
-                        NO_VERTEX => is_met = true,
-                        mate if self.level[mate as usize] == NO_LEVEL => {
-                            self.level[mate as usize] = level;
-                            next.push(mate);
-                        }
-                        _ => {}
-                    }
-                }
-            }
-            last = next;
+            (last, is_met) = if last.len() < SEQUENTIAL || hedgerow_par::threads() == 1 {
+                self.advance::<false>(&last, level, meter)
+            } else {
+                let parts = hedgerow_par::map(last.par_chunks(TOGETHER), |part| match self.cancel.meter() {
+                    Some(mut meter) => self.advance::<true>(part, level, &mut meter),
+                    None => Default::default(),
+                });
+                let is_met = parts.iter().any(|(_, is_met)| *is_met);
+                (parts.into_iter().flat_map(|(next, _)| next).collect(), is_met)
+            };
         }
         is_met
+    }
+
+    /// The vertices that a part of the last level finds, and whether it meets a free vertex. `SHARED`: whether other threads look for vertices at the same time.
+    fn advance<const SHARED: bool>(
+        &self,
+        last: &[u32],
+        level: u32,
+        meter: &mut Meter<'_>,
+    ) -> (Vec<u32>, bool) {
+        let (mut next, mut is_met) = (Vec::new(), false);
+        for &u in last {
+            let row = self.rows.row(u);
+            if !meter.spend(row.len()) {
+                break;
+            }
+            for &v in row {
+                let mate = self.mate(v);
+                if mate == NO_VERTEX {
+                    is_met = true;
+                    continue;
+                }
+                let slot = &self.level[mate as usize];
+                if slot.load(Relaxed) != NO_LEVEL {
+                    continue;
+                }
+                let is_mine = !SHARED || slot.compare_exchange(NO_LEVEL, level, Relaxed, Relaxed).is_ok();
+                if is_mine {
+                    slot.store(level, Relaxed);
+                    next.push(mate);
+                }
+            }
+        }
+        (next, is_met)
     }
 
     /// Changes pairs along ways that do not meet, from each free vertex, until there is none along the levels. `next` says where each row goes on.
@@ -106,7 +150,7 @@ impl Phases<'_> {
                 }
                 let at = next[u as usize];
                 if at == self.rows.starts[u as usize + 1] {
-                    self.level[u as usize] = NO_LEVEL;
+                    self.level[u as usize].store(NO_LEVEL, Relaxed);
                     way.pop();
                     continue;
                 }
@@ -117,9 +161,7 @@ impl Phases<'_> {
                             self.join(u, self.rows.targets[next[u as usize] - 1]);
                         }
                     }
-                    mate if self.level[mate as usize] == self.level[u as usize].wrapping_add(1) => {
-                        way.push(mate);
-                    }
+                    mate if self.level_of(mate) == self.level_of(u).wrapping_add(1) => way.push(mate),
                     _ => {}
                 }
             }

@@ -7,7 +7,7 @@ use hedgerow_core::{Direction, Resident, Topology, VertexId};
 use hedgerow_workload::rng::Rng;
 
 use super::{MatchingSize, matching, matching_until, verify};
-use crate::testing::{graphs, plain_graph};
+use crate::testing::{graphs, plain_graph, with_threads};
 use crate::{Cancel, KernelError, NO_VERTEX};
 
 /// Whether an edge could be added.
@@ -122,6 +122,18 @@ fn odd_cycles_are_refused_by_an_edge_of_theirs() {
     assert_eq!(matching(&plain_graph(0, &[], false), MatchingSize::Maximum), Ok(Vec::new()));
 }
 
+/// Levels of so many vertices are shared.
+#[test]
+fn the_maximum_is_the_same_for_any_number_of_threads() {
+    let g = bipartite(60_000, 40_000, false, 3);
+    let with = |threads| with_threads(threads, || matching(&g, MatchingSize::Maximum)).expect("bipartite");
+    let alone = with(1);
+    assert!(verify::count_pairs(&g, &alone).is_some_and(|pairs| pairs > 5000) && !has_room(&g, &alone));
+    for threads in [2, 3, 8] {
+        assert!(with(threads) == alone, "{threads} threads");
+    }
+}
+
 /// The maximum is found with polls all the way, and ends at each of them.
 #[test]
 fn the_maximum_ends_when_it_is_told_to() {
@@ -131,7 +143,8 @@ fn the_maximum_ends_when_it_is_told_to() {
         let (polls, last) = (polls.clone(), end_at);
         polls.store(0, Relaxed);
         let cancel = Cancel::asking(move || polls.fetch_add(1, Relaxed) + 1 >= last);
-        matching_until(&g, MatchingSize::Maximum, &cancel).map(drop)
+        // Of several threads another one may ask at the same time.
+        with_threads(1, || matching_until(&g, MatchingSize::Maximum, &cancel).map(drop))
     };
     assert_eq!(run(usize::MAX), Ok(()));
     let all = polls.load(Relaxed);
