@@ -88,6 +88,23 @@ pub enum KernelError<E = Infallible> {
         /// The source.
         source: VertexId,
     },
+    /// Edges that make a path no longer lead from a vertex back to it, so there is no number of shortest paths. This is one of them: it
+    /// weighs 0, or too little to change the length of a path that reaches it.
+    Endless {
+        /// Where the edge begins.
+        from: VertexId,
+        /// Where it ends.
+        to: VertexId,
+        /// Its weight.
+        weight: f64,
+    },
+    /// The weights of the edges from a vertex sum to more than 1.8e308, or to less than 2.3e-308 and not 0, so that no share of them can be told.
+    WeightSum {
+        /// The vertex.
+        vertex: VertexId,
+        /// What they sum to.
+        sum: f64,
+    },
     /// The graph's domain does not fit 32-bit vertex ids.
     TooManyVertices {
         /// One more than the largest id that could be live.
@@ -137,6 +154,8 @@ impl<E> KernelError<E> {
             KernelError::NotFinite { from, to, weight } => KernelError::NotFinite { from, to, weight },
             KernelError::NotBipartite { from, to } => KernelError::NotBipartite { from, to },
             KernelError::TooManyPaths { source } => KernelError::TooManyPaths { source },
+            KernelError::Endless { from, to, weight } => KernelError::Endless { from, to, weight },
+            KernelError::WeightSum { vertex, sum } => KernelError::WeightSum { vertex, sum },
             KernelError::TooManyVertices { vertex_bound } => KernelError::TooManyVertices { vertex_bound },
             KernelError::OutOfMemory { bytes } => KernelError::OutOfMemory { bytes },
             KernelError::NotResident { kernel } => KernelError::NotResident { kernel },
@@ -155,6 +174,13 @@ impl<E> KernelError<E> {
 }
 
 impl KernelError {
+    /// What messages say of an edge that is [`Endless`](Self::Endless).
+    pub const EXPECTED_OF_CYCLES: &'static str =
+        "expected more than 0: it is one of a cycle of edges that make a path no longer";
+
+    /// What messages say that a [`WeightSum`](Self::WeightSum) must be.
+    pub const EXPECTED_OF_SUMS: &'static str = "0 or a number in 2.3e-308..=1.8e308";
+
     /// The same error of a kernel on a graph that may have errors of its own.
     pub fn of_any<E>(self) -> KernelError<E> {
         match self.try_map(|never| match never {}) {
@@ -201,6 +227,23 @@ impl<E: fmt::Display> fmt::Display for KernelError<E> {
             }
             KernelError::TooManyPaths { source } => {
                 write!(f, "more than {:e} shortest paths lead from vertex {} somewhere", f64::MAX, source.0)
+            }
+            KernelError::Endless { from, to, weight } => {
+                write!(
+                    f,
+                    "the edge from vertex {} to {} weighs {weight}, {}",
+                    from.0,
+                    to.0,
+                    KernelError::EXPECTED_OF_CYCLES
+                )
+            }
+            KernelError::WeightSum { vertex, sum } => {
+                let expected = KernelError::EXPECTED_OF_SUMS;
+                write!(
+                    f,
+                    "the weights of the edges from vertex {} sum to {sum:e}, expected {expected}",
+                    vertex.0
+                )
             }
             KernelError::TooManyVertices { vertex_bound } => {
                 write!(f, "at most {} vertices fit 32-bit ids, found {vertex_bound}", u32::MAX)
@@ -251,6 +294,14 @@ impl<E> Failure<E> {
     /// Gives the error out, between two steps of a kernel.
     pub(crate) fn check(&mut self) -> Result<(), KernelError<E>> {
         self.0.take().map_or(Ok(()), |error| Err(KernelError::Topology(error)))
+    }
+}
+
+/// The error of an edge whose weight is not finite, or below 0.
+pub(crate) fn weight_error<E>(from: VertexId, to: VertexId, weight: f64) -> KernelError<E> {
+    match weight == f64::INFINITY {
+        true => KernelError::NotFinite { from, to, weight },
+        false => KernelError::Weight { from, to, weight },
     }
 }
 

@@ -29,6 +29,10 @@
 //! | [`adamic_adar()`] | How many neighbors vertices share, rare ones counting more: of pairs, or the most similar of each source | the lists of each pair and of the vertices that it shares; for the most similar those of the source's neighbors |
 //! | [`matching()`] | Pairs of vertices that edges join, no vertex in two: as many as can be, or until none can be added | O(edges · √vertices) at worst, usually a few passes; one pass until none can be added |
 //! | [`bfs_parents()`] | The next vertex on a shortest path from each vertex back to a source | O(vertices + edges), usually far fewer edges |
+//! | [`weighted_betweenness()`] | How many paths with the least sum of weights lead through each vertex, of a sample of sources or of all | a run of `sssp` and O(vertices + edges) per source |
+//! | [`weighted_closeness()`] | How near each vertex is to all that it reaches by the least sums of weights, exactly or by a sample | a run of `sssp` for each sample or source |
+//! | [`weighted_pagerank()`] | PageRank scores of a surfer who follows edges by their weights, and jumps anywhere or back to some vertices | O(vertices + edges) per iteration |
+//! | [`weighted_random_walks()`] | Random walks that go to neighbors by the weights of the edges, each step by itself or as node2vec has it | the lists of the vertices that walks of an item are at, for each step |
 //!
 //! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
 //!
@@ -81,8 +85,12 @@ pub mod tc;
 mod testing;
 pub mod verify;
 pub mod walks;
+pub mod wbetweenness;
 pub mod wcc;
+pub mod wcloseness;
+pub mod wpagerank;
 pub mod wpath;
+pub mod wwalks;
 
 pub use adamic_adar::{adamic_adar, adamic_adar_until};
 pub use betweenness::{Sources, betweenness, betweenness_until};
@@ -118,5 +126,9 @@ pub use sssp::{SsspConfig, sssp, sssp_until};
 pub use summary::{count_components, histogram, top_k};
 pub use tc::{triangle_count, triangle_count_until};
 pub use walks::{WalkConfig, random_walks, random_walks_until};
+pub use wbetweenness::{weighted_betweenness, weighted_betweenness_until};
 pub use wcc::{NO_COMPONENT, wcc, wcc_until};
+pub use wcloseness::{weighted_closeness, weighted_closeness_until};
+pub use wpagerank::{weighted_pagerank, weighted_pagerank_until};
 pub use wpath::{shortest_weighted_path, shortest_weighted_path_until};
+pub use wwalks::{weighted_random_walks, weighted_random_walks_until};

@@ -49,6 +49,47 @@ pub(crate) fn weighted_graph(
     Csr::from_weighted_edges(vertices, edges, &weights, &options).expect("ends in range")
 }
 
+/// A graph of which NetworkX was asked too: nine ids, of which 4 is a hole, most edges with others as heavy.
+pub(crate) fn known_graph(directed: bool) -> Csr {
+    let undirected = [
+        (0, 1, 1.0),
+        (0, 5, 0.5),
+        (0, 2, 3.0),
+        (1, 5, 3.0),
+        (2, 5, 3.0),
+        (2, 6, 0.5),
+        (2, 8, 2.0),
+        (2, 7, 0.5),
+        (3, 5, 2.0),
+        (5, 8, 0.5),
+        (5, 6, 0.5),
+        (5, 7, 0.5),
+        (6, 7, 3.0),
+        (7, 8, 2.0),
+    ];
+    let with_directions = [
+        (0, 7, 3.0),
+        (0, 1, 2.0),
+        (1, 0, 2.0),
+        (2, 8, 0.5),
+        (3, 8, 2.0),
+        (3, 5, 1.0),
+        (5, 7, 1.0),
+        (6, 2, 2.0),
+        (7, 8, 0.5),
+        (7, 2, 3.0),
+        (7, 3, 3.0),
+        (8, 3, 2.0),
+        (8, 6, 3.0),
+        (8, 1, 2.0),
+    ];
+    let edges = if directed { with_directions } else { undirected };
+    let (ends, weights): (Vec<_>, Vec<_>) = edges.map(|(u, v, weight)| ((u, v), weight)).into_iter().unzip();
+    let live = Some((0..9).map(|v| v != 4).collect());
+    let options = CsrOptions { directed, live, ..CsrOptions::default() };
+    Csr::from_weighted_edges(9, &ends, &weights, &options).expect("ends are live")
+}
+
 /// Random graphs of many sizes and densities, directed or not, with and without holes.
 fn random_graphs() -> Vec<Csr> {
     let mut graphs = Vec::new();
@@ -107,6 +148,13 @@ pub(crate) fn sources(g: &impl Topology, count: usize) -> Vec<VertexId> {
 /// Runs `f` in a pool of `threads`.
 pub(crate) fn with_threads<R: Send>(threads: usize, f: impl FnOnce() -> R + Send) -> R {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool").install(f)
+}
+
+/// A statistic that exceeds these in one of 10,000 draws, by the number of choices less one.
+pub(crate) fn most_chi_square(freedom: usize) -> f64 {
+    // Wilson and Hilferty's approximation; 3.719 is the point of the normal distribution.
+    let n = freedom as f64;
+    n * (1.0 - 2.0 / (9.0 * n) + 3.719 * (2.0 / (9.0 * n)).sqrt()).powi(3)
 }
 
 pub(crate) fn close(a: &[f64], b: &[f64], relative: f64) -> Result<(), String> {

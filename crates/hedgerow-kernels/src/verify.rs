@@ -25,8 +25,12 @@ pub use crate::scc::verify::scc;
 pub use crate::sssp::verify::sssp;
 pub use crate::tc::verify::triangle_count;
 pub use crate::walks::verify::random_walks;
+pub use crate::wbetweenness::verify::weighted_betweenness;
 pub use crate::wcc::verify::wcc;
+pub use crate::wcloseness::verify::{weighted_closeness, weighted_closeness_to};
+pub use crate::wpagerank::verify::weighted_pagerank;
 pub use crate::wpath::verify::shortest_weighted_path;
+pub use crate::wwalks::verify::weighted_random_walks;
 
 /// Whether two labellings put the same vertices together, whatever the labels are.
 pub fn same_partition(a: &[u32], b: &[u32]) -> bool {

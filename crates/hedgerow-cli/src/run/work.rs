@@ -39,10 +39,16 @@ impl Work<'_> {
         let outcome = outcome.map_err(|error| match error.split() {
             // Not the caller's mistake: the graph is not one for this algorithm.
             Ok(KernelError::Weight { from, to, weight }) => {
-                self.bad_weight(from, to, weight, "0 or more").unwrap_or_else(CliError::Store)
+                self.bad_weight(from, to, weight, "expected 0 or more").unwrap_or_else(CliError::Store)
             }
             Ok(KernelError::NotFinite { from, to, weight }) => {
-                self.bad_weight(from, to, weight, "a finite number").unwrap_or_else(CliError::Store)
+                self.bad_weight(from, to, weight, "expected a finite number").unwrap_or_else(CliError::Store)
+            }
+            Ok(KernelError::Endless { from, to, weight }) => self
+                .bad_weight(from, to, weight, KernelError::EXPECTED_OF_CYCLES)
+                .unwrap_or_else(CliError::Store),
+            Ok(KernelError::WeightSum { vertex, sum }) => {
+                self.bad_sum(vertex, sum).unwrap_or_else(CliError::Store)
             }
             Ok(KernelError::NotBipartite { from, to }) => {
                 self.not_bipartite(from, to).unwrap_or_else(CliError::Store)
@@ -64,18 +70,27 @@ impl Work<'_> {
         Ok(match (self.snapshot.vertex_key(from)?, self.snapshot.vertex_key(to)?) {
             (Some(from), Some(to)) => {
                 let [from, to] = [from, to].map(|key| spelled(self.schema, key.as_ref()));
-                CliError::Failed(format!(
-                    "the edge between {from} and {to} weighs {weight}, expected {expected}"
-                ))
+                CliError::Failed(format!("the edge between {from} and {to} weighs {weight}, {expected}"))
             }
-            _ => CliError::Failed(format!("an edge weighs {weight}, expected {expected}")),
+            _ => CliError::Failed(format!("an edge weighs {weight}, {expected}")),
         })
     }
 
+    fn bad_sum(&self, vertex: VertexId, sum: f64) -> hedgerow::Result<CliError> {
+        let (name, expected) = (self.name(vertex)?, KernelError::EXPECTED_OF_SUMS);
+        Ok(CliError::Failed(format!(
+            "the weights of the edges from {name} sum to {sum:e}, expected {expected}"
+        )))
+    }
+
+    /// The key of a vertex as it is spelled.
+    fn name(&self, vertex: VertexId) -> hedgerow::Result<String> {
+        let key = self.snapshot.vertex_key(vertex)?;
+        Ok(key.map(|key| spelled(self.schema, key.as_ref())).unwrap_or_default())
+    }
+
     fn not_bipartite(&self, from: VertexId, to: VertexId) -> hedgerow::Result<CliError> {
-        let name =
-            |id| self.snapshot.vertex_key(id).map(|key| key.map(|key| spelled(self.schema, key.as_ref())));
-        let [from, to] = [name(from)?, name(to)?].map(Option::unwrap_or_default);
+        let [from, to] = [self.name(from)?, self.name(to)?];
         Ok(CliError::Failed(format!(
             "the graph is not bipartite: the edge between {from} and {to} closes a cycle of odd length"
         )))

@@ -13,6 +13,7 @@ mod pairs;
 mod published;
 mod readme;
 mod structure;
+mod weights;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -27,7 +27,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
             17(7), 2007",
 };
 
-fn read(arguments: &Arguments) -> Result<Sources, KernelError> {
+pub(crate) fn read(arguments: &Arguments) -> Result<Sources, KernelError> {
     if let Some(given) = arguments.optional_vertices(&SOURCES) {
         return Ok(Sources::Given(given));
     }

@@ -34,7 +34,8 @@ use crate::error::{check_source, checked_bound};
 use crate::random::sample_of_live;
 
 pub(crate) mod entry;
-mod parameters;
+pub(crate) mod numbers;
+pub(crate) mod parameters;
 mod passes;
 #[cfg(test)]
 mod tests;
@@ -61,7 +62,7 @@ pub enum Sources {
 
 impl Sources {
     /// The sources, and what a vertex counts for by their sum.
-    fn choose<G: Topology>(&self, g: &G) -> Result<(Vec<VertexId>, f64), KernelError<G::Error>> {
+    pub(crate) fn choose<G: Topology>(&self, g: &G) -> Result<(Vec<VertexId>, f64), KernelError<G::Error>> {
         let each = if g.is_directed() { 1.0 } else { 0.5 };
         match self {
             Sources::All => Ok((sample_of_live(g, usize::MAX, 0), each)),

@@ -3,7 +3,7 @@
 use crate::registry::{Absent, CountRange, Parameter, ParameterKind, Value};
 
 /// How many sources.
-pub(super) const SAMPLES: Parameter = Parameter {
+pub(crate) const SAMPLES: Parameter = Parameter {
     name: "samples",
     summary: "How many sources are drawn at random; with as many as there are vertices the result is exact",
     kind: ParameterKind::Count(CountRange::POSITIVE),
@@ -12,7 +12,7 @@ pub(super) const SAMPLES: Parameter = Parameter {
 };
 
 /// Which sources.
-pub(super) const SOURCES: Parameter = Parameter {
+pub(crate) const SOURCES: Parameter = Parameter {
     name: "sources",
     summary: "The sources, in place of a sample; the result is the sum over these",
     kind: ParameterKind::Vertices,

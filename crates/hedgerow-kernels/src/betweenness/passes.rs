@@ -1,10 +1,9 @@
 //! The two passes over the levels of a search.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
 use hedgerow_core::{Direction, Topology, VertexId};
 use rayon::prelude::*;
 
+use super::numbers::Numbers;
 use crate::KernelError;
 use crate::bfs::Levels;
 use crate::cancel::{Cancel, Meter};
@@ -16,40 +15,6 @@ const SEQUENTIAL: usize = 256;
 
 /// Vertices of a level that a task writes at a time.
 const WRITTEN_TOGETHER: usize = 4096;
-
-/// A number for each vertex, as bits. Accesses are relaxed: within a step each number has one writer or none, and the
-/// joins between steps order them.
-struct Numbers(Vec<AtomicU64>);
-
-impl Numbers {
-    fn zeros(count: usize) -> Numbers {
-        Numbers((0..count).map(|_| AtomicU64::new(0)).collect())
-    }
-
-    #[inline(always)]
-    fn of(&self, v: VertexId) -> f64 {
-        f64::from_bits(self.0[v.index()].load(Relaxed))
-    }
-
-    #[inline(always)]
-    fn set(&self, v: VertexId, number: f64) {
-        self.0[v.index()].store(number.to_bits(), Relaxed);
-    }
-
-    /// The sum over a part of a list.
-    #[inline]
-    fn sum(&self, list: &[VertexId]) -> f64 {
-        // Four sums: each addition of one waits for the one before.
-        let (fours, rest) = list.as_chunks::<4>();
-        let mut sums = [0.0; 4];
-        for four in fours {
-            for (sum, &v) in sums.iter_mut().zip(four) {
-                *sum += self.of(v);
-            }
-        }
-        rest.iter().fold((sums[0] + sums[1]) + (sums[2] + sums[3]), |sum, &v| sum + self.of(v))
-    }
-}
 
 /// What the sources so far have added to each vertex, and the arrays that the passes of one source need.
 pub(super) struct Passes<'g, G: Topology> {
@@ -112,9 +77,8 @@ impl<'g, G: Topology> Passes<'g, G> {
 
     /// The scores, each times `scale`.
     pub(super) fn into_scores(self, scale: f64) -> Vec<f64> {
-        let scores = self.score.0;
         drop((self.paths, self.share, self.sum));
-        scores.into_iter().map(|bits| f64::from_bits(bits.into_inner()) * scale).collect()
+        self.score.into_plain(scale)
     }
 
     fn check(&mut self) -> Result<(), KernelError<G::Error>> {

@@ -15,7 +15,8 @@ impl Levels {
         Levels { vertices: Vec::with_capacity(vertices), ends: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, level: &[VertexId]) {
+    /// Adds one behind the others.
+    pub(crate) fn add(&mut self, level: &[VertexId]) {
         self.vertices.extend_from_slice(level);
         self.ends.push(self.vertices.len() as u32);
     }

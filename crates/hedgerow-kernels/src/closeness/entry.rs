@@ -27,7 +27,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
             Analysis*, 1994",
 };
 
-fn read(arguments: &Arguments) -> Result<(ClosenessOf, Direction), KernelError> {
+pub(crate) fn read(arguments: &Arguments) -> Result<(ClosenessOf, Direction), KernelError> {
     let direction = arguments.direction(&Parameter::DIRECTION)?;
     if let Some(given) = arguments.optional_vertices(&SOURCES) {
         return Ok((ClosenessOf::Given(given), direction));

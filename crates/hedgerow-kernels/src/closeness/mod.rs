@@ -34,7 +34,7 @@ use crate::par::reverse;
 use crate::random::sample_of_live;
 
 pub(crate) mod entry;
-mod parameters;
+pub(crate) mod parameters;
 mod search;
 mod tally;
 #[cfg(test)]
@@ -98,7 +98,7 @@ pub fn closeness_until<G: Topology>(
 
 impl ClosenessOf {
     /// The vertices that distances are measured to; none where vertices are given, which are checked.
-    fn sampled<G: Topology>(&self, g: &G) -> Result<Vec<VertexId>, KernelError<G::Error>> {
+    pub(crate) fn sampled<G: Topology>(&self, g: &G) -> Result<Vec<VertexId>, KernelError<G::Error>> {
         match self {
             ClosenessOf::All => Ok(sample_of_live(g, usize::MAX, 0)),
             ClosenessOf::Sampled { count, seed } => {
@@ -156,7 +156,7 @@ fn of_all<G: Topology>(
 }
 
 /// The closeness of a vertex that reaches so many, itself among them, at distances of that sum, of `live` vertices.
-fn score(reached: f64, sum: f64, live: usize) -> f64 {
+pub(crate) fn score(reached: f64, sum: f64, live: usize) -> f64 {
     let others = (reached - 1.0).max(0.0);
     if sum > 0.0 { others / sum * (others / (live as f64 - 1.0)) } else { 0.0 }
 }

@@ -3,7 +3,7 @@
 use crate::registry::{Absent, CountRange, Parameter, ParameterKind, Value};
 
 /// How many vertices distances are measured to.
-pub(super) const SAMPLES: Parameter = Parameter {
+pub(crate) const SAMPLES: Parameter = Parameter {
     name: "samples",
     summary: "How many vertices are drawn at random to measure distances to; with as many as there are the result is exact",
     kind: ParameterKind::Count(CountRange::POSITIVE),
@@ -12,7 +12,7 @@ pub(super) const SAMPLES: Parameter = Parameter {
 };
 
 /// Which vertices.
-pub(super) const SOURCES: Parameter = Parameter {
+pub(crate) const SOURCES: Parameter = Parameter {
     name: "sources",
     summary: "The vertices whose exact closeness is wanted, in place of estimates for all; others get 0",
     kind: ParameterKind::Vertices,

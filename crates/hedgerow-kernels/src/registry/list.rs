@@ -123,7 +123,11 @@ registered!(
     jaccard by page,
     adamic_adar by page,
     matching by page,
-    bfs_parents by page
+    bfs_parents by page,
+    wbetweenness by page,
+    wcloseness by page,
+    wpagerank by page,
+    wwalks by page
 );
 
 /// A kernel by its name.

@@ -45,8 +45,7 @@ pub mod verify;
 mod weights;
 
 use buckets::{Buckets, Task, WINDOW};
-use weights::choose_width;
-pub(crate) use weights::for_each_neighbor;
+pub(crate) use weights::{choose_width, for_each_neighbor};
 
 /// How many vertices ahead what is added to lists is loaded.
 const ADDED_AHEAD: usize = 3;

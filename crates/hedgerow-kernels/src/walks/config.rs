@@ -45,7 +45,7 @@ impl WalkConfig {
 }
 
 /// Where walks begin.
-pub(super) const SOURCES: Parameter = Parameter {
+pub(crate) const SOURCES: Parameter = Parameter {
     name: "sources",
     summary: "The vertices that walks begin at",
     kind: ParameterKind::Vertices,
@@ -53,7 +53,7 @@ pub(super) const SOURCES: Parameter = Parameter {
     is_reported: false,
 };
 
-pub(super) const WALKS: Parameter = Parameter {
+pub(crate) const WALKS: Parameter = Parameter {
     name: "walks",
     summary: "Walks from each source",
     kind: ParameterKind::Count(CountRange::POSITIVE),
@@ -61,7 +61,7 @@ pub(super) const WALKS: Parameter = Parameter {
     is_reported: true,
 };
 
-pub(super) const STEPS: Parameter = Parameter {
+pub(crate) const STEPS: Parameter = Parameter {
     name: "steps",
     summary: "The most steps of a walk",
     kind: ParameterKind::Count(CountRange::POSITIVE),
@@ -73,7 +73,7 @@ pub(super) const STEPS: Parameter = Parameter {
 const FACTOR: NumberRange =
     NumberRange { least: Bound::Included(0.001), most: Bound::Included(1000.0), text: "in 0.001..=1000" };
 
-pub(super) const P: Parameter = Parameter {
+pub(crate) const P: Parameter = Parameter {
     name: "p",
     summary: "The higher, the less often a walk goes back where it came from (node2vec)",
     kind: ParameterKind::Number(FACTOR),
@@ -81,7 +81,7 @@ pub(super) const P: Parameter = Parameter {
     is_reported: true,
 };
 
-pub(super) const Q: Parameter = Parameter {
+pub(crate) const Q: Parameter = Parameter {
     name: "q",
     summary: "The higher, the more a walk stays near where it came from (node2vec)",
     kind: ParameterKind::Number(FACTOR),

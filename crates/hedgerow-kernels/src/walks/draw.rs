@@ -5,76 +5,75 @@ use std::ops::ControlFlow;
 use hedgerow_core::{Block, Direction, LocalVertex, SubgraphId, Topology, VertexId};
 
 use super::config::WalkConfig;
+use crate::KernelError;
 use crate::cancel::Meter;
 use crate::random::Random;
 
 /// No vertex: a walk has ended.
-pub(super) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Walks of a work item.
+pub(crate) const WALKS_TOGETHER: usize = 2048;
 
 /// Walks that take each step together.
-pub(super) struct Together<'a, G> {
+pub(super) struct Together<'a, G, D> {
     g: &'a G,
     config: &'a WalkConfig,
+    drawing: D,
     /// A row for each walk.
     steps: &'a mut [u32],
-    /// What each walk draws from.
-    random: Vec<Random>,
-    /// What each walk drew, before it is known whether it may go there.
-    drawn: Vec<u32>,
+    draws: Draws,
     meter: Meter<'a>,
 }
 
+/// Of the walks of one work item, by their places in it.
+pub(crate) struct Draws {
+    /// What each walk draws from.
+    pub(crate) random: Vec<Random>,
+    /// What each walk drew, before it is known whether it may go there; [`NONE`] where it ends.
+    pub(crate) drawn: Vec<u32>,
+}
+
 /// A vertex, and the walk that asks for it.
-type Asked = (VertexId, usize);
+pub(crate) type Asked = (VertexId, usize);
 
-impl<'a, G: Topology> Together<'a, G> {
-    /// The walks of these rows, the first of which has the number `first`.
-    pub(super) fn new(
-        g: &'a G,
-        config: &'a WalkConfig,
-        steps: &'a mut [u32],
-        first: u64,
-        meter: Meter<'a>,
-    ) -> Self {
-        let walks = steps.len() / (config.steps as usize + 1);
-        let random = (0..walks as u64).map(|walk| Random::new(config.seed, first + walk)).collect();
-        Together { g, config, steps, random, drawn: vec![NONE; walks], meter }
+/// How a neighbour is drawn.
+pub(crate) trait Drawing<G: Topology> {
+    /// How many of so many walks are best one work item.
+    fn walks_together(walks: usize) -> usize;
+
+    /// Draws one of the neighbours for each walk that asks. `asked` is in order.
+    fn draw(
+        &mut self,
+        g: &G,
+        direction: Direction,
+        asked: &[Asked],
+        draws: &mut Draws,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), G::Error>;
+
+    /// Why the first of the walks that could not go on could not, if there is one.
+    fn refused(self) -> Option<KernelError>;
+}
+
+/// Every neighbour alike.
+pub(super) struct Alike;
+
+impl<G: Topology> Drawing<G> for Alike {
+    fn walks_together(_walks: usize) -> usize {
+        WALKS_TOGETHER
     }
 
-    /// Takes all steps.
-    pub(super) fn walk(mut self) -> Result<(), G::Error> {
-        let width = self.config.steps as usize + 1;
-        for step in 1..width {
-            let at = |walk: usize| VertexId(self.steps[walk * width + step - 1]);
-            let under_way = (0..self.random.len()).map(|walk| (at(walk), walk)).filter(|(v, _)| v.0 != NONE);
-            let mut asked: Vec<Asked> = under_way.collect();
-            while !asked.is_empty() && !self.meter.is_over() {
-                self.draw(&mut asked)?;
-                asked.retain(|&(_, walk)| self.drawn[walk] != NONE);
-                let refused = if step == 1 || self.config.is_uniform() {
-                    Vec::new()
-                } else {
-                    self.refused(&asked, step)?
-                };
-                let mut refused = refused.into_iter().peekable();
-                asked.retain(|&(_, walk)| {
-                    let is_refused = refused.next_if_eq(&walk).is_some();
-                    if !is_refused {
-                        self.steps[walk * width + step] = self.drawn[walk];
-                    }
-                    is_refused
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// Draws a neighbour for each walk that asks, and sorts them.
-    fn draw(&mut self, asked: &mut [Asked]) -> Result<(), G::Error> {
-        asked.sort_unstable();
-        let (random, drawn) = (&mut self.random, &mut self.drawn);
+    fn draw(
+        &mut self,
+        g: &G,
+        direction: Direction,
+        asked: &[Asked],
+        Draws { random, drawn }: &mut Draws,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), G::Error> {
         let mut list = Vec::new();
-        for_each_block(self.g, self.config.direction, asked, &mut self.meter, |block, local, walk| {
+        for_each_block(g, direction, asked, meter, |block, local, walk| {
             let degree = block.degree(local);
             let place = random[walk].below(degree);
             let main = block.main(local).filter(|main| main.len() == degree);
@@ -94,25 +93,75 @@ impl<'a, G: Topology> Together<'a, G> {
         })
     }
 
+    fn refused(self) -> Option<KernelError> {
+        None
+    }
+}
+
+impl<'a, G: Topology, D: Drawing<G>> Together<'a, G, D> {
+    /// The walks of these rows, the first of which has the number `first`.
+    pub(super) fn new(
+        g: &'a G,
+        config: &'a WalkConfig,
+        drawing: D,
+        steps: &'a mut [u32],
+        first: u64,
+        meter: Meter<'a>,
+    ) -> Self {
+        let walks = steps.len() / (config.steps as usize + 1);
+        let random = (0..walks as u64).map(|walk| Random::new(config.seed, first + walk)).collect();
+        Together { g, config, drawing, steps, draws: Draws { random, drawn: vec![NONE; walks] }, meter }
+    }
+
+    /// Takes all steps; gives the error of the first walk that could not go on, if there is one.
+    pub(super) fn walk(mut self) -> Result<Option<KernelError>, G::Error> {
+        let width = self.config.steps as usize + 1;
+        for step in 1..width {
+            let at = |walk: usize| VertexId(self.steps[walk * width + step - 1]);
+            let under_way =
+                (0..self.draws.random.len()).map(|walk| (at(walk), walk)).filter(|(v, _)| v.0 != NONE);
+            let mut asked: Vec<Asked> = under_way.collect();
+            while !asked.is_empty() && !self.meter.is_over() {
+                asked.sort_unstable();
+                self.drawing.draw(self.g, self.config.direction, &asked, &mut self.draws, &mut self.meter)?;
+                asked.retain(|&(_, walk)| self.draws.drawn[walk] != NONE);
+                let refused = if step == 1 || self.config.is_uniform() {
+                    Vec::new()
+                } else {
+                    self.refused(&asked, step)?
+                };
+                let mut refused = refused.into_iter().peekable();
+                asked.retain(|&(_, walk)| {
+                    let is_refused = refused.next_if_eq(&walk).is_some();
+                    if !is_refused {
+                        self.steps[walk * width + step] = self.draws.drawn[walk];
+                    }
+                    is_refused
+                });
+            }
+        }
+        Ok(self.drawing.refused())
+    }
+
     /// The walks that may not go where they drew, in the order in which they asked.
     fn refused(&mut self, asked: &[Asked], step: usize) -> Result<Vec<usize>, G::Error> {
         let width = self.config.steps as usize + 1;
         let (back, far) = (1.0 / self.config.p, 1.0 / self.config.q);
         let most = back.max(far).max(1.0);
         // What was drawn for the chance, of those for which one edge has to be known.
-        let mut chance = vec![0.0; self.drawn.len()];
-        let (mut refused, mut open) = (vec![false; self.drawn.len()], Vec::new());
+        let Draws { random, drawn } = &mut self.draws;
+        let mut chance = vec![0.0; drawn.len()];
+        let (mut refused, mut open) = (vec![false; drawn.len()], Vec::new());
         for &(_, walk) in asked {
             let came_from = VertexId(self.steps[walk * width + step - 2]);
-            chance[walk] = self.random[walk].unit() * most;
-            if self.drawn[walk] == came_from.0 {
+            chance[walk] = random[walk].unit() * most;
+            if drawn[walk] == came_from.0 {
                 refused[walk] = chance[walk] >= back;
             } else {
                 open.push((came_from, walk));
             }
         }
         open.sort_unstable();
-        let drawn = &self.drawn;
         for_each_block(self.g, self.config.direction, &open, &mut self.meter, |block, local, walk| {
             let is_near = has_neighbor(block, local, VertexId(drawn[walk]));
             refused[walk] = chance[walk] >= if is_near { 1.0 } else { far };

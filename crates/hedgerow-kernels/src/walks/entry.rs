@@ -32,7 +32,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
             *KnightKing: A Fast Distributed Graph Random Walk Engine*, SOSP 2019",
 };
 
-fn read(arguments: &Arguments) -> Result<(Option<Vec<VertexId>>, WalkConfig), KernelError> {
+pub(crate) fn read(arguments: &Arguments) -> Result<(Option<Vec<VertexId>>, WalkConfig), KernelError> {
     let config = WalkConfig {
         walks: arguments.count(&WALKS)?,
         steps: arguments.count(&STEPS)?,

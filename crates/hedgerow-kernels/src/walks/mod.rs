@@ -30,8 +30,8 @@ use crate::error::{Failure, check_source, checked_bound};
 use crate::paths::Paths;
 use crate::random::sample_of_live;
 
-mod config;
-mod draw;
+pub(crate) mod config;
+pub(crate) mod draw;
 pub(crate) mod entry;
 #[cfg(test)]
 mod tests;
@@ -39,10 +39,7 @@ pub mod verify;
 
 pub use config::WalkConfig;
 
-use draw::{NONE, Together};
-
-/// Walks of a work item.
-const WALKS_TOGETHER: usize = 2048;
+use draw::{Alike, Drawing, NONE, Together};
 
 /// Walks from each of `sources`, or from every vertex.
 ///
@@ -71,6 +68,17 @@ pub fn random_walks_until<G: Topology>(
     config: &WalkConfig,
     cancel: &Cancel,
 ) -> Result<Paths, KernelError<G::Error>> {
+    take_walks(g, sources, config, cancel, || Alike)
+}
+
+/// Walks that draw their steps as `drawing` says.
+pub(crate) fn take_walks<G: Topology, D: Drawing<G>>(
+    g: &G,
+    sources: Option<&[VertexId]>,
+    config: &WalkConfig,
+    cancel: &Cancel,
+    drawing: impl Fn() -> D + Sync + Send,
+) -> Result<Paths, KernelError<G::Error>> {
     checked_bound(g.vertex_bound())?;
     config.check()?;
     cancel.check()?;
@@ -84,18 +92,26 @@ pub fn random_walks_until<G: Topology>(
     }
     let mut failure = Failure::new();
     cancel.begin((steps.len() / width) as u64);
-    hedgerow_par::run(|| {
-        let items = steps.par_chunks_mut(WALKS_TOGETHER * width).enumerate();
-        hedgerow_par::for_each(items, |(item, steps)| {
-            let Some(meter) = cancel.meter().filter(|_| !failure.is_noted()) else { return };
-            let first = (item * WALKS_TOGETHER) as u64;
+    let refused = hedgerow_par::run(|| {
+        let together = D::walks_together(steps.len() / width);
+        let items = steps.par_chunks_mut(together * width).enumerate();
+        hedgerow_par::map(items, |(item, steps)| {
+            let meter = cancel.meter().filter(|_| !failure.is_noted())?;
+            let first = (item * together) as u64;
             let walks = (steps.len() / width) as u64;
-            failure.note(Together::new(g, config, steps, first, meter).walk());
+            let walked = Together::new(g, config, drawing(), steps, first, meter).walk();
             cancel.step(walks);
-        });
+            walked.unwrap_or_else(|error| {
+                failure.note(Err(error));
+                None
+            })
+        })
     });
     failure.check()?;
     cancel.check()?;
+    if let Some(first) = refused.into_iter().flatten().next() {
+        return Err(first.of_any());
+    }
     drop(all);
     Ok(told(steps, width))
 }

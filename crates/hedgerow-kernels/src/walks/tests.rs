@@ -6,7 +6,7 @@ use hedgerow_core::{Direction, Resident, Topology, VertexId};
 
 use super::{WalkConfig, random_walks, verify};
 use crate::KernelError;
-use crate::testing::{graphs, plain_graph, random_graph, with_threads};
+use crate::testing::{graphs, most_chi_square, plain_graph, random_graph, with_threads};
 
 #[test]
 fn walks_are_those_taken_one_by_one() {
@@ -29,13 +29,6 @@ fn walks_depend_on_the_seed_alone() {
     assert!(with_threads(3, || random_walks(&g, None, &config)).expect("valid") == alone);
     let other = WalkConfig { seed: 2, ..config };
     assert!(random_walks(&g, None, &other).expect("valid") != alone);
-}
-
-/// A statistic that exceeds these in one of 10,000 draws, by the number of choices less one.
-fn most_chi_square(freedom: usize) -> f64 {
-    // Wilson and Hilferty's approximation; 3.719 is the point of the normal distribution.
-    let n = freedom as f64;
-    n * (1.0 - 2.0 / (9.0 * n) + 3.719 * (2.0 / (9.0 * n)).sqrt()).powi(3)
 }
 
 /// How often walks go from a vertex, having come from another one, against the chances of the definition.

@@ -154,7 +154,11 @@ fn bfs_by(config: BfsConfig) -> Kernel {
 fn registered(kernel: &'static registry::Kernel) -> Kernel {
     Box::new(move |g, cancel| {
         let last = (0..g.vertex_bound() as u32).rev().map(VertexId).find(|&v| g.contains(v));
-        let arguments = kernel.trial(VertexId(0), last.expect("one is live"));
+        let mut arguments = kernel.trial(VertexId(0), last.expect("one is live"));
+        // A walk begins at each vertex, and all steps are alike.
+        if kernel.parameter("steps").is_some() {
+            arguments.set("steps", 3_u32).expect("a parameter");
+        }
         // Of a main list they take one neighbour; of an undirected graph `scc` is `wcc`.
         g.reads_mains.store(!["wcc", "scc", "walks"].contains(&kernel.name), Relaxed);
         let ended = arguments.run(g, cancel).map(drop);
@@ -184,7 +188,7 @@ fn star(directed: bool, weighted: bool) -> Csr {
     let leaves = 3 * BETWEEN as u32 + 17;
     let edges: Vec<(u32, u32)> = (0..leaves).map(|v| if v == 0 { (0, 1) } else { (1, v + 1) }).collect();
     if weighted {
-        weighted_graph(leaves as usize + 1, &edges, directed, |rng| rng.below(100) as f64)
+        weighted_graph(leaves as usize + 1, &edges, directed, |rng| 1.0 + rng.below(100) as f64)
     } else {
         plain_graph(leaves as usize + 1, &edges, directed)
     }

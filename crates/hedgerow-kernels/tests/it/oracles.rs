@@ -5,7 +5,7 @@
 
 use hedgerow_core::{Topology, VertexId};
 use hedgerow_kernels::registry::{Absent, KERNELS, Outcome};
-use hedgerow_kernels::{Cancel, NO_COMPONENT, modularity};
+use hedgerow_kernels::{Cancel, KernelError, NO_COMPONENT, modularity};
 use hedgerow_lab::{Csr, CsrOptions, Duplicates};
 use hedgerow_testkit::effort::{Effort, explored};
 use hedgerow_workload::rng::Rng;
@@ -95,7 +95,9 @@ fn graph(shape: &Shape, rng: &mut Rng) -> Csr {
     let options =
         CsrOptions { directed: rng.chance(0.5), duplicates, live: Some(live), ..CsrOptions::default() };
     let made = if rng.chance(0.5) {
-        let weights: Vec<f64> = edges.iter().map(|_| pick(rng, 4) as f64).collect();
+        // Cycles of edges of weight 0 are refused by betweenness by weights, so in half of the graphs none weighs 0.
+        let least = pick(rng, 2);
+        let weights: Vec<f64> = edges.iter().map(|_| (least + pick(rng, 4)) as f64).collect();
         Csr::from_weighted_edges(bound as usize, &edges, &weights, &options)
     } else {
         Csr::from_edges(bound as usize, &edges, &options)
@@ -138,11 +140,15 @@ fn compare(seed: u64) -> u64 {
             let (name, shape) = (kernel.name, shape.name);
             format!("{name}, {shape}, seed {seed}, {} ids, directed {}", g.vertex_bound(), g.is_directed())
         };
-        let found = with_threads(threads, || arguments.run(&g, &Cancel::new()));
-        let found = found.unwrap_or_else(|error| panic!("{}: {error}", about()));
-        let expected = arguments.verify(&g).unwrap_or_else(|error| panic!("{}: {error}", about()));
-        assert!(agrees(&g, &found, &expected), "{}: {found:?}, not {expected:?}", about());
-        compared += 1;
+        match (with_threads(threads, || arguments.run(&g, &Cancel::new())), arguments.verify(&g)) {
+            (Ok(found), Ok(expected)) => {
+                assert!(agrees(&g, &found, &expected), "{}: {found:?}, not {expected:?}", about());
+                compared += 1;
+            }
+            // There may be several cycles of edges that weigh nothing.
+            (Err(KernelError::Endless { weight: 0.0, .. }), Err(KernelError::Endless { .. })) => {}
+            (found, expected) => panic!("{}: {found:?}, not {expected:?}", about()),
+        }
     }
     compared
 }

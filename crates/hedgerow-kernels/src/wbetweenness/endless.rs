@@ -1,0 +1,47 @@
+//! Finding an edge of a cycle that makes no path longer.
+
+use std::collections::HashSet;
+
+use hedgerow_core::{Direction, VertexId, WeightedTopology};
+
+use super::distances::Distances;
+use crate::KernelError;
+use crate::cancel::Cancel;
+use crate::sssp::for_each_neighbor;
+
+/// The error that names an edge of a cycle, found among vertices that are `open`: from each of them an edge on a shortest path leads back to another one. The
+/// nearest of them, of these the least, is on a cycle or behind one of the same distance. Going back from it by the least vertex each time ends in one,
+/// the same in every run.
+pub(super) fn find<G: WeightedTopology>(
+    g: &G,
+    distance: Distances<'_>,
+    open: impl Fn(VertexId) -> bool,
+    cancel: &Cancel,
+) -> KernelError<G::Error> {
+    let all = (0..distance.0.len() as u32).map(VertexId).filter(|&v| open(v));
+    let Some(mut at) = all.min_by(|a, b| distance.0[a.index()].total_cmp(&distance.0[b.index()])) else {
+        return KernelError::Cancelled;
+    };
+    let Some(mut meter) = cancel.meter() else { return KernelError::Cancelled };
+    let mut met = HashSet::new();
+    loop {
+        let mut before: Option<(VertexId, f64)> = None;
+        let visited = g.visit_weighted([at], Direction::In, |_, run, weights| {
+            for_each_neighbor(run, weights, &mut meter, |u, weight| {
+                let is_less = before.is_none_or(|(least, _)| u < least);
+                if is_less && open(u) && distance.is_on_path(u, at, weight) {
+                    before = Some((u, weight));
+                }
+            });
+        });
+        match (visited, before) {
+            (Err(error), _) => return KernelError::Topology(error),
+            (Ok(()), Some((from, weight))) if !met.insert(from) => {
+                return KernelError::Endless { from, to: at, weight };
+            }
+            (Ok(()), Some((from, _))) => at = from,
+            // A list that was not read to its end.
+            (Ok(()), None) => return KernelError::Cancelled,
+        }
+    }
+}

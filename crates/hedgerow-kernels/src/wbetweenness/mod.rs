@@ -1,0 +1,94 @@
+//! Betweenness by weights: how many of the paths with the least sum of weights lead through each vertex.
+//!
+//! **Result.** As of [`betweenness()`](crate::betweenness()), where a shortest path is one with the least sum of weights: for every vertex `v` the sum over
+//! pairs of other vertices `s`, `t` of the share of the shortest paths from `s` to `t` that lead through `v`; 0 for holes. An undirected pair counts once,
+//! nothing is normalised, and a sample of sources is scaled up.
+//!
+//! **Equal lengths.** The length of a path is the sum of its weights from the source on, in 64 bits, as [`sssp()`](crate::sssp()) takes it. Two paths are equally long where
+//! these two numbers are the same, to the last bit, as in NetworkX. So of weights that are no whole numbers or binary fractions two paths may differ
+//! that by hand are as long: 0.1 + 0.2 is more than 0.3. Who wants these to be equal multiplies the weights to whole numbers first.
+//!
+//! **Input.** Any graph whose reachable edges have weights of 0 or more; an infinite weight is never crossed, a negative one and one that is not a number are
+//! refused. Without weights every edge weighs 1, and [`betweenness()`](crate::betweenness()) gives the same sooner. Repeated edges that weigh the same are
+//! paths of their own; loops are on no shortest path. A directed graph is best stored in both directions.
+//!
+//! **Weights of 0** are counted as any other, as long as the paths that they are on are finitely many. Where edges that make a path no longer lead from a vertex back to it, as an undirected edge of weight 0
+//! does, there is no number of shortest paths, and the graph is refused with one of these edges. (Paths without repeated vertices would be finitely many,
+//! but counting them takes exponential time.) An edge whose weight is lost when it is added, as 1 is to 1e17, is such an edge too.
+//!
+//! **Trick.** Brandes' two passes need the vertices in an order in which each comes after those before it on its shortest paths. An edge is on a shortest path where the
+//! distance of its one end and its weight make that of the other, to the last bit. These edges are a graph without cycles, which is taken
+//! apart level by level: a vertex is of the next level once the last edge to it was met. So there are as many levels as edges on the longest of all shortest
+//! paths, not as many as there are distances, and all vertices of a level are taken at once, by several threads, from memory or from pages. A vertex that never
+//! is of a level is behind a cycle.
+//!
+//! **Determinism.** Distances are the same for any number of threads, levels are sets, and every vertex sums up its own list in the order of the list. So scores have the same bits for any number
+//! of threads.
+//!
+//! **Cited.** U. Brandes, *A faster algorithm for betweenness centrality*, Journal of Mathematical Sociology 25(2), 2001, section 4; A. B. Kahn, *Topological
+//! sorting of large networks*, Communications of the ACM 5(11), 1962, for the levels.
+//!
+//! **Cost.** For each source a run of `sssp`, and four passes over the lists of what it reaches; 100 bytes per id of the domain at most, if vertices
+//! wait once at a time in that run.
+
+use hedgerow_core::{Direction, WeightedTopology};
+
+use crate::KernelError;
+use crate::betweenness::Sources;
+use crate::cancel::Cancel;
+use crate::error::checked_bound;
+use crate::sssp::{SsspConfig, choose_width, sssp_until};
+
+mod distances;
+mod endless;
+pub(crate) mod entry;
+mod passes;
+#[cfg(test)]
+mod tests;
+pub mod verify;
+
+use passes::Passes;
+
+/// The betweenness of every vertex by weights, indexed by vertex id; 0 for holes.
+///
+/// # Errors
+/// [`KernelError::SourceNotLive`] for a source that is given; [`KernelError::OutOfRange`] for a sample of 0; [`KernelError::Weight`] if a path from a source
+/// reaches an edge whose weight is below 0 or not a number; [`KernelError::Endless`] where edges that make a path no longer are a cycle;
+/// [`KernelError::TooManyPaths`] where more shortest paths than 1.8e308 lead somewhere; [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if
+/// the graph cannot be read.
+///
+/// # Cost
+/// See the [module](self); blocks the caller until all tasks are done.
+pub fn weighted_betweenness<G: WeightedTopology>(
+    g: &G,
+    sources: &Sources,
+) -> Result<Vec<f64>, KernelError<G::Error>> {
+    weighted_betweenness_until(g, sources, &Cancel::new())
+}
+
+/// [`weighted_betweenness`], until `cancel` ends it.
+///
+/// # Errors
+/// As [`weighted_betweenness`], and [`KernelError::Cancelled`].
+pub fn weighted_betweenness_until<G: WeightedTopology>(
+    g: &G,
+    sources: &Sources,
+    cancel: &Cancel,
+) -> Result<Vec<f64>, KernelError<G::Error>> {
+    let vertex_bound = checked_bound(g.vertex_bound())?;
+    let (sources, scale) = sources.choose(g)?;
+    hedgerow_par::run(|| {
+        cancel.check()?;
+        // One width of buckets for all searches: finding it reads lists.
+        let delta = choose_width(g, Direction::Out, cancel).map_err(KernelError::Topology)?;
+        let search = SsspConfig { direction: Direction::Out, delta: Some(delta) };
+        let mut passes = Passes::new(g, vertex_bound, cancel);
+        cancel.begin(sources.len() as u64);
+        for &source in &sources {
+            let distance = sssp_until(g, source, &search, cancel)?;
+            passes.add(source, &distance)?;
+            cancel.step(1);
+        }
+        Ok(passes.into_scores(scale))
+    })
+}

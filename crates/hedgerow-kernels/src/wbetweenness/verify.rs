@@ -1,0 +1,99 @@
+//! Betweenness by weights from distances that edges improve until nothing does (Bellman, Ford), and shares that are asked for
+//! vertex by vertex, from the far end.
+
+use std::collections::HashMap;
+
+use hedgerow_core::{Direction, Resident, VertexId, WeightedTopology};
+
+use crate::KernelError;
+
+/// Edges that lead to a vertex, or from it: the other end and the weight.
+type Lists = Vec<Vec<(usize, f64)>>;
+
+/// Distances from a source. Edges with a negative weight are not crossed.
+fn distances(out: &Lists, source: usize) -> Vec<f64> {
+    let mut far = vec![f64::INFINITY; out.len()];
+    far[source] = 0.0;
+    let mut changed = vec![source];
+    while !changed.is_empty() {
+        let mut next = Vec::new();
+        for u in changed {
+            for &(v, weight) in &out[u] {
+                if weight >= 0.0 && far[u] + weight < far[v] {
+                    far[v] = far[u] + weight;
+                    next.push(v);
+                }
+            }
+        }
+        next.sort_unstable();
+        next.dedup();
+        changed = next;
+    }
+    far
+}
+
+/// The vertices of the shortest paths, each after those before it; an edge of a cycle where that cannot be.
+fn ordered(on_paths: &Lists, source: usize) -> Result<Vec<usize>, (usize, usize, f64)> {
+    // How far the search in depth is: begun, or ended.
+    let mut states: HashMap<usize, bool> = HashMap::from([(source, false)]);
+    let (mut ended, mut stack) = (Vec::new(), vec![(source, 0)]);
+    while let Some((u, at)) = stack.pop() {
+        let Some(&(v, weight)) = on_paths[u].get(at) else {
+            states.insert(u, true);
+            ended.push(u);
+            continue;
+        };
+        stack.push((u, at + 1));
+        match states.get(&v) {
+            Some(false) => return Err((u, v, weight)),
+            Some(true) => {}
+            None => {
+                states.insert(v, false);
+                stack.push((v, 0));
+            }
+        }
+    }
+    ended.reverse();
+    Ok(ended)
+}
+
+/// The sum over `sources` of what each counts for, times `scale`. The sources are live.
+///
+/// # Errors
+/// [`KernelError::Endless`].
+pub fn weighted_betweenness<G: WeightedTopology + Resident>(
+    g: &G,
+    sources: &[VertexId],
+    scale: f64,
+) -> Result<Vec<f64>, KernelError> {
+    let mut out: Lists = vec![Vec::new(); g.vertex_bound()];
+    let all = (0..g.vertex_bound() as u32).map(VertexId);
+    let Ok(()) = g.visit_weighted(all, Direction::Out, |u, run, weights| {
+        let weights = weights.iter().copied().chain(std::iter::repeat(1.0));
+        out[u.index()].extend(run.iter().map(|v| v.index()).zip(weights));
+    });
+    let mut scores = vec![0.0; g.vertex_bound()];
+    for source in sources.iter().map(|source| source.index()) {
+        let far = distances(&out, source);
+        let is_on_path =
+            |u: usize, &(v, weight): &(usize, f64)| u != v && far[v].is_finite() && far[u] + weight == far[v];
+        let on_paths: Lists = (0..out.len())
+            .map(|u| out[u].iter().filter(|edge| is_on_path(u, edge)).copied().collect())
+            .collect();
+        let order = ordered(&on_paths, source).map_err(|(u, v, weight)| KernelError::Endless {
+            from: VertexId(u as u32),
+            to: VertexId(v as u32),
+            weight,
+        })?;
+        let (mut paths, mut behind) = (vec![0.0; out.len()], vec![0.0; out.len()]);
+        paths[source] = 1.0;
+        for &u in &order {
+            on_paths[u].iter().for_each(|&(v, _)| paths[v] += paths[u]);
+        }
+        for &u in order.iter().rev() {
+            behind[u] = on_paths[u].iter().map(|&(v, _)| paths[u] / paths[v] * (1.0 + behind[v])).sum();
+            scores[u] += if u == source { 0.0 } else { behind[u] };
+        }
+    }
+    Ok(scores.iter().map(|score| score * scale).collect())
+}

@@ -1,0 +1,70 @@
+//! Closeness by weights, by a search from each vertex.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use hedgerow_core::{Direction, Resident, VertexId, WeightedTopology};
+
+/// How far each vertex is that a search reaches, by Dijkstra's algorithm. Edges with a negative weight are not crossed.
+pub(super) fn distances<G: WeightedTopology + Resident>(
+    g: &G,
+    source: VertexId,
+    direction: Direction,
+) -> Vec<Option<f64>> {
+    let mut settled = vec![None; g.vertex_bound()];
+    // Bits of numbers that are not negative are ordered as the numbers are.
+    let mut open = BinaryHeap::from([Reverse((0f64.to_bits(), source.0))]);
+    while let Some(Reverse((bits, u))) = open.pop() {
+        if settled[u as usize].is_some() {
+            continue;
+        }
+        let far = f64::from_bits(bits);
+        settled[u as usize] = Some(far);
+        let Ok(()) = g.visit_weighted([VertexId(u)], direction, |_, run, weights| {
+            let weights = weights.iter().copied().chain(std::iter::repeat(1.0));
+            let further = run.iter().zip(weights).map(|(v, weight)| (v.0, weight, far + weight));
+            let further = further.filter(|(_, weight, far)| *weight >= 0.0 && far.is_finite());
+            open.extend(further.map(|(v, _, far)| Reverse((far.to_bits(), v))));
+        });
+    }
+    settled
+}
+
+/// The closeness of some vertices by its definition; 0 for the others.
+pub fn weighted_closeness<G: WeightedTopology + Resident>(
+    g: &G,
+    given: &[VertexId],
+    direction: Direction,
+) -> Vec<f64> {
+    let mut scores = vec![0.0; g.vertex_bound()];
+    for &v in given {
+        let reached: Vec<f64> = distances(g, v, direction).into_iter().flatten().collect();
+        let (others, sum) = (reached.len() as f64 - 1.0, reached.iter().sum::<f64>());
+        if sum > 0.0 {
+            scores[v.index()] = (others / sum) * (others / (g.vertex_count() as f64 - 1.0));
+        }
+    }
+    scores
+}
+
+/// The estimate for all vertices by their distances to sampled ones.
+pub fn weighted_closeness_to<G: WeightedTopology + Resident>(
+    g: &G,
+    sampled: &[VertexId],
+    direction: Direction,
+) -> Vec<f64> {
+    let against = if direction == Direction::Out { Direction::In } else { Direction::Out };
+    let (mut reached, mut sum) = (vec![0u64; g.vertex_bound()], vec![0.0; g.vertex_bound()]);
+    for &source in sampled {
+        for (v, far) in distances(g, source, against).into_iter().enumerate() {
+            reached[v] += u64::from(far.is_some());
+            sum[v] += far.unwrap_or(0.0);
+        }
+    }
+    let (live, count) = (g.vertex_count() as f64, sampled.len().max(1) as f64);
+    let estimate = |(&reached, &sum): (&u64, &f64)| {
+        let (reached, sum) = (reached as f64 * live / count, sum * live / count);
+        if sum == 0.0 || reached <= 1.0 { 0.0 } else { (reached - 1.0).powi(2) / sum / (live - 1.0) }
+    };
+    reached.iter().zip(&sum).map(estimate).collect()
+}
