@@ -6,7 +6,7 @@ use crate::{Bench, field, hedgerow};
 
 /// A store of these edges without directions, each with a weight.
 fn store(bench: &Bench, edges: &str) -> std::path::PathBuf {
-    let file = bench.file("a.csv", &format!("src,dst,weight\n{edges}"));
+    let file = bench.file("a.csv", format!("src,dst,weight\n{edges}"));
     hedgerow("load @ @ --weighted --undirected --keys str", &[&bench.store(), &file]).ok();
     bench.store()
 }
