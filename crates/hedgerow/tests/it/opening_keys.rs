@@ -457,7 +457,7 @@ fn commits_and_columns_keep_no_keys_beyond_what_is_kept() {
         pairs(40).iter().for_each(|(a, b)| _ = graph.put_edge(a, b).unwrap());
         for _ in 0..9 {
             let mut tx = graph.write().unwrap();
-            pairs(5).iter().for_each(|(a, b)| _ = tx.put_edge(a, b).unwrap());
+            pairs(5).iter().for_each(|(a, b)| tx.put_edge(a, b).unwrap());
             tx.commit().unwrap();
         }
         // A transaction that removes a vertex looks up again, under the latches that it holds for that, some of the keys that stay.
@@ -468,7 +468,7 @@ fn commits_and_columns_keep_no_keys_beyond_what_is_kept() {
             tx.commit().unwrap();
             let mut tx = graph.write().unwrap();
             assert!(tx.remove_vertex(&gone).unwrap());
-            others.iter().for_each(|(a, b)| _ = tx.put_edge(a, b).unwrap());
+            others.iter().for_each(|(a, b)| tx.put_edge(a, b).unwrap());
             tx.commit().unwrap();
         }
         let batch = pairs(300);
@@ -558,7 +558,7 @@ impl Worker<'_> {
         let mut shared = || names.key(4 * PAGE + rng.below(SHARED) * 300);
         if shared() < shared() {
             _ = tx.remove_vertex(&shared()).unwrap();
-            (0..3).for_each(|_| _ = tx.put_edge(&shared(), &shared()).unwrap());
+            (0..3).for_each(|_| tx.put_edge(&shared(), &shared()).unwrap());
         } else {
             let ends: Vec<VertexKey> = (0..6).map(|_| shared()).collect();
             tx.insert_edges(ends.iter().zip(&ends[1..])).unwrap();
