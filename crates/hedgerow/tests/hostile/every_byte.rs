@@ -23,6 +23,8 @@ const BYTES_OF_KIND: usize = 14;
 /// Of a store with a damaged piece only one in so many reads is made, others for the next byte: most bytes lie in pieces, and reads of long
 /// lists take long. All bytes of a piece are under one checksum.
 const READS_OF_PIECE: usize = 4;
+/// The same where all bytes are damaged; then each byte of a piece is damaged before or after the opening, not both.
+const READS_OF_PIECE_OF_ALL: usize = 16;
 
 /// One damaged byte.
 struct Case<'a> {
@@ -30,6 +32,10 @@ struct Case<'a> {
     at: u64,
     mask: u8,
     kind: Kind,
+    /// One in so many reads is made.
+    step: usize,
+    /// Whether it is the first or only case of its byte.
+    is_first: bool,
     /// Damaged once the store is open; a byte that an opening alone reads is damaged before.
     while_open: bool,
     rng: SplitMix64,
@@ -144,8 +150,7 @@ fn read_damaged(store: &Sound, snapshot: &Snapshot, case: &mut Case<'_>, seen: &
     let mut numbers = store.reads_beside(case.file, case.at as usize, &mut case.rng);
     let first = case.rng.below(numbers.len() as u64) as usize;
     numbers.rotate_left(if case.rng.eighths(4) { first } else { 0 });
-    let step = if case.kind == Kind::Piece { READS_OF_PIECE } else { 1 };
-    for number in numbers.into_iter().skip(case.at as usize % step).step_by(step) {
+    for number in numbers.into_iter().skip(case.at as usize % case.step).step_by(case.step) {
         let read = &store.reads[number];
         for turn in 0..TURNS {
             match read.ask(snapshot) {
@@ -170,17 +175,24 @@ fn read_damaged(store: &Sound, snapshot: &Snapshot, case: &mut Case<'_>, seen: &
 
 /// What a round damages: of each kind of place so many bytes at most.
 fn cases<'a>(store: &'a Sound, seed: u64, most: usize) -> Vec<Case<'a>> {
-    let (mut rng, mut all) = (SplitMix64::new(seed), Vec::new());
+    let (mut rng, mut all, every) = (SplitMix64::new(seed), Vec::new(), most == usize::MAX);
     for (kind, places) in store.places.by_kind() {
         let step = places.len().div_ceil(most);
         for (file, at) in places.iter().skip(seed as usize % step).step_by(step) {
             let mask = if rng.eighths(6) { 1 << rng.below(8) } else { 1 + rng.below(255) as u8 };
-            let ways: &[bool] = if kind.is_read_later() { &[false, true] } else { &[false] };
-            all.extend(ways.iter().map(|&while_open| Case {
+            let ways: &[bool] = match kind {
+                Kind::Piece if every => &[[false], [true]][(*at + seed as usize) % 2],
+                _ if kind.is_read_later() => &[false, true],
+                _ => &[false],
+            };
+            let of_piece = if every { READS_OF_PIECE_OF_ALL } else { READS_OF_PIECE };
+            all.extend(ways.iter().enumerate().map(|(way, &while_open)| Case {
                 file,
                 at: *at as u64,
                 mask,
                 kind,
+                step: if kind == Kind::Piece { of_piece } else { 1 },
+                is_first: way == 0,
                 while_open,
                 rng: SplitMix64::new(rng.next_u64()),
             }));
@@ -200,7 +212,7 @@ fn explore(store: &Sound, seed: u64, most: usize) -> Seen {
                     let Some(case) = cases.lock().unwrap().pop() else { break };
                     let what = format!("{} byte {} ({:?}) ^ {}", case.file, case.at, case.kind, case.mask);
                     let what = format!("{}: {what}, while open {}", store.name, case.while_open);
-                    if !case.while_open {
+                    if case.is_first {
                         *mine.bytes.entry(case.kind).or_default() += 1;
                     }
                     let judged = catch_unwind(AssertUnwindSafe(|| judge(store, case, &mut mine)));
