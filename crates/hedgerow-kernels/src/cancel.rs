@@ -87,6 +87,12 @@ impl Cancel {
         self.is_cancelled()
     }
 
+    /// A handle for a kernel that is a part of another: it ends with this one, and the steps of the part are no steps of the whole.
+    pub(crate) fn of_part(&self) -> Cancel {
+        let whole = self.clone();
+        Cancel::asking(move || whole.poll())
+    }
+
     /// How far the kernel is that was given this handle, from any thread, in two loads. A kernel that ends early, since a tolerance is met for
     /// instance, has not done all its steps. A handle that several kernels were given at once tells of the one that began last, with the steps of all.
     pub fn progress(&self) -> Progress {

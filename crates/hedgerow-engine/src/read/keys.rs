@@ -47,11 +47,11 @@ impl Snapshot {
     /// [`ArgumentError::Invalid`] for an id that has no vertex, but of a dense graph.
     pub fn vertex_keys(&self, ids: &[VertexId]) -> Result<KeyColumn> {
         let form = self.key_form();
-        if !self.engine().learn_keys_of(ids)? {
-            return self.unkept_keys(form, ids);
-        }
         if ids.len() <= PART {
             return self.vertex_keys_alone(form, ids);
+        }
+        if !self.engine().learn_keys_of(ids)? {
+            return self.unkept_keys(form, ids);
         }
         let (map, t) = (&self.engine().ids, self.timestamp());
         if form == KeyForm::Kinds {
@@ -100,7 +100,7 @@ impl Snapshot {
     fn unkept_keys(&self, form: KeyForm, ids: &[VertexId]) -> Result<KeyColumn> {
         let mut all = form.column();
         for part in ids.chunks(PART) {
-            let found = self.engine().find_keys_of(part.to_vec())?;
+            let found = self.engine().find_keys_of(part)?;
             for id in part {
                 match found.get(id) {
                     Some(key) => all.push(key.as_ref()),

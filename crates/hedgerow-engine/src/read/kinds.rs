@@ -29,17 +29,11 @@ impl Snapshot {
         if schema.kinds().is_empty() {
             return Ok(self.vertex_count());
         }
-        if engine.memory_limit.is_none() {
-            engine.learn_all()?;
-        }
         let (bound, mut count) = (engine.subgraph_bound(), 0);
         for first in (0..bound).step_by(TOGETHER) {
             let ids = self.vertices_of(first..bound.min(first + TOGETHER as u32))?;
-            let found = if engine.learn_keys_of(&ids)? {
-                HashMap::new()
-            } else {
-                engine.find_keys_of(ids.clone())?
-            };
+            let found =
+                if engine.learn_keys_of(&ids)? { HashMap::new() } else { engine.find_keys_of(&ids)? };
             let kind_of = |id| found.get(id).map_or_else(|| engine.ids.kind_of(*id), VertexKey::kind);
             count += ids.iter().filter(|id| kind_of(id) == kind).count() as u64;
         }

@@ -232,7 +232,7 @@ impl Core {
             ids.into_iter().try_for_each(|id| self.must_learn_key_of(id))?;
             return Ok(HashMap::new());
         }
-        let found = self.find_keys_of(ids.clone())?;
+        let found = self.find_keys_of(&ids)?;
         match ids.iter().find(|id| !found.contains_key(id) && !self.ids.knows(**id)) {
             None => Ok(found),
             Some(_) => Err(self.vertex_without_key()),
@@ -244,9 +244,9 @@ impl Core {
     ///
     /// # Errors
     /// As of [`vertex_of`](Self::vertex_of).
-    pub(crate) fn find_keys_of(&self, mut ids: Vec<VertexId>) -> Result<HashMap<VertexId, VertexKey>> {
+    pub(crate) fn find_keys_of(&self, ids: &[VertexId]) -> Result<HashMap<VertexId, VertexKey>> {
         self.check_owner()?;
-        ids.retain(|&id| !self.ids.knows(id));
+        let mut ids: Vec<VertexId> = ids.iter().copied().filter(|&id| !self.ids.knows(id)).collect();
         ids.sort_unstable();
         let mut found = HashMap::with_capacity(ids.len());
         let page_of_id = |id: &VertexId| page_of(LabelId::DEFAULT, id.subgraph());

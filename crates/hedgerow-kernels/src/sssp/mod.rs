@@ -45,7 +45,8 @@ pub mod verify;
 mod weights;
 
 use buckets::{Buckets, Task, WINDOW};
-pub(crate) use weights::{choose_width, for_each_neighbor};
+use weights::choose_width;
+pub(crate) use weights::for_each_neighbor;
 
 /// How many vertices ahead what is added to lists is loaded.
 const ADDED_AHEAD: usize = 3;
@@ -130,6 +131,25 @@ pub(crate) fn distances<G: WeightedTopology>(
         cancel.check()?;
         search.finish()
     })
+}
+
+/// Searches from live vertices, one after another, and calls `f` with each and the distances from it. The steps that it counts are the searches.
+pub(crate) fn for_each_source<G: WeightedTopology>(
+    g: &G,
+    sources: &[VertexId],
+    direction: Direction,
+    cancel: &Cancel,
+    mut f: impl FnMut(VertexId, &[f64]) -> Result<(), KernelError<G::Error>>,
+) -> Result<(), KernelError<G::Error>> {
+    // One width of buckets for all searches: finding it reads lists.
+    let delta = choose_width(g, direction, cancel).map_err(KernelError::Topology)?;
+    let (config, of_search) = (SsspConfig { direction, delta: Some(delta) }, cancel.of_part());
+    cancel.begin(sources.len() as u64);
+    for &source in sources {
+        f(source, &distances(g, source, &config, &of_search)?)?;
+        cancel.step(1);
+    }
+    Ok(())
 }
 
 /// The bits of the distance of a vertex that was not reached.

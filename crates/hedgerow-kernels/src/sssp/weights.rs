@@ -9,7 +9,7 @@ const SAMPLES: usize = 1024;
 
 /// A width by the weights of evenly spaced vertices: the shorter the lists, the more edges a path crosses, and the
 /// wider a bucket must be to hold work for all threads.
-pub(crate) fn choose_width<G: WeightedTopology>(
+pub(super) fn choose_width<G: WeightedTopology>(
     g: &G,
     direction: Direction,
     cancel: &Cancel,

@@ -37,7 +37,7 @@ use crate::KernelError;
 use crate::betweenness::Sources;
 use crate::cancel::Cancel;
 use crate::error::checked_bound;
-use crate::sssp::{SsspConfig, choose_width, sssp_until};
+use crate::sssp::for_each_source;
 
 mod distances;
 mod endless;
@@ -79,16 +79,9 @@ pub fn weighted_betweenness_until<G: WeightedTopology>(
     let (sources, scale) = sources.choose(g)?;
     hedgerow_par::run(|| {
         cancel.check()?;
-        // One width of buckets for all searches: finding it reads lists.
-        let delta = choose_width(g, Direction::Out, cancel).map_err(KernelError::Topology)?;
-        let search = SsspConfig { direction: Direction::Out, delta: Some(delta) };
         let mut passes = Passes::new(g, vertex_bound, cancel);
-        cancel.begin(sources.len() as u64);
-        for &source in &sources {
-            let distance = sssp_until(g, source, &search, cancel)?;
-            passes.add(source, &distance)?;
-            cancel.step(1);
-        }
+        let add = |source, distance: &[f64]| passes.add(source, distance);
+        for_each_source(g, &sources, Direction::Out, cancel, add)?;
         Ok(passes.into_scores(scale))
     })
 }

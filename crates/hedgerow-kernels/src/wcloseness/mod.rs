@@ -32,7 +32,7 @@ use crate::cancel::Cancel;
 use crate::closeness::{ClosenessOf, score};
 use crate::error::checked_bound;
 use crate::par::{CHUNK_VERTICES, reverse};
-use crate::sssp::{SsspConfig, choose_width, sssp_until};
+use crate::sssp::for_each_source;
 
 pub(crate) mod entry;
 #[cfg(test)]
@@ -74,25 +74,6 @@ pub fn weighted_closeness_until<G: WeightedTopology>(
     })
 }
 
-/// Searches from some vertices, one after another; calls `f` with each and the distances from it.
-fn search<G: WeightedTopology>(
-    g: &G,
-    from: &[VertexId],
-    direction: Direction,
-    cancel: &Cancel,
-    mut f: impl FnMut(VertexId, &[f64]),
-) -> Result<(), KernelError<G::Error>> {
-    // One width of buckets for all searches: finding it reads lists.
-    let delta = choose_width(g, direction, cancel).map_err(KernelError::Topology)?;
-    let config = SsspConfig { direction, delta: Some(delta) };
-    cancel.begin(from.len() as u64);
-    for &v in from {
-        f(v, &sssp_until(g, v, &config, cancel)?);
-        cancel.step(1);
-    }
-    Ok(())
-}
-
 /// By searches from the given vertices.
 fn of_given<G: WeightedTopology>(
     g: &G,
@@ -101,13 +82,14 @@ fn of_given<G: WeightedTopology>(
     cancel: &Cancel,
 ) -> Result<Vec<f64>, KernelError<G::Error>> {
     let mut scores = vec![0.0; g.vertex_bound()];
-    search(g, given, direction, cancel, |v, distance| {
+    for_each_source(g, given, direction, cancel, |v, distance| {
         let parts = hedgerow_par::map(distance.par_chunks(CHUNK_VERTICES), |part| {
             let reached = part.iter().filter(|far| far.is_finite());
             reached.fold((0.0, 0.0), |(count, sum), far| (count + 1.0, sum + far))
         });
         let (reached, sum) = parts.iter().fold((0.0, 0.0), |all, part| (all.0 + part.0, all.1 + part.1));
         scores[v.index()] = score(reached, sum, g.vertex_count());
+        Ok(())
     })?;
     Ok(scores)
 }
@@ -121,7 +103,7 @@ fn of_all<G: WeightedTopology>(
 ) -> Result<Vec<f64>, KernelError<G::Error>> {
     let bound = g.vertex_bound();
     let (mut reached, mut sums) = (vec![0u32; bound], vec![0.0f64; bound]);
-    search(g, sampled, reverse(direction), cancel, |_, distance| {
+    for_each_source(g, sampled, reverse(direction), cancel, |_, distance| {
         let rows = reached.par_chunks_mut(CHUNK_VERTICES).zip(sums.par_chunks_mut(CHUNK_VERTICES));
         hedgerow_par::for_each(
             rows.zip(distance.par_chunks(CHUNK_VERTICES)),
@@ -134,6 +116,7 @@ fn of_all<G: WeightedTopology>(
                 }
             },
         );
+        Ok(())
     })?;
     let scale = g.vertex_count() as f64 / sampled.len().max(1) as f64;
     for (sum, &reached) in sums.iter_mut().zip(&reached) {

@@ -482,6 +482,8 @@ fn commits_and_columns_keep_no_keys_beyond_what_is_kept() {
             assert_eq!(keys.get(row).map(|key| key.to_owned()), snapshot.vertex_key(*id).unwrap());
         }
         assert_eq!(keys.len() as u64, PAGES * PAGE);
+        let of_kind = (0..PAGES * PAGE).filter(|&v| names.key(v).kind() == KIND).count() as u64;
+        assert!(of_kind == 0 || snapshot.vertex_count_of(KIND).unwrap() == of_kind);
         for &(a, b) in &added {
             assert!(snapshot.contains_edge(&names.key(a), &names.key(b)).unwrap(), "{names:?}: {a} {b}");
         }
