@@ -32,6 +32,7 @@ use super::order::{draw, must_apply};
 use super::request::{Outcome, Request};
 use crate::config::Isolation;
 use crate::error::{CommitError, Result};
+use crate::state::pages::CommitLoads;
 use crate::state::store::Engine;
 use crate::state::tables::PartitionKey;
 
@@ -82,12 +83,12 @@ pub(crate) fn commit_unpublished<'j>(
     if !suits(engine, request) {
         return Ok(None);
     }
-    let mut cut_short = 0;
+    let (mut cut_short, mut loads) = (0, CommitLoads::default());
     loop {
         let attempts = |threads: &CommitThreads<'j>| -> Result<Attempt> {
             let mut last = Attempt::Moved;
             for _ in 0..MAX_RESTARTS {
-                last = attempt(engine, request, threads)?;
+                last = attempt(engine, request, threads, &mut loads)?;
                 if !matches!(last, Attempt::Moved) {
                     break;
                 }
@@ -115,7 +116,12 @@ enum Attempt {
     },
 }
 
-fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThreads<'j>) -> Result<Attempt> {
+fn attempt<'j>(
+    engine: &'j Engine,
+    request: &'j Request<'_>,
+    threads: &CommitThreads<'j>,
+    loads: &mut CommitLoads,
+) -> Result<Attempt> {
     let attributed = !engine.schema.default_is_plain();
     let labels = ByLabel::of(engine, request.ops, attributed);
     let each = labels.each(request.ops.len());
@@ -144,7 +150,7 @@ fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThr
     if !unloaded.is_empty() {
         // Without latches: pages are read from files.
         drop((parts, keys));
-        engine.load_for_commit(&unloaded)?;
+        engine.load_for_commit(loads, &unloaded)?;
         return Ok(Attempt::Moved);
     }
     if parts.iter().any(|part| part.is_cut_short) {

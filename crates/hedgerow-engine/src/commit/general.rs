@@ -26,6 +26,7 @@ use super::request::{Outcome, Request};
 use super::validate::{LatchKey, Latches};
 use crate::config::Isolation;
 use crate::error::{CommitError, Error, Result, StorageError};
+use crate::state::pages::CommitLoads;
 use crate::state::store::Engine;
 
 /// How often a commit starts over because what it looked up changed before it had the latches.
@@ -43,7 +44,7 @@ enum Attempt {
 
 /// Commits up to and including the mark in the ring. Blocks for other committers of the same subgraphs.
 pub(super) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Result<Outcome> {
-    let mut extra = Vec::new();
+    let (mut extra, mut loads) = (Vec::new(), CommitLoads::default());
     let searches = engine.config.is_one_way() && request.ops.iter().any(|op| op.kind == OpKind::RemoveVertex);
     if searches {
         // The edges to a vertex stand with their sources, anywhere.
@@ -57,8 +58,8 @@ pub(super) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
         }
         match attempted? {
             Attempt::Done(outcome) => return Ok(outcome),
-            Attempt::Load(unloaded) => engine.load_for_commit(&unloaded)?,
-            Attempt::Room(needed) => engine.find_room_to_merge(needed)?,
+            Attempt::Load(unloaded) => engine.load_for_commit(&mut loads, &unloaded)?,
+            Attempt::Room(needed) => engine.make_room_to_merge(&mut loads, needed)?,
             Attempt::Again(more) => {
                 extra.extend(more);
                 extra.sort_unstable();

@@ -32,9 +32,6 @@ const FEWEST_CHECKPOINTS: u32 = 2;
 /// Between two looks for room it gives threads that read, or free what was read, so much time.
 pub(super) const FREED: Duration = Duration::from_millis(10);
 
-/// A batch that was cut short finds this share of the limit free when it starts over, then twice as much.
-const LEAST_OF_BATCH: u64 = 16;
-
 /// What is kept free for the buffers of the log and of a checkpoint: so many bytes, or this share of a small limit.
 const BUFFERS: (u64, u64) = (4 << 20, 8);
 
@@ -54,7 +51,7 @@ fn spare(limit: u64) -> u64 {
 }
 
 /// What is left of the spare when regions are opened for blocks that fit no gap.
-fn unopened(limit: u64) -> u64 {
+pub(super) fn unopened(limit: u64) -> u64 {
     spare(limit) / 4
 }
 
@@ -79,13 +76,13 @@ pub(super) struct Need {
 
 impl Need {
     /// Of a commit.
-    fn of_commit(bytes: u64, limit: u64) -> Need {
+    pub(super) fn of_commit(bytes: u64, limit: u64) -> Need {
         let spare = spare(limit);
         Need { bytes, spare, block: 0, for_reads: spare / 2, buffers: buffers(limit) }
     }
 
     /// Of a commit that needs so many bytes in one piece, or in pieces that are freed only when it is over.
-    fn of_merge(bytes: u64, limit: u64) -> Need {
+    pub(super) fn of_merge(bytes: u64, limit: u64) -> Need {
         Need { block: bytes, ..Need::of_commit(bytes, limit) }
     }
 
@@ -158,7 +155,7 @@ impl Core {
 
     /// Makes room for a commit, and waits for a checkpoint if that is what it takes.
     #[cold]
-    fn find_room(&self, limit: u64, need: Need) -> Result<()> {
+    pub(super) fn find_room(&self, limit: u64, need: Need) -> Result<()> {
         self.ask_for_room(limit);
         if self.has_room_without_kept(limit, need) { Ok(()) } else { self.wait_for_checkpoints(limit, need) }
     }
@@ -211,7 +208,7 @@ impl Core {
     }
 
     /// Why a commit is refused that needs so many bytes.
-    fn no_room(&self, limit: u64, needed: u64) -> Error {
+    pub(super) fn no_room(&self, limit: u64, needed: u64) -> Error {
         let used = self.account().used();
         let kept = (self.taken(limit) - used).saturating_add(spare(limit));
         CommitError::MemoryLimit { limit, used, needed: needed.saturating_add(kept) }.into()
@@ -264,7 +261,7 @@ impl Core {
 
     /// The bytes that are used, promised to reads, or kept for buffers of the log and of a checkpoint.
     #[inline]
-    fn taken(&self, limit: u64) -> u64 {
+    pub(super) fn taken(&self, limit: u64) -> u64 {
         self.taken_beside(buffers(limit))
     }
 
@@ -319,41 +316,6 @@ impl Core {
             std::thread::sleep(FREED);
             self.has_room(limit, need)
         }
-    }
-
-    /// Makes room for a batch that was cut short `times` times before, for want of room beside `used` bytes: more each time, since nobody
-    /// knows what its merges take.
-    ///
-    /// # Errors
-    /// [`CommitError::MemoryLimit`] where nothing can leave memory, or that was not enough.
-    pub(crate) fn find_room_for_batch(&self, used: u64, times: u32) -> Result<()> {
-        let limit = self.memory_limit.unwrap_or(u64::MAX);
-        let share = LEAST_OF_BATCH >> times;
-        if share < 2 || self.durable.is_none() {
-            // It needs more than was left.
-            return Err(self.no_room(limit, limit.saturating_sub(used)));
-        }
-        self.find_room(limit, Need::of_merge(limit / share, limit))
-    }
-
-    /// As many bytes as merges take that the limit has no room for, if so. Small ones fit what commits leave free. `bytes` says what they
-    /// take; it is asked only where there is a limit.
-    #[inline]
-    pub(crate) fn lacks_room_to_merge(&self, bytes: impl FnOnce() -> usize) -> Option<u64> {
-        let limit = self.memory_limit?;
-        let needed = bytes() as u64;
-        // No more than `has_room` asks for: who found room must not be sent back for it.
-        let lacks = is_large(limit, needed) && self.taken(limit) + needed + unopened(limit) > limit;
-        lacks.then_some(needed)
-    }
-
-    /// Makes room for merges of a commit that [lacks](Self::lacks_room_to_merge) it, and holds nothing any more.
-    ///
-    /// # Errors
-    /// Those of [`check_room`](Self::check_room).
-    #[cold]
-    pub(crate) fn find_room_to_merge(&self, needed: u64) -> Result<()> {
-        self.memory_limit.map_or(Ok(()), |limit| self.find_room(limit, Need::of_merge(needed, limit)))
     }
 
     /// Whether the memory limit has room for a view that nobody asked for: its chunks, and copies of a quarter of the lists. O(1).

@@ -29,6 +29,7 @@ pub(crate) mod placement;
 pub(crate) mod recent;
 pub(crate) mod reclaim;
 pub(crate) mod reservations;
+mod room_for_commits;
 mod room_for_reads;
 pub(crate) mod schema;
 pub(crate) mod schema_cell;

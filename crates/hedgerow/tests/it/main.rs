@@ -14,6 +14,7 @@ mod changes;
 mod checkpoints;
 mod cold;
 mod columns;
+mod commit_loads;
 mod concurrency;
 mod cooled_copies;
 mod cooling;

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::page_of;
 use crate::error::{Error, Result, StorageError};
+use crate::state::memory::Need;
 use crate::state::store::Core;
 
 /// What a page takes beside its edges, about: versions, deltas and offsets of 64 subgraphs in both directions.
@@ -65,18 +66,6 @@ impl Core {
     /// Loads the pages of subgraphs.
     pub(crate) fn load_subgraphs(&self, all: impl IntoIterator<Item = (LabelId, SubgraphId)>) -> Result<()> {
         all.into_iter().try_for_each(|(label, id)| self.resident(label, id).map(drop))
-    }
-
-    /// As [`load_subgraphs`](Self::load_subgraphs), for a commit that has let go of all that it held: where the limit leaves no room, it waits
-    /// for a checkpoint as it does before it begins (rule E7).
-    pub(crate) fn load_for_commit(&self, all: &[(LabelId, SubgraphId)]) -> Result<()> {
-        match self.load_subgraphs(all.iter().copied()) {
-            Err(Error::Storage(StorageError::MemoryLimit { needed, .. })) => {
-                self.find_room_to_merge(needed)?;
-                self.load_subgraphs(all.iter().copied())
-            }
-            done => done,
-        }
     }
 
     /// Loads all pages of a label, and of the existence of vertices, in the current rayon pool or on this thread alone. O(1) where all
@@ -182,9 +171,9 @@ impl Core {
         let page = id.page();
         let is_unloaded = self.is_unloaded(id.label, id.subgraph);
         let bytes = if is_unloaded { self.bytes_to_load(page) } else { self.bytes_to_reload(page) };
-        // Blocks that chains left serve others.
-        let free = if self.eviction.happens() { self.subgraphs.arena().stats().free() as u64 } else { 0 };
-        let needed = bytes.saturating_add(limit / FREE);
-        self.account().used().saturating_add(needed) <= limit.saturating_add(free)
+        self.fits_now(
+            limit,
+            Need::of_load(bytes.saturating_add(limit / FREE), self.reservations.promised(), limit),
+        )
     }
 }

@@ -7,6 +7,7 @@
 
 mod access;
 mod cold;
+mod commit_loads;
 mod evict;
 mod fits;
 mod install;
@@ -32,6 +33,7 @@ use crate::state::schema::Schema;
 #[cfg(test)]
 pub(crate) use cold::Cold;
 pub(crate) use cold::{ColdImage, Expected, places};
+pub(crate) use commit_loads::CommitLoads;
 pub(crate) use fits::fits_kind;
 pub(crate) use install::{Installer, invalid, places_below, vertices_below};
 pub(crate) use lists::Wanted;

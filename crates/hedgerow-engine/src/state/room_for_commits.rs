@@ -1,0 +1,56 @@
+//! Room of the memory limit for what a commit finds out that it needs, once it has let go of all that it held: merges of lists, and
+//! subgraphs that it reads back.
+
+use super::memory::{Need, is_large, unopened};
+use crate::error::Result;
+use crate::state::store::Core;
+
+/// A batch that was cut short finds this share of the limit free when it starts over, then twice as much.
+const LEAST_OF_BATCH: u64 = 16;
+
+impl Core {
+    /// Makes room for a batch that was cut short `times` times before, for want of room beside `used` bytes: more each time, since nobody
+    /// knows what its merges take.
+    ///
+    /// # Errors
+    /// [`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit) where nothing can leave memory, or that was not enough.
+    pub(crate) fn find_room_for_batch(&self, used: u64, times: u32) -> Result<()> {
+        let limit = self.memory_limit.unwrap_or(u64::MAX);
+        let share = LEAST_OF_BATCH >> times;
+        if share < 2 || self.durable.is_none() {
+            // It needs more than was left.
+            return Err(self.no_room(limit, limit.saturating_sub(used)));
+        }
+        self.find_room(limit, Need::of_merge(limit / share, limit))
+    }
+
+    /// As many bytes as merges take that the limit has no room for, if so. Small ones fit what commits leave free. `bytes` says what they
+    /// take; it is asked only where there is a limit.
+    #[inline]
+    pub(crate) fn lacks_room_to_merge(&self, bytes: impl FnOnce() -> usize) -> Option<u64> {
+        let limit = self.memory_limit?;
+        let needed = bytes() as u64;
+        // No more than `has_room` asks for: who found room must not be sent back for it.
+        let lacks = is_large(limit, needed) && self.taken(limit) + needed + unopened(limit) > limit;
+        lacks.then_some(needed)
+    }
+
+    /// Makes room for merges of a commit that [lacks](Self::lacks_room_to_merge) it, and holds nothing any more.
+    ///
+    /// # Errors
+    /// Those of [`check_room`](Self::check_room).
+    #[cold]
+    pub(crate) fn find_room_to_merge(&self, needed: u64) -> Result<()> {
+        self.memory_limit.map_or(Ok(()), |limit| self.find_room(limit, Need::of_merge(needed, limit)))
+    }
+
+    /// Makes room for what a commit is about to load into the arena, and holds nothing. Little of it makes room for itself.
+    ///
+    /// # Errors
+    /// Those of [`check_room`](Self::check_room).
+    pub(super) fn find_room_to_load(&self, bytes: u64) -> Result<()> {
+        let Some(limit) = self.memory_limit.filter(|&limit| is_large(limit, bytes)) else { return Ok(()) };
+        let need = Need::of_commit(bytes, limit);
+        if self.fits_now(limit, need) { Ok(()) } else { self.find_room(limit, need) }
+    }
+}
