@@ -55,6 +55,11 @@ pub fn share() -> u64 {
     variable("HEDGEROW_SHARE").unwrap_or(1).max(1)
 }
 
+/// Whether this is a deep run. Tests whose cases differ in little else than their kind make some of them in `make test`, and all in deep runs.
+pub fn is_deep() -> bool {
+    variable("HEDGEROW_DEEP_SECONDS").is_some()
+}
+
 /// Whether the switch of the tests is on that takes out of memory, after commits, what files hold. Stores without files keep everything, so
 /// that what is tested on them is not tested once more.
 pub fn evicts() -> bool {

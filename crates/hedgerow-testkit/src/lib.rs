@@ -10,7 +10,7 @@ pub mod layout;
 pub mod model;
 pub mod sim_fs;
 
-pub use effort::{Effort, evicts, explored, share};
+pub use effort::{Effort, evicts, explored, is_deep, share};
 pub use forge::{Forge, Forged, Part};
 pub use layout::SegmentLayout;
 pub use model::{

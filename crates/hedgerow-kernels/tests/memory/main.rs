@@ -68,9 +68,10 @@ fn peak(kernel: &'static Kernel, g: &Csr, threads: usize) -> u64 {
     if kernel.name == "wcloseness" {
         arguments.set("sources", vec![source]).expect("a parameter");
     }
-    // Threads take memory once.
+    let small = weighted_graph(3, &[(0, 1), (1, 2)], g.is_directed(), |_| 1.0);
     with_threads(threads, || {
-        drop(arguments.run(g, &Cancel::new()).expect(kernel.name));
+        // Threads take memory once.
+        drop(kernel.trial(VertexId(0), VertexId(2)).run(&small, &Cancel::new()).expect(kernel.name));
         let before = ALLOCATOR.current_usage();
         ALLOCATOR.reset_peak_usage();
         let outcome = arguments.run(g, &Cancel::new()).expect(kernel.name);

@@ -26,7 +26,7 @@ use program::Program;
 const SCHEDULES: usize = 40;
 
 /// Programs per test.
-const PROGRAMS: u64 = 500;
+const PROGRAMS: u64 = 300;
 
 #[derive(Clone, Copy)]
 struct Setting {

@@ -9,8 +9,8 @@ use hedgerow::{
 };
 use hedgerow_core::LabelId;
 use hedgerow_io::Vfs;
-use hedgerow_testkit::SimFs;
 use hedgerow_testkit::sim_fs::SplitMix64;
+use hedgerow_testkit::{SimFs, is_deep};
 use hedgerow_tier::{
     AdjacencyPart, LevelSegment, Manifest, PageId, SegmentReader, SegmentWriter, SubgraphImage, TierError,
 };
@@ -234,6 +234,11 @@ pub(crate) fn stores() -> impl Iterator<Item = (&'static Kind, &'static SimFs)> 
     KINDS.iter().zip(&STORES).map(|(kind, store)| (kind, store.get_or_init(|| store_of(*kind))))
 }
 
+/// These of them: a deep run has all.
+fn stores_of(kinds: &[Kind]) -> impl Iterator<Item = (&'static Kind, &'static SimFs)> {
+    stores().filter(|(kind, _)| kinds.contains(kind) || is_deep())
+}
+
 #[test]
 fn a_store_larger_than_its_limit_is_checked_within_it() {
     for (kind, disk) in stores() {
@@ -259,7 +264,7 @@ fn a_store_larger_than_its_limit_is_checked_within_it() {
 
 #[test]
 fn a_check_by_the_page_names_the_edges_that_one_in_memory_names() {
-    for (kind, disk) in stores() {
+    for (kind, disk) in stores_of(&[Kind::Directed, Kind::Labels]) {
         let (disk, mut changed) = (SimFs::from_files(&disk.files()), [0; 4]);
         forge(&disk, |label, image| {
             if !image.parts.is_empty() {
@@ -336,7 +341,7 @@ fn change(graph: &Graph) {
 
 #[test]
 fn backups_checkpoints_and_compaction_keep_within_the_limit_and_lose_nothing() {
-    for (kind, disk) in stores() {
+    for (kind, disk) in stores_of(&[Kind::Labels]) {
         let whole = open(*kind, disk, None);
         change(&whole);
         let expected = content(&whole);

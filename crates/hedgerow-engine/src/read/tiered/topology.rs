@@ -10,6 +10,10 @@ use super::{BATCH, TieredBlock, TieredView};
 use crate::error::Error;
 use crate::state::memory_pool::Lends;
 
+/// What kernels do with a block, or a run, called through a table: so what reads files is compiled once, and not for each loop of each kernel.
+type ScanBlock<'f> = dyn FnMut(SubgraphId, TieredBlock<'_>) -> ControlFlow<()> + 'f;
+type VisitRun<'f> = dyn FnMut(VertexId, &[VertexId], &[f64]) + 'f;
+
 impl Topology for TieredView {
     type Error = Error;
     const VISITED_TOGETHER: usize = BATCH;
@@ -54,9 +58,10 @@ impl Topology for TieredView {
         &self,
         subgraphs: Range<SubgraphId>,
         direction: Direction,
-        f: impl FnMut(SubgraphId, TieredBlock<'_>) -> ControlFlow<()>,
+        mut f: impl FnMut(SubgraphId, TieredBlock<'_>) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let _lends = Lends::begin();
+        let f: &mut ScanBlock<'_> = &mut f;
         let scanned = match self.taken.side(direction) {
             Side::Stored(direction) => self.scan_lists(subgraphs, (direction, Waits::Yes), f),
             Side::Searched => self.scan_incoming(subgraphs, f),
@@ -84,9 +89,11 @@ impl WeightedTopology for TieredView {
         &self,
         frontier: impl IntoIterator<Item = VertexId>,
         direction: Direction,
-        f: impl FnMut(VertexId, &[VertexId], &[f64]),
+        mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
     ) -> Result<(), Error> {
         let _lends = Lends::begin();
+        let frontier: &mut dyn Iterator<Item = VertexId> = &mut frontier.into_iter();
+        let f: &mut VisitRun<'_> = &mut f;
         let visited = match self.taken.side(direction) {
             Side::Stored(direction) => self.visit_lists(frontier, (direction, Waits::Yes), f),
             Side::Searched => self.visit_incoming(frontier, Waits::Yes, f),
