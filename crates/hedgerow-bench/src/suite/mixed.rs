@@ -16,7 +16,7 @@ use crate::failure::Result;
 use crate::figures::median;
 use crate::record::{Metric, Recorder};
 
-/// Snapshots held while a writer runs.
+/// Snapshots held while a writer runs, of a graph with as many edges.
 const IDLE: [usize; 3] = [8, 1_000, 10_000];
 /// Operations between the openings of two that are held, at least, and while all are opened.
 const WRITES_BETWEEN: usize = 100;
@@ -25,8 +25,9 @@ const WRITES_IN_ALL: usize = 8_000;
 const OPENINGS: usize = 1_000;
 /// Readings in one phase, at least.
 const READINGS: usize = 5;
-/// A phase lasts this long, at least.
+/// A phase lasts this long, at least; of a graph with few edges so long for each.
 const PHASE: Duration = Duration::from_millis(400);
+const PHASE_OF_EDGE: Duration = Duration::from_micros(10);
 
 /// What a reader does over and over.
 #[derive(Clone, Copy, PartialEq)]
@@ -56,7 +57,8 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     for reading in [Reading::PageRank, Reading::Scan] {
         pairs(work, &store, &csr, reading, &mut writer, recorder)?;
     }
-    IDLE.iter().try_for_each(|&count| idle(count, work, &store, &mut writer, recorder))
+    let counts = IDLE.iter().filter(|count| **count <= edges.len());
+    counts.copied().try_for_each(|count| idle(count, work, &store, &mut writer, recorder))
 }
 
 fn pairs(
@@ -78,11 +80,11 @@ fn pairs(
     let on_csr = || read(csr, reading);
     let mut figures: [Vec<f64>; 4] = Default::default();
     for round in 0..=work.options.repeat() {
-        let writes = phase(None, Some(writer))?.writer.unwrap_or(f64::NAN);
+        let writes = phase(work, None, Some(writer))?.writer.unwrap_or(f64::NAN);
         let mut measured = Vec::new();
         for reader in [&on_store as &(dyn Fn() -> Result<()> + Sync), &on_csr] {
-            let alone = phase(Some(reader), None)?.reader.unwrap_or(f64::NAN);
-            let both = phase(Some(reader), Some(writer))?;
+            let alone = phase(work, Some(reader), None)?.reader.unwrap_or(f64::NAN);
+            let both = phase(work, Some(reader), Some(writer))?;
             measured.push(both.reader.unwrap_or(f64::NAN) / alone / share());
             measured.push(writes / both.writer.unwrap_or(f64::NAN) / share());
         }
@@ -121,13 +123,13 @@ fn idle(
     }
     let mut figures: [Vec<f64>; 3] = Default::default();
     for round in 0..=work.options.repeat() {
-        let alone = phase(None, Some(writer))?.writer.unwrap_or(f64::NAN);
+        let alone = phase(work, None, Some(writer))?.writer.unwrap_or(f64::NAN);
         let mut held = Vec::with_capacity(count);
         for _ in 0..count {
             held.push(store.snapshot()?);
             writer.run(WRITES_BETWEEN.max(WRITES_IN_ALL / count))?;
         }
-        let beside = phase(None, Some(writer))?.writer.unwrap_or(f64::NAN);
+        let beside = phase(work, None, Some(writer))?.writer.unwrap_or(f64::NAN);
         let begun = Instant::now();
         for _ in 0..OPENINGS {
             drop(store.snapshot()?);
@@ -167,7 +169,12 @@ fn read<G: Resident>(g: &G, reading: Reading) -> Result<()> {
 }
 
 /// Runs one or both for a while, each on one thread.
-fn phase(reader: Option<&(dyn Fn() -> Result<()> + Sync)>, writer: Option<&mut Writer<'_>>) -> Result<Phase> {
+fn phase(
+    work: &Work<'_>,
+    reader: Option<&(dyn Fn() -> Result<()> + Sync)>,
+    writer: Option<&mut Writer<'_>>,
+) -> Result<Phase> {
+    let least = PHASE.min(PHASE_OF_EDGE * work.graph.edges.len().min(1 << 20) as u32);
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let writes = writer.map(|writer| {
@@ -175,11 +182,11 @@ fn phase(reader: Option<&(dyn Fn() -> Result<()> + Sync)>, writer: Option<&mut W
             let alone = reader.is_none();
             scope.spawn(move || {
                 writer.run_until(
-                    |begun| if alone { begun.elapsed() >= PHASE } else { done.load(Ordering::Relaxed) },
+                    |begun| if alone { begun.elapsed() >= least } else { done.load(Ordering::Relaxed) },
                 )
             })
         });
-        let times = reader.map(readings).transpose();
+        let times = reader.map(|reader| readings(reader, least)).transpose();
         done.store(true, Ordering::Relaxed);
         let rate =
             writes.map(|w| w.join().unwrap_or_else(|_| Err("the writer panicked".into()))).transpose()?;
@@ -188,12 +195,12 @@ fn phase(reader: Option<&(dyn Fn() -> Result<()> + Sync)>, writer: Option<&mut W
 }
 
 /// The median time of a reading, by one thread.
-fn readings(reader: &(dyn Fn() -> Result<()> + Sync)) -> Result<f64> {
+fn readings(reader: &(dyn Fn() -> Result<()> + Sync), least: Duration) -> Result<f64> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     pool.install(|| {
         let begun = Instant::now();
         let mut times = Vec::new();
-        while times.len() < READINGS || begun.elapsed() < PHASE {
+        while times.len() < READINGS || begun.elapsed() < least {
             let begun = Instant::now();
             reader()?;
             times.push(begun.elapsed().as_secs_f64());

@@ -22,8 +22,6 @@ use crate::failure::Result;
 use crate::figures::percentile;
 use crate::record::{Metric, Recorder};
 
-/// Point reads of one measurement.
-const READS: usize = 1 << 20;
 /// How often a loop on a new snapshot asks all of them.
 const LOOP: u64 = 8;
 /// Edges of one call of reads of many.
@@ -100,11 +98,12 @@ impl Questions {
         let mut rng = Rng::new(3);
         let edges = &work.graph.edges;
         let mut edge = || edges[rng.below(edges.len() as u64) as usize];
-        let hits = (0..READS).map(|_| edge()).map(|(u, v)| (VertexId(u), VertexId(v))).collect();
+        let reads = work.reads();
+        let hits = (0..reads).map(|_| edge()).map(|(u, v)| (VertexId(u), VertexId(v))).collect();
         // Sources as those of hits, so that both search lists of like length.
-        let mut misses = Vec::with_capacity(READS);
+        let mut misses = Vec::with_capacity(reads);
         let mut tries = 0;
-        while misses.len() < READS && tries < 4 * READS {
+        while misses.len() < reads && tries < 4 * reads {
             tries += 1;
             let (u, v) = (VertexId(edge().0), VertexId(edge().1));
             if !csr.neighbors(u, Direction::Out).contains(v) {
@@ -112,7 +111,7 @@ impl Questions {
             }
         }
         let bound = work.graph.vertices as u32;
-        let vertices = (0..READS).map(|_| VertexId(rng.below(u64::from(bound)) as u32)).collect();
+        let vertices = (0..reads).map(|_| VertexId(rng.below(u64::from(bound)) as u32)).collect();
         Questions { hits, misses, vertices, bound }
     }
 }

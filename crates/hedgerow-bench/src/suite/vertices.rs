@@ -16,8 +16,6 @@ use super::work::Work;
 use crate::failure::Result;
 use crate::record::{Metric, Recorder};
 
-/// Look-ups of one measurement.
-const READS: usize = 1 << 20;
 /// Edges of a batch.
 const BATCH: usize = 100_000;
 /// Vertices with properties of one transaction, as Python's `add_vertices` commits them.
@@ -202,7 +200,7 @@ fn measure(
     let snapshot = store.snapshot()?;
     // Figures of chains: with a view the reads of a later round would be others.
     snapshot.set_views_by_reads(false);
-    figures.add(label, "lookup.per_s", "look-ups/s", lookups(&snapshot, names)?);
+    figures.add(label, "lookup.per_s", "look-ups/s", lookups(&snapshot, work, names)?);
     figures.add(label, "has_edge.per_s", "reads/s", has_edges(&snapshot, work, names)?);
     Ok(())
 }
@@ -255,23 +253,24 @@ fn bulk(work: &Work<'_>, names: &[Name], figures: &mut Figures) -> Result<()> {
 }
 
 /// Random vertices by name.
-fn lookups(snapshot: &Snapshot, names: &[Name]) -> Result<f64> {
+fn lookups(snapshot: &Snapshot, work: &Work<'_>, names: &[Name]) -> Result<f64> {
     let mut rng = Rng::new(11);
-    let asked: Vec<&Name> = (0..READS).map(|_| &names[rng.below(names.len() as u64) as usize]).collect();
+    let asked: Vec<&Name> =
+        (0..work.reads()).map(|_| &names[rng.below(names.len() as u64) as usize]).collect();
     let begun = Instant::now();
     for name in &asked {
         if !black_box(snapshot.contains_vertex(*name)?) {
             return Err("a vertex is missing".into());
         }
     }
-    Ok(READS as f64 / begun.elapsed().as_secs_f64())
+    Ok(asked.len() as f64 / begun.elapsed().as_secs_f64())
 }
 
 /// Random edges of the graph by the names of their ends.
 fn has_edges(snapshot: &Snapshot, work: &Work<'_>, names: &[Name]) -> Result<f64> {
     let mut rng = Rng::new(12);
     let edges = &work.graph.edges;
-    let asked: Vec<(&Name, &Name)> = (0..READS)
+    let asked: Vec<(&Name, &Name)> = (0..work.reads())
         .map(|_| edges[rng.below(edges.len() as u64) as usize])
         .map(|(u, v)| (&names[u as usize], &names[v as usize]))
         .collect();
@@ -281,7 +280,7 @@ fn has_edges(snapshot: &Snapshot, work: &Work<'_>, names: &[Name]) -> Result<f64
             return Err("an edge is missing".into());
         }
     }
-    Ok(READS as f64 / begun.elapsed().as_secs_f64())
+    Ok(asked.len() as f64 / begun.elapsed().as_secs_f64())
 }
 
 /// The bytes of vertices without edges, resident and accounted, in a process of its own.

@@ -78,7 +78,15 @@ pub(super) struct Work<'a> {
     pub(super) per_edge: f64,
 }
 
+/// Reads of one kind that are timed together, at most.
+const READS: usize = 1 << 20;
+
 impl Work<'_> {
+    /// How many reads of one kind are timed together: of a graph with few edges some for each.
+    pub(super) fn reads(&self) -> usize {
+        READS.min(self.graph.edges.len() * 8)
+    }
+
     pub(super) fn csr(&self) -> Result<Csr> {
         csr_of(&self.graph)
     }
