@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use hedgerow::io::CountingFs;
-use hedgerow::{Durability, KeyKind, LEAST_MEMORY_LIMIT, Options, WriteTxn};
+use hedgerow::{CommitError, Durability, Error, Graph, KeyKind, LEAST_MEMORY_LIMIT, Options, WriteTxn};
 use hedgerow_testkit::SimFs;
 
 /// Vertices of a subgraph, and subgraphs, of 7 kB each.
@@ -37,6 +37,18 @@ fn store() -> SimFs {
     disk
 }
 
+/// Removes an edge of one of so many subgraphs each; how many there were.
+fn remove(graph: &Graph, step: u64, round: u64) -> hedgerow::Result<u64> {
+    let subgraphs = (round % step..SUBGRAPHS).step_by(step as usize);
+    graph
+        .transact(3, |tx: &mut WriteTxn| {
+            subgraphs.clone().map(|subgraph| subgraph * SUBGRAPH + round).try_fold(0, |removed, v| {
+                Ok::<_, Error>(removed + u64::from(tx.remove_edge(v, destination(v, round))?))
+            })
+        })
+        .map(|(removed, _)| removed)
+}
+
 #[test]
 fn a_commit_to_many_subgraphs_has_room_for_all_of_them_made_at_once() {
     let disk = store();
@@ -46,26 +58,15 @@ fn a_commit_to_many_subgraphs_has_room_for_all_of_them_made_at_once() {
     // What changes is kept as it was, too.
     let held = graph.snapshot().unwrap();
     let edges = held.edge_count().unwrap();
-    let mut removed = 0;
     for round in 0..4 {
-        let sources =
-            (round % STEP..SUBGRAPHS).step_by(STEP as usize).map(|subgraph| subgraph * SUBGRAPH + round);
         let before = counters.read_bytes.load(Relaxed);
-        graph
-            .transact(3, |tx: &mut WriteTxn| {
-                removed = 0;
-                sources.clone().try_for_each(|v| {
-                    removed += u64::from(tx.remove_edge(v, destination(v, round))?);
-                    Ok::<_, hedgerow::Error>(())
-                })
-            })
-            .unwrap();
+        assert_eq!(remove(&graph, STEP, round).unwrap(), SUBGRAPHS / STEP);
         let read = counters.read_bytes.load(Relaxed) - before;
-        println!("{round}: {read} bytes read, {removed} edges removed");
-        assert!(
-            removed == SUBGRAPHS / STEP && read <= MOST_READ,
-            "{read} bytes read, {removed} edges removed"
-        );
+        assert!(read <= MOST_READ, "{read} bytes read");
     }
+    // All subgraphs take more than there is.
+    let refused = remove(&graph, 1, 5);
+    assert!(matches!(refused, Err(Error::Commit(CommitError::MemoryLimit { .. }))), "{refused:?}");
+    assert_eq!(remove(&graph, SUBGRAPHS, 5).unwrap(), 1);
     assert_eq!(held.edge_count().unwrap(), edges);
 }

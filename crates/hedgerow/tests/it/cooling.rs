@@ -17,7 +17,7 @@ const EXPONENT: f64 = 1.2;
 /// Edges of each vertex.
 const EDGES: u64 = 9;
 /// So many times a chain is visited, after as many that fill memory, and so many of its vertices are read then.
-const VISITS: u64 = 40_000;
+const VISITS: u64 = 20_000;
 const READS_OF_VISIT: u64 = 8;
 /// So many chains are read most.
 const HOT: u64 = 100;

@@ -7,9 +7,8 @@ use super::page_of;
 use crate::error::{Error, Result, StorageError};
 use crate::state::store::Core;
 
-/// A commit whose subgraphs left memory so often before it had latched them is refused, and one for which there never is room at once after a few times.
-const MOST_LOADS: u32 = 16;
-const MOST_WITHOUT_ROOM: u32 = 3;
+/// A commit that so many times did not find in memory, under its latches, what it had loaded is refused.
+const MOST_LOADS: u32 = 8;
 
 /// What a commit needs in memory at the same time, as far as its attempts have told.
 #[derive(Default)]
@@ -36,7 +35,7 @@ impl Core {
     /// before it begins (rule E7).
     ///
     /// # Errors
-    /// [`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit), [`StorageError::MemoryLimit`]; damage and the system's errors.
+    /// [`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit) where what it needs does not fit; damage and the system's errors.
     pub(crate) fn load_for_commit(
         &self,
         loads: &mut CommitLoads,
@@ -45,19 +44,15 @@ impl Core {
         loads.add(unloaded);
         let lists = self.bytes_to_load_all(&loads.subgraphs);
         let needed = lists.saturating_add(loads.merges);
-        if loads.loads > MOST_LOADS {
-            return Err(self.no_room_to_read(needed));
-        }
         // What lists take is an estimate, and gaps of the arena may not fit: more room each time, if there is.
         let more = lists / 2 * u64::from(loads.loads - 1);
         let room = self
             .find_room_to_load(needed.saturating_add(more))
             .or_else(|error| if more > 0 { self.find_room_to_load(needed) } else { Err(error) });
-        match room {
-            // The first times it is tried all the same.
-            Err(error) if loads.loads > MOST_WITHOUT_ROOM => return Err(error),
-            _ => {}
+        if loads.loads > MOST_LOADS {
+            return room.and(Err(self.no_room(self.memory_limit.unwrap_or(u64::MAX), needed)));
         }
+        // What lists and merges take is an estimate: where the limit has no room for it, nothing else is in memory, and it is tried all the same.
         let load = || self.load_subgraphs(loads.subgraphs.iter().copied());
         match load() {
             Err(Error::Storage(StorageError::MemoryLimit { needed, .. })) => {
