@@ -1,8 +1,51 @@
 //! Containers that the store is compared with, behind the same traits, so that the same compiled kernels run on them.
 //!
-//! So far one: the [`Csr`], the unit of every comparison. Research code: the product never links it.
+//! [`Csr`] is the unit of every comparison; the others are graphs that change, each a folder that names its paper. `docs/design/lab.md`
+//! says what each follows, with which parameters, and where it deviates. Research code: the product never links it.
 #![forbid(unsafe_code)]
 
+pub mod adjlst;
+mod change;
+mod clock;
 pub mod csr;
+mod error;
+mod flat;
+mod planted;
+#[cfg(test)]
+mod tests;
 
-pub use csr::{Csr, CsrError, CsrOptions, Duplicates};
+use hedgerow_core::Direction;
+
+pub use adjlst::Adjlst;
+pub use csr::{Csr, CsrError, CsrOptions, Duplicates, StaticCsr};
+pub use error::LabError;
+
+/// What a container is created with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GraphForm {
+    /// Whether edges have a direction: then a list of incoming neighbours is kept beside that of outgoing ones.
+    pub directed: bool,
+    /// Whether edges have weights; if not, all weigh 1.
+    pub weighted: bool,
+}
+
+impl GraphForm {
+    /// The directions in which lists are kept.
+    fn directions(self) -> &'static [Direction] {
+        if self.directed { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
+    }
+
+    /// In which list of its other end an edge stands that stands here in one of this direction.
+    fn mirrored(self, direction: Direction) -> Direction {
+        match direction {
+            Direction::Out if self.directed => Direction::In,
+            _ => Direction::Out,
+        }
+    }
+
+    /// The direction in which lists of this one are kept.
+    #[inline]
+    fn kept(self, direction: Direction) -> Direction {
+        if self.directed { direction } else { Direction::Out }
+    }
+}

@@ -1,6 +1,7 @@
 //! What every graph that kernels run on must answer: [`Topology`] and [`WeightedTopology`] against plain sets. And what every
 //! file system must ([`files`]).
 
+pub mod dynamic;
 pub mod files;
 
 use std::collections::BTreeMap;

@@ -74,6 +74,7 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
             room("search", &["id", "simd"]),
             room("view", &["id", "search"]),
             room("changes", &["id", "view"]),
+            room("dynamic", &["id", "time", "view"]),
             room("lib", &[]),
         ],
     },

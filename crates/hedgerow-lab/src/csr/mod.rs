@@ -14,8 +14,11 @@ use hedgerow_core::{
 };
 use rayon::prelude::*;
 
+mod fixed;
 #[cfg(test)]
 mod tests;
+
+pub use fixed::{CsrGuard, StaticCsr};
 
 /// What to do with edges that repeat an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

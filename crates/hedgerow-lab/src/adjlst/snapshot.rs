@@ -1,0 +1,243 @@
+//! Reading: each access locks one vertex, copies what the snapshot sees, and unlocks.
+
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+use hedgerow_core::{
+    Block, Direction, GraphSnapshot, LocalVertex, Neighbors, Resident, SubgraphId, Timestamp, Topology,
+    VertexId, WeightedTopology, scan_blocks,
+};
+
+use super::list::{List, Run};
+use super::records::{Alone, Records};
+use crate::GraphForm;
+use crate::clock::Reader;
+use crate::flat::FlatLists;
+
+thread_local! {
+    /// What a thread copies lists to, between two uses.
+    static RUN: Cell<Option<Run>> = const { Cell::new(None) };
+}
+
+/// Calls `f` with a buffer of this thread; a use within a use gets one of its own.
+fn with_run<T>(f: impl FnOnce(&mut Run) -> T) -> T {
+    let mut run = RUN.take().unwrap_or_default();
+    let made = f(&mut run);
+    RUN.set(Some(run));
+    made
+}
+
+/// An adjacency list at one timestamp.
+pub struct AdjlstSnapshot<R> {
+    records: Arc<R>,
+    form: GraphForm,
+    at: u64,
+    vertices: usize,
+    edges: u64,
+    bound: usize,
+    flat: FlatLists,
+    /// Keeps versions from being reclaimed, where others write meanwhile.
+    _reader: Option<Reader>,
+}
+
+impl<L: List> AdjlstSnapshot<Alone<L>> {
+    /// Of a table that does not change meanwhile.
+    pub(super) fn alone(records: Arc<Alone<L>>, form: GraphForm) -> Self {
+        let (at, vertices, edges) = (records.at, records.vertices as usize, records.edges as u64);
+        let bound = records.bound();
+        AdjlstSnapshot {
+            records,
+            form,
+            at,
+            vertices,
+            edges,
+            bound,
+            flat: FlatLists::default(),
+            _reader: None,
+        }
+    }
+}
+
+impl<R: Records> AdjlstSnapshot<R> {
+    /// Of a table to which others write.
+    pub(super) fn registered(records: Arc<R>, form: GraphForm, reader: Reader) -> Self {
+        let (at, vertices, edges) = (reader.timestamp().0, reader.vertices(), reader.edges());
+        // Every vertex that the reader sees has had its record before the reader was registered.
+        let bound = records.bound();
+        AdjlstSnapshot {
+            records,
+            form,
+            at,
+            vertices,
+            edges,
+            bound,
+            flat: FlatLists::default(),
+            _reader: Some(reader),
+        }
+    }
+
+    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks. No lock is held meanwhile, so a list that is
+    /// longer than a run is locked again for the next one: what the snapshot sees of it cannot have changed.
+    #[inline]
+    fn runs(
+        &self,
+        v: VertexId,
+        direction: Direction,
+        mut f: impl FnMut(&[VertexId], &[f64]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let direction = self.form.kept(direction);
+        if let Some((targets, weights)) = self.records.whole(v, direction) {
+            return f(targets, weights);
+        }
+        with_run(|run| {
+            let mut from = 0;
+            loop {
+                run.len = 0;
+                let copy = |list: &R::List, run: &mut Run| list.copy(from, self.at, run);
+                let next = self.records.read(v, |record| copy(record.list(direction)?, run)).flatten();
+                let weights = if self.form.weighted { &run.weights[..run.len] } else { &[] };
+                f(&run.targets[..run.len], weights)?;
+                let Some(next) = next else { return ControlFlow::Continue(()) };
+                from = next;
+            }
+        })
+    }
+}
+
+/// The lists of one subgraph: each is asked for by itself.
+pub struct AdjlstBlock<'a, R> {
+    snapshot: &'a AdjlstSnapshot<R>,
+    subgraph: SubgraphId,
+    direction: Direction,
+}
+
+impl<R> Clone for AdjlstBlock<'_, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for AdjlstBlock<'_, R> {}
+
+impl<R: Records> Block for AdjlstBlock<'_, R> {
+    #[inline]
+    fn degree(&self, local: LocalVertex) -> usize {
+        self.snapshot.degree(self.subgraph.vertex(local), self.direction)
+    }
+
+    #[inline]
+    fn for_each_run(
+        &self,
+        local: LocalVertex,
+        mut f: impl FnMut(&[VertexId]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.snapshot.runs(self.subgraph.vertex(local), self.direction, |run, _| f(run))
+    }
+}
+
+impl<R: Records> Topology for AdjlstSnapshot<R> {
+    type Error = Infallible;
+    type Block<'a> = AdjlstBlock<'a, R>;
+
+    fn vertex_bound(&self) -> usize {
+        self.bound
+    }
+
+    fn vertex_count(&self) -> usize {
+        self.vertices
+    }
+
+    fn edge_count(&self) -> u64 {
+        self.edges
+    }
+
+    fn is_directed(&self) -> bool {
+        self.form.directed
+    }
+
+    fn contains(&self, v: VertexId) -> bool {
+        let present = |list: &R::List| list.is_present(self.at);
+        self.records.read(v, |record| record.list(Direction::Out).is_some_and(present)).unwrap_or(false)
+    }
+
+    fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize {
+        self.degree(v, direction)
+    }
+
+    fn scan(
+        &self,
+        subgraphs: Range<SubgraphId>,
+        direction: Direction,
+        f: impl FnMut(SubgraphId, Self::Block<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Infallible> {
+        scan_blocks(subgraphs, |subgraph| AdjlstBlock { snapshot: self, subgraph, direction }, f);
+        Ok(())
+    }
+
+    fn visit(
+        &self,
+        frontier: impl IntoIterator<Item = VertexId>,
+        direction: Direction,
+        mut f: impl FnMut(VertexId, &[VertexId]),
+    ) -> Result<(), Infallible> {
+        self.visit_weighted(frontier, direction, |v, run, _| f(v, run))
+    }
+}
+
+impl<R: Records> Resident for AdjlstSnapshot<R> {
+    fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
+        let direction = self.form.kept(direction);
+        let list = match self.records.whole(v, direction) {
+            Some((targets, _)) => targets,
+            None => self.flat.get(v, direction, self.bound, |list| {
+                let _ = self.runs(v, direction, |run, _| {
+                    list.extend_from_slice(run);
+                    ControlFlow::Continue(())
+                });
+            }),
+        };
+        Neighbors::from_slice(list)
+    }
+
+    #[inline]
+    fn degree(&self, v: VertexId, direction: Direction) -> usize {
+        let direction = self.form.kept(direction);
+        let degree = |list: &R::List| list.degree(self.at);
+        self.records.read(v, |record| record.list(direction).map_or(0, degree)).unwrap_or(0)
+    }
+}
+
+impl<R: Records> WeightedTopology for AdjlstSnapshot<R> {
+    fn has_weights(&self) -> bool {
+        self.form.weighted
+    }
+
+    #[inline]
+    fn visit_weighted(
+        &self,
+        frontier: impl IntoIterator<Item = VertexId>,
+        direction: Direction,
+        mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
+    ) -> Result<(), Infallible> {
+        for v in frontier {
+            let _ = self.runs(v, direction, |run, weights| {
+                f(v, run, weights);
+                ControlFlow::Continue(())
+            });
+        }
+        Ok(())
+    }
+}
+
+impl<R: Records> GraphSnapshot for AdjlstSnapshot<R> {
+    fn timestamp(&self) -> Timestamp {
+        Timestamp(self.at)
+    }
+
+    #[inline]
+    fn search_edge(&self, src: VertexId, dst: VertexId) -> Option<f64> {
+        self.records.read(src, |record| record.list(Direction::Out)?.find(dst, self.at)).flatten()
+    }
+}

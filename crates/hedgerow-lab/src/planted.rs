@@ -1,0 +1,82 @@
+//! Planted faults: negative controls of the conformance suite. Each is a mistake that could have been made, at the one place where it
+//! would have been made; they exist in the tests of this crate alone. One at a time, for the whole process, since containers are
+//! used by several threads.
+
+/// A fault that a test can turn on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Planted {
+    /// The tracer's slots are not looked at: versions are reclaimed although snapshots see them.
+    ReadersForgotten,
+    /// A reader enters its timestamp in the tracer and does not look whether that one is still the published one.
+    RegisteringReaderMissed,
+    /// A list takes the newest version of a neighbour, whatever the snapshot.
+    NewestVersionRead,
+    /// A neighbour that is inserted again after its removal keeps the mark of the removal.
+    RemovalKept,
+    /// Removed neighbours stay where they were.
+    TombstonesKept,
+    /// The CSR finds an edge by its source alone.
+    TargetNotCompared,
+    /// The CSR takes updates and does nothing.
+    UpdatesSwallowed,
+}
+
+/// Whether `fault` is planted: never, outside of tests.
+#[cfg(not(test))]
+#[inline(always)]
+pub(crate) const fn is_on(_: Planted) -> bool {
+    false
+}
+
+#[cfg(test)]
+pub(crate) use planting::{is_on, plant, sound};
+
+#[cfg(test)]
+mod planting {
+    use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+    use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+    use super::Planted;
+
+    static ON: AtomicU8 = AtomicU8::new(u8::MAX);
+    static REACHED: AtomicU64 = AtomicU64::new(0);
+    static TURN: RwLock<()> = RwLock::new(());
+
+    /// Whether `fault` is planted.
+    pub(crate) fn is_on(fault: Planted) -> bool {
+        let on = ON.load(Ordering::Relaxed) == fault as u8;
+        if on {
+            REACHED.fetch_add(1, Ordering::Relaxed);
+        }
+        on
+    }
+
+    /// A fault that is planted until this is dropped.
+    pub(crate) struct Planting(#[allow(dead_code, reason = "held")] RwLockWriteGuard<'static, ()>);
+
+    /// Plants `fault`. Waits for all who plant, or hold [`sound`].
+    pub(crate) fn plant(fault: Planted) -> Planting {
+        let turn = TURN.write().unwrap_or_else(PoisonError::into_inner);
+        REACHED.store(0, Ordering::Relaxed);
+        ON.store(fault as u8, Ordering::Relaxed);
+        Planting(turn)
+    }
+
+    /// Waits until nothing is planted, and keeps it so while this is held.
+    pub(crate) fn sound() -> RwLockReadGuard<'static, ()> {
+        TURN.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    impl Planting {
+        /// How often the code went the wrong way so far.
+        pub(crate) fn reached(&self) -> u64 {
+            REACHED.load(Ordering::Relaxed)
+        }
+    }
+
+    impl Drop for Planting {
+        fn drop(&mut self) {
+            ON.store(u8::MAX, Ordering::Relaxed);
+        }
+    }
+}

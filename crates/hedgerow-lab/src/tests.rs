@@ -1,0 +1,120 @@
+//! The conformance suite on every container, sound and with each planted fault.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use hedgerow_core::{DynamicGraph, GraphSnapshot, Topology, VertexId};
+use hedgerow_testkit::conformance::dynamic::{histories, memory_returns, sequences, single_updates};
+use hedgerow_testkit::{Effort, explored};
+
+use crate::adjlst::{Adjlst, PlainAdjlst, VersionedAdjlst};
+use crate::planted::{Planted, plant, sound};
+use crate::{Csr, CsrOptions, GraphForm, LabError, StaticCsr};
+
+/// Rounds of random sequences; the deep form has as many as its time allows.
+const SEQUENCES: u64 = 50;
+/// Seeds of histories.
+const HISTORIES: u64 = 2;
+/// Snapshots of each reader in a history.
+const SNAPSHOTS: u32 = 80;
+
+fn form(directed: bool, weighted: bool) -> GraphForm {
+    GraphForm { directed, weighted }
+}
+
+/// What a container without parallel writers must do.
+fn conforms_alone<G: DynamicGraph>(name: &str, new: impl Fn(bool, bool) -> G, rounds: u64) {
+    single_updates(&new);
+    explored(&format!("sequences on {name}"), all_sequences(&new, rounds), rounds);
+    memory_returns(&new);
+}
+
+/// The whole suite.
+fn conforms<G: DynamicGraph>(name: &str, new: impl Fn(bool, bool) -> G, rounds: u64) {
+    conforms_alone(name, &new, rounds);
+    all_histories(&new);
+}
+
+/// Whether the part of the suite that should find a fault does, and the code goes the wrong way at all.
+fn finds(fault: Planted, suite: impl Fn()) {
+    let planting = plant(fault);
+    let found = catch_unwind(AssertUnwindSafe(suite)).is_err();
+    assert!(planting.reached() > 0, "{fault:?} is not reached");
+    assert!(found, "{fault:?} is not found");
+}
+
+/// Returns how many there were.
+fn all_sequences<G: DynamicGraph>(new: impl Fn(bool, bool) -> G, rounds: u64) -> u64 {
+    let effort = Effort::rounds(rounds);
+    let mut count = 0;
+    while let Some(seed) = effort.next_seed() {
+        sequences(&new, seed);
+        count += 1;
+    }
+    count
+}
+
+fn all_histories<G: DynamicGraph>(new: impl Fn(bool, bool) -> G) {
+    (0..HISTORIES).for_each(|seed| histories(&new, seed, SNAPSHOTS));
+}
+
+/// More than sound containers go through: a fault of timing is not met in each.
+fn many_histories<G: DynamicGraph>(new: impl Fn(bool, bool) -> G) {
+    (0..10 * HISTORIES).for_each(|seed| histories(&new, seed, SNAPSHOTS));
+}
+
+fn adjlst(directed: bool, weighted: bool) -> Adjlst {
+    Adjlst::new(form(directed, weighted))
+}
+
+#[test]
+fn adjlst_conforms() {
+    let _sound = sound();
+    conforms("adjlst", adjlst, SEQUENCES);
+}
+
+#[test]
+fn adjlst_for_one_user_conforms() {
+    let _sound = sound();
+    conforms_alone(
+        "adjlst, plain",
+        |directed, weighted| PlainAdjlst::new(form(directed, weighted)),
+        SEQUENCES / 5,
+    );
+    conforms_alone(
+        "adjlst, versions",
+        |directed, weighted| VersionedAdjlst::new(form(directed, weighted)),
+        SEQUENCES / 5,
+    );
+}
+
+#[test]
+fn faults_of_adjlst_are_found() {
+    for fault in [Planted::NewestVersionRead, Planted::ReadersForgotten, Planted::RemovalKept] {
+        finds(fault, || assert!(all_sequences(adjlst, SEQUENCES) > 0));
+    }
+    finds(Planted::RegisteringReaderMissed, || many_histories(adjlst));
+    finds(Planted::TombstonesKept, || memory_returns(adjlst));
+}
+
+/// A triangle, and what a container that takes no updates does about them.
+fn csr_conforms_as_container() {
+    let csr = Csr::from_edges(3, &[(0, 1), (1, 2)], &CsrOptions::default()).expect("in range");
+    let graph = StaticCsr::new(csr);
+    let [a, b, c] = [0, 1, 2].map(VertexId);
+    assert_eq!(graph.insert_edge(a, c, 1.0), Err(LabError::Static));
+    let snapshot = graph.snapshot().expect("a snapshot");
+    assert_eq!((snapshot.vertex_count(), snapshot.edge_count(), snapshot.timestamp().0), (3, 2, 0));
+    assert_eq!((snapshot.search_edge(b, a), snapshot.search_edge(a, c)), (Some(1.0), None));
+}
+
+#[test]
+fn csr_refuses_updates() {
+    let _sound = sound();
+    csr_conforms_as_container();
+}
+
+#[test]
+fn faults_of_csr_are_found() {
+    finds(Planted::TargetNotCompared, csr_conforms_as_container);
+    finds(Planted::UpdatesSwallowed, csr_conforms_as_container);
+}

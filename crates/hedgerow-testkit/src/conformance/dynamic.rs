@@ -1,0 +1,353 @@
+//! What every graph that changes must do: the store and the containers that it is compared with, in one suite.
+//!
+//! [`sequences`] compares random transactions, and snapshots that are held meanwhile, with plain sets; [`histories`] has threads write
+//! and read at the same time and replays what they saw in the order of the commits; [`memory_returns`] removes what it inserted.
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use hedgerow_core::{
+    Capability, Direction, DynamicGraph, GraphSnapshot, Resident, Topology, Update, VertexId, Written,
+};
+use hedgerow_workload::rng::Rng;
+
+use super::{PlainGraph, check};
+use crate::history::{self, Event, Level, Txn};
+
+/// Ids that sequences use: some subgraphs.
+const IDS: u32 = 300;
+/// Vertices of which lists become long.
+const HUBS: u32 = 4;
+/// Snapshots that are held at a time.
+const HELD: usize = 3;
+
+fn lacks<G: DynamicGraph>(capability: Capability) -> bool {
+    G::LACKS.contains(&capability)
+}
+
+/// The key of an edge among those of a plain graph.
+fn key(graph: &PlainGraph, src: VertexId, dst: VertexId) -> (u32, u32) {
+    if graph.directed { (src.0, dst.0) } else { (src.0.min(dst.0), src.0.max(dst.0)) }
+}
+
+/// Makes one update. The graph has room for all ids.
+fn apply(graph: &mut PlainGraph, update: Update) {
+    match update {
+        Update::InsertVertex(v) => graph.live[v.index()] = true,
+        Update::RemoveVertex(v) => {
+            graph.live[v.index()] = false;
+            graph.edges.retain(|&(a, b), _| a != v.0 && b != v.0);
+        }
+        Update::InsertEdge(src, dst, weight) => {
+            graph.live[src.index()] = true;
+            graph.live[dst.index()] = true;
+            let weight = if graph.weighted { weight } else { 1.0 };
+            graph.edges.insert(key(graph, src, dst), weight);
+        }
+        Update::RemoveEdge(src, dst) => {
+            graph.edges.remove(&key(graph, src, dst));
+        }
+    }
+}
+
+/// A random update: mostly edges, of which many end at hubs, and many are there already, or were once.
+fn random_update(rng: &mut Rng, graph: &PlainGraph) -> Update {
+    let any = |rng: &mut Rng| VertexId(rng.below(u64::from(IDS)) as u32);
+    let end = |rng: &mut Rng| match rng.chance(0.5) {
+        true => VertexId(rng.below(u64::from(HUBS)) as u32 * (IDS / HUBS)),
+        false => any(rng),
+    };
+    let known = |rng: &mut Rng| {
+        let at = rng.below(graph.edges.len().max(1) as u64) as usize;
+        graph.edges.keys().nth(at).map(|&(src, dst)| (VertexId(src), VertexId(dst)))
+    };
+    match rng.below(100) {
+        0..2 => Update::InsertVertex(any(rng)),
+        2..4 => Update::RemoveVertex(end(rng)),
+        4..25 => match known(rng) {
+            Some((src, dst)) => Update::RemoveEdge(src, dst),
+            None => Update::RemoveEdge(any(rng), any(rng)),
+        },
+        25..30 => match known(rng) {
+            Some((src, dst)) => Update::InsertEdge(src, dst, rng.below(9) as f64),
+            None => Update::InsertEdge(any(rng), any(rng), 2.5),
+        },
+        _ => Update::InsertEdge(end(rng), any(rng), rng.below(9) as f64 - 3.0),
+    }
+}
+
+/// Random transactions on an empty graph of this form, each compared with plain sets; snapshots that are held do not change.
+///
+/// # Panics
+/// At the first difference.
+pub fn sequences<G: DynamicGraph>(new: impl Fn(bool, bool) -> G, seed: u64) {
+    let mut rng = Rng::new(seed);
+    let (directed, weighted) = (rng.chance(0.5), rng.chance(0.5));
+    let graph = new(directed, weighted);
+    let mut plain = PlainGraph { directed, weighted, live: vec![false; IDS as usize], ..Default::default() };
+    let mut held: Vec<(G::Snapshot, PlainGraph)> = Vec::new();
+    let mut last = 0;
+    for step in 0..30 {
+        // Mostly single updates; some batches, of which few are larger than the graph.
+        let size = [1, 1, 1, 1, 2, 7, 60, 500][rng.below(8) as usize];
+        let before = plain.clone();
+        let mut updates = Vec::with_capacity(size);
+        for _ in 0..size {
+            let update = random_update(&mut rng, &plain);
+            apply(&mut plain, update);
+            updates.push(update);
+        }
+        let written = write(&graph, &updates);
+        assert!(written.timestamp.0 >= last, "timestamps ascend");
+        last = written.timestamp.0;
+        assert_eq!(
+            written.edges,
+            plain.edges.len() as i64 - before.edges.len() as i64,
+            "edges by {updates:?}"
+        );
+        let live = |graph: &PlainGraph| graph.live.iter().filter(|&&live| live).count() as i64;
+        assert_eq!(written.vertices, live(&plain) - live(&before), "vertices by {updates:?}");
+        if step % 2 == 0 || size > 1 {
+            let snapshot = graph.snapshot().expect("a snapshot");
+            edges_are(&mut rng, &snapshot, &plain);
+            if step % 8 == 0 {
+                check(&snapshot, &plain);
+            }
+            if !lacks::<G>(Capability::Versions) && rng.chance(0.5) {
+                held.push((snapshot, plain.clone()));
+            }
+        }
+        if held.len() > HELD {
+            let (snapshot, then) = held.remove(rng.below(held.len() as u64) as usize);
+            same(&mut rng, &snapshot, &then);
+        }
+        if rng.chance(0.05) {
+            graph.reclaim().expect("memory is given back");
+        }
+    }
+    for (snapshot, then) in &held {
+        same(&mut rng, snapshot, then);
+    }
+    drop(held);
+    graph.reclaim().expect("memory is given back");
+    same(&mut rng, &graph.snapshot().expect("a snapshot"), &plain);
+}
+
+/// One update through its own method, several as a transaction.
+fn write<G: DynamicGraph>(graph: &G, updates: &[Update]) -> Written {
+    graph.write(updates).expect("ids and weights are valid")
+}
+
+/// Everything that a snapshot answers.
+fn same<S: GraphSnapshot>(rng: &mut Rng, snapshot: &S, plain: &PlainGraph) {
+    edges_are(rng, snapshot, plain);
+    check(snapshot, plain);
+}
+
+/// The counts, and single edges.
+fn edges_are<S: GraphSnapshot>(rng: &mut Rng, snapshot: &S, plain: &PlainGraph) {
+    assert_eq!(snapshot.edge_count(), plain.edges.len() as u64);
+    for _ in 0..50 {
+        let (src, dst) =
+            (VertexId(rng.below(u64::from(IDS)) as u32), VertexId(rng.below(u64::from(IDS)) as u32));
+        let expected = plain.edges.get(&key(plain, src, dst)).copied();
+        assert_eq!(snapshot.search_edge(src, dst), expected, "edge {src:?} {dst:?}");
+    }
+    for (&(src, dst), &weight) in plain.edges.iter().take(200) {
+        assert_eq!(snapshot.search_edge(VertexId(src), VertexId(dst)), Some(weight), "edge {src} {dst}");
+    }
+}
+
+/// Each kind of update through its own method: what it returns, inserted again after a removal, and loops.
+///
+/// # Panics
+/// At the first difference.
+pub fn single_updates<G: DynamicGraph>(new: impl Fn(bool, bool) -> G) {
+    let (a, b, c) = (VertexId(3), VertexId(64), VertexId(200));
+    for (directed, weighted) in [(false, false), (false, true), (true, false), (true, true)] {
+        let graph = new(directed, weighted);
+        let made = "the update is valid";
+        assert!(graph.insert_vertex(a).expect(made) && !graph.insert_vertex(a).expect(made));
+        for round in 0..3 {
+            assert!(graph.insert_edge(a, b, 2.0).expect(made) && !graph.insert_edge(a, b, 3.0).expect(made));
+            assert!(graph.insert_edge(b, b, 1.5).expect(made), "a loop is new in round {round}");
+            assert!(graph.insert_edge(c, b, 4.0).expect(made));
+            let snapshot = graph.snapshot().expect("a snapshot");
+            assert_eq!((snapshot.vertex_count(), snapshot.edge_count()), (3, 3));
+            assert_eq!(snapshot.search_edge(a, b), Some(if weighted { 3.0 } else { 1.0 }));
+            assert_eq!(snapshot.search_edge(b, a).is_some(), !directed);
+            assert_eq!(snapshot.degree(b, Direction::In), 3);
+            drop(snapshot);
+            assert!(graph.remove_edge(a, b).expect(made) && !graph.remove_edge(a, b).expect(made));
+            assert!(graph.remove_vertex(b).expect(made) && !graph.remove_vertex(b).expect(made));
+            let snapshot = graph.snapshot().expect("a snapshot");
+            assert_eq!((snapshot.vertex_count(), snapshot.edge_count()), (2, 0));
+            assert!(!snapshot.contains(b) && snapshot.contains(c) && snapshot.search_edge(c, b).is_none());
+        }
+        let out_of_range = graph.insert_edge(a, VertexId(u32::MAX), 1.0);
+        assert!(out_of_range.is_err() && graph.insert_edge(a, c, f64::NAN).is_err());
+        assert_eq!(graph.snapshot().expect("a snapshot").edge_count(), 0, "what is refused changes nothing");
+    }
+}
+
+/// Memory after all edges are removed, beside a snapshot that still sees them and after it.
+///
+/// # Panics
+/// If more than an eighth of what the edges took is left.
+pub fn memory_returns<G: DynamicGraph>(new: impl Fn(bool, bool) -> G) {
+    const EDGES: u64 = 12_000;
+    let graph = new(false, false);
+    let vertices: Vec<Update> = (0..IDS).map(|v| Update::InsertVertex(VertexId(v))).collect();
+    write(&graph, &vertices);
+    let empty = graph.memory_bytes();
+    let mut rng = Rng::new(9);
+    let mut end = || VertexId(rng.below(u64::from(IDS)) as u32);
+    let edges: Vec<(VertexId, VertexId)> = (0..EDGES).map(|_| (end(), end())).collect();
+    for (i, chunk) in edges.chunks(100).enumerate() {
+        let insert = |&(src, dst): &(VertexId, VertexId)| Update::InsertEdge(src, dst, 1.0);
+        let batch = if i % 2 == 0 { chunk.len() } else { 1 };
+        for batch in chunk.chunks(batch) {
+            write(&graph, &batch.iter().map(insert).collect::<Vec<_>>());
+        }
+    }
+    let full = graph.memory_bytes();
+    let held = (!lacks::<G>(Capability::Versions)).then(|| graph.snapshot().expect("a snapshot"));
+    let count = held.as_ref().map(|snapshot| snapshot.edge_count());
+    for &(src, dst) in &edges {
+        write(&graph, &[Update::RemoveEdge(src, dst)]);
+    }
+    if let (Some(held), Some(count)) = (&held, count) {
+        let degrees = (0..IDS).map(|v| held.degree(VertexId(v), Direction::Out) as u64).sum::<u64>();
+        let loops = (0..IDS).filter(|&v| held.search_edge(VertexId(v), VertexId(v)).is_some()).count() as u64;
+        assert_eq!(degrees, 2 * count - loops, "a held snapshot keeps its edges");
+    }
+    drop(held);
+    graph.reclaim().expect("memory is given back");
+    let after = graph.memory_bytes();
+    assert!(after <= empty + (full - empty) / 8, "{empty} bytes without edges, {full} with, {after} after");
+}
+
+/// Threads that write while others read so many snapshots each, judged by the order of the timestamps: [`history::check`].
+///
+/// # Panics
+/// If the order of commits does not explain what was read.
+pub fn histories<G: DynamicGraph>(new: impl Fn(bool, bool) -> G, seed: u64, snapshots: u32) {
+    const WRITERS: u32 = 3;
+    const READERS: u32 = 2;
+    let graph = new(seed.is_multiple_of(2), false);
+    let (moments, reading) = (&AtomicU64::new(0), &AtomicU64::new(u64::from(READERS)));
+    let (graph, begin) = (&graph, &Barrier::new((WRITERS + READERS) as usize));
+    let history: Vec<Txn> = thread::scope(|scope| {
+        let writers = (0..WRITERS).map(|writer| {
+            scope.spawn(move || {
+                begin.wait();
+                writes(graph, moments, seed, writer, reading)
+            })
+        });
+        let readers = (0..READERS).map(|reader| {
+            scope.spawn(move || {
+                begin.wait();
+                let txns = reads(graph, moments, Rng::part(seed, 100 + u64::from(reader)), snapshots);
+                reading.fetch_sub(1, Ordering::SeqCst);
+                txns
+            })
+        });
+        let threads: Vec<_> = writers.chain(readers).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("no thread fails")).collect()
+    });
+    if let Err(violation) = history::check(Level::Serializable, &history, |_| false) {
+        panic!("seed {seed}: {violation}");
+    }
+    let added = |event: &Event| {
+        i64::from(matches!(event, Event::Add(..))) - i64::from(matches!(event, Event::Remove(..)))
+    };
+    let edges: i64 = history.iter().flat_map(|txn| &txn.events).map(added).sum();
+    assert_eq!(graph.snapshot().expect("a snapshot").edge_count() as i64, edges, "edges in the end");
+}
+
+/// Sources whose lists are written and read. They lie in several subgraphs.
+const ITEMS: u32 = 6;
+/// Where readers are kept from running, writers end after so many transactions each.
+const MOST_TRANSACTIONS: u32 = 50_000;
+
+fn source(item: u32) -> VertexId {
+    VertexId(item * 50)
+}
+
+fn now(moments: &AtomicU64) -> u64 {
+    moments.fetch_add(1, Ordering::SeqCst)
+}
+
+/// Transactions that add an element to one or two items, each element once, or remove what this thread added before, until nobody
+/// reads.
+fn writes<G: DynamicGraph>(
+    graph: &G,
+    moments: &AtomicU64,
+    seed: u64,
+    writer: u32,
+    reading: &AtomicU64,
+) -> Vec<Txn> {
+    let mut rng = Rng::part(seed, u64::from(writer));
+    let mut own: Vec<(u32, u32)> = Vec::new();
+    let mut next = 0;
+    let go_on = (0..MOST_TRANSACTIONS).take_while(|_| reading.load(Ordering::SeqCst) > 0);
+    go_on
+        .map(|_| {
+            let mut events = Vec::new();
+            for _ in 0..1 + rng.below(2) {
+                if rng.chance(0.48) && !own.is_empty() {
+                    let (item, element) = own.swap_remove(rng.below(own.len() as u64) as usize);
+                    events.push(Event::Remove(item, element));
+                } else {
+                    // Those of different writers alternate, so that they meet in one place of a list.
+                    let element = 400 + next * 3 + writer;
+                    next += 1;
+                    events.push(Event::Add(rng.below(u64::from(ITEMS)) as u32, element));
+                }
+            }
+            own.extend(events.iter().filter_map(|event| match *event {
+                Event::Add(item, element) => Some((item, element)),
+                _ => None,
+            }));
+            let updates: Vec<Update> = events.iter().filter_map(update).collect();
+            let began = now(moments);
+            let ts = write(graph, &updates).timestamp.0;
+            Txn { began, ended: now(moments), start: ts, ts, events }
+        })
+        .collect()
+}
+
+fn update(event: &Event) -> Option<Update> {
+    match *event {
+        Event::Add(item, element) => Some(Update::InsertEdge(source(item), VertexId(element), 1.0)),
+        Event::Remove(item, element) => Some(Update::RemoveEdge(source(item), VertexId(element))),
+        Event::Read(..) => None,
+    }
+}
+
+/// Reads all items in snapshots, in some of them twice.
+fn reads<G: DynamicGraph>(graph: &G, moments: &AtomicU64, mut rng: Rng, snapshots: u32) -> Vec<Txn> {
+    let mut txns = Vec::new();
+    for _ in 0..snapshots {
+        let began = now(moments);
+        let snapshot = graph.snapshot().expect("a snapshot");
+        let mut events = Vec::new();
+        for _ in 0..1 + rng.below(2) {
+            for item in 0..ITEMS {
+                let mut found = Vec::new();
+                let visited = snapshot.visit([source(item)], Direction::Out, |_, run| {
+                    found.extend(run.iter().map(|v| v.0));
+                });
+                visited.expect("the snapshot can be read");
+                found.sort_unstable();
+                events.push(Event::Read(item, found));
+            }
+            thread::yield_now();
+        }
+        let ts = snapshot.timestamp().0;
+        drop(snapshot);
+        txns.push(Txn { began, ended: now(moments), start: ts, ts, events });
+    }
+    txns
+}
