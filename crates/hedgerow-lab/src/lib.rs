@@ -11,6 +11,7 @@ pub mod csr;
 mod error;
 mod flat;
 mod planted;
+pub mod rapidstore;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +20,7 @@ use hedgerow_core::Direction;
 pub use adjlst::Adjlst;
 pub use csr::{Csr, CsrError, CsrOptions, Duplicates, StaticCsr};
 pub use error::LabError;
+pub use rapidstore::RapidStore;
 
 /// What a container is created with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

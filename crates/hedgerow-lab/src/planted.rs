@@ -9,12 +9,20 @@ pub(crate) enum Planted {
     ReadersForgotten,
     /// A reader enters its timestamp in the tracer and does not look whether that one is still the published one.
     RegisteringReaderMissed,
+    /// A transaction is published before its versions are linked.
+    PublishedEarly,
     /// A list takes the newest version of a neighbour, whatever the snapshot.
     NewestVersionRead,
     /// A neighbour that is inserted again after its removal keeps the mark of the removal.
     RemovalKept,
     /// Removed neighbours stay where they were.
     TombstonesKept,
+    /// An id goes into a node of the tree by the node's own byte, whatever the bytes before it.
+    PrefixNotCompared,
+    /// When a leaf is split, what is behind the split is lost if it is a single id.
+    SplitLosesLast,
+    /// The position of a list in the clustered index is not moved when a list before it grows.
+    PlacesNotMoved,
     /// The CSR finds an edge by its source alone.
     TargetNotCompared,
     /// The CSR takes updates and does nothing.

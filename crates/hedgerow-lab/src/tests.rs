@@ -8,6 +8,7 @@ use hedgerow_testkit::{Effort, explored};
 
 use crate::adjlst::{Adjlst, PlainAdjlst, VersionedAdjlst};
 use crate::planted::{Planted, plant, sound};
+use crate::rapidstore::{CopyingRapidStore, PlainRapidStore, RapidStore, RapidStoreOptions, ShortLists};
 use crate::{Csr, CsrOptions, GraphForm, LabError, StaticCsr};
 
 /// Rounds of random sequences; the deep form has as many as its time allows.
@@ -94,6 +95,66 @@ fn faults_of_adjlst_are_found() {
     }
     finds(Planted::RegisteringReaderMissed, || many_histories(adjlst));
     finds(Planted::TombstonesKept, || memory_returns(adjlst));
+}
+
+/// With leaves so short that small graphs have trees of several levels.
+fn small() -> RapidStoreOptions {
+    RapidStoreOptions { segment: 8, longest_short: 6, ..RapidStoreOptions::default() }
+}
+
+fn rapidstore(directed: bool, weighted: bool) -> RapidStore {
+    RapidStore::with_options(form(directed, weighted), small())
+}
+
+#[test]
+fn rapidstore_conforms() {
+    let _sound = sound();
+    conforms("rapidstore", rapidstore, SEQUENCES);
+    conforms_alone(
+        "rapidstore, defaults",
+        |directed, weighted| RapidStore::new(form(directed, weighted)),
+        SEQUENCES / 5,
+    );
+}
+
+#[test]
+fn rapidstore_for_one_user_conforms() {
+    let _sound = sound();
+    conforms_alone(
+        "rapidstore, plain",
+        |d, w| PlainRapidStore::with_options(form(d, w), small()),
+        SEQUENCES / 5,
+    );
+    conforms_alone(
+        "rapidstore, versions",
+        |d, w| CopyingRapidStore::with_options(form(d, w), small()),
+        SEQUENCES / 5,
+    );
+}
+
+#[test]
+fn ablations_of_rapidstore_conform() {
+    let _sound = sound();
+    let trees = RapidStoreOptions { longest_short: 0, ..small() };
+    let radix = RapidStoreOptions { leaf_per_key: true, ..trees };
+    let vectors = RapidStoreOptions { short_lists: ShortLists::Vectors, ..small() };
+    for options in [trees, radix, vectors] {
+        conforms_alone(
+            "rapidstore, ablation",
+            |d, w| RapidStore::with_options(form(d, w), options),
+            SEQUENCES / 10,
+        );
+    }
+}
+
+#[test]
+fn faults_of_rapidstore_are_found() {
+    for fault in [Planted::PlacesNotMoved, Planted::PrefixNotCompared, Planted::SplitLosesLast] {
+        finds(fault, || assert!(all_sequences(rapidstore, SEQUENCES) > 0));
+    }
+    for fault in [Planted::PublishedEarly, Planted::RegisteringReaderMissed] {
+        finds(fault, || many_histories(rapidstore));
+    }
 }
 
 /// A triangle, and what a container that takes no updates does about them.

@@ -26,6 +26,7 @@ macro_rules! counts_of {
 }
 
 mod cancel;
+mod containers;
 mod corrected;
 mod oracles;
 mod paged;

@@ -1,0 +1,129 @@
+//! Leaves: short sorted arrays that never change, shared by all versions that have them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use hedgerow_core::VertexId;
+
+use crate::change::{Change, Effect};
+
+/// Neighbours, ascending within one list, and their weights. Without room to grow: a write copies the leaf in any case.
+#[derive(Clone, Debug)]
+pub(super) struct Leaf {
+    pub(super) targets: Arc<[VertexId]>,
+    /// None where all weigh 1.
+    weights: Option<Arc<[f64]>>,
+}
+
+impl Leaf {
+    pub(super) fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    pub(super) fn weights(&self) -> &[f64] {
+        self.weights.as_deref().unwrap_or(&[])
+    }
+
+    /// Neighbours in a range, and their weights.
+    #[inline]
+    pub(super) fn part(&self, range: Range<usize>) -> (&[VertexId], &[f64]) {
+        let weights = self.weights.as_ref().map_or(&[][..], |weights| &weights[range.clone()]);
+        (&self.targets[range], weights)
+    }
+
+    #[inline]
+    pub(super) fn whole(&self) -> (&[VertexId], &[f64]) {
+        (&self.targets, self.weights())
+    }
+
+    /// The bytes on the heap: the arrays and their counts.
+    pub(super) fn bytes(&self) -> usize {
+        let counts = 16;
+        let weights = self.weights.as_ref().map_or(0, |weights| counts + weights.len() * 8);
+        counts + self.targets.len() * 4 + weights
+    }
+}
+
+/// The weight of one neighbour in a sorted part, if it is there.
+#[inline]
+pub(super) fn find((targets, weights): (&[VertexId], &[f64]), target: VertexId) -> Option<f64> {
+    let i = targets.binary_search(&target).ok()?;
+    Some(weights.get(i).copied().unwrap_or(1.0))
+}
+
+/// Neighbours that are put together for new leaves.
+#[derive(Debug, Default)]
+pub(super) struct Merged {
+    pub(super) targets: Vec<VertexId>,
+    weights: Vec<f64>,
+}
+
+impl Merged {
+    pub(super) fn clear(&mut self) {
+        self.targets.clear();
+        self.weights.clear();
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    pub(super) fn extend(&mut self, (targets, weights): (&[VertexId], &[f64])) {
+        self.targets.extend_from_slice(targets);
+        self.weights.extend_from_slice(weights);
+    }
+
+    pub(super) fn whole(&self) -> (&[VertexId], &[f64]) {
+        (&self.targets, &self.weights)
+    }
+
+    /// A leaf of a range.
+    pub(super) fn leaf(&self, range: Range<usize>) -> Leaf {
+        let weights = self.weights.get(range.clone()).filter(|weights| !weights.is_empty());
+        Leaf { targets: Arc::from(&self.targets[range]), weights: weights.map(Arc::from) }
+    }
+
+    /// Appends a sorted part with changes made, which ascend. The weights of graphs without weights are none.
+    pub(super) fn merge(
+        &mut self,
+        (targets, weights): (&[VertexId], &[f64]),
+        changes: &[Change],
+        weighted: bool,
+    ) -> Effect {
+        let mut effect = Effect::default();
+        let part = |range: Range<usize>| (&targets[range.clone()], weights.get(range).unwrap_or(&[]));
+        let mut done = 0;
+        for change in changes {
+            let at = done + targets[done..].partition_point(|&t| t < change.target);
+            self.extend(part(done..at));
+            let is_there = targets.get(at) == Some(&change.target);
+            done = at + usize::from(is_there);
+            match change.weight {
+                Some(weight) => {
+                    self.targets.push(change.target);
+                    if weighted {
+                        effect.changed |= is_there && weights[at] != weight;
+                        self.weights.push(weight);
+                    }
+                    if !is_there {
+                        effect.add(Effect { entries: 1, changed: true });
+                    }
+                }
+                None if is_there => effect.add(Effect { entries: -1, changed: true }),
+                None => {}
+            }
+        }
+        self.extend(part(done..targets.len()));
+        effect
+    }
+}
+
+/// How many leaves `len` neighbours make, and how many are in each but the last: one leaf as long as they fit, else leaves that are
+/// three quarters full, so that the next writes do not split them again.
+pub(super) fn cut(len: usize, segment: usize) -> usize {
+    if len <= segment {
+        return len.max(1);
+    }
+    let parts = len.div_ceil((segment * 3 / 4).max(1)).max(2);
+    len.div_ceil(parts)
+}
