@@ -7,6 +7,7 @@
 
 mod cli;
 mod demo;
+mod engines;
 mod failure;
 mod figures;
 mod record;

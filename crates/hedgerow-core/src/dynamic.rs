@@ -113,6 +113,16 @@ pub trait DynamicGraph: Sync {
         Ok(self.write(&[Update::InsertEdge(src, dst, weight)])?.edges > 0)
     }
 
+    /// Inserts edges with their weights as one transaction, as [`insert_edge`](Self::insert_edge) does each.
+    ///
+    /// # Errors
+    /// As of [`write`](Self::write).
+    fn insert_edges(&self, edges: &[(VertexId, VertexId, f64)]) -> Result<(), Self::Error> {
+        let updates: Vec<Update> =
+            edges.iter().map(|&(src, dst, weight)| Update::InsertEdge(src, dst, weight)).collect();
+        self.write(&updates).map(drop)
+    }
+
     /// Removes an edge. Returns whether it existed.
     ///
     /// # Errors

@@ -16,6 +16,7 @@ mod page;
 mod reads;
 mod recovery;
 mod selections;
+mod side_by_side;
 mod stream;
 mod update;
 mod vertices;
@@ -35,12 +36,12 @@ use work::Work;
 
 /// Kernels on a live snapshot and on a CSR.
 pub(crate) fn analytics(options: &SuiteOptions) -> Result<()> {
-    run("analytics", options, analytics::run)
+    run_either("analytics", options, analytics::run, side_by_side::analytics)
 }
 
 /// Ingestion without files.
 pub(crate) fn insert(options: &SuiteOptions) -> Result<()> {
-    run("insert", options, insert::run)
+    run_either("insert", options, insert::run, side_by_side::insert)
 }
 
 /// Removing edges and inserting them again.
@@ -50,7 +51,7 @@ pub(crate) fn update(options: &SuiteOptions) -> Result<()> {
 
 /// Point reads and scans, views, one hub.
 pub(crate) fn ops(options: &SuiteOptions) -> Result<()> {
-    run("ops", options, ops::run)
+    run_either("ops", options, ops::run, side_by_side::ops)
 }
 
 /// Readers beside writers; with `readers`, a crowd of short ones.
@@ -92,6 +93,13 @@ pub(crate) fn format(options: &SuiteOptions) -> Result<()> {
 }
 
 const SHUFFLE_SEED: u64 = 7;
+
+type Body = fn(&Work<'_>, &mut Recorder) -> Result<()>;
+
+/// Runs a suite of the store, or where containers of the lab are measured the part of it that they share.
+fn run_either(suite: &'static str, options: &SuiteOptions, of_store: Body, shared: Body) -> Result<()> {
+    run(suite, options, if options.has_container() { shared } else { of_store })
+}
 
 fn run(
     suite: &'static str,

@@ -27,17 +27,17 @@ const LOOP: u64 = 8;
 /// Edges of one call of reads of many.
 const BATCH: usize = 1 << 10;
 /// Sources of two-hop reads, and how many neighbours of each are followed.
-const SOURCES: usize = 256;
-const FOLLOWED: usize = 64;
+pub(super) const SOURCES: usize = 256;
+pub(super) const FOLLOWED: usize = 64;
 const OPENINGS: usize = 100_000;
 /// The most neighbours of the hub.
 const HUB: usize = 1_000_000;
 
 /// What is asked, drawn once for all.
-struct Questions {
-    hits: Vec<(VertexId, VertexId)>,
-    misses: Vec<(VertexId, VertexId)>,
-    vertices: Vec<VertexId>,
+pub(super) struct Questions {
+    pub(super) hits: Vec<(VertexId, VertexId)>,
+    pub(super) misses: Vec<(VertexId, VertexId)>,
+    pub(super) vertices: Vec<VertexId>,
     bound: u32,
 }
 
@@ -94,7 +94,7 @@ pub(super) fn run(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
 }
 
 impl Questions {
-    fn draw(work: &Work<'_>, csr: &Csr) -> Questions {
+    pub(super) fn draw(work: &Work<'_>, csr: &Csr) -> Questions {
         let mut rng = Rng::new(3);
         let edges = &work.graph.edges;
         let mut edge = || edges[rng.below(edges.len() as u64) as usize];

@@ -17,6 +17,17 @@ pub(super) enum Engine {
     Hedgerow,
     /// A plain static CSR under the same kernels.
     Csr,
+    /// Sorted adjacency lists with versions, of the lab.
+    Adjlst,
+    /// RapidStore, of the lab.
+    Rapidstore,
+}
+
+impl Engine {
+    /// Whether this is a container of the lab that changes.
+    fn is_container(self) -> bool {
+        matches!(self, Engine::Adjlst | Engine::Rapidstore)
+    }
 }
 
 /// Options of every suite.
@@ -25,7 +36,8 @@ pub(crate) struct SuiteOptions {
     /// The graph: kron:S[:EF], uniform:S[:EF], file:PATH[:FORMAT], data:NAME
     #[arg(long, default_value = "kron:18", value_name = "G")]
     pub(super) graph: GraphSpec,
-    /// The engines to measure
+    /// The engines to measure. With a container of the lab among them the suites insert, ops and analytics measure all side by
+    /// side, by the same loops
     #[arg(long, value_enum, value_delimiter = ',', default_value = "hedgerow,csr")]
     pub(super) engines: Vec<Engine>,
     /// Threads of the kernels, and the most writers [default: all cores]
@@ -54,6 +66,11 @@ pub(crate) struct SuiteOptions {
 impl SuiteOptions {
     pub(super) fn has(&self, engine: Engine) -> bool {
         self.engines.contains(&engine)
+    }
+
+    /// Whether a container of the lab is measured.
+    pub(super) fn has_container(&self) -> bool {
+        self.engines.iter().any(|engine| engine.is_container())
     }
 
     pub(super) fn threads(&self) -> usize {

@@ -260,3 +260,28 @@ fn stream_compares_ranks_on_fresh_snapshots_with_the_csr() {
     }
     assert!(dir.path().join("files").read_dir().unwrap().next().is_none(), "the store is removed");
 }
+
+#[test]
+fn containers_are_measured_beside_the_store() {
+    let dir = tempfile::tempdir().unwrap();
+    const ENGINES: [&str; 4] = ["csr", "hedgerow", "adjlst", "rapidstore"];
+    let of =
+        |suite: &str| figures(dir.path(), &[suite, "--graph", "kron:8", "--engines", &ENGINES.join(",")]);
+    let insert = of("insert");
+    insert.iter().for_each(|f| check_form(f, "insert", "kron:8"));
+    for engine in &ENGINES[1..] {
+        for metric in ["single.edges_per_s", "batch_1000.edges_per_s", "remove_and_insert.edges_per_s"] {
+            find(&insert, engine, metric);
+        }
+        assert_eq!(find(&insert, engine, "accounted_bytes_per_edge.loaded")["ratio_to"], "csr");
+    }
+    let (ops, analytics) = (of("ops"), of("analytics"));
+    for engine in ENGINES {
+        for metric in ["has_edge_hit.per_s", "scan_sequential.per_s", "two_hop.per_s"] {
+            assert_eq!(find(&ops, engine, metric)["ratio_to"], "csr");
+        }
+        for kernel in ["bfs", "pr", "sssp", "wcc", "tc", "geomean"] {
+            assert_eq!(find(&analytics, engine, &format!("{kernel}.unsettled"))["ratio_to"], "csr");
+        }
+    }
+}

@@ -7,6 +7,8 @@ use crate::clock::Active;
 
 /// How many neighbours are copied out of a list at a time.
 pub(super) const RUN: usize = 1024;
+/// How many at first: some kernels break off after few.
+pub(super) const FIRST_RUN: usize = 128;
 
 /// Neighbours that were copied out of a list, and their weights.
 #[derive(Debug)]
@@ -43,8 +45,9 @@ pub trait List: Default + Send + Sync + 'static {
     fn degree(&self, at: u64) -> usize;
     /// The weight of one neighbour, if there is one; 1 without weights. O(log degree).
     fn find(&self, target: VertexId, at: u64) -> Option<f64>;
-    /// Copies neighbours from `from` on, as many as a run has room for. Returns from where on to continue, if there are more.
-    fn copy(&self, from: u32, at: u64, run: &mut Run) -> Option<u32>;
+    /// Copies neighbours from `from` on, those among the next `most` entries, at most [`RUN`]. Returns from where on to continue, if there
+    /// are more.
+    fn copy(&self, from: u32, at: u64, most: usize, run: &mut Run) -> Option<u32>;
     /// The whole list and its weights, where no version needs to be looked at.
     fn as_slices(&self) -> Option<(&[VertexId], &[f64])>;
     /// The bytes on the heap.
@@ -121,10 +124,10 @@ impl List for PlainList {
         Some(self.weights.get(i).copied().unwrap_or(1.0))
     }
 
-    fn copy(&self, from: u32, _at: u64, run: &mut Run) -> Option<u32> {
+    fn copy(&self, from: u32, _at: u64, most: usize, run: &mut Run) -> Option<u32> {
         let first = self.targets.partition_point(|t| t.0 < from);
         let rest = &self.targets[first..];
-        run.len = rest.len().min(RUN);
+        run.len = rest.len().min(most).min(RUN);
         run.targets[..run.len].copy_from_slice(&rest[..run.len]);
         if let Some(weights) = self.weights.get(first..first + run.len) {
             run.weights[..weights.len()].copy_from_slice(weights);

@@ -23,7 +23,7 @@ mod snapshot;
 mod versioned;
 
 pub use alone::{AdjlstAlone, PlainAdjlst, VersionedAdjlst};
-use list::{List, Run};
+use list::{List, RUN, Run};
 use records::{MOST, Record, Shared};
 pub use snapshot::{AdjlstBlock, AdjlstSnapshot};
 use versioned::VersionedList;
@@ -113,7 +113,7 @@ fn newest_targets<L: List>(record: &Record<L>, direction: Direction) -> Vec<Vert
     let Some(list) = record.list(direction) else { return targets };
     let (mut run, mut from) = (Run::default(), Some(0));
     while let Some(first) = from {
-        from = list.copy(first, u64::MAX >> 1, &mut run);
+        from = list.copy(first, u64::MAX >> 1, RUN, &mut run);
         targets.extend_from_slice(&run.targets[..run.len]);
     }
     targets

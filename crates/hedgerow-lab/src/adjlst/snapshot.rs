@@ -10,7 +10,7 @@ use hedgerow_core::{
     VertexId, WeightedTopology, scan_blocks,
 };
 
-use super::list::{List, Run};
+use super::list::{FIRST_RUN, List, RUN, Run};
 use super::records::{Alone, Records};
 use crate::GraphForm;
 use crate::clock::Reader;
@@ -18,14 +18,14 @@ use crate::flat::FlatLists;
 
 thread_local! {
     /// What a thread copies lists to, between two uses.
-    static RUN: Cell<Option<Run>> = const { Cell::new(None) };
+    static BUFFER: Cell<Option<Run>> = const { Cell::new(None) };
 }
 
 /// Calls `f` with a buffer of this thread; a use within a use gets one of its own.
 fn with_run<T>(f: impl FnOnce(&mut Run) -> T) -> T {
-    let mut run = RUN.take().unwrap_or_default();
+    let mut run = BUFFER.take().unwrap_or_default();
     let made = f(&mut run);
-    RUN.set(Some(run));
+    BUFFER.set(Some(run));
     made
 }
 
@@ -92,15 +92,15 @@ impl<R: Records> AdjlstSnapshot<R> {
             return f(targets, weights);
         }
         with_run(|run| {
-            let mut from = 0;
+            let (mut from, mut most) = (0, FIRST_RUN);
             loop {
                 run.len = 0;
-                let copy = |list: &R::List, run: &mut Run| list.copy(from, self.at, run);
+                let copy = |list: &R::List, run: &mut Run| list.copy(from, self.at, most, run);
                 let next = self.records.read(v, |record| copy(record.list(direction)?, run)).flatten();
                 let weights = if self.form.weighted { &run.weights[..run.len] } else { &[] };
                 f(&run.targets[..run.len], weights)?;
                 let Some(next) = next else { return ControlFlow::Continue(()) };
-                from = next;
+                (from, most) = (next, RUN);
             }
         })
     }

@@ -281,12 +281,12 @@ impl List for VersionedList {
         self.visible_older(target, at)
     }
 
-    fn copy(&self, from: u32, at: u64, run: &mut Run) -> Option<u32> {
+    fn copy(&self, from: u32, at: u64, most: usize, run: &mut Run) -> Option<u32> {
         let first = match from {
             0 => 0,
             _ => self.targets.partition_point(|t| t.0 < from),
         };
-        let end = self.targets.len().min(first + RUN);
+        let end = self.targets.len().min(first + most.min(RUN));
         let (targets, stamps) = (&self.targets[first..end], &self.stamps[first..end]);
         let last_visible = stamp(at, true);
         let mut len = 0;

@@ -221,22 +221,34 @@ impl Side {
             leaves.extend((0..out.len()).step_by(step).map(|at| out.leaf(at..out.len().min(at + step))));
         }
         let taken = first.min(self.leaves.len())..(last + 1).min(self.leaves.len());
-        self.leaves.splice(taken, leaves);
+        // A leaf for a leaf, as mostly: only what is behind the list in it moves.
+        let moves_within = taken.len() == 1 && leaves.len() == 1 && is_short;
+        if moves_within {
+            self.leaves[first] = leaves.swap_remove(0);
+        } else {
+            self.leaves.splice(taken, leaves);
+        }
         if !is_short {
             let index = (self.treed & (local.bit() - 1)).count_ones() as usize;
             self.trees.insert(index, Tree::of(&scratch.list, shape));
             self.treed |= local.bit();
         }
         self.places[local.index()].degree = len as u32;
-        // The lists before it in its leaf may lie in another one now, too.
-        self.place_from(self.places.partition_point(|place| place.leaf < leaf));
+        if is_on(Planted::PlacesNotMoved) {
+            return;
+        }
+        if moves_within {
+            let more = (len as u16).wrapping_sub(degree as u16);
+            let behind = self.places[local.index() + 1..].iter_mut().take_while(|place| place.leaf == leaf);
+            behind.for_each(|place| place.start = place.start.wrapping_add(more));
+        } else {
+            // The lists before it in its leaf may lie in another one now, too.
+            self.place_from(self.places.partition_point(|place| place.leaf < leaf));
+        }
     }
 
     /// Finds where the lists from one on begin, by the lengths of those before.
     fn place_from(&mut self, first: usize) {
-        if is_on(Planted::PlacesNotMoved) && first > 0 {
-            return;
-        }
         let Place { leaf, start, .. } = self.places[first];
         let (mut leaf, mut start) = (usize::from(leaf), usize::from(start));
         for (local, place) in self.places.iter_mut().enumerate().skip(first) {

@@ -1,0 +1,137 @@
+//! The store behind the trait of the containers.
+
+use std::ops::Deref;
+
+use hedgerow::{Direction, Error, Graph, KeyKind, Options, Snapshot, VertexId, View, WriteTxn};
+use hedgerow_core::dynamic::{GraphGuard, Guarded};
+use hedgerow_core::{DynamicGraph, Timestamp, Update, WeightedTopology, Written};
+
+/// How often a transaction that counts what it changes is tried again after conflicts.
+const RETRIES: u32 = 10_000;
+
+/// A store without files with dense keys, of which those of the trait are internal ids, too.
+pub(crate) struct HedgerowEngine {
+    graph: Graph,
+    weighted: bool,
+}
+
+impl HedgerowEngine {
+    /// An empty store that settles nothing by itself.
+    pub(crate) fn new(directed: bool, weighted: bool) -> Result<HedgerowEngine, Error> {
+        let options = Options::new().directed(directed).weighted(weighted).keys(KeyKind::Dense);
+        Ok(HedgerowEngine { graph: options.background_settling(false).in_memory()?, weighted })
+    }
+
+    /// Makes one update in a transaction that reads what it changes, and counts.
+    fn make(&self, txn: &mut WriteTxn, update: Update, written: &mut Written) -> Result<(), Error> {
+        match update {
+            Update::InsertVertex(v) => written.vertices += i64::from(txn.insert_vertex(u64::from(v.0))?),
+            Update::InsertEdge(src, dst, weight) => {
+                let (src, dst) = (u64::from(src.0), u64::from(dst.0));
+                written.vertices += i64::from(txn.insert_vertex(src)?) + i64::from(txn.insert_vertex(dst)?);
+                written.edges += i64::from(!txn.contains_edge(src, dst)?);
+                if self.weighted {
+                    txn.put_weighted_edge(src, dst, weight)?;
+                } else {
+                    txn.put_edge(src, dst)?;
+                }
+            }
+            Update::RemoveEdge(src, dst) => {
+                written.edges -= i64::from(txn.remove_edge(u64::from(src.0), u64::from(dst.0))?);
+            }
+            Update::RemoveVertex(v) => {
+                let v = u64::from(v.0);
+                let degree = |txn: &mut WriteTxn, direction| -> Result<i64, Error> {
+                    Ok(txn.degree(v, direction)?.unwrap_or(0) as i64)
+                };
+                written.edges -= degree(txn, Direction::Out)?;
+                if self.graph.config().directed {
+                    let has_loop = txn.contains_edge(v, v)?;
+                    written.edges -= degree(txn, Direction::In)? - i64::from(has_loop);
+                }
+                written.vertices -= i64::from(txn.remove_vertex(v)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A snapshot with its view.
+pub(crate) struct EngineGuard(Snapshot);
+
+impl Deref for EngineGuard {
+    type Target = View;
+
+    #[inline]
+    fn deref(&self) -> &View {
+        self.0.view().expect("the view was made when the snapshot was opened")
+    }
+}
+
+impl GraphGuard for EngineGuard {
+    fn timestamp(&self) -> Timestamp {
+        self.0.timestamp()
+    }
+
+    #[inline]
+    fn search_edge(&self, src: VertexId, dst: VertexId) -> Option<f64> {
+        let view: &View = self;
+        if view.has_weights() {
+            return view.weighted_neighbors(src, Direction::Out).weight_of(dst);
+        }
+        self.0.contains_edge_by_id(src, dst).ok()?.then_some(1.0)
+    }
+}
+
+impl DynamicGraph for HedgerowEngine {
+    type Error = Error;
+    type Snapshot = Guarded<EngineGuard>;
+
+    fn write(&self, updates: &[Update]) -> Result<Written, Error> {
+        let (written, timestamp) = self.graph.transact(RETRIES, |txn| {
+            let mut written = Written::default();
+            updates.iter().try_for_each(|&update| self.make(txn, update, &mut written))?;
+            Ok(written)
+        })?;
+        Ok(Written { timestamp, ..written })
+    }
+
+    /// With its view, so that reads and kernels find it made.
+    fn snapshot(&self) -> Result<Self::Snapshot, Error> {
+        let snapshot = self.graph.snapshot()?;
+        snapshot.view()?;
+        Ok(Guarded(EngineGuard(snapshot)))
+    }
+
+    fn reclaim(&self) -> Result<(), Error> {
+        self.graph.settle()
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.graph.stats().map_or(0, |stats| stats.memory_bytes() as usize)
+    }
+
+    fn insert_edge(&self, src: VertexId, dst: VertexId, weight: f64) -> Result<bool, Error> {
+        let (src, dst) = (u64::from(src.0), u64::from(dst.0));
+        if self.weighted {
+            self.graph.put_weighted_edge(src, dst, weight)
+        } else {
+            self.graph.put_edge(src, dst)
+        }
+    }
+
+    fn insert_edges(&self, edges: &[(VertexId, VertexId, f64)]) -> Result<(), Error> {
+        let mut txn = self.graph.write()?;
+        let key = |v: VertexId| u64::from(v.0);
+        if self.weighted {
+            txn.put_weighted_edges(edges.iter().map(|&(src, dst, weight)| (key(src), key(dst), weight)))?;
+        } else {
+            txn.put_edges(edges.iter().map(|&(src, dst, _)| (key(src), key(dst))))?;
+        }
+        txn.commit().map(drop)
+    }
+
+    fn remove_edge(&self, src: VertexId, dst: VertexId) -> Result<bool, Error> {
+        self.graph.remove_edge(u64::from(src.0), u64::from(dst.0))
+    }
+}
