@@ -90,7 +90,8 @@ fn main() -> Result<(), Failure> {
             values.sort_by(f64::total_cmp);
             values[values.len() / 2]
         };
-        let row: Vec<String> = (0..COLUMNS.len()).map(|column| format!("{:.2}", median(column))).collect();
+        let shown = |figure: f64| if figure.is_nan() { String::new() } else { format!("{figure:.2}") };
+        let row: Vec<String> = (0..COLUMNS.len()).map(|column| shown(median(column))).collect();
         println!("| {name} | {} |", row.join(" | "));
     }
     Ok(())

@@ -31,20 +31,31 @@ struct Totals {
     edges: AtomicI64,
 }
 
+/// On cache lines of its own: writers on other processors write to the rest.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Apart<T>(T);
+
+/// What a writer changes when it publishes.
+#[derive(Debug, Default)]
+struct Published {
+    timestamp: AtomicU64,
+    /// After the last transaction with an even timestamp, and after the last with an odd one.
+    totals: [Totals; 2],
+}
+
 /// The clock of a container, and its reader tracer.
 #[derive(Debug)]
 pub(crate) struct Clock {
-    drawn: AtomicU64,
-    published: AtomicU64,
-    /// After the last transaction with an even timestamp, and after the last with an odd one.
-    totals: [Totals; 2],
+    drawn: Apart<AtomicU64>,
+    published: Apart<Published>,
     slots: Box<[AtomicU64]>,
 }
 
 impl Default for Clock {
     fn default() -> Self {
         let slots = (0..READERS).map(|_| AtomicU64::new(FREE)).collect();
-        Clock { drawn: AtomicU64::new(0), published: AtomicU64::new(0), totals: Default::default(), slots }
+        Clock { drawn: Apart::default(), published: Apart::default(), slots }
     }
 }
 
@@ -52,13 +63,14 @@ impl Clock {
     /// The next timestamp. Only while all locks of the transaction are held, so that the order of timestamps is one in which
     /// transactions that meet can have run.
     pub(crate) fn draw(&self) -> u64 {
-        self.drawn.fetch_add(1, SeqCst) + 1
+        self.drawn.0.fetch_add(1, SeqCst) + 1
     }
 
     /// Publishes the transaction of `timestamp`, which made so many vertices and edges more, after all before it.
     pub(crate) fn publish(&self, timestamp: u64, vertices: i64, edges: i64) {
         let mut asked = 0;
-        while self.published.load(SeqCst) != timestamp - 1 {
+        let published = &self.published.0;
+        while published.timestamp.load(SeqCst) != timestamp - 1 {
             asked += 1;
             if asked % SPINS == 0 {
                 std::thread::yield_now();
@@ -66,15 +78,15 @@ impl Clock {
                 std::hint::spin_loop();
             }
         }
-        let [before, after] = [timestamp - 1, timestamp].map(|t| &self.totals[(t & 1) as usize]);
+        let [before, after] = [timestamp - 1, timestamp].map(|t| &published.totals[(t & 1) as usize]);
         after.vertices.store(before.vertices.load(SeqCst) + vertices, SeqCst);
         after.edges.store(before.edges.load(SeqCst) + edges, SeqCst);
-        self.published.store(timestamp, SeqCst);
+        published.timestamp.store(timestamp, SeqCst);
     }
 
     /// The last transaction that is published.
     pub(crate) fn published(&self) -> u64 {
-        self.published.load(SeqCst)
+        self.published.0.timestamp.load(SeqCst)
     }
 
     /// Enters a reader. O(slots).
@@ -92,7 +104,7 @@ impl Clock {
             let timestamp = stale.unwrap_or_else(|| self.published());
             self.slots[slot].store(timestamp, SeqCst);
             // Those of this timestamp are overwritten by the next but one, which begins only when this one is published no more.
-            let totals = &self.totals[(timestamp & 1) as usize];
+            let totals = &self.published.0.totals[(timestamp & 1) as usize];
             let (vertices, edges) = (totals.vertices.load(SeqCst), totals.edges.load(SeqCst));
             if self.published() == timestamp || stale.is_some() {
                 return Ok(Reader { clock: self.clone(), slot, timestamp, vertices, edges });
