@@ -30,6 +30,7 @@ use hedgerow_txn::{CommitThreads, with_commit_threads};
 use super::op::OpKind;
 use super::order::{draw, must_apply};
 use super::request::{Outcome, Request};
+use super::validate::LatchKey;
 use crate::config::Isolation;
 use crate::error::{CommitError, Result};
 use crate::state::pages::CommitLoads;
@@ -88,7 +89,7 @@ pub(crate) fn commit_unpublished<'j>(
         let attempts = |threads: &CommitThreads<'j>| -> Result<Attempt> {
             let mut last = Attempt::Moved;
             for _ in 0..MAX_RESTARTS {
-                last = attempt(engine, request, threads, &mut loads)?;
+                last = attempt(engine, request, threads)?;
                 if !matches!(last, Attempt::Moved) {
                     break;
                 }
@@ -99,9 +100,12 @@ pub(crate) fn commit_unpublished<'j>(
             Attempt::Committed(outcome) => return Ok(Some(outcome)),
             Attempt::Moved => return Ok(None),
             // Neither a latch nor the threads of commits are held: it may wait for a checkpoint.
-            Attempt::CutShort { used } => engine.find_room_for_batch(used, cut_short)?,
+            Attempt::Load(unloaded) => engine.load_for_commit(&mut loads, &unloaded)?,
+            Attempt::CutShort { used } => {
+                loads.note_merges(engine.find_room_for_batch(used, cut_short)?);
+                cut_short += 1;
+            }
         }
-        cut_short += 1;
     }
 }
 
@@ -110,18 +114,15 @@ enum Attempt {
     Committed(Outcome),
     /// A key named something else before the latches were held, or a page was made of which none was there.
     Moved,
+    /// These subgraphs are to be in memory first.
+    Load(Vec<LatchKey>),
     /// The memory limit left no room for its merges beside the bytes that were used before.
     CutShort {
         used: u64,
     },
 }
 
-fn attempt<'j>(
-    engine: &'j Engine,
-    request: &'j Request<'_>,
-    threads: &CommitThreads<'j>,
-    loads: &mut CommitLoads,
-) -> Result<Attempt> {
+fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThreads<'j>) -> Result<Attempt> {
     let attributed = !engine.schema.default_is_plain();
     let labels = ByLabel::of(engine, request.ops, attributed);
     let each = labels.each(request.ops.len());
@@ -150,8 +151,7 @@ fn attempt<'j>(
     if !unloaded.is_empty() {
         // Without latches: pages are read from files.
         drop((parts, keys));
-        engine.load_for_commit(loads, &unloaded)?;
-        return Ok(Attempt::Moved);
+        return Ok(Attempt::Load(unloaded));
     }
     if parts.iter().any(|part| part.is_cut_short) {
         return Ok(Attempt::CutShort { used });

@@ -59,7 +59,10 @@ pub(super) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
         match attempted? {
             Attempt::Done(outcome) => return Ok(outcome),
             Attempt::Load(unloaded) => engine.load_for_commit(&mut loads, &unloaded)?,
-            Attempt::Room(needed) => engine.make_room_to_merge(&mut loads, needed)?,
+            Attempt::Room(needed) => {
+                engine.find_room_to_merge(needed)?;
+                loads.note_merges(needed);
+            }
             Attempt::Again(more) => {
                 extra.extend(more);
                 extra.sort_unstable();

@@ -17,6 +17,8 @@ pub(crate) struct Eviction {
     gone: AtomicU64,
     /// The last subgraph that was looked at.
     hand: Mutex<Option<(LabelId, SubgraphId)>>,
+    /// Held by the commit that has a second time read back what it needs: two of them would take each other's subgraphs out of memory.
+    turn: Mutex<()>,
     /// What files say as of timestamps that readers hold.
     pub(crate) page_versions: PageVersions,
     /// Checkpoints that memory asks for.
@@ -36,6 +38,7 @@ impl Eviction {
             happens,
             gone,
             hand: Mutex::new(None),
+            turn: Mutex::new(()),
             page_versions: PageVersions::default(),
             demand: CheckpointDemand::new(),
             #[cfg(feature = "planted-faults")]
@@ -68,6 +71,11 @@ impl Eviction {
     /// The last subgraph that was looked at; held by who takes chains out of memory.
     pub(crate) fn hand(&self) -> MutexGuard<'_, Option<(LabelId, SubgraphId)>> {
         self.hand.lock()
+    }
+
+    /// The turn of commits that need much memory at once, waited for with nothing held.
+    pub(crate) fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock()
     }
 
     /// A subgraph was taken out of memory. Called under its latch.

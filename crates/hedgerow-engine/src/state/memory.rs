@@ -97,6 +97,21 @@ impl Need {
         Need { bytes, spare: unopened(limit), block, for_reads: 0, buffers: buffers(limit) / 2 }
     }
 
+    /// Of a read into the arena that is only wished for: it leaves `left` beside what it loads.
+    pub(super) fn of_wish(bytes: u64, left: u64, promised: u64, limit: u64) -> Need {
+        Need { bytes: bytes.saturating_add(left), ..Need::of_load(bytes, promised, limit) }
+    }
+
+    /// Of what a commit is about to load into the arena, and then merges, which take pieces that are freed only when it is over.
+    pub(super) fn of_loads(lists: u64, merges: u64, limit: u64) -> Need {
+        Need { block: merges, ..Need::of_commit(lists.saturating_add(merges), limit) }
+    }
+
+    /// Whether the limit has as much at all, with nothing in memory.
+    pub(super) fn is_within(&self, limit: u64) -> bool {
+        self.bytes.saturating_add(self.spare).saturating_add(self.buffers) <= limit
+    }
+
     /// Of a small read that may have what is left for blocks that fit no gap, and for buffers that are not there.
     pub(super) fn of_last(bytes: u64) -> Need {
         Need { bytes, spare: 0, block: bytes, for_reads: 0, buffers: 0 }
@@ -210,7 +225,7 @@ impl Core {
     /// Why a commit is refused that needs so many bytes.
     pub(super) fn no_room(&self, limit: u64, needed: u64) -> Error {
         let used = self.account().used();
-        let kept = (self.taken(limit) - used).saturating_add(spare(limit));
+        let kept = self.taken(limit).saturating_sub(used).saturating_add(spare(limit));
         CommitError::MemoryLimit { limit, used, needed: needed.saturating_add(kept) }.into()
     }
 

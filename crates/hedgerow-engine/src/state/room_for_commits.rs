@@ -10,18 +10,18 @@ const LEAST_OF_BATCH: u64 = 16;
 
 impl Core {
     /// Makes room for a batch that was cut short `times` times before, for want of room beside `used` bytes: more each time, since nobody
-    /// knows what its merges take.
+    /// knows what its merges take. Returns for how many bytes.
     ///
     /// # Errors
     /// [`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit) where nothing can leave memory, or that was not enough.
-    pub(crate) fn find_room_for_batch(&self, used: u64, times: u32) -> Result<()> {
+    pub(crate) fn find_room_for_batch(&self, used: u64, times: u32) -> Result<u64> {
         let limit = self.memory_limit.unwrap_or(u64::MAX);
         let share = LEAST_OF_BATCH >> times;
         if share < 2 || self.durable.is_none() {
             // It needs more than was left.
             return Err(self.no_room(limit, limit.saturating_sub(used)));
         }
-        self.find_room(limit, Need::of_merge(limit / share, limit))
+        self.find_room(limit, Need::of_merge(limit / share, limit)).map(|()| limit / share)
     }
 
     /// As many bytes as merges take that the limit has no room for, if so. Small ones fit what commits leave free. `bytes` says what they
@@ -44,13 +44,21 @@ impl Core {
         self.memory_limit.map_or(Ok(()), |limit| self.find_room(limit, Need::of_merge(needed, limit)))
     }
 
-    /// Makes room for what a commit is about to load into the arena, and holds nothing. Little of it makes room for itself.
+    /// Makes room for what a commit is about to load into the arena, and holds nothing, and for its merges. Little of it makes room for itself.
+    /// For more than the limit has at all everything leaves memory that can, and nothing is waited for, nor where the caller says so.
     ///
     /// # Errors
     /// Those of [`check_room`](Self::check_room).
-    pub(super) fn find_room_to_load(&self, bytes: u64) -> Result<()> {
+    pub(super) fn find_room_to_load(&self, lists: u64, merges: u64, waits: bool) -> Result<()> {
+        let bytes = lists.saturating_add(merges);
         let Some(limit) = self.memory_limit.filter(|&limit| is_large(limit, bytes)) else { return Ok(()) };
-        let need = Need::of_commit(bytes, limit);
-        if self.fits_now(limit, need) { Ok(()) } else { self.find_room(limit, need) }
+        let need = Need::of_loads(lists, merges, limit);
+        if self.fits_now(limit, need) {
+            return Ok(());
+        }
+        if waits && need.is_within(limit) {
+            return self.find_room(limit, need);
+        }
+        if self.has_room_without_kept(limit, need) { Ok(()) } else { Err(self.no_room(limit, bytes)) }
     }
 }

@@ -71,6 +71,7 @@ fn peak(kernel: &'static Kernel, g: &Csr, threads: usize) -> u64 {
     let small = weighted_graph(3, &[(0, 1), (1, 2)], g.is_directed(), |_| 1.0);
     with_threads(threads, || {
         // Threads take memory once.
+        rayon::broadcast(|_| ());
         drop(kernel.trial(VertexId(0), VertexId(2)).run(&small, &Cancel::new()).expect(kernel.name));
         let before = ALLOCATOR.current_usage();
         ALLOCATOR.reset_peak_usage();

@@ -2,8 +2,8 @@
 //!
 //! Subgraphs of 64 vertices, each with a chain of versions (section 5). A writer locks the subgraphs that it touches in ascending
 //! order, makes new versions of them by copying what it changes, draws a timestamp, links the versions, and publishes; then it
-//! unlinks the versions that no reader of the reader tracer sees. A reader takes no locks: it enters the tracer and collects one
-//! version for each subgraph. In a version (section 6) short lists lie together in a clustered index, and each long one in a
+//! unlinks the versions that no reader of the reader tracer sees. A reader enters the tracer and collects one version for each subgraph, under a lock that is held while a
+//! pointer is copied; then it takes none. In a version (section 6) short lists lie together in a clustered index, and each long one in a
 //! compressed radix tree. [`RapidStore`] is the whole container, [`RapidStoreAlone`] the same for one user at a time. Parameters and
 //! deviations: `docs/design/lab.md`.
 
@@ -51,7 +51,7 @@ struct Slot {
 /// Subgraphs with copy-on-write versions, and locks for writers alone.
 pub struct RapidStore {
     slots: Growing<Slot, SUBGRAPHS>,
-    /// One more than the last subgraph that a writer has locked.
+    /// One more than the last subgraph that has a version.
     bound: AtomicUsize,
     clock: Arc<Clock>,
     form: GraphForm,
@@ -103,11 +103,6 @@ impl RapidStore {
             let locked =
                 Locked { drafts: Drafts { subgraphs: drafts, shape: self.shape, in_place: false }, slots };
             if !draft::add_neighbors(&locked.drafts, updates, self.form, &mut subgraphs) {
-                if let Some(last) =
-                    subgraphs.last().filter(|last| last.index() >= self.bound.load(Ordering::Relaxed))
-                {
-                    self.bound.fetch_max(last.index() + 1, Ordering::Relaxed);
-                }
                 return locked;
             }
         }
@@ -120,7 +115,7 @@ impl RapidStore {
 
 impl Locked<'_> {
     /// Draws the timestamp, links the new versions, and publishes them.
-    fn commit(&mut self, clock: &Clock, more: change::More) -> u64 {
+    fn commit(&mut self, clock: &Clock, bound: &AtomicUsize, more: change::More) -> u64 {
         let timestamp = clock.draw();
         let is_early = is_on(Planted::PublishedEarly);
         if is_early {
@@ -133,6 +128,9 @@ impl Locked<'_> {
             let version = Arc::get_mut(new).expect("a version of this transaction alone");
             version.replaces(draft.base.take(), timestamp);
             slot.newest.store(Some(new.clone()));
+            if draft.subgraph.index() >= bound.load(Ordering::Relaxed) {
+                bound.fetch_max(draft.subgraph.index() + 1, Ordering::Relaxed);
+            }
         }
         if !is_early {
             clock.publish(timestamp, more.vertices, more.edges);
@@ -153,7 +151,7 @@ impl DynamicGraph for RapidStore {
             // What this transaction has read is as of now: its locks keep others from changing it.
             return Ok(Written { timestamp: Timestamp(self.clock.published()), vertices: 0, edges: 0 });
         }
-        let timestamp = locked.commit(&self.clock, more);
+        let timestamp = locked.commit(&self.clock, &self.bound, more);
         let active = self.clock.active();
         locked
             .drafts
@@ -166,7 +164,7 @@ impl DynamicGraph for RapidStore {
 
     fn snapshot(&self) -> Result<RapidStoreSnapshot, LabError> {
         let reader = self.clock.register()?;
-        // After the registration: what the reader sees was locked, and so counted, before.
+        // After the registration: what the reader sees was linked, and so counted, before it was published.
         let bound = self.bound.load(Ordering::Relaxed);
         let at = reader.timestamp().0;
         let version = |i: usize| self.slots.get(i)?.newest.load()?.at(at);

@@ -19,7 +19,7 @@ use hedgerow_testkit::{Damage, Effort, evicts, explored};
 
 use plan::Plan;
 
-/// Rounds of `make test`; each has its own seed and explores about 3,000 states.
+/// Rounds of `make test`; each has its own seed and explores about 3,900 states.
 const ROUNDS: u64 = 14;
 const FLOOR: u64 = 50_000;
 const MODE_FLOOR: u64 = 1_000;

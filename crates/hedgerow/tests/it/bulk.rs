@@ -59,7 +59,7 @@ fn operations(generator: &mut Generator, model: &Model, count: usize, all: bool)
 fn round(seed: u64) -> Result<u64, String> {
     let config = ModelConfig::all().nth((seed % 12) as usize).expect("twelve kinds");
     let config = if (seed + seed / 12).is_multiple_of(2) { config } else { config.with_labels() };
-    let universe = [4, 60, 500, 20_000][((seed + seed / 12) % 4) as usize];
+    let universe = [4, 60, 500, 20_000][((seed / 24 + seed % 12 / 2) % 4) as usize];
     let disk = SimFs::new();
     let options =
         common::options(config).durability([Durability::Sync, Durability::Manual][(seed % 2) as usize]);

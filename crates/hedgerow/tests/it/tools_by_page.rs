@@ -341,7 +341,7 @@ fn change(graph: &Graph) {
 
 #[test]
 fn backups_checkpoints_and_compaction_keep_within_the_limit_and_lose_nothing() {
-    for (kind, disk) in stores_of(&[Kind::Labels]) {
+    for (kind, disk) in stores_of(&[Kind::Directed, Kind::Labels]) {
         let whole = open(*kind, disk, None);
         change(&whole);
         let expected = content(&whole);

@@ -107,7 +107,7 @@ impl Core {
     }
 
     /// Whether a page is a good part of the memory limit: then only those of its chains come into memory that somebody needs.
-    fn is_large_page(&self, id: PageId) -> bool {
+    pub(super) fn is_large_page(&self, id: PageId) -> bool {
         self.memory_limit.is_some_and(|limit| self.bytes_to_load(id) > limit / LARGE)
     }
 
@@ -171,9 +171,6 @@ impl Core {
         let page = id.page();
         let is_unloaded = self.is_unloaded(id.label, id.subgraph);
         let bytes = if is_unloaded { self.bytes_to_load(page) } else { self.bytes_to_reload(page) };
-        self.fits_now(
-            limit,
-            Need::of_load(bytes.saturating_add(limit / FREE), self.reservations.promised(), limit),
-        )
+        self.fits_now(limit, Need::of_wish(bytes, limit / FREE, self.reservations.promised(), limit))
     }
 }

@@ -1,10 +1,11 @@
 //! What a commit reads back into memory before it latches.
 
+use hedgerow_core::sync::MutexGuard;
 use hedgerow_core::{LabelId, SubgraphId};
 use hedgerow_mem::table::PAGE;
 
 use super::page_of;
-use crate::error::{Error, Result, StorageError};
+use crate::error::{CommitError, Error, Result, StorageError};
 use crate::state::store::Core;
 
 /// A commit that so many times did not find in memory, under its latches, what it had loaded is refused.
@@ -12,47 +13,47 @@ const MOST_LOADS: u32 = 8;
 
 /// What a commit needs in memory at the same time, as far as its attempts have told.
 #[derive(Default)]
-pub(crate) struct CommitLoads {
+pub(crate) struct CommitLoads<'c> {
     /// What it had to have read back. Sorted.
     subgraphs: Vec<(LabelId, SubgraphId)>,
     loads: u32,
     merges: u64,
+    turn: Option<MutexGuard<'c, ()>>,
 }
 
-impl CommitLoads {
+impl CommitLoads<'_> {
     fn add(&mut self, more: &[(LabelId, SubgraphId)]) {
         self.subgraphs.extend(more);
         self.subgraphs.sort_unstable();
         self.subgraphs.dedup();
         self.loads += 1;
     }
+
+    /// Its merges take so many bytes, for which room was found. What it had loaded may have left memory for it, so that it asks for room for both when it
+    /// loads that again.
+    pub(crate) fn note_merges(&mut self, bytes: u64) {
+        self.merges = bytes.max(self.merges);
+    }
 }
 
 impl Core {
     /// Loads `unloaded` for a commit that has let go of all that it held, and what it had loaded before if that left memory since. Room for all
     /// of it, and for its merges, is made first: where each subgraph made room for itself, those of the same commit left memory for it, and a
-    /// commit of many subgraphs in a small memory never had all of its own. Where the limit leaves no room, it waits for a checkpoint as it does
-    /// before it begins (rule E7).
+    /// commit of many subgraphs in a small memory never had all of its own. From the second time on it waits for a checkpoint where the limit leaves no
+    /// room, as it does before it begins (rule E7), and for other commits that have come to this.
     ///
     /// # Errors
-    /// [`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit) where what it needs does not fit; damage and the system's errors.
-    pub(crate) fn load_for_commit(
-        &self,
-        loads: &mut CommitLoads,
+    /// [`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit) where what it needs does not fit; those of a commit that waits; damage and the
+    /// system's errors.
+    pub(crate) fn load_for_commit<'c>(
+        &'c self,
+        loads: &mut CommitLoads<'c>,
         unloaded: &[(LabelId, SubgraphId)],
     ) -> Result<()> {
         loads.add(unloaded);
-        let lists = self.bytes_to_load_all(&loads.subgraphs);
-        let needed = lists.saturating_add(loads.merges);
-        // What lists take is an estimate, and gaps of the arena may not fit: more room each time, if there is.
-        let more = lists / 2 * u64::from(loads.loads - 1);
-        let room = self
-            .find_room_to_load(needed.saturating_add(more))
-            .or_else(|error| if more > 0 { self.find_room_to_load(needed) } else { Err(error) });
-        if loads.loads > MOST_LOADS {
-            return room.and(Err(self.no_room(self.memory_limit.unwrap_or(u64::MAX), needed)));
+        if let Some(limit) = self.memory_limit {
+            self.find_room_for_loads(limit, loads)?;
         }
-        // What lists and merges take is an estimate: where the limit has no room for it, nothing else is in memory, and it is tried all the same.
         let load = || self.load_subgraphs(loads.subgraphs.iter().copied());
         match load() {
             Err(Error::Storage(StorageError::MemoryLimit { needed, .. })) => {
@@ -63,27 +64,41 @@ impl Core {
         }
     }
 
-    /// Makes room for merges of a commit that has let go of all that it held. What it had loaded may leave memory for it, so that it asks for room
-    /// for both when it [loads](Self::load_for_commit) that again.
-    ///
-    /// # Errors
-    /// As of [`find_room_to_merge`](Self::find_room_to_merge).
-    pub(crate) fn make_room_to_merge(&self, loads: &mut CommitLoads, needed: u64) -> Result<()> {
-        loads.merges = needed.max(loads.merges);
-        self.find_room_to_merge(needed)
+    fn find_room_for_loads<'c>(&'c self, limit: u64, loads: &mut CommitLoads<'c>) -> Result<()> {
+        let again = loads.loads > 1;
+        if again && loads.turn.is_none() {
+            loads.turn = Some(self.eviction.turn());
+        }
+        let lists = self.bytes_to_load_all(&loads.subgraphs);
+        // What lists take is an estimate, and gaps of the arena may not fit: more room each time, if there is.
+        let more = (lists / 2).saturating_mul(u64::from(loads.loads - 1));
+        let room = match self.find_room_to_load(lists.saturating_add(more), loads.merges, false) {
+            Err(_) if again => self.find_room_to_load(lists, loads.merges, true),
+            room => room,
+        };
+        if loads.loads > MOST_LOADS {
+            return room.and(Err(self.no_room(limit, lists.saturating_add(loads.merges))));
+        }
+        match room {
+            // Where the limit has no room for what was estimated, nothing else is in memory, and it is tried all the same.
+            Err(Error::Commit(CommitError::MemoryLimit { .. })) => Ok(()),
+            room => room,
+        }
     }
 
-    /// About what subgraphs take that are read back, in the order of their labels and ids: by what those of a page take in the mean.
+    /// About what subgraphs take that are read back, in the order of their labels and ids: by what those of a page take in the mean, and all of a
+    /// page that comes as a whole.
     fn bytes_to_load_all(&self, subgraphs: &[(LabelId, SubgraphId)]) -> u64 {
-        if self.memory_limit.is_none() {
-            return 0;
-        }
         let pages = subgraphs.chunk_by(|&(a, s), &(b, t)| page_of(a, s) == page_of(b, t));
         let (mut sum, mut largest) = (0u64, 0);
         for some in pages {
-            let bytes = self.bytes_to_load(page_of(some[0].0, some[0].1));
+            let (label, first) = some[0];
+            let page = page_of(label, first);
+            let bytes = self.bytes_to_load(page);
             largest = bytes.max(largest);
-            sum = sum.saturating_add(bytes / PAGE as u64 * some.len() as u64);
+            let is_whole = self.is_unloaded(label, first) && !self.is_large_page(page);
+            let of_some = if is_whole { bytes } else { bytes / PAGE as u64 * some.len() as u64 };
+            sum = sum.saturating_add(of_some);
         }
         // Lists differ in length: of many it matters less.
         sum.saturating_add(sum / 8).saturating_add(largest / 4)
