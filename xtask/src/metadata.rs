@@ -48,10 +48,10 @@ impl Workspace {
         self.packages.iter().filter(has).map(|p| p.name.as_str())
     }
 
-    /// The names of all examples of the default members, sorted.
-    pub(crate) fn examples(&self) -> Vec<&str> {
-        let members = self.packages.iter().filter(|p| p.is_default);
-        let mut names: Vec<&str> = members.flat_map(|p| p.examples.iter().map(String::as_str)).collect();
+    /// The names of the examples of a package, sorted.
+    pub(crate) fn examples_of(&self, package: &str) -> Vec<&str> {
+        let package = self.packages.iter().filter(|p| p.name == package);
+        let mut names: Vec<&str> = package.flat_map(|p| p.examples.iter().map(String::as_str)).collect();
         names.sort_unstable();
         names
     }

@@ -282,10 +282,10 @@ fn unit(root: &Path, workspace: &Workspace) -> Plan {
     }
     let examples = Step::cargo(root, &["build", "--locked", PLANTED_FAULTS, "--examples"]);
     let plan = Plan::default().test(Step::cargo(root, &arguments)).build(examples);
-    workspace.examples().into_iter().fold(plan, |plan, name| run_example(plan, root, name))
+    workspace.examples_of("hedgerow").into_iter().fold(plan, |plan, name| run_example(plan, root, name))
 }
 
-/// Runs a program of `examples/`, which users copy. It may write to the path that it is given.
+/// Runs a program of `examples/` of the crate that users depend on, which they copy. It may write to the path that it is given.
 fn run_example(plan: Plan, root: &Path, name: &str) -> Plan {
     let program = plan::target_folder(root).join("debug/examples").join(name);
     let scratch = std::env::temp_dir().join(format!("hedgerow-{name}-{}", std::process::id()));
