@@ -17,7 +17,7 @@ pub(crate) struct Eviction {
     gone: AtomicU64,
     /// The last subgraph that was looked at.
     hand: Mutex<Option<(LabelId, SubgraphId)>>,
-    /// Held by the commit that has a second time read back what it needs: two of them would take each other's subgraphs out of memory.
+    /// Held by a commit from its second load on, until it ends: two commits that load much would evict each other's subgraphs.
     turn: Mutex<()>,
     /// What files say as of timestamps that readers hold.
     pub(crate) page_versions: PageVersions,
@@ -73,7 +73,7 @@ impl Eviction {
         self.hand.lock()
     }
 
-    /// The turn of commits that need much memory at once, waited for with nothing held.
+    /// The turn of commits that load a second time. Blocks until the commit that has it ends; called with nothing held.
     pub(crate) fn turn(&self) -> MutexGuard<'_, ()> {
         self.turn.lock()
     }

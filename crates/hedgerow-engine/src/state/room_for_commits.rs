@@ -44,8 +44,9 @@ impl Core {
         self.memory_limit.map_or(Ok(()), |limit| self.find_room(limit, Need::of_merge(needed, limit)))
     }
 
-    /// Makes room for what a commit is about to load into the arena, and holds nothing, and for its merges. Little of it makes room for itself.
-    /// For more than the limit has at all everything leaves memory that can, and nothing is waited for, nor where the caller says so.
+    /// Makes room for the `lists` that a commit is about to load into the arena, and for its `merges`, both in bytes; the commit holds nothing. Where
+    /// both are small nothing is done: each load makes room for itself. If the commit `waits`, and the limit is large enough for both, it waits for
+    /// checkpoints; else what can be evicted is.
     ///
     /// # Errors
     /// Those of [`check_room`](Self::check_room).

@@ -45,25 +45,24 @@ pub struct AdjlstSnapshot<R> {
 impl<L: List> AdjlstSnapshot<Alone<L>> {
     /// Of a table that does not change meanwhile.
     pub(super) fn alone(records: Arc<Alone<L>>, form: GraphForm) -> Self {
-        let (at, vertices, edges) = (records.at, records.vertices as usize, records.edges as u64);
-        let bound = records.bound();
-        AdjlstSnapshot {
-            records,
-            form,
-            at,
-            vertices,
-            edges,
-            bound,
-            flat: FlatLists::default(),
-            _reader: None,
-        }
+        let seen = (records.at, records.vertices as usize, records.edges as u64);
+        AdjlstSnapshot::new(records, form, seen, None)
     }
 }
 
 impl<R: Records> AdjlstSnapshot<R> {
     /// Of a table to which others write.
     pub(super) fn registered(records: Arc<R>, form: GraphForm, reader: Reader) -> Self {
-        let (at, vertices, edges) = (reader.timestamp().0, reader.vertices(), reader.edges());
+        let seen = (reader.timestamp().0, reader.vertices(), reader.edges());
+        AdjlstSnapshot::new(records, form, seen, Some(reader))
+    }
+
+    fn new(
+        records: Arc<R>,
+        form: GraphForm,
+        (at, vertices, edges): (u64, usize, u64),
+        reader: Option<Reader>,
+    ) -> Self {
         // Every vertex that the reader sees has had its record before the reader was registered.
         let bound = records.bound();
         AdjlstSnapshot {
@@ -74,7 +73,7 @@ impl<R: Records> AdjlstSnapshot<R> {
             edges,
             bound,
             flat: FlatLists::default(),
-            _reader: Some(reader),
+            _reader: reader,
         }
     }
 

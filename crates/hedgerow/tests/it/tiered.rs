@@ -130,7 +130,8 @@ fn scan(snapshot: &Snapshot) -> (u64, u64, f64) {
     (edges, mixed, sum)
 }
 
-/// Kernels of which each reads a graph in another way: from a frontier, with weights, all lists, in rounds over changed vertices, from many sources, single lists at random.
+/// Kernels that read a graph in different ways: from a frontier, with weights, all lists, the first neighbors of all, in rounds over changed vertices, from many
+/// sources, single lists at random.
 const OF_EACH_WAY: [&str; 7] = ["bfs", "sssp", "pagerank", "wcc", "kcore", "betweenness", "walks"];
 
 /// Opened with a limit of a third to a half of what it takes in memory, a graph gives what it gives without one. The account stays

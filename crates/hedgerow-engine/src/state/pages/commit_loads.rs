@@ -8,7 +8,7 @@ use super::page_of;
 use crate::error::{CommitError, Error, Result, StorageError};
 use crate::state::store::Core;
 
-/// A commit that so many times did not find in memory, under its latches, what it had loaded is refused.
+/// A commit loads what it needs at most so many times; if a part of it has left memory again each time when the commit has its latches, it is refused.
 const MOST_LOADS: u32 = 8;
 
 /// What a commit needs in memory at the same time, as far as its attempts have told.
@@ -29,8 +29,8 @@ impl CommitLoads<'_> {
         self.loads += 1;
     }
 
-    /// Its merges take so many bytes, for which room was found. What it had loaded may have left memory for it, so that it asks for room for both when it
-    /// loads that again.
+    /// Notes how many bytes the commit's merges take. The room that was made for them may have evicted subgraphs that the commit had loaded: when it
+    /// loads those again, it asks for room for both.
     pub(crate) fn note_merges(&mut self, bytes: u64) {
         self.merges = bytes.max(self.merges);
     }
@@ -39,8 +39,8 @@ impl CommitLoads<'_> {
 impl Core {
     /// Loads `unloaded` for a commit that has let go of all that it held, and what it had loaded before if that left memory since. Room for all
     /// of it, and for its merges, is made first: where each subgraph made room for itself, those of the same commit left memory for it, and a
-    /// commit of many subgraphs in a small memory never had all of its own. From the second time on it waits for a checkpoint where the limit leaves no
-    /// room, as it does before it begins (rule E7), and for other commits that have come to this.
+    /// commit of many subgraphs in a small memory never had all of its own. From the second time on the commit waits for a checkpoint where the limit
+    /// leaves no room, as it does before it begins (rule E7), and commits that load a second time take turns.
     ///
     /// # Errors
     /// [`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit) where what it needs does not fit; those of a commit that waits; damage and the
