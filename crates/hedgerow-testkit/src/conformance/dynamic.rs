@@ -279,8 +279,8 @@ fn now(moments: &AtomicU64) -> u64 {
     moments.fetch_add(1, Ordering::SeqCst)
 }
 
-/// Transactions that add an element to one or two items, each element once, or remove what this thread added before, until nobody
-/// reads.
+/// Transactions that add a new element to one or two items, or remove what this thread added before: from one item, or as a vertex, with
+/// all its edges. Until nobody reads.
 fn writes<G: DynamicGraph>(
     graph: &G,
     moments: &AtomicU64,
@@ -294,23 +294,22 @@ fn writes<G: DynamicGraph>(
     let go_on = (0..MOST_TRANSACTIONS).take_while(|_| reading.load(Ordering::SeqCst) > 0);
     go_on
         .map(|_| {
-            let mut events = Vec::new();
+            let (mut events, mut updates) = (Vec::new(), Vec::new());
             for _ in 0..1 + rng.below(2) {
-                if rng.chance(0.48) && !own.is_empty() {
-                    let (item, element) = own.swap_remove(rng.below(own.len() as u64) as usize);
-                    events.push(Event::Remove(item, element));
+                if rng.chance(0.55) && !own.is_empty() {
+                    remove(&mut rng, &mut own, &mut events, &mut updates);
                 } else {
                     // Those of different writers alternate, so that they meet in one place of a list.
                     let element = 400 + next * 3 + writer;
                     next += 1;
-                    events.push(Event::Add(rng.below(u64::from(ITEMS)) as u32, element));
+                    let first = rng.below(u64::from(ITEMS)) as u32;
+                    for item in (first..ITEMS).step_by(3).take(1 + rng.below(2) as usize) {
+                        own.push((item, element));
+                        events.push(Event::Add(item, element));
+                        updates.push(Update::InsertEdge(source(item), VertexId(element), 1.0));
+                    }
                 }
             }
-            own.extend(events.iter().filter_map(|event| match *event {
-                Event::Add(item, element) => Some((item, element)),
-                _ => None,
-            }));
-            let updates: Vec<Update> = events.iter().filter_map(update).collect();
             let began = now(moments);
             let ts = write(graph, &updates).timestamp.0;
             Txn { began, ended: now(moments), start: ts, ts, events }
@@ -318,12 +317,39 @@ fn writes<G: DynamicGraph>(
         .collect()
 }
 
-fn update(event: &Event) -> Option<Update> {
-    match *event {
-        Event::Add(item, element) => Some(Update::InsertEdge(source(item), VertexId(element), 1.0)),
-        Event::Remove(item, element) => Some(Update::RemoveEdge(source(item), VertexId(element))),
-        Event::Read(..) => None,
+/// Removes an edge of those that a thread added, or the vertex at its end.
+fn remove(rng: &mut Rng, own: &mut Vec<(u32, u32)>, events: &mut Vec<Event>, updates: &mut Vec<Update>) {
+    let (item, element) = own[rng.below(own.len() as u64) as usize];
+    let is_vertex = rng.chance(0.3);
+    let goes = |edge: &(u32, u32)| edge.1 == element && (is_vertex || edge.0 == item);
+    events.extend(own.iter().filter(|edge| goes(edge)).map(|&(item, element)| Event::Remove(item, element)));
+    own.retain(|edge| !goes(edge));
+    updates.push(match is_vertex {
+        true => Update::RemoveVertex(VertexId(element)),
+        false => Update::RemoveEdge(source(item), VertexId(element)),
+    });
+}
+
+/// Reads the list of one item, and what else the snapshot says of it.
+fn list_of<S: GraphSnapshot>(snapshot: &S, item: u32) -> Vec<u32> {
+    let mut found = Vec::new();
+    let visited = snapshot.visit([source(item)], Direction::Out, |_, run| {
+        found.extend(run.iter().map(|v| v.0));
+    });
+    visited.expect("the snapshot can be read");
+    found.sort_unstable();
+    assert_eq!(snapshot.degree(source(item), Direction::Out), found.len(), "the degree of item {item}");
+    if let Some(&element) = found.first() {
+        assert_eq!(
+            snapshot.search_edge(source(item), VertexId(element)),
+            Some(1.0),
+            "an edge of item {item}"
+        );
+        assert!(snapshot.contains(VertexId(element)), "the end of an edge");
+        let others = snapshot.degree(VertexId(element), Direction::In);
+        assert!((1..=2).contains(&others), "{others} edges of an element");
     }
+    found
 }
 
 /// Reads all items in snapshots, in some of them twice.
@@ -334,15 +360,10 @@ fn reads<G: DynamicGraph>(graph: &G, moments: &AtomicU64, mut rng: Rng, snapshot
         let snapshot = graph.snapshot().expect("a snapshot");
         let mut events = Vec::new();
         for _ in 0..1 + rng.below(2) {
-            for item in 0..ITEMS {
-                let mut found = Vec::new();
-                let visited = snapshot.visit([source(item)], Direction::Out, |_, run| {
-                    found.extend(run.iter().map(|v| v.0));
-                });
-                visited.expect("the snapshot can be read");
-                found.sort_unstable();
-                events.push(Event::Read(item, found));
-            }
+            let lists: Vec<Vec<u32>> = (0..ITEMS).map(|item| list_of(&snapshot, item)).collect();
+            // Every edge leads from an item to an element.
+            assert_eq!(snapshot.edge_count(), lists.iter().map(|list| list.len() as u64).sum(), "edges");
+            events.extend((0..ITEMS).zip(lists).map(|(item, list)| Event::Read(item, list)));
             thread::yield_now();
         }
         let ts = snapshot.timestamp().0;
