@@ -210,10 +210,10 @@ impl Forest<'_> {
     }
 }
 
-/// The n-th neighbour of a vertex, if its first run can be had by itself.
+/// The n-th neighbour of a vertex.
 #[inline]
 fn nth_neighbor<B: Block>(block: &B, v: VertexId, n: usize) -> Option<VertexId> {
-    if let Some(u) = block.main(v.local())?.get(n) {
+    if let Some(u) = block.main(v.local()).and_then(|main| main.get(n)) {
         return Some(*u);
     }
     if block.degree(v.local()) <= n {

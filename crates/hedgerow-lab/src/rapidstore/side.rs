@@ -103,6 +103,15 @@ impl Side {
         (start + degree <= leaf.len()).then(|| leaf.part(start..start + degree))
     }
 
+    /// The first run of the list. In a tree it is found at the end of the way to the least id.
+    #[inline]
+    pub(super) fn first_run(&self, local: LocalVertex) -> Option<&[VertexId]> {
+        match self.tree(local) {
+            Some(tree) => tree.first_run(),
+            None => self.parts(local).next().map_or(Some(&[]), |(targets, _)| Some(targets)),
+        }
+    }
+
     /// Calls `f` with the list in runs, at least one, until it breaks.
     #[inline]
     pub(super) fn runs(

@@ -113,7 +113,7 @@ impl Block for RapidStoreBlock<'_> {
     #[inline]
     fn main(&self, local: LocalVertex) -> Option<&[VertexId]> {
         match self.0 {
-            Some(side) => side.slices(local).map(|(targets, _)| targets),
+            Some(side) => side.first_run(local),
             None => Some(&[]),
         }
     }

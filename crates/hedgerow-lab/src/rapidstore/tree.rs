@@ -104,6 +104,18 @@ impl Tree {
         Tree { root: Arc::new(Node::of(list, 0..list.len(), shape)) }
     }
 
+    /// The ids of the first leaf.
+    #[inline]
+    pub(super) fn first_run(&self) -> Option<&[VertexId]> {
+        let mut node = &self.root;
+        loop {
+            match node.children.first()? {
+                Child::Leaf(leaf) => return Some(&leaf.targets),
+                Child::Node(inner) => node = inner,
+            }
+        }
+    }
+
     /// The weight of one neighbour, if it is there. O(1) nodes and a search in a leaf.
     #[inline]
     pub(super) fn find(&self, target: VertexId) -> Option<f64> {
