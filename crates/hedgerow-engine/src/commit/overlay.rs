@@ -196,6 +196,24 @@ impl Overlay {
         if self.hides(src) || self.hides(dst) { Between::Nothing } else { Between::AllBut(gone) }
     }
 
+    /// The ranks of the edges of a label between two vertices, ascending, where the snapshot has those of `found`.
+    pub(crate) fn ranks(&self, label: LabelId, src: TxnKey, dst: TxnKey, found: Vec<u64>) -> Vec<u64> {
+        let (_, src, dst, _) = self.item_key(label, src, dst, 0);
+        let mut ranks: BTreeSet<u64> = match self.hides(src) || self.hides(dst) {
+            true => BTreeSet::new(),
+            false => found.into_iter().collect(),
+        };
+        let others = self.out.get(&(label, src));
+        for &(_, rank) in others.into_iter().flat_map(|others| others.range((dst, 0)..=(dst, u64::MAX))) {
+            match self.edges.get(&(label, src, dst, rank)) {
+                Some(State::Is(Some(_)) | State::Based { otherwise: Some(_), .. }) => _ = ranks.insert(rank),
+                Some(State::Is(None)) => _ = ranks.remove(&rank),
+                Some(State::Based { otherwise: None, .. }) | None => {}
+            }
+        }
+        ranks.into_iter().collect()
+    }
+
     /// Whether what the snapshot says about edges of the vertex no longer holds.
     pub(crate) fn hides(&self, key: TxnKey) -> bool {
         self.wiped.contains(&key)

@@ -30,7 +30,7 @@ impl Snapshot {
         self.engine().schema.load().as_of(self.timestamp())
     }
 
-    fn label(&self, label: LabelRef<'_>) -> Result<LabelId> {
+    pub(super) fn label(&self, label: LabelRef<'_>) -> Result<LabelId> {
         self.engine().label(label)
     }
 
@@ -51,7 +51,7 @@ impl Snapshot {
     }
 
     /// The vertex at which edges of a label are read, of the kind that the label says.
-    fn end_of(
+    pub(super) fn end_of(
         &self,
         label: LabelId,
         key: VertexKeyRef<'_>,

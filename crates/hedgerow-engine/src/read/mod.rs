@@ -15,6 +15,7 @@ pub(crate) mod label_snapshot;
 pub(crate) mod labelled;
 pub(crate) mod many;
 pub(crate) mod neighbors;
+mod newest;
 pub(crate) mod pin;
 mod point;
 pub(crate) mod properties;

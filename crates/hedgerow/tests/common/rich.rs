@@ -1,5 +1,6 @@
 //! Labels, ranks and properties: the same operations on a store and on a model, and their comparison.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hedgerow::{
@@ -216,10 +217,36 @@ pub(crate) fn same_in_reads(snapshot: &Snapshot, config: ModelConfig, expected: 
                 if found.as_ref() != Some(&wanted) || degree != Some(wanted.len()) {
                     return Err(format!("{label} {direction:?} of {key}: {found:?} instead of {wanted:?}"));
                 }
+                same_newest(snapshot, label, key, direction)?;
             }
         }
     }
     Ok(())
+}
+
+/// The newer half of a list, and the ranks of its first neighbor, by all edges of the list.
+fn same_newest(snapshot: &Snapshot, label: &str, key: &VertexKey, direction: Direction) -> Verdict {
+    let error = |e: hedgerow::Error| e.to_string();
+    let mut all = snapshot.edges_of(label, key, direction).map_err(error)?.unwrap_or_default();
+    if let Some(first) = all.first() {
+        let (src, dst) = if direction == Direction::Out { (key, &first.key) } else { (&first.key, key) };
+        let ranks = snapshot.ranks_between(label, src, dst).map_err(error)?;
+        if !all
+            .iter()
+            .take_while(|edge| edge.key == first.key)
+            .map(|edge| edge.rank)
+            .eq(ranks.iter().copied())
+        {
+            return Err(format!("{label} from {src} to {dst}: ranks {ranks:?} instead of those in {all:?}"));
+        }
+    }
+    all.sort_by_key(|edge| Reverse((edge.rank, snapshot.vertex_id(&edge.key).ok().flatten())));
+    all.truncate(1 + all.len() / 2);
+    let newest = snapshot.newest_edges_of(label, key, direction, all.len()).map_err(error)?;
+    match newest.unwrap_or_default() == all {
+        true => Ok(()),
+        false => Err(format!("the newest edges of {label} at {key}, {direction:?}: not {all:?}")),
+    }
 }
 
 /// The lists of all labels in both directions, in their views.

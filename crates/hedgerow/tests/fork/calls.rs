@@ -223,6 +223,8 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     refused!("Snapshot::edge_property", snapshot.edge_property(edge(), "since"));
     refused!("Snapshot::neighbors_of", snapshot.neighbors_of(LABEL, 0, Direction::Out));
     refused!("Snapshot::edges_of", snapshot.edges_of(LABEL, 0, Direction::Out));
+    refused!("Snapshot::newest_edges_of", snapshot.newest_edges_of(LABEL, 0, Direction::Out, 1));
+    refused!("Snapshot::ranks_between", snapshot.ranks_between(LABEL, 0, 1));
     refused!("Snapshot::degree_of", snapshot.degree_of(LABEL, 0, Direction::Out));
     refused!("Snapshot::vertex_count_of", snapshot.vertex_count_of(KindId::DEFAULT));
     refused!("Snapshot::edge_count_of", snapshot.edge_count_of(LABEL));
@@ -330,6 +332,7 @@ fn of_txn(txn: &mut WriteTxn, wrong: &mut Vec<&'static str>) {
     refused!("WriteTxn::edge_property", txn.edge_property(edge(), "since"));
     refused!("WriteTxn::vertex_properties", txn.vertex_properties(0));
     refused!("WriteTxn::vertex_property", txn.vertex_property(0, "p"));
+    refused!("WriteTxn::ranks_between", txn.ranks_between("none of this name", 0, 1));
     refused!("WriteTxn::neighbors_of", txn.neighbors_of("none of this name", 0, Direction::Out));
     refused!("WriteTxn::degree_of", txn.degree_of(LABEL, 0, Direction::Out));
     refused!("WriteTxn::snapshot", txn.snapshot());

@@ -26,6 +26,7 @@ pub(crate) enum Read {
     VertexProperty(VertexKey, &'static str),
     NeighborsOf(&'static str, VertexKey, Direction),
     DegreeOf(&'static str, VertexKey, Direction),
+    Ranks(&'static str, VertexKey, VertexKey),
 }
 
 /// A read of vertices and edges that `generator` names, or, half of the time, of an edge of `model`.
@@ -38,7 +39,7 @@ pub(crate) fn draw(generator: &mut Generator, config: ModelConfig, model: &Model
         (a, b) = (src.clone(), dst.clone());
     }
     let direction = [Direction::Out, Direction::In][generator.rng().below(2) as usize];
-    let kinds = if config.rich { 17 } else { 10 };
+    let kinds = if config.rich { 18 } else { 10 };
     let label = LABELS[generator.rng().below(3) as usize].0;
     let of_label = config.rich && generator.rng().eighths(4);
     let rank = generator.rng().eighths(3).then(|| generator.rng().below(3));
@@ -69,6 +70,9 @@ pub(crate) fn draw(generator: &mut Generator, config: ModelConfig, model: &Model
         11 => Read::Item(item),
         12 => Read::Properties(item),
         13 => Read::Property(item, property),
+        // Of one label or another, for the edge that is drawn exists often.
+        16 if of_label => Read::Ranks(item.label, item.src, item.dst),
+        16 => Read::Ranks(label, a, b),
         14 => Read::VertexProperties(a),
         15 => match generator.rng().eighths(4) {
             true => Read::VertexProperty(a, property),
@@ -110,6 +114,7 @@ impl Read {
             Read::VertexProperties(v) => text(&tx.vertex_properties(v)?.map(named)),
             Read::VertexProperty(v, name) => text(&tx.vertex_property(v, name)?),
             Read::NeighborsOf(label, v, direction) => text(&tx.neighbors_of(*label, v, *direction)?),
+            Read::Ranks(label, a, b) => text(&tx.ranks_between(*label, a, b)?),
             Read::DegreeOf(label, v, direction) => text(&tx.degree_of(*label, v, *direction)?),
         })
     }
@@ -168,6 +173,11 @@ impl Read {
             }
             Read::NeighborsOf(label, v, direction) => text(&list_of(label, v, direction)),
             Read::DegreeOf(label, v, direction) => text(&list_of(label, v, direction).map(|list| list.len())),
+            Read::Ranks(label, a, b) => {
+                let list = list_of(label, a, &Direction::Out).unwrap_or_default();
+                let between = list.into_iter().filter(|(other, _)| other == b).map(|(_, rank)| rank);
+                text(&between.collect::<Vec<u64>>())
+            }
         }
     }
 }

@@ -1,0 +1,186 @@
+//! Reads of `multi` labels by rank: the newest edges of a vertex, where ranks are times, and the ranks between two vertices.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+
+use hedgerow_core::{Direction, LabelId, Row, VertexId, VertexKeyRef};
+
+use crate::error::Result;
+use crate::read::labelled::EdgeOf;
+use crate::read::properties::named;
+use crate::read::snapshot::Snapshot;
+use crate::state::schema::LabelRef;
+
+/// An edge of a list: its rank and the other endpoint.
+type End = (u64, VertexId);
+
+/// The ends with the greatest ranks among those that were offered, of equal ranks those of the vertices with the greatest ids.
+struct Newest {
+    limit: usize,
+    /// At most twice the limit, and the greatest of all that were offered among them.
+    ends: Vec<End>,
+    /// What is not above it is not among the greatest.
+    bar: Option<End>,
+}
+
+impl Newest {
+    fn new(limit: usize) -> Newest {
+        Newest { limit, ends: Vec::new(), bar: None }
+    }
+
+    /// O(1), amortized over as many calls as the limit.
+    fn offer(&mut self, end: End) {
+        if self.limit == 0 || self.bar.is_some_and(|bar| end <= bar) {
+            return;
+        }
+        self.ends.push(end);
+        if self.ends.len() >= self.limit.saturating_mul(2) {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        if self.ends.len() > self.limit {
+            let (_, least, _) = self.ends.select_nth_unstable_by_key(self.limit - 1, |end| Reverse(*end));
+            self.bar = Some(*least);
+            self.ends.truncate(self.limit);
+        }
+    }
+
+    /// From the greatest rank to the least.
+    fn finish(mut self) -> Vec<End> {
+        self.cut();
+        self.ends.sort_unstable_by_key(|end| Reverse(*end));
+        self.ends
+    }
+}
+
+impl Snapshot {
+    /// The edges of a label at a vertex that have the greatest ranks, at most `limit`, with all their properties: by descending rank, and
+    /// among equal ranks by descending [`VertexId`] of the other endpoint. `None` if there is no such vertex. Where ranks are times, as in
+    /// a label declared `multi`, these are the newest edges of the vertex.
+    ///
+    /// O(degree + limit log limit): lists are kept by neighbor, so each rank of the list is looked at; properties are read of those edges
+    /// alone that are returned. Takes no lock that a writer needs.
+    ///
+    /// ```
+    /// use hedgerow::{Direction, EdgeKey, Graph, LabelOptions};
+    ///
+    /// let graph = Graph::in_memory()?;
+    /// graph.define_label("calls", LabelOptions::new().multi(true))?;
+    /// let mut tx = graph.write()?;
+    /// for (to, time) in [(2, 50), (3, 90), (2, 70)] {
+    ///     tx.put_edge_with(EdgeKey::new("calls", 1, to).rank(time), [("seconds", time / 10)])?;
+    /// }
+    /// tx.commit()?;
+    /// let newest = graph.snapshot()?.newest_edges_of("calls", 1, Direction::Out, 2)?.unwrap_or_default();
+    /// assert_eq!(newest.iter().map(|edge| edge.rank).collect::<Vec<_>>(), [90, 70]);
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
+    pub fn newest_edges_of<'a>(
+        &self,
+        label: impl Into<LabelRef<'a>>,
+        key: impl Into<VertexKeyRef<'a>>,
+        direction: Direction,
+        limit: usize,
+    ) -> Result<Option<Vec<EdgeOf>>> {
+        let label = self.label(label.into())?;
+        let Some(id) = self.end_of(label, key.into(), direction)? else { return Ok(None) };
+        let mut newest = Newest::new(limit);
+        self.for_each_end(label, id, direction, |other, rank| newest.offer((rank, other)))?;
+        self.edges_at(label, id, direction, &newest.finish()).map(Some)
+    }
+
+    /// The ranks of the edges of a label from one vertex to another, ascending; of a label that is not `multi` 0 alone. None where there is
+    /// no edge, or no such vertex. O(log degree + ranks).
+    ///
+    /// ```
+    /// use hedgerow::{EdgeKey, Graph, LabelOptions};
+    ///
+    /// let graph = Graph::in_memory()?;
+    /// graph.define_label("calls", LabelOptions::new().multi(true))?;
+    /// let mut tx = graph.write()?;
+    /// tx.put_edge_with(EdgeKey::new("calls", 1, 2).rank(70), [("seconds", 3)])?;
+    /// tx.put_edge_with(EdgeKey::new("calls", 1, 2).rank(50), [("seconds", 8)])?;
+    /// tx.commit()?;
+    /// assert_eq!(graph.snapshot()?.ranks_between("calls", 1, 2)?, [50, 70]);
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
+    pub fn ranks_between<'a>(
+        &self,
+        label: impl Into<LabelRef<'a>>,
+        src: impl Into<VertexKeyRef<'a>>,
+        dst: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<Vec<u64>> {
+        let label = self.label(label.into())?;
+        let (src, dst) = self.engine().ends_of(Some(label), src.into(), dst.into())?;
+        match self.ends(src, dst)? {
+            Some((src, dst)) => self.ranks_of(label, src, dst),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// As [`ranks_between`](Self::ranks_between); of an undirected graph `src` is the smaller.
+    pub(crate) fn ranks_of(&self, label: LabelId, src: VertexId, dst: VertexId) -> Result<Vec<u64>> {
+        let ranks = RefCell::new(Vec::new());
+        self.has_edge_with_rank(label, src, dst, |rank| {
+            ranks.borrow_mut().push(rank);
+            false
+        })?;
+        let mut ranks = ranks.into_inner();
+        ranks.sort_unstable();
+        Ok(ranks)
+    }
+
+    /// These edges of a vertex, with their properties, in the order in which they are given.
+    fn edges_at(
+        &self,
+        label: LabelId,
+        id: VertexId,
+        direction: Direction,
+        ends: &[End],
+    ) -> Result<Vec<EdgeOf>> {
+        let is_own = |other| self.engine().placement().ends_of_copy(id, other, direction).0 == id;
+        let mut rows = match ends.iter().any(|&(_, other)| is_own(other)) {
+            true => self.rows_of(label, id, direction, ends)?,
+            false => vec![None; ends.len()],
+        };
+        let schema = self.engine().schema.load_full();
+        let is_weighted = self.engine().is_weighted(label);
+        let edge = |(&(rank, other), row): (&End, &mut Option<(f64, Option<Row>)>)| {
+            let properties = match row.take().filter(|_| is_own(other)) {
+                Some((weight, row)) => named(&schema, label, is_weighted.then_some(weight), row.as_ref()),
+                // Properties lie with the other copy.
+                None => self.properties_between(&schema, label, id, other, direction, rank)?,
+            };
+            Ok(EdgeOf { key: self.engine().key_of(other)?, rank, properties })
+        };
+        ends.iter().zip(&mut rows).map(edge).collect()
+    }
+
+    /// Weight and properties of these edges, as they lie in the list of the vertex itself: one pass over the list.
+    fn rows_of(
+        &self,
+        label: LabelId,
+        id: VertexId,
+        direction: Direction,
+        ends: &[End],
+    ) -> Result<Vec<Option<(f64, Option<Row>)>>> {
+        let mut order: Vec<usize> = (0..ends.len()).collect();
+        // As the list is: by neighbor, then by rank.
+        order.sort_unstable_by_key(|&at| (ends[at].1, ends[at].0));
+        let (mut next, mut rows) = (order.into_iter().peekable(), vec![None; ends.len()]);
+        self.for_each_item(label, id, direction, |item| {
+            if next.peek().is_some_and(|&at| ends[at] == (item.rank, item.dst)) {
+                next.next().into_iter().for_each(|at| rows[at] = Some((item.weight, item.row.to_row())));
+            }
+        })?;
+        Ok(rows)
+    }
+}
