@@ -9,6 +9,7 @@
 
 pub mod data;
 pub mod generate;
+pub mod linkbench;
 pub mod read;
 pub mod replay;
 pub mod rng;

@@ -166,6 +166,7 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
             room("data", &[]),
             room("read", &[]),
             room("generate", &["rng"]),
+            room("linkbench", &["rng"]),
             room("spec", &["data", "generate", "read"]),
             room("stream", &["read", "rng"]),
             room("scheduler", &["stream"]),

@@ -1,0 +1,210 @@
+//! Requests, and how often each kind is made.
+
+use super::properties::Properties;
+use super::zipf::Zipf;
+use super::{LinkBench, LinkBenchError, payload};
+use crate::rng::Rng;
+
+/// With which probability a request names a link that was loaded.
+mod existing {
+    pub(super) const GET: f64 = 0.5;
+    pub(super) const ADD: f64 = 0.05;
+    pub(super) const UPDATE: f64 = 0.9;
+    pub(super) const DELETE: f64 = 0.9;
+}
+
+/// How many links one request asks for: a geometric distribution with this parameter, and at most so many.
+const MULTI_GET: (f64, usize) = (0.382, 128);
+
+/// The percentages of the kinds of requests.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mix([f64; 10]);
+
+/// Their names in the file of properties, in the order of [`Mix`].
+const NAMES: [&str; 10] = [
+    "addlink",
+    "deletelink",
+    "updatelink",
+    "countlink",
+    "getlink",
+    "getlinklist",
+    "addnode",
+    "updatenode",
+    "deletenode",
+    "getnode",
+];
+
+impl Mix {
+    pub(super) fn of(properties: &Properties) -> Result<Mix, LinkBenchError> {
+        let mut shares = [0.0; 10];
+        for (share, name) in shares.iter_mut().zip(NAMES) {
+            *share = properties.number(name)?;
+        }
+        Ok(Mix(shares))
+    }
+
+    /// That of TAO: 99.8 % reads. Its ranges by time are lists here, its changes of a type updates.
+    pub fn tao() -> Mix {
+        let (reads, writes) = (0.998, 0.002);
+        Mix([
+            52.5 * writes,
+            8.3 * writes,
+            0.9 * writes,
+            11.7 * reads,
+            15.7 * reads,
+            (40.9 + 2.8) * reads,
+            16.5 * writes,
+            20.7 * writes,
+            2.0 * writes,
+            28.9 * reads,
+        ])
+    }
+
+    fn draw(&self, rng: &mut Rng) -> usize {
+        let mut rest = rng.unit() * self.0.iter().sum::<f64>();
+        let below = |share: &f64| {
+            rest -= share;
+            rest < 0.0
+        };
+        self.0.iter().position(below).unwrap_or(NAMES.len() - 1)
+    }
+}
+
+/// One request. Links are named by their source, type and destination.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Request {
+    /// Adds a link, or gives one that exists these bytes and the time of the request.
+    PutLink {
+        /// The link.
+        link: (u64, u32, u64),
+        /// Its bytes.
+        data: Vec<u8>,
+    },
+    /// Removes a link.
+    DeleteLink((u64, u32, u64)),
+    /// The number of links of a type.
+    CountLinks(u64, u32),
+    /// Some links from one node.
+    GetLinks(u64, u32, Vec<u64>),
+    /// The newest links of a type.
+    GetLinkList(u64, u32),
+    /// Adds a node.
+    AddNode(Vec<u8>),
+    /// Gives a node new bytes, if it exists.
+    UpdateNode(u64, Vec<u8>),
+    /// Removes a node; its links stay, as LinkBench has it.
+    DeleteNode(u64),
+    /// A node.
+    GetNode(u64),
+}
+
+/// An endless stream of requests of one client, fixed by its seed.
+#[derive(Clone, Debug)]
+pub struct Requests<'a> {
+    bench: &'a LinkBench,
+    mix: Mix,
+    rng: Rng,
+    link_reads: Zipf,
+    link_writes: Zipf,
+    node_reads: Zipf,
+    node_updates: Zipf,
+}
+
+impl LinkBench {
+    /// The requests of client number `client`.
+    pub fn requests(&self, mix: Mix, client: u64) -> Requests<'_> {
+        let zipf = |exponent| Zipf::new(self.nodes, exponent);
+        Requests {
+            bench: self,
+            mix,
+            rng: Rng::part(5, client),
+            link_reads: zipf(self.skews.link_reads),
+            link_writes: zipf(self.skews.link_writes),
+            node_reads: zipf(self.skews.node_reads),
+            node_updates: zipf(self.skews.node_updates),
+        }
+    }
+}
+
+impl Requests<'_> {
+    /// A node by its demand, which goes along with its degree but for a share of the requests.
+    fn source(&mut self, zipf: Zipf, unrelated: f64) -> u64 {
+        let place = zipf.draw(&mut self.rng);
+        let is_unrelated = self.rng.chance(unrelated);
+        if is_unrelated { self.bench.by_demand.at(place) } else { self.bench.by_degree.at(place) }
+    }
+
+    fn written(&mut self) -> (u64, u32) {
+        let node = self.source(self.link_writes, self.bench.skews.unrelated_writes);
+        (node, self.kind())
+    }
+
+    fn read(&mut self) -> (u64, u32) {
+        let node = self.source(self.link_reads, self.bench.skews.unrelated_reads);
+        (node, self.kind())
+    }
+
+    fn kind(&mut self) -> u32 {
+        self.rng.below(u64::from(self.bench.types)) as u32
+    }
+
+    /// A destination, of a link that was loaded with about this probability.
+    fn target(&mut self, (node, kind): (u64, u32), existing: f64) -> u64 {
+        let range = (self.bench.links_of(node, kind) as f64 / existing).ceil().max(1.0) as u64;
+        let n = self.rng.below(range);
+        self.bench.target(node, n)
+    }
+
+    fn put(&mut self, existing: f64) -> Request {
+        let (node, kind) = self.written();
+        let target = self.target((node, kind), existing);
+        Request::PutLink { link: (node, kind, target), data: payload(&mut self.rng, self.bench.link_bytes) }
+    }
+
+    fn some_links(&mut self) -> Request {
+        let (node, kind) = self.read();
+        let (parameter, most) = MULTI_GET;
+        let further = ((1.0 - self.rng.unit()).ln() / (1.0 - parameter).ln()) as usize;
+        let mut targets: Vec<u64> =
+            (0..(1 + further).min(most)).map(|_| self.target((node, kind), existing::GET)).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        Request::GetLinks(node, kind, targets)
+    }
+
+    fn node_bytes(&mut self) -> Vec<u8> {
+        payload(&mut self.rng, self.bench.node_bytes)
+    }
+
+    /// The next request.
+    pub fn next_request(&mut self) -> Request {
+        match self.mix.draw(&mut self.rng) {
+            0 => self.put(existing::ADD),
+            1 => {
+                let (node, kind) = self.written();
+                Request::DeleteLink((node, kind, self.target((node, kind), existing::DELETE)))
+            }
+            2 => self.put(existing::UPDATE),
+            3 => {
+                let (node, kind) = self.read();
+                Request::CountLinks(node, kind)
+            }
+            4 => self.some_links(),
+            5 => {
+                let (node, kind) = self.read();
+                Request::GetLinkList(node, kind)
+            }
+            6 => Request::AddNode(self.node_bytes()),
+            7 => {
+                let place = self.node_updates.draw(&mut self.rng);
+                Request::UpdateNode(self.bench.by_demand.at(place), self.node_bytes())
+            }
+            // Alike for all nodes: those that are asked for most are not to vanish.
+            8 => Request::DeleteNode(self.rng.below(self.bench.nodes)),
+            _ => {
+                let place = self.node_reads.draw(&mut self.rng);
+                Request::GetNode(self.bench.by_demand.at(place))
+            }
+        }
+    }
+}
