@@ -1,7 +1,7 @@
 # Every command of the project. The work itself is in `xtask` and in `hedgerow-bench`.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-deep bench lint python clean
+.PHONY: help demo test test-deep bench rivals lint python clean
 
 CARGO ?= cargo
 # The graph of `make bench`; figures for docs/benchmarks.md use kron:18 and kron:20.
@@ -28,6 +28,13 @@ bench: ## The quick form of every suite; results in target/bench
 		$(CARGO) run --release --locked -p hedgerow-bench -- $$suite --graph $(GRAPH) --json target/bench/$$suite.jsonl; \
 	done
 	$(CARGO) run --release --locked -p hedgerow-bench -- report $(BENCH_SUITES:%=target/bench/%.jsonl)
+
+# RocksDB's binding is made with libclang, which the package index has in a form that needs no installation.
+rivals: ## Build and test LMDB, redb and RocksDB under the benchmarks; RocksDB compiles for minutes
+	python3 -m venv .venv
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check libclang
+	LIBCLANG_PATH=$$(.venv/bin/python -c 'import clang, pathlib; print(pathlib.Path(clang.__file__).parent / "native")') \
+		$(CARGO) test --release --locked -p hedgerow-rivals --features rocksdb
 
 lint: ## Format check, tidy and clippy
 	$(CARGO) xtask ci

@@ -7,7 +7,10 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::demo::{self, ChildOptions, DemoOptions};
 use crate::failure::Result;
-use crate::suite::{self, MemoryOptions, ReadsOptions, StreamOptions, SuiteOptions, VertexMemoryOptions};
+use crate::suite::links::Rival;
+use crate::suite::{
+    self, LinkBenchOptions, MemoryOptions, ReadsOptions, StreamOptions, SuiteOptions, VertexMemoryOptions,
+};
 
 /// Experiments on the Hedgerow graph store.
 #[derive(Debug, Parser)]
@@ -47,6 +50,8 @@ enum Command {
     Disk(SuiteOptions),
     /// Answers that are kept while the graph changes, beside those from scratch
     Maintained(SuiteOptions),
+    /// LinkBench: requests to a social graph, by one client and by two
+    Linkbench(LinkBenchOptions),
     /// Reads of a file: 4 KiB at random, one by one and by a pool of threads, and 1 MiB in order
     Reads(ReadsOptions),
     /// Vertices with keys of each type against a dense graph: ingestion, reads by name, memory
@@ -122,8 +127,8 @@ struct ReportArgs {
     out: PathBuf,
 }
 
-/// Does what the arguments ask for.
-pub(crate) fn run() -> ExitCode {
+/// Does what the arguments of the program ask for, with these engines beside those of the project in the suites that take others.
+pub fn run(rivals: &[Rival]) -> ExitCode {
     match Cli::parse().command {
         Command::Demo(args) => run_demo(args),
         Command::DemoChild(ChildArgs { stream, store, acks, total_events }) => {
@@ -141,6 +146,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Recovery(options) => finish(suite::recovery(&options)),
         Command::Disk(options) => finish(suite::disk(&options)),
         Command::Maintained(options) => finish(suite::maintained(&options)),
+        Command::Linkbench(options) => finish(suite::linkbench(&options, rivals)),
         Command::Reads(options) => finish(suite::reads(&options)),
         Command::Vertices(args) => finish(suite::vertices(&args.suite, args.vertices)),
         Command::Format(options) => finish(suite::format(&options)),

@@ -1,7 +1,7 @@
 //! What ends an experiment early.
 
 /// An error on its way to the user: experiments report it and end.
-pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The result of a step of an experiment.
 pub(crate) type Result<T> = std::result::Result<T, Failure>;

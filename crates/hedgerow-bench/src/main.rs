@@ -1,20 +1,5 @@
-//! Experiments on Hedgerow: the demo of the whole job, and the benchmark suites of `docs/benchmarks.md`.
+//! The benchmark program with the engines of this project alone.
 #![forbid(unsafe_code)]
-#![allow(
-    clippy::disallowed_methods,
-    reason = "no part of the engine: it writes reports and reads its own results"
-)]
-
-mod cli;
-mod demo;
-mod engines;
-mod failure;
-mod figures;
-mod record;
-mod reference;
-mod report;
-mod suite;
-mod system;
 
 use std::process::ExitCode;
 
@@ -23,5 +8,5 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    cli::run()
+    hedgerow_bench::run(&[])
 }

@@ -56,6 +56,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "shuttle", plan: shuttle },
     Stage { name: "loom", plan: loom },
     Stage { name: "asan", plan: asan },
+    Stage { name: "rivals", plan: rivals },
 ];
 
 /// How many stages run at once in `make test`. Several wait for disks and for other processes most of the time, and others have one thread.
@@ -69,6 +70,7 @@ const DEEP_STAGES: &[&str] = &[
     "loom",
     "shuttle",
     "asan",
+    "rivals",
     "unit",
     "faults",
     "isolation",
@@ -81,7 +83,7 @@ const DEEP_STAGES: &[&str] = &[
 ];
 
 /// Stages that `make test` leaves out unless they are named: they take minutes.
-const ONLY_DEEP: &[&str] = &["asan"];
+const ONLY_DEEP: &[&str] = &["asan", "rivals"];
 
 /// Test targets that have a stage of their own; every other target belongs to `unit`.
 const OWN_STAGE: &[&str] = &[
@@ -104,6 +106,9 @@ const LOOM_MODELS_FLOOR: u64 = 50;
 
 /// One build for all tests, with mistakes and failure points that some of them turn on.
 const PLANTED_FAULTS: &str = "--features=hedgerow/planted-faults";
+
+/// Outside of the default members.
+const RIVALS: &str = "hedgerow-rivals";
 
 /// Runs the stages called `chosen` (all if none is) and stops at the first that fails.
 pub(crate) fn run(root: &Path, chosen: &[&str]) -> Result<(), String> {
@@ -263,7 +268,9 @@ fn tidy_stage(root: &Path, _: &Workspace) -> Plan {
 fn clippy(root: &Path, _: &Workspace) -> Plan {
     // The Python crate is looked at too, as it ships: without a Python library to link to.
     let features = format!("{PLANTED_FAULTS},hedgerow-python/extension-module");
-    let arguments = ["clippy", "--locked", "--workspace", &features, "--all-targets", "--", "-D", "warnings"];
+    // Engines of others are looked at where they are built.
+    let arguments = ["clippy", "--locked", "--workspace", "--exclude", RIVALS, &features, "--all-targets"];
+    let arguments = [&arguments[..], &["--", "-D", "warnings"]].concat();
     // All tests are built with planted faults: whether programs compile without, as they ship, is seen here alone.
     let shipped = ["clippy", "--locked", "-p", "hedgerow-cli", "-p", "hedgerow-python"];
     let with = ["--features=hedgerow-python/extension-module", "--", "-D", "warnings"];
@@ -333,6 +340,14 @@ fn asan(root: &Path, _: &Workspace) -> Plan {
         .env("RUSTFLAGS", "-Zsanitizer=address")
         .env("CARGO_TARGET_DIR", "target/asan");
     Plan::default().test(step)
+}
+
+/// Engines of others under the benchmarks, but for RocksDB: `make rivals` adds that.
+fn rivals(root: &Path, _: &Workspace) -> Plan {
+    let clippy = ["clippy", "--locked", "-p", RIVALS, "--all-targets", "--", "-D", "warnings"];
+    Plan::default()
+        .build(Step::cargo(root, &clippy))
+        .test(Step::cargo(root, &["test", "--locked", "-p", RIVALS, "--tests"]))
 }
 
 /// Each planted fault is found by the tests that claim to find its kind.

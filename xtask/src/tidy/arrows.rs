@@ -25,6 +25,7 @@ const KERNELS: &str = "hedgerow-kernels";
 const ANALYTICS: &str = "hedgerow-analytics";
 const WORKLOAD: &str = "hedgerow-workload";
 const LAB: &str = "hedgerow-lab";
+const BENCH: &str = "hedgerow-bench";
 const TESTKIT: &str = "hedgerow-testkit";
 
 /// The table of ARCHITECTURE.md. `testkit` is in no `may_use` list: it is for tests.
@@ -49,7 +50,8 @@ const TABLE: &[Row] = &[
     row(LAB, &[CORE], &[TESTKIT, WORKLOAD]),
     row(TESTKIT, &[CORE, IO, WORKLOAD], &[]),
     // The suite `format` measures the packed lists by themselves (docs/design/layout.md).
-    row("hedgerow-bench", &[ANALYTICS, CORE, IO, KERNELS, WORKLOAD, LAB, STORE, TIER], &[TESTKIT]),
+    row(BENCH, &[ANALYTICS, CORE, IO, KERNELS, WORKLOAD, LAB, STORE, TIER], &[TESTKIT]),
+    row("hedgerow-rivals", &[BENCH], &[WORKLOAD]),
     row("hedgerow-cli", &[STORE, ANALYTICS, KERNELS, WORKLOAD, CORE, PAR], &[TESTKIT]),
     row("hedgerow-python", &[STORE, ANALYTICS, KERNELS, CORE, PAR], &[]),
     row("xtask", &[], &[]),

@@ -8,6 +8,7 @@ const UNSAFE_MODULES: &[(&str, &[&str])] = &[
     ("hedgerow-core", &["fork", "simd", "sync"]),
     ("hedgerow-mem", &["arena", "delta", "grace"]),
     ("hedgerow-python", &["memory"]),
+    ("hedgerow-rivals", &["lmdb"]),
 ];
 /// Crates that reach files through `Vfs` alone.
 const NO_FILES: &[&str] = &[

@@ -7,6 +7,7 @@ mod disk;
 mod folder;
 mod format;
 mod insert;
+pub(crate) mod links;
 mod load;
 mod maintained;
 mod memory;
@@ -26,6 +27,7 @@ mod work;
 use crate::failure::Result;
 use crate::record::Recorder;
 
+pub(crate) use links::{LinkBenchOptions, run as linkbench};
 pub(crate) use memory::{MemoryOptions, run_child as memory_child};
 pub(crate) use page::write as report;
 pub(crate) use reads::{ReadsOptions, run as reads};

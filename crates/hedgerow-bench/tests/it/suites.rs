@@ -285,3 +285,26 @@ fn containers_are_measured_beside_the_store() {
         }
     }
 }
+
+#[test]
+fn linkbench_measures_both_mixes_durable_and_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let arguments = ["--json", "-", "--repeat", "2", "--dir", "files", "--nodes", "200", "--requests", "300"];
+    let output = bench(dir.path(), &[&["linkbench"], &arguments[..]].concat(), None);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let lines = text(&output.stdout);
+    if lines.is_empty() {
+        // Without the files of the workload, which it says.
+        assert!(text(&output.stderr).contains("skipped: LinkBench"), "{}", text(&output.stderr));
+        return;
+    }
+    let figures: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    figures.iter().for_each(|f| check_form(f, "linkbench", "linkbench:200"));
+    for mix in ["tao", "dflt", "tao_durable", "dflt_durable"] {
+        for (metric, unit) in [("mean", "s"), ("p99", "s"), ("p999", "s"), ("ops_per_s", "1/s")] {
+            assert_eq!(find(&figures, "hedgerow", &format!("{mix}.{metric}"))["unit"], unit);
+        }
+    }
+    let output = bench(dir.path(), &["linkbench", "--engines", "lmdb"], None);
+    assert!(text(&output.stderr).contains("no engine lmdb in this program"), "{}", text(&output.stderr));
+}
