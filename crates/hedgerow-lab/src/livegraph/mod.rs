@@ -3,7 +3,7 @@
 //! The list of a vertex in one direction is a *transactional edge log* (section 3): entries in the order in which they were appended, each
 //! with a creation and an invalidation timestamp, in a block of a power-of-two size, with a Bloom filter in the larger ones (section 4). A writer
 //! locks vertices as it comes to them, and rolls back where a lock is not to be had in time; it appends and invalidates with a mark
-//! that readers pass over, commits in a group, and replaces the marks by the timestamp of the group (section 5). Readers take no locks. Blocks come from a
+//! that readers pass over, and commits in a group: it replaces the marks by its timestamp, and the group is published (section 5). Readers take no locks. Blocks come from a
 //! store with a list of free ones for each size, and lists with invalidated entries are compacted from time to time (section 6). [`LiveGraph`] is the whole
 //! container, [`LiveGraphAlone`] the same for one user at a time. Parameters and deviations: `docs/design/lab/livegraph.md`.
 

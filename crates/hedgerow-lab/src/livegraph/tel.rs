@@ -240,26 +240,27 @@ impl<'a> Tel<'a> {
         }
         // Even, so that a word of two targets is not read twice.
         let start = (end.saturating_sub(most.min(RUN)) + 1) & !1;
-        if self.is_versioned() {
-            self.copy_visible(start, end, at, run);
-        } else {
-            self.copy_all(start, end, run);
+        match (self.is_versioned(), self.layout.weights != 0) {
+            (true, false) => self.copy_visible::<false>(start, end, at, run),
+            (true, true) => self.copy_visible::<true>(start, end, at, run),
+            (false, _) => self.copy_all(start, end, run),
         }
         start
     }
 
     #[inline]
-    fn copy_visible(&self, start: usize, end: usize, at: u64, run: &mut Run) {
+    fn copy_visible<const WEIGHTED: bool>(&self, start: usize, end: usize, at: u64, run: &mut Run) {
         let of = |column: usize| &self.words[column + start..column + end];
         let (created, ended) = (of(self.layout.created), of(self.layout.ended));
-        let weights = if self.layout.weights == 0 { &[][..] } else { of(self.layout.weights) };
+        let weights = if WEIGHTED { of(self.layout.weights) } else { &[] };
         let targets = &self.words[self.layout.targets + start / 2..self.layout.targets + end.div_ceil(2)];
+        let (out, out_weights) = (&mut *run.targets, &mut *run.weights);
         let mut len = 0;
         let mut put = |target: u32, created: &AtomicU64, ended: &AtomicU64, i: usize| {
             let slot = len & (RUN - 1);
-            run.targets[slot] = VertexId(target);
-            if let Some(weight) = weights.get(i) {
-                run.weights[slot] = f64::from_bits(weight.load(Relaxed));
+            out[slot] = VertexId(target);
+            if WEIGHTED {
+                out_weights[slot] = f64::from_bits(weights[i].load(Relaxed));
             }
             len += usize::from((created.load(Relaxed) <= at) & (at < ended.load(Relaxed)));
         };
@@ -278,12 +279,24 @@ impl<'a> Tel<'a> {
 
     #[inline]
     fn copy_all(&self, start: usize, end: usize, run: &mut Run) {
-        run.len = end.saturating_sub(start);
-        for (slot, i) in (start..end).rev().enumerate() {
-            run.targets[slot] = self.target(i);
-            if self.layout.weights != 0 {
-                run.weights[slot] = self.weight(i);
+        let len = end - start;
+        let targets = &self.words[self.layout.targets + start / 2..self.layout.targets + end.div_ceil(2)];
+        // The half of the last word that no entry has is not the first of the run.
+        let odd = len % 2;
+        if let (1, Some(last)) = (odd, targets.last()) {
+            run.targets[0] = VertexId(last.load(Relaxed) as u32);
+        }
+        let out = run.targets[odd..len].chunks_exact_mut(2);
+        for (out, both) in out.zip(targets[..len / 2].iter().rev()) {
+            let both = both.load(Relaxed);
+            (out[0], out[1]) = (VertexId((both >> 32) as u32), VertexId(both as u32));
+        }
+        if self.layout.weights != 0 {
+            let weights = &self.words[self.layout.weights + start..self.layout.weights + end];
+            for (out, weight) in run.weights.iter_mut().zip(weights.iter().rev()) {
+                *out = f64::from_bits(weight.load(Relaxed));
             }
         }
+        run.len = len;
     }
 }
