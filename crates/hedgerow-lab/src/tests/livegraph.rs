@@ -14,7 +14,7 @@ use crate::planted::{Planted, sound};
 /// Compacts often, and does not wait long for a lock.
 fn small() -> LiveGraphOptions {
     let lock_timeout = Duration::from_micros(200);
-    LiveGraphOptions { compact_every: 3, lock_timeout, ..LiveGraphOptions::default() }
+    LiveGraphOptions { compact_every: 10, lock_timeout, ..LiveGraphOptions::default() }
 }
 
 fn livegraph(directed: bool, weighted: bool) -> LiveGraph {
