@@ -13,6 +13,7 @@ use hedgerow_core::{
     Block, Direction, DynamicGraph, GraphSnapshot, LocalVertex, SubgraphId, Update, VertexId,
 };
 use hedgerow_lab::adjlst::{Adjlst, PlainAdjlst, VersionedAdjlst};
+use hedgerow_lab::livegraph::{LiveGraph, LiveGraphOptions, PlainLiveGraph, VersionedLiveGraph};
 use hedgerow_lab::rapidstore::{
     CopyingRapidStore, PlainRapidStore, RapidStore, RapidStoreOptions, ShortLists,
 };
@@ -44,6 +45,10 @@ const COLUMNS: [&str; 8] = [
     "random M/s",
 ];
 
+fn without_filters() -> LiveGraph {
+    LiveGraph::with_options(FORM, LiveGraphOptions { bloom_filters: false, ..LiveGraphOptions::default() })
+}
+
 fn main() -> Result<(), Failure> {
     let mut arguments = std::env::args().skip(1);
     let spec: GraphSpec = arguments.next().unwrap_or_else(|| "kron:16".to_owned()).parse()?;
@@ -66,6 +71,10 @@ fn main() -> Result<(), Failure> {
         ("rapidstore plain", Box::new(|graph| measure(graph, || PlainRapidStore::new(FORM)))),
         ("rapidstore versions", Box::new(|graph| measure(graph, || CopyingRapidStore::new(FORM)))),
         ("rapidstore", Box::new(|graph| measure(graph, || RapidStore::new(FORM)))),
+        ("livegraph plain", Box::new(|graph| measure(graph, || PlainLiveGraph::new(FORM)))),
+        ("livegraph versions", Box::new(|graph| measure(graph, || VersionedLiveGraph::new(FORM)))),
+        ("livegraph", Box::new(|graph| measure(graph, || LiveGraph::new(FORM)))),
+        ("livegraph, no filters", Box::new(|graph| measure(graph, without_filters))),
     ];
     for (name, options) in [
         ("radix tree", options(ShortLists::Clustered, 0, true)),

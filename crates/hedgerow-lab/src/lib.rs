@@ -10,8 +10,10 @@ mod clock;
 pub mod csr;
 mod error;
 mod flat;
+pub mod livegraph;
 mod planted;
 pub mod rapidstore;
+mod run;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +22,7 @@ use hedgerow_core::Direction;
 pub use adjlst::Adjlst;
 pub use csr::{Csr, CsrError, CsrOptions, Duplicates, StaticCsr};
 pub use error::LabError;
+pub use livegraph::LiveGraph;
 pub use rapidstore::RapidStore;
 
 /// What a container is created with.

@@ -27,6 +27,17 @@ pub(crate) enum Planted {
     TargetNotCompared,
     /// The CSR takes updates and does nothing.
     UpdatesSwallowed,
+    // LiveGraph.
+    /// A list that is copied to a larger block leaves its Bloom filter empty there.
+    FilterNotRefilled,
+    /// A transaction that rolls back does not take its marks out of the entries that it invalidated.
+    AbortKeepsMarks,
+    /// The entries that a transaction appended get no timestamp if their list was copied to another block.
+    MovedEntriesNotStamped,
+    /// Compaction keeps invalidated entries.
+    InvalidatedKept,
+    /// The first transaction of a group that is applied publishes the group.
+    GroupPublishedByFirst,
 }
 
 /// Whether `fault` is planted: never, outside of tests.

@@ -4,25 +4,7 @@ use hedgerow_core::VertexId;
 
 use crate::change::{Change, Effect};
 use crate::clock::Active;
-
-/// How many neighbours are copied out of a list at a time.
-pub(super) const RUN: usize = 1024;
-/// How many at first: some kernels break off after few.
-pub(super) const FIRST_RUN: usize = 128;
-
-/// Neighbours that were copied out of a list, and their weights.
-#[derive(Debug)]
-pub struct Run {
-    pub(super) targets: Box<[VertexId; RUN]>,
-    pub(super) weights: Box<[f64; RUN]>,
-    pub(super) len: usize,
-}
-
-impl Default for Run {
-    fn default() -> Self {
-        Run { targets: Box::new([VertexId(0); RUN]), weights: Box::new([0.0; RUN]), len: 0 }
-    }
-}
+use crate::run::{RUN, Run};
 
 /// The neighbours of one vertex in one direction, ascending, and in the outgoing one whether the vertex exists.
 ///

@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 
 use crate::change::{self, Change, Draft, Effect};
 use crate::clock::Clock;
+use crate::run::{RUN, Run};
 use crate::{GraphForm, LabError};
 
 mod alone;
@@ -23,7 +24,7 @@ mod snapshot;
 mod versioned;
 
 pub use alone::{AdjlstAlone, PlainAdjlst, VersionedAdjlst};
-use list::{List, RUN, Run};
+use list::List;
 use records::{MOST, Record, Shared};
 pub use snapshot::{AdjlstBlock, AdjlstSnapshot};
 use versioned::VersionedList;

@@ -1,6 +1,5 @@
 //! Reading: each access locks one vertex, copies what the snapshot sees, and unlocks.
 
-use std::cell::Cell;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -10,24 +9,12 @@ use hedgerow_core::{
     VertexId, WeightedTopology, scan_blocks,
 };
 
-use super::list::{FIRST_RUN, List, RUN, Run};
+use super::list::List;
 use super::records::{Alone, Records};
 use crate::GraphForm;
 use crate::clock::Reader;
 use crate::flat::FlatLists;
-
-thread_local! {
-    /// What a thread copies lists to, between two uses.
-    static BUFFER: Cell<Option<Run>> = const { Cell::new(None) };
-}
-
-/// Calls `f` with a buffer of this thread; a use within a use gets one of its own.
-fn with_run<T>(f: impl FnOnce(&mut Run) -> T) -> T {
-    let mut run = BUFFER.take().unwrap_or_default();
-    let made = f(&mut run);
-    BUFFER.set(Some(run));
-    made
-}
+use crate::run::{FIRST_RUN, RUN, Run, with_run};
 
 /// An adjacency list at one timestamp.
 pub struct AdjlstSnapshot<R> {

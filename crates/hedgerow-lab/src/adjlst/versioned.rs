@@ -2,10 +2,11 @@
 
 use hedgerow_core::VertexId;
 
-use super::list::{Fresh, List, RUN, Run, shrink};
+use super::list::{Fresh, List, shrink};
 use crate::change::{Change, Effect};
 use crate::clock::Active;
 use crate::planted::{Planted, is_on};
+use crate::run::{RUN, Run};
 
 /// A timestamp and, in the lowest bit, whether the neighbour was removed then.
 type Stamp = u64;

@@ -1,0 +1,175 @@
+//! LiveGraph: Zhu et al., "LiveGraph: a transactional graph storage system with purely sequential adjacency list scans" (PVLDB 13(7), 2020).
+//!
+//! The list of a vertex in one direction is a *transactional edge log* (section 3): entries in the order in which they were appended, each
+//! with a creation and an invalidation timestamp, in a block of a power-of-two size, with a Bloom filter in the larger ones (section 4). A writer
+//! locks vertices as it comes to them, and rolls back where a lock is not to be had in time; it appends and invalidates with a mark
+//! that readers pass over, and commits in a group: it replaces the marks by its timestamp, and the group is published (section 5). Readers take no locks. Blocks come from a
+//! store with a list of free ones for each size, and lists with invalidated entries are compacted from time to time (section 6). [`LiveGraph`] is the whole
+//! container, [`LiveGraphAlone`] the same for one user at a time. Parameters and deviations: `docs/design/lab/livegraph.md`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hedgerow_core::{DynamicGraph, Timestamp, Update, Written};
+use parking_lot::{Mutex, RwLock};
+
+use crate::change::{self, More};
+use crate::clock::Clock;
+use crate::planted::{Planted, is_on};
+use crate::{GraphForm, LabError};
+
+mod alone;
+mod filter;
+mod group;
+mod horizon;
+mod layout;
+mod records;
+mod snapshot;
+mod store;
+mod tel;
+mod waste;
+mod work;
+
+pub use alone::{LiveGraphAlone, PlainLiveGraph, VersionedLiveGraph};
+use group::Groups;
+use horizon::Horizon;
+pub use layout::LiveGraphOptions;
+use layout::Shape;
+use records::{Graph, MOST};
+pub use snapshot::{LiveGraphBlock, LiveGraphSnapshot};
+use waste::Waste;
+use work::{Locking, Work};
+
+/// After how many timeouts a transaction waits for its locks for as long as it takes.
+const IMPATIENT: u32 = 8;
+/// From how many replaced blocks on a commit looks which of them nobody reads.
+const DRAINED_FROM: usize = 64;
+
+/// Transactional edge logs with locks of vertices for writers, and none for readers.
+pub struct LiveGraph {
+    /// Read by all who write; written where memory is given back, which no snapshot may be reading.
+    graph: RwLock<Arc<Graph>>,
+    clock: Arc<Clock>,
+    groups: Groups,
+    waste: Waste,
+    transactions: AtomicU64,
+    /// Held by the one transaction that waits without a timeout.
+    patient: Mutex<()>,
+    options: LiveGraphOptions,
+}
+
+impl LiveGraph {
+    /// An empty graph with the paper's parameters.
+    pub fn new(form: GraphForm) -> LiveGraph {
+        LiveGraph::with_options(form, LiveGraphOptions::default())
+    }
+
+    /// An empty graph.
+    pub fn with_options(form: GraphForm, options: LiveGraphOptions) -> LiveGraph {
+        let shape = Shape::new(form, true, options.bloom_filters);
+        let clock = Arc::new(Clock::default());
+        LiveGraph {
+            graph: RwLock::new(Arc::new(Graph::new(form, shape))),
+            groups: Groups::new(clock.clone()),
+            clock,
+            waste: Waste::default(),
+            transactions: AtomicU64::new(0),
+            patient: Mutex::new(()),
+            options,
+        }
+    }
+
+    /// The bytes of blocks that are free, which [`memory_bytes`](DynamicGraph::memory_bytes) counts too.
+    pub fn free_bytes(&self) -> usize {
+        self.graph.read().store.free_bytes()
+    }
+
+    /// Tries to make the updates. None if a lock was not to be had.
+    fn attempt(&self, graph: &Graph, updates: &[Update], locking: Locking) -> Option<Written> {
+        let mark = work::mark(self.transactions.fetch_add(1, Ordering::Relaxed));
+        let horizon = || Horizon::of(&self.clock);
+        let mut work = Work::new(graph, mark, locking, &horizon);
+        let Some(more) = work.make(updates) else {
+            work.roll_back();
+            return None;
+        };
+        let at = self.groups.join();
+        let is_early = is_on(Planted::PublishedEarly);
+        if is_early {
+            self.groups.finish(at, more);
+            // Long enough for others to read.
+            (0..20).for_each(|_| std::thread::yield_now());
+        }
+        let retired = work.commit(at, &self.waste);
+        // Releases the locks.
+        drop(work);
+        if !is_early {
+            self.groups.finish(at, more);
+        }
+        if !retired.is_empty() && self.waste.retire(at, retired) >= DRAINED_FROM {
+            self.waste.drain(graph, &horizon());
+        }
+        Some(Written { timestamp: Timestamp(at), vertices: more.vertices, edges: more.edges })
+    }
+
+    /// Compacts the lists that have invalidated entries. Blocks that were replaced are kept for the readers of now: what comes later
+    /// than this commit finds the new ones.
+    fn compact(&self, graph: &Graph) {
+        let retired = self.waste.compact(graph, &Horizon::of(&self.clock), true);
+        let at = self.groups.join();
+        self.groups.finish(at, More::default());
+        self.waste.retire(at, retired);
+        self.waste.drain(graph, &Horizon::of(&self.clock));
+    }
+}
+
+/// Waits a little, longer after each attempt, and not as long as others do.
+fn back_off(transaction: u64, attempts: u32) {
+    let turns = (transaction.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) << attempts.min(6);
+    (0..turns / 8).for_each(|_| std::thread::yield_now());
+}
+
+impl DynamicGraph for LiveGraph {
+    type Error = LabError;
+    type Snapshot = LiveGraphSnapshot;
+
+    fn write(&self, updates: &[Update]) -> Result<Written, LabError> {
+        change::check(updates, MOST)?;
+        let graph = self.graph.read();
+        let mut attempts = 0;
+        let written = loop {
+            let patient = (attempts >= IMPATIENT).then(|| self.patient.lock());
+            let locking = match patient {
+                None => Locking::Timeout(self.options.lock_timeout),
+                Some(_) => Locking::Patient,
+            };
+            if let Some(written) = self.attempt(&graph, updates, locking) {
+                break written;
+            }
+            attempts += 1;
+            back_off(self.transactions.load(Ordering::Relaxed), attempts);
+        };
+        if written.timestamp.0.is_multiple_of(self.options.compact_every.max(1)) {
+            self.compact(&graph);
+        }
+        Ok(written)
+    }
+
+    fn snapshot(&self) -> Result<LiveGraphSnapshot, LabError> {
+        let graph = self.graph.read().clone();
+        let reader = self.clock.register()?;
+        Ok(LiveGraphSnapshot::registered(graph, reader))
+    }
+
+    fn reclaim(&self) -> Result<(), LabError> {
+        self.compact(&self.graph.read());
+        if let Some(graph) = Arc::get_mut(&mut self.graph.write()) {
+            graph.store.trim();
+        }
+        Ok(())
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.graph.read().bytes() + self.waste.bytes()
+    }
+}

@@ -1,0 +1,222 @@
+//! Reading: no locks; entries are judged by their timestamps, from the newest to the oldest, and copied before the kernel sees them.
+
+use std::convert::Infallible;
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+use hedgerow_core::{
+    Block, Direction, GraphSnapshot, LocalVertex, Neighbors, Resident, SubgraphId, Timestamp, Topology,
+    VertexId, WeightedTopology, scan_blocks, simd,
+};
+
+use super::records::Graph;
+use super::tel::Tel;
+use crate::clock::Reader;
+use crate::flat::FlatLists;
+use crate::run::{FIRST_RUN, RUN, with_run};
+
+/// How many lines of a block are loaded ahead; the processor follows by itself.
+const PREFETCHED_LINES: usize = 2;
+
+/// The logs at one timestamp.
+pub struct LiveGraphSnapshot {
+    graph: Arc<Graph>,
+    at: u64,
+    vertices: usize,
+    edges: u64,
+    bound: usize,
+    flat: FlatLists,
+    /// Keeps blocks and entries from being given up, where others write meanwhile.
+    _reader: Option<Reader>,
+}
+
+impl LiveGraphSnapshot {
+    /// Of a graph to which others write.
+    pub(super) fn registered(graph: Arc<Graph>, reader: Reader) -> Self {
+        let seen = (reader.timestamp().0, reader.vertices(), reader.edges());
+        Self { _reader: Some(reader), ..Self::alone(graph, seen) }
+    }
+
+    /// Of a graph that does not change meanwhile.
+    pub(super) fn alone(graph: Arc<Graph>, (at, vertices, edges): (u64, usize, u64)) -> Self {
+        // Every vertex that a reader sees has had its record before the reader was registered.
+        let bound = graph.bound();
+        LiveGraphSnapshot { graph, at, vertices, edges, bound, flat: FlatLists::default(), _reader: None }
+    }
+
+    #[inline]
+    fn tel(&self, v: VertexId, direction: Direction) -> Option<Tel<'_>> {
+        let record = self.graph.record(v)?;
+        Some(self.graph.tel(record.list(self.graph.form.kept(direction))))
+    }
+
+    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks.
+    #[inline]
+    fn runs(
+        &self,
+        v: VertexId,
+        direction: Direction,
+        mut f: impl FnMut(&[VertexId], &[f64]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let Some(tel) = self.tel(v, direction) else { return f(&[], &[]) };
+        let (mut left, _) = tel.counts();
+        with_run(|run| {
+            let mut most = FIRST_RUN;
+            loop {
+                left = tel.copy(left, self.at, most, run);
+                let weights = if self.graph.form.weighted { &run.weights[..run.len] } else { &[] };
+                f(&run.targets[..run.len], weights)?;
+                if left == 0 {
+                    return ControlFlow::Continue(());
+                }
+                most = RUN;
+            }
+        })
+    }
+}
+
+/// The lists of one subgraph: each is asked for by itself.
+#[derive(Clone, Copy)]
+pub struct LiveGraphBlock<'a> {
+    snapshot: &'a LiveGraphSnapshot,
+    subgraph: SubgraphId,
+    direction: Direction,
+}
+
+impl Block for LiveGraphBlock<'_> {
+    #[inline]
+    fn degree(&self, local: LocalVertex) -> usize {
+        self.snapshot.degree(self.subgraph.vertex(local), self.direction)
+    }
+
+    #[inline]
+    fn for_each_run(
+        &self,
+        local: LocalVertex,
+        mut f: impl FnMut(&[VertexId]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.snapshot.runs(self.subgraph.vertex(local), self.direction, |run, _| f(run))
+    }
+}
+
+impl Topology for LiveGraphSnapshot {
+    type Error = Infallible;
+    type Block<'a> = LiveGraphBlock<'a>;
+
+    fn vertex_bound(&self) -> usize {
+        self.bound
+    }
+
+    fn vertex_count(&self) -> usize {
+        self.vertices
+    }
+
+    fn edge_count(&self) -> u64 {
+        self.edges
+    }
+
+    fn is_directed(&self) -> bool {
+        self.graph.form.directed
+    }
+
+    #[inline]
+    fn contains(&self, v: VertexId) -> bool {
+        let record = self.graph.record(v);
+        record.is_some_and(|record| record.presence().is_present_at(&self.graph.store, self.at))
+    }
+
+    #[inline]
+    fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize {
+        self.degree(v, direction)
+    }
+
+    #[inline]
+    fn scan(
+        &self,
+        subgraphs: Range<SubgraphId>,
+        direction: Direction,
+        f: impl FnMut(SubgraphId, LiveGraphBlock<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Infallible> {
+        scan_blocks(subgraphs, |subgraph| LiveGraphBlock { snapshot: self, subgraph, direction }, f);
+        Ok(())
+    }
+
+    #[inline]
+    fn visit(
+        &self,
+        frontier: impl IntoIterator<Item = VertexId>,
+        direction: Direction,
+        mut f: impl FnMut(VertexId, &[VertexId]),
+    ) -> Result<(), Infallible> {
+        self.visit_weighted(frontier, direction, |v, run, _| f(v, run))
+    }
+
+    #[inline]
+    fn prefetch_place(&self, v: VertexId, _direction: Direction) {
+        if let Some(record) = self.graph.record(v) {
+            simd::prefetch(record);
+        }
+    }
+
+    #[inline]
+    fn prefetch_list(&self, v: VertexId, direction: Direction) {
+        if let Some(record) = self.graph.record(v) {
+            let address = record.list(self.graph.form.kept(direction));
+            let words = self.graph.store.words(address);
+            simd::prefetch_slice(&words[..words.len().min(8 * PREFETCHED_LINES)], PREFETCHED_LINES);
+        }
+    }
+}
+
+impl Resident for LiveGraphSnapshot {
+    /// A copy in ascending order, made when the list is first asked for.
+    fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
+        let direction = self.graph.form.kept(direction);
+        let list = self.flat.get(v, direction, self.bound, |list| {
+            let _ = self.runs(v, direction, |run, _| {
+                list.extend_from_slice(run);
+                ControlFlow::Continue(())
+            });
+            list.sort_unstable();
+        });
+        Neighbors::from_slice(list)
+    }
+
+    #[inline]
+    fn degree(&self, v: VertexId, direction: Direction) -> usize {
+        self.tel(v, direction).map_or(0, |tel| tel.degree(self.at))
+    }
+}
+
+impl WeightedTopology for LiveGraphSnapshot {
+    fn has_weights(&self) -> bool {
+        self.graph.form.weighted
+    }
+
+    #[inline]
+    fn visit_weighted(
+        &self,
+        frontier: impl IntoIterator<Item = VertexId>,
+        direction: Direction,
+        mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
+    ) -> Result<(), Infallible> {
+        for v in frontier {
+            let _ = self.runs(v, direction, |run, weights| {
+                f(v, run, weights);
+                ControlFlow::Continue(())
+            });
+        }
+        Ok(())
+    }
+}
+
+impl GraphSnapshot for LiveGraphSnapshot {
+    fn timestamp(&self) -> Timestamp {
+        Timestamp(self.at)
+    }
+
+    #[inline]
+    fn search_edge(&self, src: VertexId, dst: VertexId) -> Option<f64> {
+        self.tel(src, Direction::Out)?.find(dst, self.at)
+    }
+}

@@ -1,0 +1,227 @@
+//! The block store (section 6): blocks of power-of-two sizes, each size with a list of free ones.
+//!
+//! Blocks of one size lie in segments, which never move and are made when no block is free, each a quarter of what the size has
+//! already. A block is found by its address without a lock or a count, so readers write nothing. All is atomic words: a block that were given up too
+//! early would give wrong answers, but no invalid memory. Segments go back to the allocator only while nobody reads ([`Store::trim`]).
+
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicU64;
+
+use hedgerow_core::sync::Mutex;
+
+use super::layout::{LEAST_WORDS, ORDERS};
+
+/// How many segments a size can have: as many as reach the memory of any machine, when each is a quarter of those before it.
+const SEGMENTS: usize = 96;
+/// The bytes of the first segment of a size, or one block.
+const FIRST_SEGMENT: usize = 4096;
+
+/// Where a block is: its size, its segment, and its number there. 0 is no block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Address(pub(super) u64);
+
+impl Address {
+    pub(super) const NONE: Address = Address(0);
+
+    fn new(order: usize, segment: usize, block: usize) -> Address {
+        Address((block as u64 + 1) << 13 | (segment as u64) << 6 | order as u64)
+    }
+
+    #[inline]
+    pub(super) fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    #[inline]
+    pub(super) fn order(self) -> usize {
+        (self.0 & 63) as usize
+    }
+
+    #[inline]
+    fn segment(self) -> usize {
+        (self.0 >> 6 & 127) as usize
+    }
+
+    #[inline]
+    fn block(self) -> usize {
+        (self.0 >> 13) as usize - 1
+    }
+}
+
+/// Blocks of one size.
+struct Segment {
+    words: Box<[AtomicU64]>,
+    /// The words before the first block, so that blocks begin with cache lines.
+    skipped: usize,
+    blocks: usize,
+}
+
+impl Segment {
+    fn new(order: usize, blocks: usize) -> Segment {
+        let count = blocks * (LEAST_WORDS << order) + LEAST_WORDS - 1;
+        let words: Box<[AtomicU64]> = (0..count).map(|_| AtomicU64::new(0)).collect();
+        let skipped = words.as_ptr().align_offset(LEAST_WORDS * 8);
+        Segment { words, skipped: if skipped < LEAST_WORDS { skipped } else { 0 }, blocks }
+    }
+}
+
+/// Blocks of one size that nobody has.
+#[derive(Default)]
+struct Free {
+    blocks: Vec<Address>,
+    /// The segment of which blocks are taken in turn, and how many of it were.
+    filling: Option<usize>,
+    taken: usize,
+    /// The words of all segments.
+    words: usize,
+}
+
+#[derive(Default)]
+struct Class {
+    segments: OnceLock<Box<[OnceLock<Segment>]>>,
+    free: Mutex<Free>,
+}
+
+impl Class {
+    fn segments(&self) -> &[OnceLock<Segment>] {
+        self.segments.get_or_init(|| (0..SEGMENTS).map(|_| OnceLock::new()).collect())
+    }
+
+    /// Makes the next segment.
+    fn extend(&self, free: &mut Free, order: usize) -> usize {
+        let words = (free.words / 4).max(FIRST_SEGMENT / 8);
+        let segment = Segment::new(order, (words / (LEAST_WORDS << order)).max(1));
+        free.words += segment.words.len();
+        let empty = self.segments().iter().position(|slot| slot.get().is_none());
+        let place = empty.expect("memory ends before segments do");
+        self.segments()[place].get_or_init(|| segment);
+        free.filling = Some(place);
+        free.taken = 0;
+        place
+    }
+}
+
+/// The blocks of a graph.
+pub(super) struct Store {
+    classes: [Class; ORDERS],
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Store { classes: std::array::from_fn(|_| Class::default()) }
+    }
+}
+
+impl Store {
+    /// The words of a block, none of no block.
+    #[inline]
+    pub(super) fn words(&self, address: Address) -> &[AtomicU64] {
+        if address.is_none() {
+            return &[];
+        }
+        let size = LEAST_WORDS << address.order();
+        let segments = self.classes[address.order()].segments.get();
+        let Some(segment) = segments.and_then(|segments| segments[address.segment()].get()) else {
+            return &[];
+        };
+        let first = segment.skipped + address.block() * size;
+        &segment.words[first..first + size]
+    }
+
+    /// A block of `64 << order` bytes with any content. O(1), or O(segment).
+    pub(super) fn allocate(&self, order: usize) -> Address {
+        let class = &self.classes[order];
+        let mut free = class.free.lock();
+        if let Some(block) = free.blocks.pop() {
+            return block;
+        }
+        let size_of = |segment: usize| class.segments()[segment].get().map_or(0, |segment| segment.blocks);
+        let segment = match free.filling {
+            Some(segment) if free.taken < size_of(segment) => segment,
+            _ => class.extend(&mut free, order),
+        };
+        free.taken += 1;
+        Address::new(order, segment, free.taken - 1)
+    }
+
+    /// Takes a block back that nobody reads. O(1).
+    pub(super) fn free(&self, address: Address) {
+        if !address.is_none() {
+            self.classes[address.order()].free.lock().blocks.push(address);
+        }
+    }
+
+    /// The bytes of all segments, with the blocks that are free, and of the lists of those.
+    pub(super) fn bytes(&self) -> usize {
+        let class = |class: &Class| {
+            let free = class.free.lock();
+            let directory = class.segments.get().map_or(0, |segments| size_of_val(&**segments));
+            free.words * 8 + free.blocks.capacity() * size_of::<Address>() + directory
+        };
+        size_of::<Store>() + self.classes.iter().map(class).sum::<usize>()
+    }
+
+    /// The bytes of blocks that were given back and are not used again yet.
+    pub(super) fn free_bytes(&self) -> usize {
+        let free = |(order, class): (usize, &Class)| class.free.lock().blocks.len() * (64 << order);
+        self.classes.iter().enumerate().map(free).sum()
+    }
+
+    /// Gives the memory of segments back of which no block is used. O(free blocks).
+    pub(super) fn trim(&mut self) {
+        for class in &mut self.classes {
+            let Some(segments) = class.segments.get_mut() else { continue };
+            let mut free = class.free.lock();
+            let mut unused = [0; SEGMENTS];
+            free.blocks.iter().for_each(|block| unused[block.segment()] += 1);
+            if let Some(filling) = free.filling {
+                let blocks = segments[filling].get().map_or(0, |segment| segment.blocks);
+                unused[filling] += blocks - free.taken;
+            }
+            let mut gone = [false; SEGMENTS];
+            for (place, slot) in segments.iter_mut().enumerate() {
+                gone[place] = slot.get().is_some_and(|segment| segment.blocks == unused[place]);
+                if gone[place] {
+                    free.words -= slot.take().map_or(0, |segment| segment.words.len());
+                }
+            }
+            free.blocks.retain(|block| !gone[block.segment()]);
+            free.blocks.shrink_to_fit();
+            free.filling = free.filling.filter(|&filling| !gone[filling]);
+            if free.words == 0 {
+                class.segments.take();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering::Relaxed;
+
+    use super::*;
+
+    #[test]
+    fn blocks_are_apart_used_again_and_given_back() {
+        let mut store = Store::default();
+        let empty = store.bytes();
+        let blocks: Vec<Address> = (0..3000).map(|i| store.allocate(i % 5)).collect();
+        for (i, &block) in blocks.iter().enumerate() {
+            let words = store.words(block);
+            assert_eq!((words.len(), words.as_ptr() as usize % 64), (8 << (i % 5), 0));
+            words.iter().for_each(|word| word.store(i as u64, Relaxed));
+        }
+        for (i, &block) in blocks.iter().enumerate() {
+            assert!(store.words(block).iter().all(|word| word.load(Relaxed) == i as u64));
+        }
+        let full = store.bytes();
+        blocks.iter().filter(|block| block.order() == 2).for_each(|&block| store.free(block));
+        assert_eq!(store.free_bytes(), 600 * 256);
+        assert!((0..600).all(|_| store.allocate(2).order() == 2));
+        assert_eq!((store.free_bytes(), store.words(Address::NONE).len()), (0, 0));
+        blocks.iter().skip(1).for_each(|&block| store.free(block));
+        store.trim();
+        assert!(store.bytes() < empty + full / 8, "{} of {full} bytes are left", store.bytes());
+        assert_eq!(store.words(blocks[0])[0].load(Relaxed), 0);
+    }
+}

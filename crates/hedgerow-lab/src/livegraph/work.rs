@@ -1,0 +1,340 @@
+//! A write transaction (section 5): it locks vertices as it comes to them, changes their lists where readers do not see it, and then
+//! commits, or rolls back if a lock is not to be had in time.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use hedgerow_core::{Direction, Update, VertexId};
+use parking_lot::MutexGuard;
+use smallvec::SmallVec;
+
+use super::horizon::Horizon;
+use super::records::{Graph, Record};
+use super::store::Address;
+use super::tel::{MARK, NEVER};
+use super::waste::Waste;
+use crate::change::{self, Change, Draft, Effect, More};
+use crate::planted::{Planted, is_on};
+
+/// How a transaction takes locks.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Locking {
+    /// It takes none: nobody else is there.
+    Alone,
+    /// It rolls back where it waits longer.
+    Timeout(Duration),
+    /// It waits for as long as it takes: for one transaction at a time, while all others have timeouts.
+    Patient,
+}
+
+/// No list of a transaction.
+const NO_LIST: u32 = u32::MAX;
+
+/// A vertex that the transaction has locked.
+struct Touched<'a> {
+    v: VertexId,
+    record: &'a Record,
+    _lock: Option<MutexGuard<'a, ()>>,
+    /// Places of its lists among those of the transaction.
+    lists: [u32; 2],
+    was_present: bool,
+    present: bool,
+}
+
+/// A list that the transaction looks at, and perhaps changes.
+struct List {
+    owner: u32,
+    direction: Direction,
+    /// The block that readers find, and the one that is changed: the same until that is full.
+    committed: Address,
+    block: Address,
+    /// The entries before those of this transaction.
+    base: u32,
+    entries: u32,
+    valid: u32,
+    is_changed: bool,
+    has_ended: bool,
+}
+
+/// A transaction at work.
+pub(super) struct Work<'a> {
+    graph: &'a Graph,
+    /// Its timestamp, or a mark until it has one.
+    mark: u64,
+    locking: Locking,
+    /// Which entries a copy of a list may leave out.
+    horizon: &'a dyn Fn() -> Horizon,
+    touched: SmallVec<[Touched<'a>; 2]>,
+    lists: SmallVec<[List; 2]>,
+    /// The lists and places of entries that it invalidated.
+    ended: SmallVec<[(u32, u32); 2]>,
+    has_failed: bool,
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn new(
+        graph: &'a Graph,
+        mark: u64,
+        locking: Locking,
+        horizon: &'a dyn Fn() -> Horizon,
+    ) -> Work<'a> {
+        Work {
+            graph,
+            mark,
+            locking,
+            horizon,
+            touched: SmallVec::new(),
+            lists: SmallVec::new(),
+            ended: SmallVec::new(),
+            has_failed: false,
+        }
+    }
+
+    /// Makes the updates, so that nobody else sees it. None if a lock was not to be had: then it must be rolled back.
+    pub(super) fn make(&mut self, updates: &[Update]) -> Option<More> {
+        // Of these more is read than `apply` locks.
+        for update in updates {
+            match *update {
+                Update::RemoveVertex(v) => drop(self.touch(v)),
+                Update::InsertEdge(src, dst, _) | Update::RemoveEdge(src, dst) if src == dst => {
+                    self.touch(src);
+                }
+                _ => {}
+            }
+        }
+        let more = change::make(updates, self.graph.form, self);
+        (!self.has_failed).then_some(more)
+    }
+
+    /// Locks a vertex. Returns its place among those that are locked.
+    fn touch(&mut self, v: VertexId) -> Option<usize> {
+        if self.has_failed {
+            return None;
+        }
+        let record = self.graph.record_or_create(v);
+        let place = record.place.load(Relaxed) as usize;
+        if self.touched.get(place).is_some_and(|touched| touched.v == v) {
+            return Some(place);
+        }
+        let lock = match self.locking {
+            Locking::Alone => None,
+            Locking::Patient => Some(record.lock.lock()),
+            Locking::Timeout(most) => {
+                let lock = record.lock.try_lock().or_else(|| record.lock.try_lock_for(most));
+                self.has_failed = lock.is_none();
+                Some(lock?)
+            }
+        };
+        let place = self.touched.len();
+        record.place.store(place as u32, Relaxed);
+        let present = record.presence().is_present(&self.graph.store);
+        let lists = [NO_LIST; 2];
+        let touched = Touched { v, record, _lock: lock, lists, was_present: present, present };
+        self.touched.push(touched);
+        Some(place)
+    }
+
+    fn touched(&self, v: VertexId) -> Option<&Touched<'a>> {
+        let place = self.graph.record(v)?.place.load(Relaxed) as usize;
+        self.touched.get(place).filter(|touched| touched.v == v)
+    }
+
+    /// The place of a list of a locked vertex.
+    fn list(&mut self, owner: usize, direction: Direction) -> usize {
+        let touched = &mut self.touched[owner];
+        let list = &mut touched.lists[direction as usize];
+        if *list == NO_LIST {
+            *list = self.lists.len() as u32;
+            let committed = touched.record.list(direction);
+            let (entries, valid) = self.graph.tel(committed).counts();
+            self.lists.push(List {
+                owner: owner as u32,
+                direction,
+                committed,
+                block: committed,
+                base: entries as u32,
+                entries: entries as u32,
+                valid: valid as u32,
+                is_changed: false,
+                has_ended: false,
+            });
+        }
+        *list as usize
+    }
+
+    /// The block of a list as this transaction has it, and how many entries there are.
+    fn seen(&self, owner: VertexId, direction: Direction) -> (Address, usize) {
+        let Some(touched) = self.touched(owner) else { return (Address::NONE, 0) };
+        match touched.lists[direction as usize] {
+            NO_LIST => {
+                let address = touched.record.list(direction);
+                (address, self.graph.tel(address).counts().0)
+            }
+            list => {
+                let list = &self.lists[list as usize];
+                (list.block, list.entries as usize)
+            }
+        }
+    }
+
+    /// Changes one entry; up to `coming` more are appended to the list, with this one.
+    fn change(&mut self, list: usize, change: &Change, coming: usize) -> Effect {
+        let at = &self.lists[list];
+        let (tel, entries) = (self.graph.tel(at.block), at.entries as usize);
+        match (tel.find_valid(change.target, entries), change.weight) {
+            (None, None) => Effect::default(),
+            (None, Some(weight)) => {
+                self.append(list, change.target, weight, coming);
+                Effect { entries: 1, changed: true }
+            }
+            (Some(i), Some(weight)) if tel.weight(i) == weight => Effect::default(),
+            (Some(i), Some(weight)) => {
+                if self.end(list, i) {
+                    self.append(list, change.target, weight, coming);
+                } else {
+                    tel.set_weight(i, weight);
+                }
+                Effect { entries: 0, changed: true }
+            }
+            (Some(i), None) => {
+                if !self.end(list, i) {
+                    tel.replace_by_last(i, entries);
+                    self.lists[list].entries -= 1;
+                    self.lists[list].valid -= 1;
+                }
+                Effect { entries: -1, changed: true }
+            }
+        }
+    }
+
+    /// Invalidates an entry. False where there are no versions: then the entry is changed where it is.
+    fn end(&mut self, list: usize, i: usize) -> bool {
+        let at = &mut self.lists[list];
+        (at.is_changed, at.has_ended) = (true, true);
+        if !self.graph.shape.is_versioned {
+            return false;
+        }
+        self.graph.tel(at.block).set_ended(i, self.mark);
+        at.valid -= 1;
+        self.ended.push((list as u32, i as u32));
+        true
+    }
+
+    fn append(&mut self, list: usize, target: VertexId, weight: f64, coming: usize) {
+        let at = &self.lists[list];
+        if at.entries as usize == self.graph.tel(at.block).capacity() {
+            self.grow(list, coming);
+        }
+        let at = &mut self.lists[list];
+        self.graph.tel(at.block).append(at.entries as usize, target, weight, self.mark, NEVER);
+        at.entries += 1;
+        at.valid += 1;
+        at.is_changed = true;
+    }
+
+    /// Copies a full list to a larger block. Entries keep their places, unless this transaction has changed none of them yet: then those
+    /// that no reader needs are left out, and if that is a quarter, the block is not larger.
+    fn grow(&mut self, list: usize, coming: usize) {
+        let at = &self.lists[list];
+        let (old, entries) = (self.graph.tel(at.block), at.entries as usize);
+        let horizon = (!at.is_changed && at.valid < at.entries).then(|| (self.horizon)());
+        let keeps = |created, ended| horizon.as_ref().is_none_or(|horizon| horizon.needs(created, ended));
+        let kept = match horizon {
+            None => entries,
+            Some(_) => (0..entries).filter(|&i| keeps(old.created(i), old.ended(i))).count(),
+        };
+        let room = kept + coming;
+        let block = self.graph.new_tel(if kept < entries { room + room / 3 } else { room });
+        self.graph.tel(block).append_all(old, entries, keeps);
+        let at = &mut self.lists[list];
+        if at.block != at.committed {
+            self.graph.store.free(at.block);
+        }
+        at.block = block;
+        if !at.is_changed {
+            at.base = kept as u32;
+        }
+        at.entries = kept as u32;
+        at.is_changed = true;
+    }
+
+    /// Makes the changes visible from `at` on (the apply phase). Returns the blocks that were replaced.
+    pub(super) fn commit(&mut self, at: u64, waste: &Waste) -> SmallVec<[Address; 4]> {
+        let mut retired = SmallVec::new();
+        if at != self.mark {
+            for &(list, i) in &self.ended {
+                self.graph.tel(self.lists[list as usize].block).set_ended(i as usize, at);
+            }
+        }
+        for list in self.lists.iter().filter(|list| list.is_changed) {
+            let tel = self.graph.tel(list.block);
+            let is_moved = list.block != list.committed;
+            if at != self.mark && !(is_moved && is_on(Planted::MovedEntriesNotStamped)) {
+                (list.base..list.entries).for_each(|i| tel.set_created(i as usize, at));
+            }
+            tel.commit(at, list.entries as usize, list.valid as usize);
+            let owner = &self.touched[list.owner as usize];
+            if is_moved {
+                owner.record.set_list(list.direction, list.block);
+                retired.extend((!list.committed.is_none()).then_some(list.committed));
+            }
+            if list.has_ended {
+                waste.note(owner.v, owner.record);
+            }
+        }
+        for touched in self.touched.iter().filter(|touched| touched.present != touched.was_present) {
+            let before = touched.record.presence();
+            touched.record.set_presence(before.followed(&self.graph.store, touched.present, at));
+            if !touched.present {
+                waste.note(touched.v, touched.record);
+            }
+        }
+        retired
+    }
+
+    /// Takes everything back.
+    pub(super) fn roll_back(self) {
+        for &(list, i) in &self.ended {
+            let tel = self.graph.tel(self.lists[list as usize].committed);
+            let is_committed = (i as usize) < tel.counts().0;
+            if is_committed && tel.ended(i as usize) == self.mark && !is_on(Planted::AbortKeepsMarks) {
+                tel.set_ended(i as usize, NEVER);
+            }
+        }
+        for list in self.lists.iter().filter(|list| list.block != list.committed) {
+            self.graph.store.free(list.block);
+        }
+    }
+}
+
+impl Draft for Work<'_> {
+    fn set_present(&mut self, v: VertexId, present: bool) -> bool {
+        let Some(place) = self.touch(v) else { return false };
+        std::mem::replace(&mut self.touched[place].present, present) != present
+    }
+
+    fn apply(&mut self, owner: VertexId, direction: Direction, changes: &[Change]) -> Effect {
+        let mut effect = Effect::default();
+        let Some(place) = self.touch(owner) else { return effect };
+        let list = self.list(place, direction);
+        for (i, change) in changes.iter().enumerate() {
+            effect.add(self.change(list, change, changes.len() - i));
+        }
+        effect
+    }
+
+    fn has(&self, owner: VertexId, direction: Direction, target: VertexId) -> bool {
+        let (block, entries) = self.seen(owner, direction);
+        self.graph.tel(block).find_valid(target, entries).is_some()
+    }
+
+    fn targets(&self, owner: VertexId, direction: Direction) -> Vec<VertexId> {
+        let (block, entries) = self.seen(owner, direction);
+        self.graph.tel(block).valid_targets(entries)
+    }
+}
+
+/// The mark of a transaction of this number.
+pub(super) fn mark(transaction: u64) -> u64 {
+    MARK | transaction
+}

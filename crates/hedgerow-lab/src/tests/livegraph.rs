@@ -1,0 +1,138 @@
+//! The suite on LiveGraph, and what it does not ask for: timeouts, compaction, and that readers are not in the way of writers.
+
+use std::time::Duration;
+
+use hedgerow_core::{Direction, DynamicGraph, GraphSnapshot, Resident, Topology, Update, VertexId};
+
+use super::{
+    HISTORIES, SEQUENCES, SNAPSHOTS, all_histories, all_sequences, conforms, conforms_alone, finds, form,
+};
+use super::{histories, memory_returns};
+use crate::livegraph::{LiveGraph, LiveGraphOptions, PlainLiveGraph, VersionedLiveGraph};
+use crate::planted::{Planted, sound};
+
+/// Compacts often, and does not wait long for a lock.
+fn small() -> LiveGraphOptions {
+    let lock_timeout = Duration::from_micros(200);
+    LiveGraphOptions { compact_every: 10, lock_timeout, ..LiveGraphOptions::default() }
+}
+
+fn livegraph(directed: bool, weighted: bool) -> LiveGraph {
+    LiveGraph::with_options(form(directed, weighted), small())
+}
+
+fn with_timeout(lock_timeout: Duration, directed: bool, weighted: bool) -> LiveGraph {
+    LiveGraph::with_options(form(directed, weighted), LiveGraphOptions { lock_timeout, ..small() })
+}
+
+#[test]
+fn livegraph_conforms() {
+    let _sound = sound();
+    conforms("livegraph", livegraph, SEQUENCES);
+    conforms_alone("livegraph, defaults", |d, w| LiveGraph::new(form(d, w)), SEQUENCES / 5);
+    let without = LiveGraphOptions { bloom_filters: false, ..small() };
+    conforms_alone(
+        "livegraph, no filters",
+        |d, w| LiveGraph::with_options(form(d, w), without),
+        SEQUENCES / 10,
+    );
+}
+
+#[test]
+fn livegraph_for_one_user_conforms() {
+    let _sound = sound();
+    conforms_alone(
+        "livegraph, plain",
+        |d, w| PlainLiveGraph::with_options(form(d, w), small()),
+        SEQUENCES / 5,
+    );
+    conforms_alone(
+        "livegraph, versions",
+        |d, w| VersionedLiveGraph::with_options(form(d, w), small()),
+        SEQUENCES / 5,
+    );
+}
+
+#[test]
+fn faults_of_livegraph_are_found() {
+    for fault in [Planted::FilterNotRefilled, Planted::MovedEntriesNotStamped, Planted::ReadersForgotten] {
+        finds(fault, || assert!(all_sequences(livegraph, SEQUENCES) > 0));
+    }
+    let many = || (0..10 * HISTORIES).for_each(|seed| histories(livegraph, seed, SNAPSHOTS));
+    // A lock that is held is enough to make a transaction roll back.
+    let hasty = || {
+        (0..10 * HISTORIES)
+            .for_each(|seed| histories(|d, w| with_timeout(Duration::ZERO, d, w), seed, SNAPSHOTS));
+    };
+    finds(Planted::AbortKeepsMarks, hasty);
+    for fault in [Planted::GroupPublishedByFirst, Planted::PublishedEarly, Planted::RegisteringReaderMissed] {
+        finds(fault, many);
+    }
+    finds(Planted::InvalidatedKept, || memory_returns(livegraph));
+}
+
+/// Transactions of two threads that lock the same vertices in opposite orders: each gets through, all of it or nothing at a time.
+#[test]
+fn transactions_that_block_one_another_get_through() {
+    let _sound = sound();
+    const ROUNDS: u32 = 300;
+    let graph = &livegraph(true, false);
+    let pairs = |reversed: bool, round: u32| {
+        let ends: Vec<u32> = if reversed { (0..20).rev().collect() } else { (0..20).collect() };
+        let target = VertexId(100 + 2 * round + u32::from(reversed));
+        ends.iter().map(|&v| Update::InsertEdge(VertexId(v), target, 1.0)).collect::<Vec<_>>()
+    };
+    std::thread::scope(|scope| {
+        for reversed in [false, true] {
+            scope.spawn(move || {
+                for round in 0..ROUNDS {
+                    let written = graph.write(&pairs(reversed, round)).expect("valid updates");
+                    assert_eq!(written.edges, 20);
+                    let target = VertexId(100 + 2 * round + u32::from(reversed));
+                    assert_eq!(graph.write(&[Update::RemoveVertex(target)]).expect("valid").edges, -20);
+                }
+            });
+        }
+        scope.spawn(move || {
+            for _ in 0..ROUNDS {
+                let snapshot = graph.snapshot().expect("a snapshot");
+                let degrees: Vec<usize> =
+                    (0..20).map(|v| snapshot.degree(VertexId(v), Direction::Out)).collect();
+                assert!(degrees.iter().all(|&degree| degree == degrees[0]), "{degrees:?}");
+            }
+        });
+    });
+    assert_eq!(graph.snapshot().expect("a snapshot").edge_count(), 0);
+}
+
+/// A list that is read in runs while it is replaced: the runs are of one block.
+#[test]
+fn a_scan_is_not_in_the_way_of_a_writer() {
+    let _sound = sound();
+    let graph = livegraph(true, true);
+    let edges: Vec<_> = (1..3000).map(|u| (VertexId(0), VertexId(u), f64::from(u))).collect();
+    graph.insert_edges(&edges).expect("valid edges");
+    let snapshot = graph.snapshot().expect("a snapshot");
+    let (mut seen, mut runs) = (Vec::new(), 0);
+    let visited = snapshot.visit([VertexId(0)], Direction::Out, |_, run| {
+        runs += 1;
+        seen.extend_from_slice(run);
+        // From the newest on: these are still to be read.
+        for u in runs * 10..runs * 10 + 10 {
+            assert!(graph.remove_edge(VertexId(0), VertexId(u)).expect("a valid edge"));
+        }
+        graph.reclaim().expect("memory is given back");
+    });
+    assert!(visited.is_ok() && runs > 2);
+    assert!(seen.iter().map(|v| v.0).eq((1..3000).rev()), "from new to old");
+    assert_eq!(snapshot.search_edge(VertexId(0), VertexId(10)), Some(10.0));
+    let later = graph.snapshot().expect("a snapshot");
+    assert_eq!(later.degree(VertexId(0), Direction::Out), 2999 - 10 * runs as usize);
+}
+
+/// Every lock that is held makes a transaction roll back, until it waits patiently.
+#[test]
+fn a_timeout_of_nothing_is_survived() {
+    let _sound = sound();
+    all_histories(|d, w| with_timeout(Duration::ZERO, d, w));
+}
