@@ -5,11 +5,13 @@
 #![forbid(unsafe_code)]
 
 pub mod adjlst;
+pub mod aspen;
 mod change;
 mod clock;
 pub mod csr;
 mod error;
 mod flat;
+mod merged;
 mod planted;
 pub mod rapidstore;
 #[cfg(test)]
@@ -18,6 +20,7 @@ mod tests;
 use hedgerow_core::Direction;
 
 pub use adjlst::Adjlst;
+pub use aspen::Aspen;
 pub use csr::{Csr, CsrError, CsrOptions, Duplicates, StaticCsr};
 pub use error::LabError;
 pub use rapidstore::RapidStore;
