@@ -167,7 +167,7 @@ impl Chunk {
         let target = change.target.0;
         let place = Place::of(target, ids);
         let is_there = place.next == Some(target);
-        // What stays of the ids behind the place, the weights that are replaced there, and what replaces them.
+        // The codes before the place stay; the weights in `replaced` do not.
         out.clear();
         out.extend_from_slice(&ids[..place.code.start]);
         let replaced = 8 * place.rank..8 * (place.rank + usize::from(is_there));

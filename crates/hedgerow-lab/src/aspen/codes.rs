@@ -1,8 +1,8 @@
 //! Ids of a chunk as bytes: the first one and the differences of the others in byte codes, or 4 bytes for each.
 //!
 //! A byte code has seven bits of a number in each byte, the lowest first; the highest bit of a byte says that another one follows.
-//! Reading takes eight bytes at a time: where all codes in them have one byte, or all two, it reads eight or four ids at once, else
-//! one id, whose length it finds by counting bits instead of by branches.
+//! Reading takes eight bytes at a time: where all codes in them have one byte it reads eight ids at once, where all have one or two
+//! bytes four, else one; it finds where codes end by counting bits instead of by branches.
 
 use std::ops::Range;
 
@@ -10,8 +10,6 @@ use hedgerow_core::VertexId;
 
 /// The bits that are 0 in the last byte of a code.
 const LAST: u64 = 0x8080_8080_8080_8080;
-/// What [`LAST`] bits are 0 in four codes of two bytes.
-const LAST_OF_PAIRS: u64 = 0x8000_8000_8000_8000;
 /// The most bytes of a code.
 const LONGEST: usize = 5;
 /// How many ids a search reads at a time.
@@ -152,7 +150,7 @@ impl<'a> Reader<'a> {
         let (mut bytes, mut id, mut read) = (self.bytes, self.id, 0);
         while let (Some(word), Some(room)) = (bytes.first_chunk::<8>(), ids[read..].first_chunk_mut::<8>()) {
             let word = u64::from_le_bytes(*word);
-            let last = !word & LAST;
+            let (last, more) = (!word & LAST, word & LAST);
             let taken = if last == LAST {
                 for (i, place) in room.iter_mut().enumerate() {
                     id = id.wrapping_add((word >> (8 * i)) as u32 & 0x7f);
@@ -160,14 +158,19 @@ impl<'a> Reader<'a> {
                 }
                 read += 8;
                 8
-            } else if last == LAST_OF_PAIRS {
-                let pairs = word & 0x007f_007f_007f_007f | word >> 1 & 0x3f80_3f80_3f80_3f80;
-                for (i, place) in room[..4].iter_mut().enumerate() {
-                    id = id.wrapping_add((pairs >> (16 * i)) as u32 & 0x3fff);
+            } else if more & more << 8 == 0 {
+                // No code has three bytes, so at least four end here.
+                let (mut ends, mut from) = (last, 0);
+                for place in &mut room[..4] {
+                    let end = ends.trailing_zeros();
+                    let code = word >> from & ((2 << (end - from)) - 1);
+                    id = id.wrapping_add((code & 0x7f | code >> 1 & 0x3f80) as u32);
                     *place = VertexId(id);
+                    ends &= ends.wrapping_sub(1);
+                    from = end + 1;
                 }
                 read += 4;
-                8
+                (from / 8) as usize
             } else {
                 let end = last.trailing_zeros();
                 id = id.wrapping_add(number(word & (u64::MAX >> (63 - end))));
