@@ -14,6 +14,7 @@ use hedgerow_core::{
 };
 use hedgerow_lab::adjlst::{Adjlst, PlainAdjlst, VersionedAdjlst};
 use hedgerow_lab::livegraph::{LiveGraph, LiveGraphOptions, PlainLiveGraph, VersionedLiveGraph};
+use hedgerow_lab::aspen::{Aspen, AspenOptions, CopyingAspen, PlainAspen};
 use hedgerow_lab::rapidstore::{
     CopyingRapidStore, PlainRapidStore, RapidStore, RapidStoreOptions, ShortLists,
 };
@@ -68,6 +69,9 @@ fn main() -> Result<(), Failure> {
         ("adjlst plain", Box::new(|graph| measure(graph, || PlainAdjlst::new(FORM)))),
         ("adjlst versions", Box::new(|graph| measure(graph, || VersionedAdjlst::new(FORM)))),
         ("adjlst", Box::new(|graph| measure(graph, || Adjlst::new(FORM)))),
+        ("aspen plain", Box::new(|graph| measure(graph, || PlainAspen::new(FORM)))),
+        ("aspen versions", Box::new(|graph| measure(graph, || CopyingAspen::new(FORM)))),
+        ("aspen", Box::new(|graph| measure(graph, || Aspen::new(FORM)))),
         ("rapidstore plain", Box::new(|graph| measure(graph, || PlainRapidStore::new(FORM)))),
         ("rapidstore versions", Box::new(|graph| measure(graph, || CopyingRapidStore::new(FORM)))),
         ("rapidstore", Box::new(|graph| measure(graph, || RapidStore::new(FORM)))),
@@ -82,6 +86,14 @@ fn main() -> Result<(), Failure> {
         ("c-art, vectors", options(ShortLists::Vectors, 256, false)),
     ] {
         forms.push((name, Box::new(move |graph| measure(graph, ablation(options)))));
+    }
+    let whole = AspenOptions::default();
+    for (name, options) in [
+        ("aspen, whole ids", AspenOptions { difference: false, ..whole }),
+        ("aspen, tree alone", AspenOptions { flat: false, ..whole }),
+    ] {
+        let new = move || Aspen::with_options(FORM, options);
+        forms.push((name, Box::new(move |graph| measure(graph, new))));
     }
     forms.retain(|(name, _)| only.is_empty() || only.iter().any(|only| only == name));
     let mut measured = vec![Vec::new(); forms.len()];

@@ -5,12 +5,14 @@
 #![forbid(unsafe_code)]
 
 pub mod adjlst;
+pub mod aspen;
 mod change;
 mod clock;
 pub mod csr;
 mod error;
 mod flat;
 pub mod livegraph;
+mod merged;
 mod planted;
 pub mod rapidstore;
 mod run;
@@ -20,6 +22,7 @@ mod tests;
 use hedgerow_core::Direction;
 
 pub use adjlst::Adjlst;
+pub use aspen::Aspen;
 pub use csr::{Csr, CsrError, CsrOptions, Duplicates, StaticCsr};
 pub use error::LabError;
 pub use livegraph::LiveGraph;

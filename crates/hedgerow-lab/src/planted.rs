@@ -38,6 +38,19 @@ pub(crate) enum Planted {
     InvalidatedKept,
     /// The first transaction of a group that is applied publishes the group.
     GroupPublishedByFirst,
+    // Aspen.
+    /// Ids behind a new head stay in the chunk before it.
+    TailBeforeItsHead,
+    /// The ids behind a head are lost when the head is removed.
+    TailLostWithItsHead,
+    /// A list that is united with new edges keeps the weights of heads that it has already.
+    UnionKeepsOldWeight,
+    /// The flat snapshot has outgoing lists in both directions.
+    FlatListsOfOneDirection,
+    /// A writer takes the version that it changes before it has the writer's lock.
+    BaseOfAnotherWriter,
+    /// A snapshot takes its timestamp from one version and its root from the next.
+    TimestampReadApart,
 }
 
 /// Whether `fault` is planted: never, outside of tests.

@@ -12,6 +12,7 @@ use crate::rapidstore::{CopyingRapidStore, PlainRapidStore, RapidStore, RapidSto
 use crate::{Csr, CsrOptions, GraphForm, LabError, StaticCsr};
 
 mod livegraph;
+mod aspen;
 
 /// Rounds of random sequences; the deep form has as many as its time allows.
 const SEQUENCES: u64 = 50;

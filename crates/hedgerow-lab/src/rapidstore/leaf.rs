@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hedgerow_core::VertexId;
 
-use crate::change::{Change, Effect};
+use crate::merged::Merged;
 
 /// Neighbours, ascending within one list, and their weights. Without room to grow: a write copies the leaf in any case.
 #[derive(Clone, Debug)]
@@ -51,70 +51,11 @@ pub(super) fn find((targets, weights): (&[VertexId], &[f64]), target: VertexId) 
     Some(weights.get(i).copied().unwrap_or(1.0))
 }
 
-/// Neighbours that are put together for new leaves.
-#[derive(Debug, Default)]
-pub(super) struct Merged {
-    pub(super) targets: Vec<VertexId>,
-    weights: Vec<f64>,
-}
-
 impl Merged {
-    pub(super) fn clear(&mut self) {
-        self.targets.clear();
-        self.weights.clear();
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.targets.len()
-    }
-
-    pub(super) fn extend(&mut self, (targets, weights): (&[VertexId], &[f64])) {
-        self.targets.extend_from_slice(targets);
-        self.weights.extend_from_slice(weights);
-    }
-
-    pub(super) fn whole(&self) -> (&[VertexId], &[f64]) {
-        (&self.targets, &self.weights)
-    }
-
     /// A leaf of a range.
     pub(super) fn leaf(&self, range: Range<usize>) -> Leaf {
         let weights = self.weights.get(range.clone()).filter(|weights| !weights.is_empty());
         Leaf { targets: Arc::from(&self.targets[range]), weights: weights.map(Arc::from) }
-    }
-
-    /// Appends a sorted part with changes made, which ascend. The weights of graphs without weights are none.
-    pub(super) fn merge(
-        &mut self,
-        (targets, weights): (&[VertexId], &[f64]),
-        changes: &[Change],
-        weighted: bool,
-    ) -> Effect {
-        let mut effect = Effect::default();
-        let part = |range: Range<usize>| (&targets[range.clone()], weights.get(range).unwrap_or(&[]));
-        let mut done = 0;
-        for change in changes {
-            let at = done + targets[done..].partition_point(|&t| t < change.target);
-            self.extend(part(done..at));
-            let is_there = targets.get(at) == Some(&change.target);
-            done = at + usize::from(is_there);
-            match change.weight {
-                Some(weight) => {
-                    self.targets.push(change.target);
-                    if weighted {
-                        effect.changed |= is_there && weights[at] != weight;
-                        self.weights.push(weight);
-                    }
-                    if !is_there {
-                        effect.add(Effect { entries: 1, changed: true });
-                    }
-                }
-                None if is_there => effect.add(Effect { entries: -1, changed: true }),
-                None => {}
-            }
-        }
-        self.extend(part(done..targets.len()));
-        effect
     }
 }
 

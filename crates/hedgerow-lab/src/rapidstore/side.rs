@@ -9,10 +9,11 @@ use std::ops::ControlFlow;
 
 use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId};
 
-use super::leaf::{Leaf, Merged, cut, find};
+use super::leaf::{Leaf, cut, find};
 use super::shape::{Shape, ShortLists};
 use super::tree::Tree;
 use crate::change::{Change, Effect};
+use crate::merged::Merged;
 use crate::planted::{Planted, is_on};
 
 /// Where a list is.

@@ -12,9 +12,10 @@ use std::sync::Arc;
 
 use hedgerow_core::VertexId;
 
-use super::leaf::{Leaf, Merged, cut, find};
+use super::leaf::{Leaf, cut, find};
 use super::shape::Shape;
 use crate::change::{Change, Effect};
+use crate::merged::Merged;
 use crate::planted::{Planted, is_on};
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use hedgerow_workload::rng::Rng;
 
 use super::{Child, Node, Tree};
 use crate::change::Change;
+use crate::merged::Merged;
 use crate::planted::sound;
-use crate::rapidstore::leaf::Merged;
 use crate::rapidstore::shape::{Shape, ShortLists};
 
 /// What a tree holds.

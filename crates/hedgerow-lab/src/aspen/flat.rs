@@ -1,0 +1,106 @@
+//! Flat snapshots (Aspen, section 5.1): the roots of lists in an array by id, so that a read does not descend the tree of vertices.
+//!
+//! The array is made in parts of [`PART`] ids, each by the thread that reads there when reads through the tree have cost about as much
+//! as making the part does. So a snapshot is opened in O(1), a few reads pay for the tree alone, and the threads of a kernel make the parts between
+//! them.
+
+use std::ops::Deref;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hedgerow_core::{Direction, VertexId};
+
+use super::ctree::CTree;
+use super::tree::{self, Link};
+use super::vertices::Vertex;
+use crate::planted::{Planted, is_on};
+
+/// How many ids are in a part: 64 subgraphs.
+pub(super) const PART: usize = 1 << 12;
+/// What reads of a part cost through the tree until it is made, a single vertex counting 1.
+const ENOUGH: u32 = PART as u32 / 16;
+/// What the vertices of one subgraph count that are read one after another.
+const SUBGRAPH: u32 = 4;
+
+/// The lists of a part in one direction, and which of its vertices exist.
+#[derive(Debug)]
+pub(super) struct Lists {
+    lists: Box<[CTree]>,
+    live: Box<[u64]>,
+}
+
+impl Lists {
+    fn of(vertices: &Link<Vertex>, part: usize, bound: usize, direction: Direction) -> Lists {
+        let first = part * PART;
+        let len = PART.min(bound - first);
+        let direction = if is_on(Planted::FlatListsOfOneDirection) { Direction::Out } else { direction };
+        let mut lists = vec![CTree::default(); len].into_boxed_slice();
+        let mut live = vec![0u64; len.div_ceil(64)].into_boxed_slice();
+        tree::range(vertices, first as u32, (first + len - 1) as u32, &mut |id, vertex| {
+            let at = id as usize - first;
+            if let Some(list) = vertex.list(direction) {
+                lists[at] = list.clone();
+            }
+            live[at / 64] |= 1 << (at % 64);
+        });
+        Lists { lists, live }
+    }
+
+    pub(super) fn contains(&self, v: VertexId) -> bool {
+        let at = v.index() % PART;
+        self.live.get(at / 64).is_some_and(|live| live >> (at % 64) & 1 != 0)
+    }
+}
+
+impl Deref for Lists {
+    type Target = [CTree];
+
+    #[inline]
+    fn deref(&self) -> &[CTree] {
+        &self.lists
+    }
+}
+
+#[derive(Debug, Default)]
+struct Part {
+    asked: AtomicU32,
+    lists: OnceLock<Lists>,
+}
+
+/// The parts of a snapshot, by direction.
+#[derive(Debug, Default)]
+pub(super) struct Flat {
+    parts: [OnceLock<Box<[Part]>>; 2],
+}
+
+impl Flat {
+    /// The part of `v`, if it is made.
+    #[inline]
+    pub(super) fn made(&self, v: VertexId, direction: Direction) -> Option<&Lists> {
+        self.parts[direction as usize].get()?.get(v.index() / PART)?.lists.get()
+    }
+
+    /// As [`made`](Self::made), before a read of `v`, or of its whole subgraph: makes the part if there have been enough. No other thread
+    /// is needed for that, so a thread that waits for this one cannot be the one that it waits for.
+    #[inline]
+    pub(super) fn read(
+        &self,
+        v: VertexId,
+        direction: Direction,
+        is_subgraph: bool,
+        (vertices, bound): (&Link<Vertex>, usize),
+    ) -> Option<&Lists> {
+        if let Some(lists) = self.made(v, direction) {
+            return Some(lists);
+        }
+        let parts = self.parts[direction as usize]
+            .get_or_init(|| (0..bound.div_ceil(PART)).map(|_| Part::default()).collect());
+        let at = v.index() / PART;
+        let part = parts.get(at)?;
+        let cost = if is_subgraph { SUBGRAPH } else { 1 };
+        if part.asked.fetch_add(cost, Ordering::Relaxed) + cost < ENOUGH {
+            return None;
+        }
+        Some(part.lists.get_or_init(|| Lists::of(vertices, at, bound, direction)))
+    }
+}

@@ -1,0 +1,35 @@
+//! Threads for large batches.
+//!
+//! A writer holds the writer's lock while others work for it, so they must not take up anything else meanwhile that could wait for that lock:
+//! a pool of their own, which gets no other work. A writer that runs as a task of some pool already does all by itself, since it would
+//! take up other tasks of that pool while it waits.
+
+use std::sync::OnceLock;
+
+use rayon::ThreadPool;
+
+/// How many vertices a batch changes at least that is shared out.
+pub(super) const LEAST_VERTICES: usize = 1024;
+/// How many ids of one list a batch changes at least that is shared out.
+pub(super) const LEAST_IDS: usize = 4096;
+
+static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
+
+/// Calls `f`, which is told whether it may share out its work.
+pub(super) fn with_threads<T: Send>(is_large: bool, f: impl FnOnce(bool) -> T + Send) -> T {
+    let is_free = is_large && rayon::current_thread_index().is_none();
+    let make = || rayon::ThreadPoolBuilder::new().thread_name(|i| format!("aspen-{i}")).build().ok();
+    match is_free.then(|| POOL.get_or_init(make).as_ref()).flatten() {
+        Some(pool) => pool.install(|| f(true)),
+        None => f(false),
+    }
+}
+
+/// Calls both functions, at a time if so wanted.
+pub(super) fn both<A: Send, B: Send>(
+    at_a_time: bool,
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if at_a_time { rayon::join(a, b) } else { (a(), b()) }
+}
