@@ -16,6 +16,7 @@ use hedgerow_lab::adjlst::{Adjlst, PlainAdjlst, VersionedAdjlst};
 use hedgerow_lab::rapidstore::{
     CopyingRapidStore, PlainRapidStore, RapidStore, RapidStoreOptions, ShortLists,
 };
+use hedgerow_lab::teseo::{PlainTeseo, Teseo, VersionedTeseo};
 use hedgerow_lab::{Csr, CsrOptions, GraphForm, StaticCsr};
 use hedgerow_workload::rng::Rng;
 use hedgerow_workload::{GraphSpec, LoadedGraph, shuffle};
@@ -66,6 +67,9 @@ fn main() -> Result<(), Failure> {
         ("rapidstore plain", Box::new(|graph| measure(graph, || PlainRapidStore::new(FORM)))),
         ("rapidstore versions", Box::new(|graph| measure(graph, || CopyingRapidStore::new(FORM)))),
         ("rapidstore", Box::new(|graph| measure(graph, || RapidStore::new(FORM)))),
+        ("teseo plain", Box::new(|graph| measure(graph, || PlainTeseo::new(FORM)))),
+        ("teseo versions", Box::new(|graph| measure(graph, || VersionedTeseo::new(FORM)))),
+        ("teseo", Box::new(|graph| measure(graph, || Teseo::new(FORM)))),
     ];
     for (name, options) in [
         ("radix tree", options(ShortLists::Clustered, 0, true)),

@@ -1,0 +1,131 @@
+//! What transactions, snapshots and service threads share.
+
+use std::sync::Arc;
+
+use hedgerow_core::Direction;
+
+use super::index::{Hint, Table};
+use super::options::{Shape, TeseoOptions};
+use super::segment::Segment;
+use super::service::Queue;
+use super::tree::Tree;
+use super::version::Horizon;
+use crate::GraphForm;
+use crate::clock::Clock;
+
+/// Where snapshots read.
+pub(super) trait Store: Send + Sync + 'static {
+    fn shape(&self) -> &Shape;
+    fn table(&self) -> &Table;
+    /// What `f` makes of the segment that holds `key`, and of the place of a header if `hint` leads to it.
+    fn read<T>(&self, direction: Direction, hint: Hint, key: u64, f: impl FnOnce(&Segment, usize) -> T) -> T;
+    /// Starts loading the segment to which the hint of a vertex leads.
+    fn prefetch(&self, direction: Direction, hint: Hint);
+}
+
+/// The whole container, but for its threads.
+pub struct Shared {
+    /// A directed graph has two: by source, and by destination.
+    trees: Vec<Tree>,
+    pub(super) table: Table,
+    pub(super) clock: Arc<Clock>,
+    pub(super) queue: Arc<Queue>,
+    pub(super) shape: Shape,
+    pub(super) form: GraphForm,
+}
+
+impl Shared {
+    pub(super) fn new(form: GraphForm, options: TeseoOptions) -> Shared {
+        let shape = Shape::new(form, options, true);
+        Shared {
+            trees: form.directions().iter().map(|&direction| Tree::new(shape, direction)).collect(),
+            table: Table::default(),
+            clock: Arc::default(),
+            queue: Arc::new(Queue::new(options.delay, options.visits)),
+            shape,
+            form,
+        }
+    }
+
+    #[inline]
+    pub(super) fn tree(&self, direction: Direction) -> &Tree {
+        &self.trees[direction as usize]
+    }
+
+    pub(super) fn horizon(&self) -> Horizon {
+        Horizon::now(&self.clock)
+    }
+
+    /// Changes the segment that holds `key`, and asks for a rebalance if it needs one.
+    #[inline]
+    pub(super) fn write<T>(
+        &self,
+        direction: Direction,
+        hint: Hint,
+        key: u64,
+        f: impl FnOnce(&mut Segment, usize) -> T,
+    ) -> T {
+        let (made, asks) = self.tree(direction).write(hint, key, f);
+        if let Some(key) = asks {
+            self.queue.push(direction, key);
+        }
+        made
+    }
+
+    pub(super) fn rebalance(&self, direction: Direction, key: u64) {
+        self.tree(direction).rebalance(key, &self.table, &|| self.horizon());
+    }
+
+    /// Rebalances what was asked for.
+    pub(super) fn rebalance_all(&self) {
+        for (direction, key) in self.queue.take_all() {
+            self.rebalance(direction, key);
+        }
+    }
+
+    /// Prunes and merges.
+    pub(super) fn visit(&self) {
+        for tree in &self.trees {
+            tree.visit(&self.table, &|| self.horizon());
+        }
+        self.table.prune(&self.horizon());
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.table.bytes() + self.trees.iter().map(Tree::bytes).sum::<usize>()
+    }
+
+    /// Waits until a transaction is published.
+    pub(super) fn wait_for(&self, timestamp: u64) {
+        let mut asked = 0;
+        while self.clock.published() < timestamp {
+            asked += 1;
+            // On fewer cores than threads that transaction may not be running.
+            if asked % 100 == 0 {
+                std::thread::yield_now();
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
+}
+
+impl Store for Shared {
+    fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    fn table(&self) -> &Table {
+        &self.table
+    }
+
+    #[inline]
+    fn read<T>(&self, direction: Direction, hint: Hint, key: u64, f: impl FnOnce(&Segment, usize) -> T) -> T {
+        self.tree(direction).read(hint, key, f)
+    }
+
+    #[inline]
+    fn prefetch(&self, direction: Direction, hint: Hint) {
+        self.tree(direction).prefetch(hint);
+    }
+}
