@@ -89,7 +89,7 @@ fn conflicts(seed: u64) {
             scope.spawn(move || {
                 let mut rng = Rng::part(seed, thread);
                 begin.wait();
-                for _ in 0..100 {
+                for _ in 0..60 {
                     let updates: Vec<Update> = (0..1 + rng.below(3)).map(|_| meeting(&mut rng)).collect();
                     graph.write(&updates).expect("ids are valid");
                 }
@@ -120,7 +120,7 @@ fn conflicts(seed: u64) {
 #[test]
 fn transactions_that_meet_leave_a_graph() {
     let _sound = sound();
-    (0..6).for_each(conflicts);
+    (0..4).for_each(conflicts);
 }
 
 #[test]
