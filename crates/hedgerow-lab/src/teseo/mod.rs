@@ -63,9 +63,9 @@ impl DynamicGraph for Teseo {
 
     fn write(&self, updates: &[Update]) -> Result<Written, LabError> {
         change::check(updates, MOST)?;
+        self.shared.prefetch_edge(updates);
         loop {
             let mut transaction = Transaction::begin(&self.shared);
-            transaction.prefetch(updates);
             transaction.reserve(updates);
             let more = change::make(updates, self.shared.form, &mut transaction);
             let at = transaction.at;

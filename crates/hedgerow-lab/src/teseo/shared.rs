@@ -1,8 +1,9 @@
 //! What transactions, snapshots and service threads share.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use hedgerow_core::Direction;
+use hedgerow_core::{Direction, Update};
 
 use super::index::{Hint, Table};
 use super::options::{Shape, TeseoOptions};
@@ -12,6 +13,9 @@ use super::tree::Tree;
 use super::version::Horizon;
 use crate::GraphForm;
 use crate::clock::Clock;
+
+/// How long a transaction sleeps between looks at another one that it waits for, once it has waited for long.
+const PATIENCE: Duration = Duration::from_micros(50);
 
 /// Where snapshots read.
 pub(super) trait Store: Send + Sync + 'static {
@@ -56,6 +60,17 @@ impl Shared {
         Horizon::now(&self.clock)
     }
 
+    /// Starts loading the segments in which the lists of a single edge begin, both at once: before the transaction has a timestamp, for
+    /// which younger ones wait.
+    pub(super) fn prefetch_edge(&self, updates: &[Update]) {
+        let [Update::InsertEdge(src, dst, _) | Update::RemoveEdge(src, dst)] = *updates else { return };
+        self.table.prefetch(src);
+        self.table.prefetch(dst);
+        let mirrored = self.form.mirrored(Direction::Out);
+        self.prefetch(Direction::Out, self.table.hint(src, Direction::Out));
+        self.prefetch(mirrored, self.table.hint(dst, mirrored));
+    }
+
     /// Changes the segment that holds `key`, and asks for a rebalance if it needs one.
     #[inline]
     pub(super) fn write<T>(
@@ -97,14 +112,15 @@ impl Shared {
 
     /// Waits until a transaction is published.
     pub(super) fn wait_for(&self, timestamp: u64) {
-        let mut asked = 0;
-        while self.clock.published() < timestamp {
-            asked += 1;
-            // On fewer cores than threads that transaction may not be running.
-            if asked % 100 == 0 {
-                std::thread::yield_now();
-            } else {
-                std::hint::spin_loop();
+        for asked in 1.. {
+            if self.clock.published() >= timestamp {
+                return;
+            }
+            match asked {
+                // That transaction may not be running: on fewer cores than threads, or because it waits for the same core.
+                1000.. => std::thread::sleep(PATIENCE),
+                _ if asked % 100 == 0 => std::thread::yield_now(),
+                _ => std::hint::spin_loop(),
             }
         }
     }

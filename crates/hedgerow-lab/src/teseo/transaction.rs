@@ -65,17 +65,6 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Starts loading the segments in which the lists of a single edge begin, both at once.
-    pub(super) fn prefetch(&self, updates: &[Update]) {
-        let [Update::InsertEdge(src, dst, _) | Update::RemoveEdge(src, dst)] = *updates else { return };
-        let shared = self.shared;
-        shared.table.prefetch(src);
-        shared.table.prefetch(dst);
-        let mirrored = shared.form.mirrored(Direction::Out);
-        shared.prefetch(Direction::Out, shared.table.hint(src, Direction::Out));
-        shared.prefetch(mirrored, shared.table.hint(dst, mirrored));
-    }
-
     /// Makes its own what the updates rely on, beyond what they change: vertices that they name by themselves, and loops, which are
     /// looked at before they are changed.
     pub(super) fn reserve(&mut self, updates: &[Update]) {

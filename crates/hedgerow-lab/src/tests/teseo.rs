@@ -44,9 +44,9 @@ fn teseo_conforms() {
 fn teseo_for_one_user_conforms() {
     let _sound = sound();
     let plain = |d, w| PlainTeseo::with_options(form(d, w), small());
-    conforms_alone("teseo, plain", plain, SEQUENCES / 2);
+    conforms_alone("teseo, plain", plain, SEQUENCES / 5);
     let versions = |d, w| VersionedTeseo::with_options(form(d, w), small());
-    conforms_alone("teseo, versions", versions, SEQUENCES / 2);
+    conforms_alone("teseo, versions", versions, SEQUENCES / 5);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn conflicts(seed: u64) {
             scope.spawn(move || {
                 let mut rng = Rng::part(seed, thread);
                 begin.wait();
-                for _ in 0..60 {
+                for _ in 0..40 {
                     let updates: Vec<Update> = (0..1 + rng.below(3)).map(|_| meeting(&mut rng)).collect();
                     graph.write(&updates).expect("ids are valid");
                 }
@@ -120,7 +120,7 @@ fn conflicts(seed: u64) {
 #[test]
 fn transactions_that_meet_leave_a_graph() {
     let _sound = sound();
-    (0..4).for_each(conflicts);
+    (0..3).for_each(conflicts);
 }
 
 #[test]
