@@ -12,7 +12,7 @@ use super::segment::{NO_HEADER, Segment, key, target};
 use super::shared::Store;
 use super::snapshot::TeseoSnapshot;
 use super::spread::Gathered;
-use super::version::Horizon;
+use super::undo::Horizon;
 use crate::change::{self, Change, Draft, Effect};
 use crate::{GraphForm, LabError};
 

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use super::leaf::Leaf;
 use super::options::Shape;
 use super::segment::{END, Segment, key};
-use super::version::{Conflict, Horizon, admit};
+use super::undo::{Conflict, Horizon, admit};
 
 /// The leaves in their order. It never changes: where leaves take the place of others there is a new one.
 #[derive(Debug)]

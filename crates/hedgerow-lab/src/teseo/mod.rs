@@ -19,6 +19,7 @@ mod index;
 mod leaf;
 mod lists;
 mod options;
+mod queue;
 mod segment;
 mod service;
 mod shared;
@@ -26,6 +27,7 @@ mod snapshot;
 mod spread;
 mod transaction;
 mod tree;
+mod undo;
 mod version;
 
 pub use alone::{PlainTeseo, TeseoAlone, VersionedTeseo};

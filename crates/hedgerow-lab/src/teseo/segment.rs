@@ -11,7 +11,7 @@ use std::sync::Arc;
 use hedgerow_core::VertexId;
 
 use super::options::Shape;
-use super::version::Undo;
+use super::undo::Undo;
 
 /// Marks the word that names a source: no target has it, since ids are smaller.
 pub(super) const HEAD: u32 = 1 << 31;

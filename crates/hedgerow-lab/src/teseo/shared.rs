@@ -7,10 +7,10 @@ use hedgerow_core::{Direction, Update};
 
 use super::index::{Hint, Table};
 use super::options::{Shape, TeseoOptions};
+use super::queue::Queue;
 use super::segment::Segment;
-use super::service::Queue;
 use super::tree::Tree;
-use super::version::Horizon;
+use super::undo::Horizon;
 use crate::GraphForm;
 use crate::clock::Clock;
 

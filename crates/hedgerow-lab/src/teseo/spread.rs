@@ -7,7 +7,7 @@ use hedgerow_core::VertexId;
 
 use super::options::Shape;
 use super::segment::{HEAD, Segment, key, source, target};
-use super::version::{Horizon, Undo};
+use super::undo::{Horizon, Undo};
 use crate::planted::{Planted, is_on};
 
 /// The edges of neighbouring segments, in one piece.

@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 use super::index::{Hint, is_alive, keys, since};
 use super::segment::{Segment, key, target};
 use super::shared::{Shared, Store};
-use super::version::{Conflict, admit};
+use super::undo::{Conflict, admit};
 use crate::change::{Change, Draft, Effect};
 use crate::planted::{Planted, is_on};
 

@@ -15,7 +15,7 @@ use super::leaf::{Latched, Leaf};
 use super::options::{MARGIN, Shape};
 use super::segment::{NO_HEADER, Segment};
 use super::spread::Gathered;
-use super::version::Horizon;
+use super::undo::Horizon;
 use crate::planted::{Planted, is_on};
 
 /// All edges in one direction.
