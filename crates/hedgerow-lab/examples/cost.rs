@@ -18,6 +18,7 @@ use hedgerow_lab::aspen::{Aspen, AspenOptions, CopyingAspen, PlainAspen};
 use hedgerow_lab::rapidstore::{
     CopyingRapidStore, PlainRapidStore, RapidStore, RapidStoreOptions, ShortLists,
 };
+use hedgerow_lab::teseo::{PlainTeseo, Teseo, VersionedTeseo};
 use hedgerow_lab::{Csr, CsrOptions, GraphForm, StaticCsr};
 use hedgerow_workload::rng::Rng;
 use hedgerow_workload::{GraphSpec, LoadedGraph, shuffle};
@@ -79,6 +80,9 @@ fn main() -> Result<(), Failure> {
         ("livegraph versions", Box::new(|graph| measure(graph, || VersionedLiveGraph::new(FORM)))),
         ("livegraph", Box::new(|graph| measure(graph, || LiveGraph::new(FORM)))),
         ("livegraph, no filters", Box::new(|graph| measure(graph, without_filters))),
+        ("teseo plain", Box::new(|graph| measure(graph, || PlainTeseo::new(FORM)))),
+        ("teseo versions", Box::new(|graph| measure(graph, || VersionedTeseo::new(FORM)))),
+        ("teseo", Box::new(|graph| measure(graph, || Teseo::new(FORM)))),
     ];
     for (name, options) in [
         ("radix tree", options(ShortLists::Clustered, 0, true)),

@@ -16,6 +16,7 @@ mod merged;
 mod planted;
 pub mod rapidstore;
 mod run;
+pub mod teseo;
 #[cfg(test)]
 mod tests;
 
@@ -27,6 +28,7 @@ pub use csr::{Csr, CsrError, CsrOptions, Duplicates, StaticCsr};
 pub use error::LabError;
 pub use livegraph::LiveGraph;
 pub use rapidstore::RapidStore;
+pub use teseo::Teseo;
 
 /// What a container is created with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -51,6 +51,14 @@ pub(crate) enum Planted {
     BaseOfAnotherWriter,
     /// A snapshot takes its timestamp from one version and its root from the next.
     TimestampReadApart,
+    /// Teseo: a reader that a vertex table entry leads to a segment does not look at its fence keys.
+    FencesNotChecked,
+    /// Teseo: a rebalance moves the words of a write-optimised segment, and not its buffer.
+    BufferLost,
+    /// Teseo: a rebalance moves edges without their versions.
+    VersionsLeftBehind,
+    /// Teseo: a transaction changes what an unpublished one has changed.
+    ConflictIgnored,
 }
 
 /// Whether `fault` is planted: never, outside of tests.

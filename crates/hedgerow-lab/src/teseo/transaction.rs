@@ -1,0 +1,217 @@
+//! A transaction: it changes edges where they are, each under the latch of one segment, and can take all of it back.
+//!
+//! Its timestamp is drawn when it begins. What an unpublished transaction has changed is its own until it is published: an older one that
+//! meets it begins again with a new timestamp, a younger one waits. So nobody waits for a younger transaction, and no circle of
+//! transactions waits.
+//!
+//! A transaction that adds an edge to the list of a vertex relies on the vertex: it looks again whether that exists once the edge is there. A
+//! transaction that removes the vertex first makes it its own, and then looks at the list. Either the one meets the edge, or the other the
+//! vertex.
+
+use std::cell::Cell;
+
+use hedgerow_core::{Direction, Update, VertexId};
+use smallvec::SmallVec;
+
+use super::index::{Hint, is_alive, keys, since};
+use super::segment::{Segment, key, target};
+use super::shared::{Shared, Store};
+use super::undo::{Conflict, admit};
+use crate::change::{Change, Draft, Effect};
+use crate::planted::{Planted, is_on};
+
+/// What is taken back if the transaction has to begin again.
+#[derive(Clone, Copy, Debug)]
+enum Entry {
+    /// A vertex, and the life that it had.
+    Life(VertexId, u64),
+    /// An edge in a tree.
+    Edge(Direction, u64),
+}
+
+/// A transaction that runs.
+pub(super) struct Transaction<'a> {
+    shared: &'a Shared,
+    pub(super) at: u64,
+    log: SmallVec<[Entry; 4]>,
+    /// Whether it met a younger one: it does nothing more, and begins again.
+    pub(super) blocked: Cell<bool>,
+    /// Vertices that it made exist after all.
+    pub(super) revived: i64,
+}
+
+impl<'a> Transaction<'a> {
+    pub(super) fn begin(shared: &'a Shared) -> Transaction<'a> {
+        let at = shared.clock.draw();
+        Transaction { shared, at, log: SmallVec::new(), blocked: Cell::new(false), revived: 0 }
+    }
+
+    fn published(&self) -> u64 {
+        self.shared.clock.published()
+    }
+
+    /// What comes of something that may have met another transaction; none if it has to be tried again.
+    fn settled<T>(&self, tried: Result<T, Conflict>) -> Option<Option<T>> {
+        match tried {
+            Ok(made) => Some(Some(made)),
+            Err(Conflict::Younger) => {
+                self.blocked.set(true);
+                Some(None)
+            }
+            Err(Conflict::Older(timestamp)) => {
+                self.shared.wait_for(timestamp);
+                None
+            }
+        }
+    }
+
+    /// Makes its own what the updates rely on, beyond what they change: vertices that they name by themselves, and loops, which are
+    /// looked at before they are changed.
+    pub(super) fn reserve(&mut self, updates: &[Update]) {
+        for update in updates {
+            match *update {
+                Update::InsertVertex(v) | Update::RemoveVertex(v) => {
+                    self.set_life(v, None);
+                }
+                Update::InsertEdge(v, w, _) | Update::RemoveEdge(v, w)
+                    if v == w && !self.shared.form.directed =>
+                {
+                    let loops = key(v.0, v.0);
+                    loop {
+                        let (at, shared) = (self.at, self.shared);
+                        let tried = shared.write(Direction::Out, Hint::default(), loops, |segment, _| {
+                            segment.touch(loops, at, &shared.shape, || shared.clock.published())
+                        });
+                        if let Some(settled) = self.settled(tried) {
+                            if settled.is_some() {
+                                self.log.push(Entry::Edge(Direction::Out, loops));
+                            }
+                            break;
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Makes a vertex exist or not, or its own as it is. Returns whether it existed.
+    fn set_life(&mut self, v: VertexId, present: Option<bool>) -> bool {
+        loop {
+            if self.blocked.get() {
+                return false;
+            }
+            let tried = self.shared.table.set_life(v, present, self.at, || self.published());
+            let Some(settled) = self.settled(tried) else { continue };
+            let Some(life) = settled else { return false };
+            if since(life) != self.at {
+                self.log.push(Entry::Life(v, life));
+            }
+            return is_alive(life);
+        }
+    }
+
+    /// Makes sure of a vertex. Returns whether it did not exist.
+    fn ensure(&mut self, v: VertexId) -> bool {
+        loop {
+            let life = self.shared.table.life(v);
+            if !is_alive(life) {
+                return !self.set_life(v, Some(true)) && !self.blocked.get();
+            }
+            if self.settled(admit(since(life), self.at, || self.published())).is_some() {
+                return false;
+            }
+        }
+    }
+
+    /// Takes all back.
+    pub(super) fn roll_back(&mut self) {
+        while let Some(entry) = self.log.pop() {
+            match entry {
+                Entry::Life(v, life) => self.shared.table.roll_back(v, life, self.at),
+                Entry::Edge(direction, key) => {
+                    let at = self.at;
+                    self.shared
+                        .write(direction, Hint::default(), key, |segment, _| segment.roll_back(key, at));
+                }
+            }
+        }
+    }
+
+    /// Makes changes as far as they belong to the segment of the first one. Returns how many.
+    fn change(
+        &mut self,
+        owner: VertexId,
+        direction: Direction,
+        changes: &[Change],
+        effect: &mut Effect,
+    ) -> (usize, Result<(), Conflict>) {
+        let (shared, at, log) = (self.shared, self.at, &mut self.log);
+        let published = || shared.clock.published();
+        let hint = shared.table.hint(owner, direction);
+        shared.write(direction, hint, key(owner.0, changes[0].target.0), |segment, header| {
+            for (done, change) in changes.iter().enumerate() {
+                let key = key(owner.0, change.target.0);
+                if !segment.covers(key) {
+                    return (done, Ok(()));
+                }
+                match segment.change((key, header), change.weight, at, &shared.shape, published) {
+                    Ok(made) => effect.add(made),
+                    Err(conflict) => return (done, Err(conflict)),
+                }
+                log.push(Entry::Edge(direction, key));
+                segment.prune_many(|| shared.horizon());
+            }
+            (changes.len(), Ok(()))
+        })
+    }
+}
+
+impl Draft for Transaction<'_> {
+    fn set_present(&mut self, v: VertexId, present: bool) -> bool {
+        if present { self.ensure(v) } else { self.set_life(v, Some(false)) }
+    }
+
+    fn apply(&mut self, owner: VertexId, direction: Direction, changes: &[Change]) -> Effect {
+        if is_on(Planted::ConflictIgnored) {
+            // Long enough for others to write.
+            (0..20).for_each(|_| std::thread::yield_now());
+        }
+        let mut effect = Effect::default();
+        let mut rest = changes;
+        while !rest.is_empty() && !self.blocked.get() {
+            let (done, tried) = self.change(owner, direction, rest, &mut effect);
+            rest = &rest[done..];
+            self.settled(tried);
+        }
+        if changes.iter().any(|change| change.weight.is_some()) {
+            self.revived += i64::from(self.ensure(owner));
+        }
+        effect
+    }
+
+    fn has(&self, owner: VertexId, direction: Direction, target: VertexId) -> bool {
+        let key = key(owner.0, target.0);
+        let newest = |segment: &Segment, header| segment.find(key, header, u64::MAX);
+        self.shared.read(direction, self.shared.table.hint(owner, direction), key, newest).is_some()
+    }
+
+    fn targets(&self, owner: VertexId, direction: Direction) -> Vec<VertexId> {
+        let mut targets = Vec::new();
+        let range = keys(u64::from(owner.0), u64::from(owner.0) + 1);
+        let mut from = range.start;
+        while from < range.end && !self.blocked.get() {
+            let tried = self.shared.read(direction, Hint::default(), from, |segment, _| {
+                let part = from..range.end.min(segment.high);
+                segment.admits(part.clone(), self.at, || self.published())?;
+                segment
+                    .for_each_visible(part.clone(), u64::MAX, |key, _| targets.push(VertexId(target(key))));
+                Ok(part.end)
+            });
+            if let Some(Some(end)) = self.settled(tried) {
+                from = end;
+            }
+        }
+        targets
+    }
+}

@@ -1,0 +1,236 @@
+//! The fat tree of the whole container, in which each segment has a latch (section 5.1).
+//!
+//! Who reads or writes an edge finds its segment without a latch, latches it, and looks at its fence keys: if the edge has its place elsewhere
+//! by now, the search starts over. It holds one latch at a time. Who rebalances holds those of a whole window, and the leaf's own lock,
+//! which only rebalancers respect.
+
+use std::sync::Arc;
+
+use hedgerow_core::Direction;
+use hedgerow_core::sync::ArcCell;
+use parking_lot::{Mutex, MutexGuard};
+
+use super::index::{Hint, Index, LeafIds, Table};
+use super::leaf::{Latched, Leaf};
+use super::options::{MARGIN, Shape};
+use super::segment::{NO_HEADER, Segment};
+use super::spread::Gathered;
+use super::undo::Horizon;
+use crate::planted::{Planted, is_on};
+
+/// All edges in one direction.
+pub(super) struct Tree {
+    index: ArcCell<Index<Latched>>,
+    /// Held while leaves take the place of others.
+    structure: Mutex<LeafIds>,
+    shape: Shape,
+    direction: Direction,
+}
+
+impl Tree {
+    pub(super) fn new(shape: Shape, direction: Direction) -> Tree {
+        let mut ids = LeafIds::default();
+        let index = ArcCell::new(Some(Arc::new(Index::new(&shape, &mut ids))));
+        Tree { index, structure: Mutex::new(ids), shape, direction }
+    }
+
+    /// What `f` makes of the segment that holds `key`, and of the place of a header there if `hint` leads to it.
+    #[inline]
+    pub(super) fn read<T>(&self, hint: Hint, key: u64, f: impl FnOnce(&Segment, usize) -> T) -> T {
+        let mut hinted = true;
+        loop {
+            let index = self.index.load();
+            let Some(index) = index.as_deref() else { continue };
+            let (latched, header) = find(index, hint, key, hinted);
+            let segment = latched.0.read();
+            if segment.covers(key) || (header != NO_HEADER && is_on(Planted::FencesNotChecked)) {
+                return f(&segment, header);
+            }
+            hinted = false;
+        }
+    }
+
+    /// As [`read`](Self::read), to change it; and a key of the segment, if it needs a rebalance that nobody has asked for.
+    #[inline]
+    pub(super) fn write<T>(
+        &self,
+        hint: Hint,
+        key: u64,
+        f: impl FnOnce(&mut Segment, usize) -> T,
+    ) -> (T, Option<u64>) {
+        let mut hinted = true;
+        loop {
+            let index = self.index.load();
+            let Some(index) = index.as_deref() else { continue };
+            let (latched, header) = find(index, hint, key, hinted);
+            let mut segment = latched.0.write();
+            if segment.covers(key) {
+                let made = f(&mut segment, header);
+                let asks = segment.is_full() && !segment.asked;
+                segment.asked |= asks;
+                return (made, asks.then_some(segment.low));
+            }
+            hinted = false;
+        }
+    }
+
+    fn current(&self) -> Arc<Index<Latched>> {
+        self.index.load_full().expect("there is always an index")
+    }
+
+    /// Rebalances the window of the segment that holds `key`, if it needs that.
+    pub(super) fn rebalance(&self, key: u64, table: &Table, horizon: &dyn Fn() -> Horizon) {
+        loop {
+            let index = self.current();
+            let leaf = &index.leaves[index.place(key)];
+            let rebalancing = leaf.rebalancing.lock();
+            if *rebalancing {
+                continue;
+            }
+            let i = leaf.find(key);
+            let is_full = {
+                let mut segment = leaf.segments[i].0.write();
+                segment.prune(&horizon());
+                segment.asked = segment.is_full();
+                segment.asked
+            };
+            if is_full && !self.spread(leaf, i, table, horizon) {
+                self.rebuild(std::slice::from_ref(leaf), vec![rebalancing], table, horizon);
+            }
+            return;
+        }
+    }
+
+    /// Spreads the window around segment `i`. Returns false if there is none that is not too full.
+    fn spread(&self, leaf: &Leaf<Latched>, i: usize, table: &Table, horizon: &dyn Fn() -> Horizon) -> bool {
+        let used = |i: usize| leaf.segments[i].0.read().used();
+        let Some(window) = leaf.window(i, &self.shape, used) else { return false };
+        let mut segments: Vec<_> =
+            leaf.segments[window.clone()].iter().map(|latched| latched.0.write()).collect();
+        // Writers may have been there since they were asked what they hold.
+        let most = (self.shape.words - MARGIN) * window.len();
+        let words: usize = segments.iter().map(|segment| segment.used() + 2 * segment.buffered()).sum();
+        if words > most {
+            return false;
+        }
+        let range = segments[0].low..segments[window.len() - 1].high;
+        let gathered = Gathered::of(&mut segments, &horizon());
+        gathered.spread(range, &mut segments);
+        leaf.set_fences(window.start, segments.iter().map(|segment| segment.low));
+        for (segment, i) in segments.iter().zip(window) {
+            table.enter(self.direction, segment, leaf.id, i);
+        }
+        true
+    }
+
+    /// Puts new leaves in the place of neighbouring ones, whose locks are held: as many as their edges need.
+    fn rebuild(
+        &self,
+        leaves: &[Arc<Leaf<Latched>>],
+        mut rebalancing: Vec<MutexGuard<'_, bool>>,
+        table: &Table,
+        horizon: &dyn Fn() -> Horizon,
+    ) {
+        let (low, high) = (leaves[0].low, leaves[leaves.len() - 1].high);
+        let mut old: Vec<_> =
+            leaves.iter().flat_map(|leaf| &*leaf.segments).map(|latched| latched.0.write()).collect();
+        let gathered = Gathered::of(&mut old, &horizon());
+        let mut segments = gathered.segments(low..high, &self.shape);
+        let mut structure = self.structure.lock();
+        let mut new = Vec::new();
+        let each = segments.len().div_ceil(segments.len().div_ceil(self.shape.leaf));
+        while !segments.is_empty() {
+            let rest = segments.split_off(each.min(segments.len()));
+            let id = structure.take();
+            for (i, segment) in segments.iter().enumerate() {
+                table.enter(self.direction, segment, id, i);
+            }
+            new.push(Arc::new(Leaf::new(id, segments)));
+            segments = rest;
+        }
+        let index = self.current();
+        let first = index.place(low);
+        self.index.store(Some(Arc::new(index.replacing(first..first + leaves.len(), new))));
+        leaves.iter().for_each(|leaf| structure.give_back(leaf.id));
+        rebalancing.iter_mut().for_each(|replaced| **replaced = true);
+        // Who waits for one of their latches finds no place there, and looks at the new index.
+        old.iter_mut().for_each(|segment| segment.close());
+    }
+
+    /// Prunes all versions that nobody needs, rebalances what is full, and merges leaves.
+    pub(super) fn visit(&self, table: &Table, horizon: &dyn Fn() -> Horizon) {
+        for leaf in &self.current().leaves {
+            for latched in &leaf.segments {
+                let is_full = {
+                    let mut segment = latched.0.write();
+                    segment.prune(&horizon());
+                    segment.undo.shrink_to_fit();
+                    segment.is_full().then_some(segment.low)
+                };
+                if let Some(low) = is_full {
+                    self.rebalance(low, table, horizon);
+                }
+            }
+        }
+        self.merge(table, horizon);
+    }
+
+    /// Merges neighbouring leaves where one is enough, and makes those smaller that are less than half as full as a new one.
+    fn merge(&self, table: &Table, horizon: &dyn Fn() -> Horizon) {
+        let index = self.current();
+        let mut first = 0;
+        while first < index.leaves.len() {
+            let used = |leaf: &Leaf<Latched>| {
+                leaf.segments.iter().map(|latched| latched.0.read().used()).sum::<usize>()
+            };
+            let mut words = used(&index.leaves[first]);
+            let mut end = first + 1;
+            while let Some(leaf) = index.leaves.get(end) {
+                let more = used(leaf);
+                if !self.shape.merges(words + more) {
+                    break;
+                }
+                (words, end) = (words + more, end + 1);
+            }
+            let leaves = &index.leaves[first..end];
+            let is_sparse = leaves[0].segments.len() > 2 * self.shape.resized(words);
+            if leaves.len() > 1 || is_sparse {
+                let rebalancing: Vec<_> = leaves.iter().map(|leaf| leaf.rebalancing.lock()).collect();
+                if rebalancing.iter().all(|replaced| !**replaced) {
+                    self.rebuild(leaves, rebalancing, table, horizon);
+                }
+            }
+            first = end;
+        }
+    }
+
+    /// Starts loading the segment that a hint leads to.
+    #[inline]
+    pub(super) fn prefetch(&self, hint: Hint) {
+        let index = self.index.load();
+        let leaf = index.as_deref().and_then(|index| index.leaf_of(hint));
+        if let Some(latched) = leaf.and_then(|leaf| leaf.segments.get(hint.segment())) {
+            hedgerow_core::simd::prefetch(latched);
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let index = self.current();
+        let leaves = index.leaves.iter();
+        let segments = |leaf: &Arc<Leaf<Latched>>| -> usize {
+            leaf.segments.iter().map(|latched| latched.0.read().bytes()).sum()
+        };
+        index.bytes() + leaves.map(|leaf| leaf.bytes() + segments(leaf)).sum::<usize>()
+    }
+}
+
+/// The segment that holds `key`, unless it moves meanwhile: that to which the hint leads, with the place of a header, or the one by the
+/// primary index.
+#[inline]
+fn find(index: &Index<Latched>, hint: Hint, key: u64, hinted: bool) -> (&Latched, usize) {
+    if hinted && let Some(latched) = index.leaf_of(hint).and_then(|leaf| leaf.segments.get(hint.segment())) {
+        return (latched, hint.header());
+    }
+    let leaf = index.leaf(key);
+    (&leaf.segments[leaf.find(key)], NO_HEADER)
+}

@@ -1,0 +1,197 @@
+//! Versions: edges are changed where they are, and what a change replaced is kept beside the segment (section 5.2).
+//!
+//! An edge that is marked as removed stays among the words until its chain is pruned.
+
+use std::ops::Range;
+
+use super::options::{Shape, UNDO_BEFORE_PRUNING};
+use super::segment::{NO_HEADER, Segment};
+use super::undo::{Conflict, Horizon, Undo, admit, stamp, state};
+use crate::change::Effect;
+use crate::planted::{Planted, is_on};
+
+impl Segment {
+    #[inline]
+    fn chain(&self, key: u64) -> &[Undo] {
+        let first = self.undo.partition_point(|entry| entry.key < key);
+        &self.undo[first..]
+    }
+
+    /// Whether all that is held is what a reader at `at` sees, in one order.
+    #[inline]
+    pub(super) fn is_clean(&self, at: u64) -> bool {
+        self.newest <= at && self.removed == 0 && self.buffer.is_none()
+    }
+
+    /// The weight of an edge at `at`; `hint` may be the place of its source's header.
+    #[inline]
+    pub(super) fn find(&self, key: u64, hint: usize, at: u64) -> Option<f64> {
+        let stored = self.stored(key, &self.spot(key, hint));
+        if self.newest <= at && self.removed == 0 {
+            return stored;
+        }
+        state(self.chain(key), key, stored, at)
+    }
+
+    /// Calls `f` with the edges in a range of keys that a reader at `at` sees, in their order.
+    pub(super) fn for_each_visible(&self, range: Range<u64>, at: u64, mut f: impl FnMut(u64, f64)) {
+        let mut chain = self.chain(range.start);
+        self.for_each(range, |key, weight| {
+            while chain.first().is_some_and(|entry| entry.key < key) {
+                chain = &chain[1..];
+            }
+            let seen = match chain.first() {
+                Some(entry) if entry.key == key => state(chain, key, Some(weight), at),
+                _ => Some(weight),
+            };
+            if let Some(weight) = seen {
+                f(key, weight);
+            }
+        });
+    }
+
+    /// Whether the transaction of `at` may read the edges in a range of keys for what it changes by that.
+    pub(super) fn admits(
+        &self,
+        range: Range<u64>,
+        at: u64,
+        published: impl Fn() -> u64,
+    ) -> Result<(), Conflict> {
+        let mut entries = self.chain(range.start).iter().take_while(|entry| entry.key < range.end);
+        entries.try_for_each(|entry| admit(entry.at(), at, &published))
+    }
+
+    /// Gives an edge a weight, or none, in the transaction of `at`; `hint` may be the place of its source's header. A change to what it is already is entered too: it keeps other
+    /// transactions from changing what this one relies on.
+    pub(super) fn change(
+        &mut self,
+        (key, hint): (u64, usize),
+        weight: Option<f64>,
+        at: u64,
+        shape: &Shape,
+        published: impl Fn() -> u64,
+    ) -> Result<Effect, Conflict> {
+        let spot = self.spot(key, hint);
+        let stored = self.stored(key, &spot);
+        let was = match shape.versioned {
+            true => self.enter(key, stored, weight.is_none(), at, published)?,
+            false => stored,
+        };
+        match (stored, weight) {
+            (Some(_), None) if !shape.versioned => self.remove(key),
+            (_, None) => {}
+            (Some(_), Some(weight)) => self.set_weight(key, &spot, weight),
+            (None, Some(weight)) => self.insert(key, &spot, weight),
+        }
+        let entries = i64::from(weight.is_some()) - i64::from(was.is_some());
+        Ok(Effect { entries, changed: was != weight })
+    }
+
+    /// Enters a change into the chain of an edge. Returns the weight before it.
+    fn enter(
+        &mut self,
+        key: u64,
+        stored: Option<f64>,
+        removes: bool,
+        at: u64,
+        published: impl Fn() -> u64,
+    ) -> Result<Option<f64>, Conflict> {
+        let first = self.undo.partition_point(|entry| entry.key < key);
+        let head = self.undo.get(first).filter(|entry| entry.key == key).copied();
+        let mut was = stored;
+        if let Some(head) = head {
+            admit(head.at(), at, published)?;
+            if head.is_removed() {
+                was = None;
+                self.removed -= 1;
+            }
+        }
+        let stamp = stamp(at, removes);
+        match head {
+            // Nobody has seen what this transaction made before.
+            Some(head) if head.at() == at => self.undo[first].stamp = stamp,
+            _ => self.undo.insert(first, Undo { key, stamp, before: was.unwrap_or(f64::NAN) }),
+        }
+        self.removed += u32::from(removes);
+        self.newest = self.newest.max(at);
+        Ok(was)
+    }
+
+    /// Enters that the transaction of `at` relies on an edge as it is.
+    pub(super) fn touch(
+        &mut self,
+        key: u64,
+        at: u64,
+        shape: &Shape,
+        published: impl Fn() -> u64,
+    ) -> Result<(), Conflict> {
+        let current = self.find(key, NO_HEADER, u64::MAX);
+        self.change((key, NO_HEADER), current, at, shape, published).map(drop)
+    }
+
+    /// Takes a change of the transaction of `at` back.
+    pub(super) fn roll_back(&mut self, key: u64, at: u64) {
+        let first = self.undo.partition_point(|entry| entry.key < key);
+        let own = |entry: &&Undo| entry.key == key && entry.at() == at;
+        let Some(entry) = self.undo.get(first).filter(own).copied() else { return };
+        self.undo.remove(first);
+        let spot = self.spot(key, NO_HEADER);
+        let stored = self.stored(key, &spot);
+        let has_older = self.undo.get(first).is_some_and(|older| older.key == key);
+        match (entry.before(), stored) {
+            (Some(weight), Some(_)) => self.set_weight(key, &spot, weight),
+            (Some(weight), None) => self.insert(key, &spot, weight),
+            // With an older entry, that one marks it as removed.
+            (None, Some(_)) if !has_older => self.remove(key),
+            (None, _) => {}
+        }
+        self.recount();
+    }
+
+    /// Counts again what the entries say.
+    pub(super) fn recount(&mut self) {
+        let heads = self.undo.chunk_by(|a, b| a.key == b.key);
+        self.removed = heads.filter(|chain| chain[0].is_removed()).count() as u32;
+        self.newest = self.undo.iter().map(Undo::at).max().unwrap_or(0);
+    }
+
+    /// Prunes as a writer does: once there are many entries, and then not before there are twice as many as were needed.
+    #[inline]
+    pub(super) fn prune_many(&mut self, horizon: impl FnOnce() -> Horizon) {
+        if self.undo.len() >= UNDO_BEFORE_PRUNING && self.undo.len() == self.undo.capacity() {
+            self.prune(&horizon());
+            // As soon as that room is full.
+            let room = (2 * self.undo.len()).max(UNDO_BEFORE_PRUNING);
+            self.undo.shrink_to(room);
+            self.undo.reserve_exact(room - self.undo.len());
+        }
+    }
+
+    /// Gives up the entries that nobody needs, and the edges that are then removed for all.
+    pub(super) fn prune(&mut self, horizon: &Horizon) {
+        if self.undo.is_empty() {
+            return;
+        }
+        let mut kept: Vec<Undo> = Vec::new();
+        let mut gone: Vec<u64> = Vec::new();
+        for chain in self.undo.chunk_by(|a, b| a.key == b.key) {
+            let end = |i: usize| chain.get(i + 1).map_or(0, Undo::at);
+            let needs = |i: usize| horizon.keeps(end(i), chain[i].at());
+            if (0..chain.len()).any(needs) {
+                // The newest says whether there is such an edge now.
+                kept.push(chain[0]);
+                kept.extend((1..chain.len()).filter(|&i| needs(i)).map(|i| chain[i]));
+            } else if chain[0].is_removed() {
+                gone.push(chain[0].key);
+            }
+        }
+        if kept.len() < self.undo.len() {
+            self.undo.clear();
+            self.undo.extend_from_slice(&kept);
+        }
+        if !is_on(Planted::TombstonesKept) {
+            gone.into_iter().for_each(|key| self.remove(key));
+        }
+        self.recount();
+    }
+}
