@@ -12,6 +12,7 @@ mod error;
 mod flat;
 mod planted;
 pub mod rapidstore;
+pub mod sortledton;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +22,7 @@ pub use adjlst::Adjlst;
 pub use csr::{Csr, CsrError, CsrOptions, Duplicates, StaticCsr};
 pub use error::LabError;
 pub use rapidstore::RapidStore;
+pub use sortledton::Sortledton;
 
 /// What a container is created with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,6 +11,8 @@ use crate::planted::{Planted, plant, sound};
 use crate::rapidstore::{CopyingRapidStore, PlainRapidStore, RapidStore, RapidStoreOptions, ShortLists};
 use crate::{Csr, CsrOptions, GraphForm, LabError, StaticCsr};
 
+mod sortledton;
+
 /// Rounds of random sequences; the deep form has as many as its time allows.
 const SEQUENCES: u64 = 50;
 /// Seeds of histories.
