@@ -7,7 +7,6 @@
 //! [`SortledtonAlone`] the same sets for one user at a time. Parameters and deviations: `docs/design/lab/sortledton.md`.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use hedgerow_core::{Capability, Direction, DynamicGraph, Timestamp, Update, VertexId, Written};
 use parking_lot::RwLockWriteGuard;
@@ -33,7 +32,7 @@ pub use alone::{PlainSortledton, SortledtonAlone, VersionedSortledton};
 use gate::Gate;
 pub use snapshot::{SortledtonBlock, SortledtonSnapshot};
 use table::{Latched, MOST, Record};
-use versions::{Horizon, NEWEST};
+use versions::{Bound, Horizon, NEWEST};
 
 /// Transactions of more updates give up their own versions once they are published, where no reader needs them.
 const BATCH: usize = 64;
@@ -70,8 +69,7 @@ struct Transaction<'a> {
 pub struct Latching<const VERSIONED: bool> {
     table: Arc<Latched>,
     clock: Arc<Clock>,
-    /// Before it nobody reads, now or later.
-    horizon: AtomicU64,
+    horizon: Bound,
     /// Without versions, keeps writers and snapshots apart.
     gate: Arc<Gate>,
     form: GraphForm,
@@ -95,7 +93,7 @@ impl<const VERSIONED: bool> Latching<VERSIONED> {
         Latching {
             table: Arc::default(),
             clock: Arc::default(),
-            horizon: AtomicU64::new(0),
+            horizon: Bound::default(),
             gate: Arc::default(),
             form,
             block: options.block(),

@@ -114,6 +114,10 @@ impl<'a> View<'a> {
         if self.marks.is_empty() {
             return run.extend(self.targets, self.weights);
         }
+        if self.marks.iter().all(|versions| versions.is_newest(at)) {
+            // As after a load: the marks alone are left out.
+            return run.extend_plain(self.targets, self.weights, plain);
+        }
         let mut marks = self.marks.iter();
         let (mut done, mut from) = (0, 0);
         while let (Some(versions), Some(i)) = (marks.next(), next_mark(self.targets, from)) {

@@ -46,6 +46,22 @@ impl Run {
         self.len += targets.len();
     }
 
+    /// As [`extend`](Self::extend), with what `id` makes of each.
+    #[inline]
+    pub(super) fn extend_plain(
+        &mut self,
+        targets: &[VertexId],
+        weights: &[f64],
+        id: impl Fn(VertexId) -> u32,
+    ) {
+        let places = self.targets[self.len..][..targets.len()].iter_mut();
+        places.zip(targets).for_each(|(place, &target)| *place = VertexId(id(target)));
+        if !weights.is_empty() {
+            self.weights[self.len..][..weights.len()].copy_from_slice(weights);
+        }
+        self.len += targets.len();
+    }
+
     #[inline]
     pub(super) fn push(&mut self, target: VertexId, weight: f64) {
         self.targets[self.len] = target;

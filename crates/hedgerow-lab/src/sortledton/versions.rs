@@ -88,6 +88,12 @@ impl Versions {
         self.newest.is_removed()
     }
 
+    /// Whether `at` sees the newest version, and that is no removal.
+    #[inline]
+    pub(super) fn is_newest(&self, at: u64) -> bool {
+        self.newest.begin() <= at && !self.is_removed()
+    }
+
     /// Whether it is new at `at`: nobody else has seen it.
     pub(super) fn is_new(&self, at: u64) -> bool {
         self.newest == Stamp::new(at, false) && self.older.is_none()
@@ -177,19 +183,24 @@ fn prune_chain(mut link: &mut Option<Box<Older>>, mut end: u64, horizon: &Horizo
     }
 }
 
+/// A timestamp before which nobody reads, now or later. On a cache line of its own, since writers raise it.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(super) struct Bound(AtomicU64);
+
 /// The timestamps of readers as writers know them.
 ///
 /// A bound, shared by all writers, answers mostly: no reader is before it, now or later. Only where a version is newer, the tracer is asked.
 pub(super) struct Horizon<'a> {
-    shared: Option<(&'a Clock, &'a AtomicU64)>,
+    shared: Option<(&'a Clock, &'a Bound)>,
     bound: u64,
     asked: OnceCell<(u64, Active)>,
 }
 
 impl<'a> Horizon<'a> {
     /// For a writer beside readers. `bound` is where the writers of a container keep the bound.
-    pub(super) fn shared(clock: &'a Clock, bound: &'a AtomicU64) -> Self {
-        Horizon { shared: Some((clock, bound)), bound: bound.load(Relaxed), asked: OnceCell::new() }
+    pub(super) fn shared(clock: &'a Clock, bound: &'a Bound) -> Self {
+        Horizon { shared: Some((clock, bound)), bound: bound.0.load(Relaxed), asked: OnceCell::new() }
     }
 
     /// For a writer beside whom nobody reads: whoever reads later does so at `bound` or after it.
@@ -207,7 +218,7 @@ impl<'a> Horizon<'a> {
             // In this order: a reader that enters the tracer later sees this transaction published, and enters no earlier one.
             let published = clock.published();
             let active = clock.active();
-            bound.fetch_max(active.oldest().unwrap_or(published).min(published), Relaxed);
+            bound.0.fetch_max(active.oldest().unwrap_or(published).min(published), Relaxed);
             (published, active)
         });
         end > *published || active.needs(begin, end)
