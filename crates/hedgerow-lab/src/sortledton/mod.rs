@@ -202,13 +202,9 @@ impl<const VERSIONED: bool> DynamicGraph for Latching<VERSIONED> {
         let drawn = self.clock.draw();
         let at = early.unwrap_or(drawn);
         let more = self.change(updates, &mut records, at);
-        let is_batch = VERSIONED && updates.len() > BATCH;
-        if !is_batch {
-            // Nobody else needs to wait while this one waits for its turn.
-            records.0.clear();
-        }
+        // Still under the latches: who wants the same vertices sleeps, rather than ask again and again for this one's publication.
         self.clock.publish(drawn, more.vertices, more.edges);
-        if is_batch {
+        if VERSIONED && updates.len() > BATCH {
             let horizon = Horizon::shared(&self.clock, &self.horizon);
             records.0.iter_mut().for_each(|(_, record)| record.collect(&horizon, self.form.weighted));
         }
