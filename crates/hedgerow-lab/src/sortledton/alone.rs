@@ -5,10 +5,11 @@ use std::sync::Arc;
 use hedgerow_core::{Capability, Direction, DynamicGraph, Timestamp, Update, VertexId, Written};
 use parking_lot::Mutex;
 
+use super::options::SortledtonOptions;
 use super::snapshot::SortledtonSnapshot;
 use super::table::{Alone, MOST, Record};
+use super::transaction::{BATCH, Transaction};
 use super::versions::{Horizon, NEWEST};
-use super::{BATCH, SortledtonOptions, Transaction};
 use crate::change::{self, Change, Draft, Effect};
 use crate::{GraphForm, LabError};
 

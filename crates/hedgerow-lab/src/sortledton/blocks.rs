@@ -7,8 +7,8 @@
 
 use hedgerow_core::VertexId;
 
-use super::Transaction;
 use super::piece::{Marks, Piece, View, count_marks};
+use super::transaction::Transaction;
 use super::versions::{Horizon, Versions};
 use crate::planted::{Planted, is_on};
 

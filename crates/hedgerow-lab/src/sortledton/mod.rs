@@ -20,50 +20,23 @@ use crate::{GraphForm, LabError};
 mod alone;
 mod blocks;
 mod gate;
+mod options;
 mod piece;
 mod run;
 mod set;
 mod skip;
 mod snapshot;
 mod table;
+mod transaction;
 mod versions;
 
 pub use alone::{PlainSortledton, SortledtonAlone, VersionedSortledton};
 use gate::Gate;
+pub use options::SortledtonOptions;
 pub use snapshot::{SortledtonBlock, SortledtonSnapshot};
 use table::{Latched, MOST, Record};
+use transaction::{BATCH, Transaction};
 use versions::{Bound, Horizon, NEWEST};
-
-/// Transactions of more updates give up their own versions once they are published, where no reader needs them.
-const BATCH: usize = 64;
-
-/// The parameters of the paper. The defaults are those of the paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SortledtonOptions {
-    /// The most neighbours in a block (|B|), and in a sorted array: 4 to 4,096.
-    pub block: usize,
-}
-
-impl Default for SortledtonOptions {
-    fn default() -> Self {
-        SortledtonOptions { block: 256 }
-    }
-}
-
-impl SortledtonOptions {
-    fn block(self) -> usize {
-        self.block.clamp(4, 4096)
-    }
-}
-
-/// What a set is told of the transaction that changes it.
-struct Transaction<'a> {
-    at: u64,
-    versioned: bool,
-    weighted: bool,
-    block: usize,
-    horizon: &'a Horizon<'a>,
-}
 
 /// Adaptive sets with a latch for each vertex, and, if `VERSIONED`, with versions.
 pub struct Latching<const VERSIONED: bool> {

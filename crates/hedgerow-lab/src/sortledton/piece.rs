@@ -3,8 +3,8 @@
 use hedgerow_core::VertexId;
 use smallvec::SmallVec;
 
-use super::Transaction;
 use super::run::Run;
+use super::transaction::Transaction;
 use super::versions::{Fate, Horizon, Versions};
 use crate::change::Effect;
 use crate::planted::{Planted, is_on};

@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 
 use hedgerow_core::VertexId;
 
-use super::Transaction;
 use super::piece::{Marks, Piece, View};
 use super::run::{RUN, Run};
 use super::skip::SkipList;
+use super::transaction::Transaction;
 use super::versions::{Horizon, NEWEST, Versions};
 use crate::change::{Change, Effect};
 

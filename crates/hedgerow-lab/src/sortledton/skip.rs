@@ -9,10 +9,10 @@ use std::ops::ControlFlow;
 use hedgerow_core::{VertexId, simd};
 use smallvec::SmallVec;
 
-use super::Transaction;
 use super::blocks::{Blocks, Path};
 use super::piece::{Marks, View};
 use super::run::{RUN, Run};
+use super::transaction::Transaction;
 use super::versions::Horizon;
 use crate::change::{Change, Effect};
 

@@ -6,8 +6,8 @@ use hedgerow_core::growing::Growing;
 use hedgerow_core::{Direction, VertexId};
 use parking_lot::{RwLock, RwLockWriteGuard};
 
-use super::Transaction;
 use super::set::Set;
+use super::transaction::Transaction;
 use super::versions::{Fate, Horizon, Versions};
 use crate::change::{Change, Effect};
 
