@@ -19,6 +19,9 @@ use hedgerow_lab::rapidstore::{
     CopyingRapidStore, PlainRapidStore, RapidStore, RapidStoreOptions, ShortLists,
 };
 use hedgerow_lab::teseo::{PlainTeseo, Teseo, VersionedTeseo};
+use hedgerow_lab::sortledton::{
+    PlainSortledton, Sortledton, SortledtonOptions, UnversionedSortledton, VersionedSortledton,
+};
 use hedgerow_lab::{Csr, CsrOptions, GraphForm, StaticCsr};
 use hedgerow_workload::rng::Rng;
 use hedgerow_workload::{GraphSpec, LoadedGraph, shuffle};
@@ -83,7 +86,15 @@ fn main() -> Result<(), Failure> {
         ("teseo plain", Box::new(|graph| measure(graph, || PlainTeseo::new(FORM)))),
         ("teseo versions", Box::new(|graph| measure(graph, || VersionedTeseo::new(FORM)))),
         ("teseo", Box::new(|graph| measure(graph, || Teseo::new(FORM)))),
+        ("sortledton plain", Box::new(|graph| measure(graph, || PlainSortledton::new(FORM)))),
+        ("sortledton versions", Box::new(|graph| measure(graph, || VersionedSortledton::new(FORM)))),
+        ("sortledton", Box::new(|graph| measure(graph, || Sortledton::new(FORM)))),
+        ("sortledton, no versions", Box::new(|graph| measure(graph, || UnversionedSortledton::new(FORM)))),
     ];
+    for (name, block) in [("sortledton, |B| = 64", 64), ("sortledton, |B| = 1024", 1024)] {
+        let new = move || Sortledton::with_options(FORM, SortledtonOptions { block });
+        forms.push((name, Box::new(move |graph| measure(graph, new))));
+    }
     for (name, options) in [
         ("radix tree", options(ShortLists::Clustered, 0, true)),
         ("c-art", options(ShortLists::Clustered, 0, false)),

@@ -160,6 +160,11 @@ impl Active {
         self.0.is_empty()
     }
 
+    /// The first of them.
+    pub(crate) fn oldest(&self) -> Option<u64> {
+        self.0.first().copied()
+    }
+
     /// Whether one of them sees a version that begins at `begin` and is replaced at `end`.
     pub(crate) fn needs(&self, begin: u64, end: u64) -> bool {
         let first = self.0.partition_point(|&timestamp| timestamp < begin);

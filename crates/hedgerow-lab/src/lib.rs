@@ -17,6 +17,7 @@ mod planted;
 pub mod rapidstore;
 mod run;
 pub mod teseo;
+pub mod sortledton;
 #[cfg(test)]
 mod tests;
 
@@ -29,6 +30,7 @@ pub use error::LabError;
 pub use livegraph::LiveGraph;
 pub use rapidstore::RapidStore;
 pub use teseo::Teseo;
+pub use sortledton::Sortledton;
 
 /// What a container is created with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

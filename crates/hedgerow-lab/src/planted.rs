@@ -59,6 +59,12 @@ pub(crate) enum Planted {
     VersionsLeftBehind,
     /// Teseo: a transaction changes what an unpublished one has changed.
     ConflictIgnored,
+    /// Sortledton: a neighbour that was removed is not seen by those who read before the removal.
+    RemovalForgetsBefore,
+    /// Sortledton: the key of a block stays as it was when neighbours are moved into it from the block before it.
+    KeyStays,
+    /// Sortledton: versions that move to another block with their neighbours are taken for those of others.
+    VersionsReversed,
 }
 
 /// Whether `fault` is planted: never, outside of tests.

@@ -14,6 +14,7 @@ use crate::{Csr, CsrOptions, GraphForm, LabError, StaticCsr};
 mod livegraph;
 mod aspen;
 mod teseo;
+mod sortledton;
 
 /// Rounds of random sequences; the deep form has as many as its time allows.
 const SEQUENCES: u64 = 50;

@@ -1,0 +1,275 @@
+//! Reading: each access latches one vertex, copies what the snapshot sees, and releases it. Without latches, pieces without versions are
+//! lent as they are.
+
+use std::convert::Infallible;
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+use hedgerow_core::{
+    Block, Direction, GraphSnapshot, LocalVertex, Neighbors, Resident, SubgraphId, Timestamp, Topology,
+    VertexId, WeightedTopology, scan_blocks,
+};
+
+use super::gate::Reading;
+use super::piece::View;
+use super::run::{FIRST_RUN, RUN, with_run};
+use super::set::Set;
+use super::table::{Alone, Latched, Record, Table};
+use crate::GraphForm;
+use crate::clock::Reader;
+use crate::flat::FlatLists;
+
+/// The adjacency sets at one timestamp.
+pub struct SortledtonSnapshot<T> {
+    table: Arc<T>,
+    form: GraphForm,
+    at: u64,
+    vertices: usize,
+    edges: u64,
+    bound: usize,
+    flat: FlatLists,
+    /// Keeps versions from being given up, where others write meanwhile.
+    _reader: Option<Reader>,
+    /// Keeps writers out, where there are no versions.
+    _reading: Option<Reading>,
+}
+
+impl SortledtonSnapshot<Alone> {
+    /// Of a table that does not change meanwhile.
+    pub(super) fn alone(table: Arc<Alone>, form: GraphForm) -> Self {
+        let seen = (table.at, table.vertices as usize, table.edges as u64);
+        SortledtonSnapshot::new(table, form, seen)
+    }
+}
+
+impl SortledtonSnapshot<Latched> {
+    /// Of a table to which others write.
+    pub(super) fn registered(
+        table: Arc<Latched>,
+        form: GraphForm,
+        reader: Reader,
+        reading: Option<Reading>,
+    ) -> Self {
+        let seen = (reader.timestamp().0, reader.vertices(), reader.edges());
+        let snapshot = SortledtonSnapshot::new(table, form, seen);
+        SortledtonSnapshot { _reader: Some(reader), _reading: reading, ..snapshot }
+    }
+}
+
+impl<T: Table> SortledtonSnapshot<T> {
+    fn new(table: Arc<T>, form: GraphForm, (at, vertices, edges): (u64, usize, u64)) -> Self {
+        // Every vertex that the reader sees has had its record before the reader was registered.
+        let bound = table.bound();
+        SortledtonSnapshot {
+            table,
+            form,
+            at,
+            vertices,
+            edges,
+            bound,
+            flat: FlatLists::default(),
+            _reader: None,
+            _reading: None,
+        }
+    }
+
+    /// The part of a piece's weights that kernels get.
+    #[inline]
+    fn weights<'a>(&self, weights: &'a [f64]) -> &'a [f64] {
+        if self.form.weighted { weights } else { &[] }
+    }
+
+    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks. No latch is held meanwhile, so a set that is
+    /// longer than a run is latched again for the next one: what the snapshot sees of it cannot have changed.
+    #[inline]
+    fn runs(
+        &self,
+        v: VertexId,
+        direction: Direction,
+        mut f: impl FnMut(&[VertexId], &[f64]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let direction = self.form.kept(direction);
+        if let Some(record) = self.table.lend(v) {
+            return match record.and_then(|record| record.set(direction)) {
+                Some(set) => set.for_each(|view| self.lend(view, &mut f)),
+                None => f(&[], &[]),
+            };
+        }
+        with_run(|run| {
+            let (mut from, mut most) = (0, FIRST_RUN);
+            loop {
+                run.clear();
+                let copy = |record: &Record| record.set(direction)?.copy(from, self.at, most, run);
+                let next = self.table.read(v, copy).flatten();
+                f(run.targets(), self.weights(run.weights()))?;
+                let Some(next) = next else { return ControlFlow::Continue(()) };
+                (from, most) = (next, RUN);
+            }
+        })
+    }
+
+    /// Calls `f` with a piece: as it is, or copied where the snapshot may not see all of it.
+    #[inline]
+    fn lend(
+        &self,
+        view: View<'_>,
+        f: &mut impl FnMut(&[VertexId], &[f64]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        if view.marks.is_empty() {
+            return f(view.targets, view.weights);
+        }
+        with_run(|run| {
+            let mut rest = view;
+            loop {
+                let (part, behind) = rest.split(rest.targets.len().min(RUN));
+                run.clear();
+                part.copy(self.at, run);
+                f(run.targets(), self.weights(run.weights()))?;
+                if behind.targets.is_empty() {
+                    return ControlFlow::Continue(());
+                }
+                rest = behind;
+            }
+        })
+    }
+}
+
+/// The sets of one subgraph: each is asked for by itself.
+pub struct SortledtonBlock<'a, T> {
+    snapshot: &'a SortledtonSnapshot<T>,
+    subgraph: SubgraphId,
+    direction: Direction,
+}
+
+impl<T> Clone for SortledtonBlock<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for SortledtonBlock<'_, T> {}
+
+impl<T: Table> Block for SortledtonBlock<'_, T> {
+    #[inline]
+    fn degree(&self, local: LocalVertex) -> usize {
+        self.snapshot.degree(self.subgraph.vertex(local), self.direction)
+    }
+
+    #[inline]
+    fn for_each_run(
+        &self,
+        local: LocalVertex,
+        mut f: impl FnMut(&[VertexId]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.snapshot.runs(self.subgraph.vertex(local), self.direction, |run, _| f(run))
+    }
+}
+
+impl<T: Table> Topology for SortledtonSnapshot<T> {
+    type Error = Infallible;
+    type Block<'a> = SortledtonBlock<'a, T>;
+
+    fn vertex_bound(&self) -> usize {
+        self.bound
+    }
+
+    fn vertex_count(&self) -> usize {
+        self.vertices
+    }
+
+    fn edge_count(&self) -> u64 {
+        self.edges
+    }
+
+    fn is_directed(&self) -> bool {
+        self.form.directed
+    }
+
+    fn contains(&self, v: VertexId) -> bool {
+        self.table.read(v, |record| record.is_present(self.at)).unwrap_or(false)
+    }
+
+    fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize {
+        self.degree(v, direction)
+    }
+
+    fn scan(
+        &self,
+        subgraphs: Range<SubgraphId>,
+        direction: Direction,
+        f: impl FnMut(SubgraphId, Self::Block<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Infallible> {
+        scan_blocks(subgraphs, |subgraph| SortledtonBlock { snapshot: self, subgraph, direction }, f);
+        Ok(())
+    }
+
+    fn visit(
+        &self,
+        frontier: impl IntoIterator<Item = VertexId>,
+        direction: Direction,
+        mut f: impl FnMut(VertexId, &[VertexId]),
+    ) -> Result<(), Infallible> {
+        self.visit_weighted(frontier, direction, |v, run, _| f(v, run))
+    }
+}
+
+impl<T: Table> Resident for SortledtonSnapshot<T> {
+    fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
+        let direction = self.form.kept(direction);
+        let lent = self.table.lend(v).map(|record| record.and_then(|record| record.set(direction)));
+        let whole = match lent {
+            Some(Some(set)) => set.whole(),
+            Some(None) => Some(&[][..]),
+            None => None,
+        };
+        let list = whole.unwrap_or_else(|| {
+            self.flat.get(v, direction, self.bound, |list| {
+                let _ = self.runs(v, direction, |run, _| {
+                    list.extend_from_slice(run);
+                    ControlFlow::Continue(())
+                });
+            })
+        });
+        Neighbors::from_slice(list)
+    }
+
+    #[inline]
+    fn degree(&self, v: VertexId, direction: Direction) -> usize {
+        let direction = self.form.kept(direction);
+        let degree = |set: &Set| set.degree(self.at);
+        self.table.read(v, |record| record.set(direction).map_or(0, degree)).unwrap_or(0)
+    }
+}
+
+impl<T: Table> WeightedTopology for SortledtonSnapshot<T> {
+    fn has_weights(&self) -> bool {
+        self.form.weighted
+    }
+
+    #[inline]
+    fn visit_weighted(
+        &self,
+        frontier: impl IntoIterator<Item = VertexId>,
+        direction: Direction,
+        mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
+    ) -> Result<(), Infallible> {
+        for v in frontier {
+            let _ = self.runs(v, direction, |run, weights| {
+                f(v, run, weights);
+                ControlFlow::Continue(())
+            });
+        }
+        Ok(())
+    }
+}
+
+impl<T: Table> GraphSnapshot for SortledtonSnapshot<T> {
+    fn timestamp(&self) -> Timestamp {
+        Timestamp(self.at)
+    }
+
+    #[inline]
+    fn search_edge(&self, src: VertexId, dst: VertexId) -> Option<f64> {
+        self.table.read(src, |record| record.set(Direction::Out)?.find(dst, self.at)).flatten()
+    }
+}
