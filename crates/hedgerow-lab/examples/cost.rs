@@ -13,15 +13,15 @@ use hedgerow_core::{
     Block, Direction, DynamicGraph, GraphSnapshot, LocalVertex, SubgraphId, Update, VertexId,
 };
 use hedgerow_lab::adjlst::{Adjlst, PlainAdjlst, VersionedAdjlst};
-use hedgerow_lab::livegraph::{LiveGraph, LiveGraphOptions, PlainLiveGraph, VersionedLiveGraph};
 use hedgerow_lab::aspen::{Aspen, AspenOptions, CopyingAspen, PlainAspen};
+use hedgerow_lab::livegraph::{LiveGraph, LiveGraphOptions, PlainLiveGraph, VersionedLiveGraph};
 use hedgerow_lab::rapidstore::{
     CopyingRapidStore, PlainRapidStore, RapidStore, RapidStoreOptions, ShortLists,
 };
-use hedgerow_lab::teseo::{PlainTeseo, Teseo, VersionedTeseo};
 use hedgerow_lab::sortledton::{
     PlainSortledton, Sortledton, SortledtonOptions, UnversionedSortledton, VersionedSortledton,
 };
+use hedgerow_lab::teseo::{PlainTeseo, Teseo, VersionedTeseo};
 use hedgerow_lab::{Csr, CsrOptions, GraphForm, StaticCsr};
 use hedgerow_workload::rng::Rng;
 use hedgerow_workload::{GraphSpec, LoadedGraph, shuffle};

@@ -16,8 +16,8 @@ mod merged;
 mod planted;
 pub mod rapidstore;
 mod run;
-pub mod teseo;
 pub mod sortledton;
+pub mod teseo;
 #[cfg(test)]
 mod tests;
 
@@ -29,8 +29,8 @@ pub use csr::{Csr, CsrError, CsrOptions, Duplicates, StaticCsr};
 pub use error::LabError;
 pub use livegraph::LiveGraph;
 pub use rapidstore::RapidStore;
-pub use teseo::Teseo;
 pub use sortledton::Sortledton;
+pub use teseo::Teseo;
 
 /// What a container is created with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,10 +11,10 @@ use crate::planted::{Planted, plant, sound};
 use crate::rapidstore::{CopyingRapidStore, PlainRapidStore, RapidStore, RapidStoreOptions, ShortLists};
 use crate::{Csr, CsrOptions, GraphForm, LabError, StaticCsr};
 
-mod livegraph;
 mod aspen;
-mod teseo;
+mod livegraph;
 mod sortledton;
+mod teseo;
 
 /// Rounds of random sequences; the deep form has as many as its time allows.
 const SEQUENCES: u64 = 50;
