@@ -21,12 +21,34 @@ pub(super) enum Engine {
     Adjlst,
     /// RapidStore, of the lab.
     Rapidstore,
+    /// LiveGraph, of the lab.
+    Livegraph,
+    /// Sortledton, of the lab.
+    Sortledton,
+    /// Teseo, of the lab.
+    Teseo,
+    /// Aspen, of the lab.
+    Aspen,
 }
 
 impl Engine {
     /// Whether this is a container of the lab that changes.
     fn is_container(self) -> bool {
-        matches!(self, Engine::Adjlst | Engine::Rapidstore)
+        !matches!(self, Engine::Hedgerow | Engine::Csr)
+    }
+
+    /// Its name in figures.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Engine::Hedgerow => "hedgerow",
+            Engine::Csr => "csr",
+            Engine::Adjlst => "adjlst",
+            Engine::Rapidstore => "rapidstore",
+            Engine::Livegraph => "livegraph",
+            Engine::Sortledton => "sortledton",
+            Engine::Teseo => "teseo",
+            Engine::Aspen => "aspen",
+        }
     }
 }
 

@@ -264,7 +264,8 @@ fn stream_compares_ranks_on_fresh_snapshots_with_the_csr() {
 #[test]
 fn containers_are_measured_beside_the_store() {
     let dir = tempfile::tempdir().unwrap();
-    const ENGINES: [&str; 4] = ["csr", "hedgerow", "adjlst", "rapidstore"];
+    const ENGINES: [&str; 8] =
+        ["csr", "hedgerow", "adjlst", "rapidstore", "livegraph", "sortledton", "teseo", "aspen"];
     let of =
         |suite: &str| figures(dir.path(), &[suite, "--graph", "kron:8", "--engines", &ENGINES.join(",")]);
     let insert = of("insert");

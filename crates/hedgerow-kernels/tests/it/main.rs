@@ -26,7 +26,6 @@ macro_rules! counts_of {
 }
 
 mod cancel;
-mod containers;
 mod corrected;
 mod oracles;
 mod paged;

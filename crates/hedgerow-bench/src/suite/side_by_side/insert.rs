@@ -49,10 +49,7 @@ pub(super) fn all<G: DynamicGraph>(
         measured.add(name, "single.edges_per_s", UNIT, writers, count / seconds);
         // Before a snapshot is opened: that of the store keeps a view.
         let bytes = engine.memory_bytes() as f64 / count;
-        let found = engine.snapshot()?.edge_count();
-        if found != edges.len() as u64 {
-            return Err(format!("{name}: {found} edges after {} were written", edges.len()).into());
-        }
+        check_count(&engine, edges, name)?;
         if writers == 1 {
             measured.add(name, "accounted_bytes_per_edge.loaded", "bytes", 1, bytes);
             removals(work, &engine, &edges[..edges.len() / 10], name, measured)?;
@@ -64,8 +61,17 @@ pub(super) fn all<G: DynamicGraph>(
         edges.chunks(size).try_for_each(|batch| engine.insert_edges(batch))?;
         let rate = count / begun.elapsed().as_secs_f64();
         measured.add(name, format!("batch_{size}.edges_per_s"), UNIT, 1, rate);
+        check_count(&engine, edges, name)?;
     }
     Ok(())
+}
+
+fn check_count<G: DynamicGraph>(engine: &G, edges: &[Edge], name: &str) -> Result<()> {
+    let found = engine.snapshot()?.edge_count();
+    if found == edges.len() as u64 {
+        return Ok(());
+    }
+    Err(format!("{name}: {found} edges after {} were written", edges.len()).into())
 }
 
 /// The seconds that single edges take, shared out among writers.

@@ -15,6 +15,10 @@ use crate::failure::Result;
 
 const OPENINGS: usize = 100;
 
+/// How many neighbours scans read, and the sums of their ids: the same on each engine. In order, at random, of two hops.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Sums([(usize, u64); 3]);
+
 /// All reads on one snapshot, once.
 pub(super) fn all<G: DynamicGraph>(
     work: &Work<'_>,
@@ -22,7 +26,7 @@ pub(super) fn all<G: DynamicGraph>(
     name: &'static str,
     questions: &Questions,
     measured: &mut Measured,
-) -> Result<()> {
+) -> Result<Sums> {
     let snapshot = engine.snapshot()?;
     let mut note = |metric: &str, begun: Instant, read: usize| {
         let rate = read as f64 / begun.elapsed().as_secs_f64();
@@ -42,20 +46,20 @@ pub(super) fn all<G: DynamicGraph>(
     let degrees: usize = questions.vertices.iter().map(|&v| snapshot.degree(v, Direction::Out)).sum();
     note("degree", begun, questions.vertices.len());
     let begun = Instant::now();
-    let read = scan(work, &snapshot)?;
-    note("scan_sequential", begun, read);
+    let in_order = scan(work, &snapshot)?;
+    note("scan_sequential", begun, in_order.0);
     let begun = Instant::now();
-    let read = visit(&snapshot, questions.vertices.iter().copied())?;
-    note("scan_random", begun, read);
-    if read != degrees {
-        return Err(format!("{name}: lists of {read} neighbours, degrees of {degrees}").into());
+    let random = visit(&snapshot, questions.vertices.iter().copied())?;
+    note("scan_random", begun, random.0);
+    if random.0 != degrees {
+        return Err(format!("{name}: lists of {} neighbours, degrees of {degrees}", random.0).into());
     }
     let begun = Instant::now();
-    let read = two_hops(&snapshot, questions)?;
-    note("two_hop", begun, read);
+    let two_hops = two_hops(&snapshot, questions)?;
+    note("two_hop", begun, two_hops.0);
     let seconds = openings(engine, &snapshot, questions)?;
     measured.add(name, "snapshot_open.mean", "s", 1, seconds / OPENINGS as f64);
-    Ok(())
+    Ok(Sums([in_order, random, two_hops]))
 }
 
 /// The seconds that openings take, each after a change where the engine takes updates: without one an engine may give the last snapshot again.
@@ -81,7 +85,7 @@ fn sum(run: &[VertexId]) -> u64 {
 }
 
 /// All lists in order, block by block.
-fn scan<S: GraphSnapshot>(work: &Work<'_>, snapshot: &S) -> Result<usize> {
+fn scan<S: GraphSnapshot>(work: &Work<'_>, snapshot: &S) -> Result<(usize, u64)> {
     let (mut read, mut total) = (0, 0u64);
     let end = SubgraphId(work.graph.vertices.div_ceil(64) as u32);
     snapshot.scan(SubgraphId(0)..end, Direction::Out, |_, block| {
@@ -94,30 +98,33 @@ fn scan<S: GraphSnapshot>(work: &Work<'_>, snapshot: &S) -> Result<usize> {
         }
         ControlFlow::Continue(())
     })?;
-    black_box(total);
-    Ok(read)
+    Ok((read, black_box(total)))
 }
 
 /// The lists of these vertices.
-fn visit<S: GraphSnapshot>(snapshot: &S, vertices: impl IntoIterator<Item = VertexId>) -> Result<usize> {
+fn visit<S: GraphSnapshot>(
+    snapshot: &S,
+    vertices: impl IntoIterator<Item = VertexId>,
+) -> Result<(usize, u64)> {
     let (mut read, mut total) = (0, 0u64);
     snapshot.visit(vertices, Direction::Out, |_, run| {
         read += run.len();
         total = total.wrapping_add(sum(run));
     })?;
-    black_box(total);
-    Ok(read)
+    Ok((read, black_box(total)))
 }
 
-fn two_hops<S: GraphSnapshot>(snapshot: &S, questions: &Questions) -> Result<usize> {
-    let mut read = 0;
+fn two_hops<S: GraphSnapshot>(snapshot: &S, questions: &Questions) -> Result<(usize, u64)> {
+    let (mut read, mut total) = (0, 0u64);
     let mut first = Vec::new();
     for &v in questions.vertices.iter().take(SOURCES) {
         first.clear();
         snapshot.visit([v], Direction::Out, |_, run| first.extend_from_slice(run))?;
         // The same are followed on every engine.
         first.sort_unstable();
-        read += first.len() + visit(snapshot, first.iter().copied().take(FOLLOWED))?;
+        let (further, sum) = visit(snapshot, first.iter().copied().take(FOLLOWED))?;
+        read += first.len() + further;
+        total = total.wrapping_add(sum);
     }
-    Ok(read)
+    Ok((read, total))
 }
