@@ -146,7 +146,9 @@ impl Snapshot {
         direction: Direction,
         ends: &[End],
     ) -> Result<Vec<EdgeOf>> {
-        let is_own = |other| self.engine().placement().ends_of_copy(id, other, direction).0 == id;
+        // Incoming lists have no properties of their own, not even those of a loop.
+        let incoming = direction == Direction::In && self.engine().config.directed;
+        let is_own = |other| !incoming && self.engine().placement().ends(id, other).0 == id;
         let mut rows = match ends.iter().any(|&(_, other)| is_own(other)) {
             true => self.rows_of(label, id, direction, ends)?,
             false => vec![None; ends.len()],
