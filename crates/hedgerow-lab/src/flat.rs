@@ -4,17 +4,23 @@ use std::sync::OnceLock;
 
 use hedgerow_core::{Direction, VertexId};
 
-type Lists = Box<[OnceLock<Box<[VertexId]>>]>;
+/// How many lists have their places made together, when the first of them is asked for.
+const PART: usize = 4096;
+
+type Part = Box<[OnceLock<Box<[VertexId]>>]>;
+type Parts = Box<[OnceLock<Part>]>;
 
 /// Copies of lists that do not lie in one piece, each made when it is first asked for and kept as long as the snapshot (the flat
-/// snapshots of Aspen, by list). Nothing is taken before.
+/// snapshots of Aspen, by list). Nothing is taken before; a first list takes 24 bytes for each 4,096 ids of the graph, and for each
+/// of the 4,096 ids around its own, so that an id far from all others does not cost room for those between.
 #[derive(Debug, Default)]
 pub(crate) struct FlatLists {
-    by_direction: [OnceLock<Lists>; 2],
+    by_direction: [OnceLock<Parts>; 2],
 }
 
 impl FlatLists {
-    /// The list of `v`, which `fill` writes if it was not asked for before; `vertices` is more than every id that is asked for.
+    /// The list of `v`, which `fill` writes if it was not asked for before; `vertices` is more than every id that is asked for. O(1) for
+    /// one that was asked for before.
     pub(crate) fn get(
         &self,
         v: VertexId,
@@ -22,13 +28,41 @@ impl FlatLists {
         vertices: usize,
         fill: impl FnOnce(&mut Vec<VertexId>),
     ) -> &[VertexId] {
-        let lists = self.by_direction[direction as usize]
-            .get_or_init(|| (0..vertices).map(|_| OnceLock::new()).collect());
-        let Some(list) = lists.get(v.index()) else { return &[] };
-        list.get_or_init(|| {
+        if v.index() >= vertices {
+            return &[];
+        }
+        let parts = self.by_direction[direction as usize].get_or_init(|| unfilled(vertices.div_ceil(PART)));
+        let Some(part) = parts.get(v.index() / PART) else { return &[] };
+        part.get_or_init(|| unfilled(PART))[v.index() % PART].get_or_init(|| {
             let mut copy = Vec::new();
             fill(&mut copy);
             copy.into_boxed_slice()
         })
+    }
+}
+
+fn unfilled<T>(count: usize) -> Box<[OnceLock<T>]> {
+    (0..count).map(|_| OnceLock::new()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An array with a place for each id would take 103 GB here.
+    #[test]
+    fn a_far_id_costs_the_places_around_it() {
+        const BOUND: usize = u32::MAX as usize;
+        let lists = FlatLists::default();
+        let id = |v: usize| VertexId(v as u32);
+        for v in [BOUND - 1, 0, PART - 1, PART] {
+            let list = lists.get(id(v), Direction::Out, BOUND, |list| list.push(id(v)));
+            assert_eq!(list, [id(v)]);
+            assert_eq!(lists.get(id(v), Direction::Out, BOUND, |_| panic!("it is kept")), list);
+            assert!(lists.get(id(v), Direction::In, BOUND, |_| {}).is_empty());
+        }
+        assert!(lists.get(id(BOUND), Direction::Out, BOUND, |_| panic!("it is no vertex")).is_empty());
+        let made = |parts: &Parts| parts.iter().filter(|part| part.get().is_some()).count();
+        assert_eq!(lists.by_direction.each_ref().map(|parts| parts.get().map(made)), [Some(3); 2]);
     }
 }

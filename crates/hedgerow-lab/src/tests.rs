@@ -2,13 +2,14 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use hedgerow_core::{DynamicGraph, GraphSnapshot, Topology, VertexId};
+use hedgerow_core::{DynamicGraph, GraphSnapshot, Topology, Update, VertexId};
 use hedgerow_testkit::conformance::dynamic::{histories, memory_returns, sequences, single_updates};
 use hedgerow_testkit::{Effort, explored};
 
 use crate::adjlst::{Adjlst, PlainAdjlst, VersionedAdjlst};
 use crate::planted::{Planted, plant, sound};
 use crate::rapidstore::{CopyingRapidStore, PlainRapidStore, RapidStore, RapidStoreOptions, ShortLists};
+use crate::sortledton::{PlainSortledton, Sortledton, VersionedSortledton};
 use crate::{Csr, CsrOptions, GraphForm, LabError, StaticCsr};
 
 mod aspen;
@@ -160,6 +161,30 @@ fn faults_of_rapidstore_are_found() {
     for fault in [Planted::PublishedEarly, Planted::RegisteringReaderMissed] {
         finds(fault, || many_histories(rapidstore));
     }
+}
+
+/// Who removes an edge or a vertex that is not there makes no room for it and for all ids before it.
+fn removals_make_no_vertices<G: DynamicGraph<Error = LabError>>(graph: &G) {
+    let [near, far] = [0, (1 << 28) - 1].map(VertexId);
+    let updates = [Update::RemoveEdge(near, far), Update::RemoveEdge(far, near), Update::RemoveVertex(far)];
+    for update in updates {
+        assert!(graph.write(&[update]).is_ok_and(|written| written.edges == 0 && written.vertices == 0));
+        let snapshot = graph.snapshot().expect("a snapshot");
+        assert_eq!(snapshot.vertex_bound(), 0, "{update:?}");
+    }
+    assert!(graph.memory_bytes() < 4 << 20, "{}", graph.memory_bytes());
+}
+
+#[test]
+fn removals_of_what_is_absent_leave_the_bound() {
+    let _sound = sound();
+    let form = form(true, false);
+    removals_make_no_vertices(&Adjlst::new(form));
+    removals_make_no_vertices(&PlainAdjlst::new(form));
+    removals_make_no_vertices(&VersionedAdjlst::new(form));
+    removals_make_no_vertices(&Sortledton::new(form));
+    removals_make_no_vertices(&PlainSortledton::new(form));
+    removals_make_no_vertices(&VersionedSortledton::new(form));
 }
 
 /// A triangle, and what a container that takes no updates does about them.

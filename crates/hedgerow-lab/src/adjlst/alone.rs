@@ -52,26 +52,32 @@ struct Whole<'a, L> {
 }
 
 impl<L: List> Whole<'_, L> {
-    fn record(&mut self, v: VertexId) -> &mut Record<L> {
-        if v.index() >= self.records.len() {
+    /// A record, which is made if need be; none where there is none and nothing is inserted.
+    fn record(&mut self, v: VertexId, inserts: bool) -> Option<&mut Record<L>> {
+        if inserts && v.index() >= self.records.len() {
             self.records.resize_with(v.index() + 1, Record::default);
         }
-        &mut self.records[v.index()]
+        self.records.get_mut(v.index())
     }
 }
 
 impl<L: List> Draft for Whole<'_, L> {
     fn set_present(&mut self, v: VertexId, present: bool) -> bool {
         let at = self.at;
-        self.record(v).list_mut(Direction::Out).set_present(present, at)
+        let record = self.record(v, present);
+        record.is_some_and(|record| record.list_mut(Direction::Out).set_present(present, at))
     }
 
     fn apply(&mut self, owner: VertexId, direction: Direction, changes: &[Change]) -> Effect {
         let (at, weighted) = (self.at, self.weighted);
-        let record = self.record(owner);
-        let effect = record.list_mut(direction).apply(changes, weighted, at);
+        let inserts = changes.iter().any(|change| change.weight.is_some());
+        let record = self.record(owner, inserts);
+        let Some(list) = record.and_then(|record| record.list_for(direction, changes)) else {
+            return Effect::default();
+        };
+        let effect = list.apply(changes, weighted, at);
         // Of readers there are none while this transaction runs.
-        record.list_mut(direction).prune(&Active::default());
+        list.prune(&Active::default());
         effect
     }
 

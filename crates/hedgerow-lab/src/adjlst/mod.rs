@@ -54,7 +54,7 @@ impl Adjlst {
             vertices.sort_unstable();
             vertices.dedup();
             let records = vertices.iter().map(|&v| (v, self.records.lock(v))).collect();
-            let locked = Locked { records, at: 0, weighted: self.form.weighted };
+            let locked = Locked { table: &self.records, records, at: 0, weighted: self.form.weighted };
             let known = vertices.len();
             for v in updates.iter().filter_map(removed) {
                 for &direction in self.form.directions() {
@@ -71,6 +71,7 @@ impl Adjlst {
 
 /// The records that a transaction has locked, ascending.
 struct Locked<'a> {
+    table: &'a Shared<VersionedList>,
     records: SmallVec<[(VertexId, RwLockWriteGuard<'a, Record<VersionedList>>); 2]>,
     at: u64,
     weighted: bool,
@@ -89,13 +90,17 @@ impl Locked<'_> {
 
 impl Draft for Locked<'_> {
     fn set_present(&mut self, v: VertexId, present: bool) -> bool {
+        if present {
+            self.table.cover(v);
+        }
         let at = self.at;
         self.record(v).list_mut(Direction::Out).set_present(present, at)
     }
 
     fn apply(&mut self, owner: VertexId, direction: Direction, changes: &[Change]) -> Effect {
         let (at, weighted) = (self.at, self.weighted);
-        self.record(owner).list_mut(direction).apply(changes, weighted, at)
+        let list = self.record(owner).list_for(direction, changes);
+        list.map_or_else(Effect::default, |list| list.apply(changes, weighted, at))
     }
 
     fn has(&self, owner: VertexId, direction: Direction, target: VertexId) -> bool {

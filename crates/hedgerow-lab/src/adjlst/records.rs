@@ -7,6 +7,7 @@ use hedgerow_core::{Direction, VertexId};
 use parking_lot::{RwLock, RwLockWriteGuard};
 
 use super::list::List;
+use crate::change::Change;
 
 /// The largest id: a table for more would have a directory of its chunks of more than 2 MB.
 pub(super) const MOST: VertexId = VertexId((1 << 28) - 1);
@@ -34,6 +35,15 @@ impl<L: List> Record<L> {
         }
     }
 
+    /// A list for changes, which is made if need be; none where there is none and nothing is inserted.
+    pub(super) fn list_for(&mut self, direction: Direction, changes: &[Change]) -> Option<&mut L> {
+        let inserts = changes.iter().any(|change| change.weight.is_some());
+        match direction {
+            Direction::In if !inserts => self.into.as_deref_mut(),
+            _ => Some(self.list_mut(direction)),
+        }
+    }
+
     /// Both lists that there are.
     pub(super) fn lists_mut(&mut self) -> impl Iterator<Item = &mut L> {
         std::iter::once(&mut self.out).chain(self.into.as_deref_mut())
@@ -49,7 +59,7 @@ pub trait Records: Send + Sync + 'static {
     /// The form of the lists.
     type List: List;
 
-    /// More than every id that has a record.
+    /// More than every id of a vertex that exists, or did.
     fn bound(&self) -> usize;
     /// What `f` makes of a record, if there is one. A lock is held for as long as `f` runs.
     fn read<T>(&self, v: VertexId, f: impl FnOnce(&Record<Self::List>) -> T) -> Option<T>;
@@ -72,11 +82,14 @@ impl<L: List> Default for Shared<L> {
 impl<L: List> Shared<L> {
     /// Locks a record for writing, which is made if need be.
     pub(super) fn lock(&self, v: VertexId) -> RwLockWriteGuard<'_, Record<L>> {
-        let record = self.records.get_or_create(v.index(), |_| {});
+        self.records.get_or_create(v.index(), |_| {}).write()
+    }
+
+    /// Raises the bound for a vertex that a transaction makes exist, before that is published.
+    pub(super) fn cover(&self, v: VertexId) {
         if v.index() >= self.bound.load(Ordering::Relaxed) {
             self.bound.fetch_max(v.index() + 1, Ordering::Relaxed);
         }
-        record.write()
     }
 
     /// All records.

@@ -50,7 +50,7 @@ impl<R: Records> AdjlstSnapshot<R> {
         (at, vertices, edges): (u64, usize, u64),
         reader: Option<Reader>,
     ) -> Self {
-        // Every vertex that the reader sees has had its record before the reader was registered.
+        // Every vertex that the reader sees raised the bound before it was published, so before the reader was registered.
         let bound = records.bound();
         AdjlstSnapshot {
             records,

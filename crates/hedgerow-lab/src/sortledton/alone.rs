@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 
 use super::options::SortledtonOptions;
 use super::snapshot::SortledtonSnapshot;
-use super::table::{Alone, MOST, Record};
-use super::transaction::{BATCH, Transaction};
+use super::table::{Alone, MOST, Record, inserts};
+use super::transaction::{Changed, Transaction};
 use super::versions::{Horizon, NEWEST};
 use crate::change::{self, Change, Draft, Effect};
 use crate::{GraphForm, LabError};
@@ -52,26 +52,48 @@ impl<const VERSIONED: bool> SortledtonAlone<VERSIONED> {
 /// A transaction, to which the whole table belongs.
 struct Whole<'a> {
     records: &'a mut Vec<Record>,
+    changed: Option<Changed>,
     txn: Transaction<'a>,
 }
 
 impl Whole<'_> {
-    fn make(&mut self, v: VertexId) {
-        if v.index() >= self.records.len() {
+    /// A record, which is made if need be; none where there is none and nothing is inserted.
+    fn record(&mut self, v: VertexId, inserts: bool) -> Option<&mut Record> {
+        if inserts && v.index() >= self.records.len() {
             self.records.resize_with(v.index() + 1, Record::default);
+        }
+        self.records.get_mut(v.index())
+    }
+
+    /// Gives up the versions of the transaction, beside which nobody reads. O(what it changed), not O(the lists).
+    fn collect(self, updates: &[Update]) {
+        let (Some(changed), horizon) = (self.changed, Horizon::alone(self.txn.at)) else { return };
+        for v in change::named(updates) {
+            if let Some(record) = self.records.get_mut(v.index()) {
+                record.collect_itself(&horizon);
+            }
+        }
+        for (owner, direction, targets) in changed.lists() {
+            if let Some(record) = self.records.get_mut(owner.index()) {
+                record.collect_changed(direction, targets, &horizon, self.txn.weighted);
+            }
         }
     }
 }
 
 impl Draft for Whole<'_> {
     fn set_present(&mut self, v: VertexId, present: bool) -> bool {
-        self.make(v);
-        self.records[v.index()].set_present(present, &self.txn)
+        let txn = self.txn;
+        self.record(v, present).is_some_and(|record| record.set_present(present, &txn))
     }
 
     fn apply(&mut self, owner: VertexId, direction: Direction, changes: &[Change]) -> Effect {
-        self.make(owner);
-        self.records[owner.index()].apply(direction, changes, &self.txn)
+        if let Some(changed) = &mut self.changed {
+            changed.add(owner, direction, changes);
+        }
+        let txn = self.txn;
+        let record = self.record(owner, inserts(changes));
+        record.map_or_else(Effect::default, |record| record.apply(direction, changes, &txn))
     }
 
     fn has(&self, owner: VertexId, direction: Direction, target: VertexId) -> bool {
@@ -98,17 +120,10 @@ impl<const VERSIONED: bool> DynamicGraph for SortledtonAlone<VERSIONED> {
             let (at, horizon) = (table.at, Horizon::alone(table.at - 1));
             let txn =
                 Transaction { at, versioned: VERSIONED, weighted, block: self.block, horizon: &horizon };
-            let mut draft = Whole { records: &mut table.records, txn };
+            let changed = Changed::of(updates, VERSIONED);
+            let mut draft = Whole { records: &mut table.records, changed, txn };
             let more = change::make(updates, self.form, &mut draft);
-            if VERSIONED && updates.len() > BATCH {
-                let mut vertices: Vec<VertexId> = change::named(updates).collect();
-                vertices.sort_unstable();
-                vertices.dedup();
-                let records = &mut table.records;
-                for v in vertices.iter().filter(|v| v.index() < records.len()).collect::<Vec<_>>() {
-                    records[v.index()].collect(&Horizon::alone(at), weighted);
-                }
-            }
+            draft.collect(updates);
             table.vertices += more.vertices;
             table.edges += more.edges;
             Written { timestamp: Timestamp(at), vertices: more.vertices, edges: more.edges }

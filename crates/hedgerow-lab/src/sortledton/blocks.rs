@@ -9,8 +9,10 @@ use hedgerow_core::VertexId;
 
 use super::piece::{Marks, Piece, View, count_marks};
 use super::transaction::Transaction;
-use super::versions::{Horizon, Versions};
+use super::versions::Versions;
 use crate::planted::{Planted, is_on};
+
+mod balance;
 
 /// Levels of links, as in the authors' code.
 const LEVELS: usize = 6;
@@ -160,31 +162,6 @@ impl Blocks {
         made
     }
 
-    pub(super) fn collect(&mut self, block: u32, horizon: &Horizon<'_>) {
-        if !self.marks[block as usize].is_empty() {
-            self.write(block, |piece| piece.collect(horizon));
-        }
-    }
-
-    /// Collects in all blocks, from the first, and brings those together that have become less full.
-    pub(super) fn collect_all(&mut self, horizon: &Horizon<'_>) {
-        let mut block = Some(0);
-        while let Some(here) = block {
-            self.collect(here, horizon);
-            block = self.next(here);
-        }
-        let mut key = Some(0);
-        while let Some(at) = key {
-            let path = self.locate(at);
-            // One that takes in its neighbour may be less full than it should even then.
-            key = match self.balance(&path) {
-                true => Some(at),
-                false => self.next(self.locate(at)[0]).map(|next| self.key(next)),
-            };
-        }
-        self.give_back();
-    }
-
     /// Half of the blocks are one level high, a quarter two, and so on.
     fn draw_height(&mut self) -> u8 {
         self.random ^= self.random << 13;
@@ -212,7 +189,8 @@ impl Blocks {
         self.headers.len() as u32 - 1
     }
 
-    /// Sees to it that a block can be allotted. The numbers of blocks may change.
+    /// Sees to it that a block can be allotted. The numbers of blocks may change. A list of up to 7 blocks gets room for one more, so that
+    /// short ones hold little that they do not need; a longer one for a quarter more.
     #[inline]
     pub(super) fn make_room(&mut self) {
         if self.free == NONE && self.headers.len() == self.headers.capacity() {
@@ -289,37 +267,6 @@ impl Blocks {
         self.headers[block as usize].next[0] = self.free;
         self.free = block;
         self.vacant += 1;
-    }
-
-    /// Brings the block that a path leads to together with a neighbour, if it is too empty: into one block where that has room for both, else each has
-    /// half. Returns whether there is a block less.
-    pub(super) fn balance(&mut self, path: &Path) -> bool {
-        if self.len(path[0]) >= self.size() * 9 / 20 || self.is_single() {
-            return false;
-        }
-        let before;
-        let (path, right) = match self.next(path[0]) {
-            Some(next) => (path, next),
-            None => {
-                // Of the last block it is the one before it.
-                before = self.locate(self.key(path[0]).saturating_sub(1));
-                (&before, path[0])
-            }
-        };
-        let (left_len, right_len) = (self.len(path[0]), self.len(right));
-        let half = (left_len + right_len) / 2;
-        if left_len + right_len <= self.size() {
-            self.move_before(path[0], right, right_len);
-            self.unlink_next(path);
-            self.give_back();
-            return true;
-        }
-        if left_len < half {
-            self.move_before(path[0], right, half - left_len);
-        } else {
-            self.move_behind(path[0], right, left_len - half);
-        }
-        false
     }
 
     /// Moves the first `count` neighbours of `right` to the end of `left`.

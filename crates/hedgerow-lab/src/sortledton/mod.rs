@@ -35,7 +35,7 @@ use gate::Gate;
 pub use options::SortledtonOptions;
 pub use snapshot::{SortledtonBlock, SortledtonSnapshot};
 use table::{Latched, MOST, Record};
-use transaction::{BATCH, Transaction};
+use transaction::{Changed, Transaction};
 use versions::{Bound, Horizon, NEWEST};
 
 /// Adaptive sets with a latch for each vertex, and, if `VERSIONED`, with versions.
@@ -99,12 +99,27 @@ impl<const VERSIONED: bool> Latching<VERSIONED> {
         }
     }
 
-    /// Makes the updates at `at`, on records that are latched for them.
-    fn change(&self, updates: &[Update], records: &mut Records<'_>, at: u64) -> change::More {
+    /// Makes the updates at `at`, on records that are latched for them, and enters what that changes.
+    fn change(
+        &self,
+        updates: &[Update],
+        records: &mut Records<'_>,
+        changed: Option<&mut Changed>,
+        at: u64,
+    ) -> change::More {
         let horizon = Horizon::shared(&self.clock, &self.horizon);
         let (weighted, block) = (self.form.weighted, self.block);
         let txn = Transaction { at, versioned: VERSIONED, weighted, block, horizon: &horizon };
-        change::make(updates, self.form, &mut Latches { records, txn: &txn })
+        change::make(updates, self.form, &mut Latches { table: &self.table, records, changed, txn: &txn })
+    }
+
+    /// Gives up the versions of a transaction that is published, where no reader needs them. O(what it changed), not O(the lists).
+    fn collect(&self, records: &mut Records<'_>, changed: &Changed) {
+        let horizon = Horizon::shared(&self.clock, &self.horizon);
+        records.0.iter_mut().for_each(|(_, record)| record.collect_itself(&horizon));
+        for (owner, direction, targets) in changed.lists() {
+            records.get_mut(owner).collect_changed(direction, targets, &horizon, self.form.weighted);
+        }
     }
 
     /// A fault of the tests: draws a timestamp and publishes it before anything is changed.
@@ -138,16 +153,24 @@ impl Records<'_> {
 
 /// A transaction with its latches.
 struct Latches<'a, 'b> {
+    table: &'a Latched,
     records: &'a mut Records<'b>,
+    changed: Option<&'a mut Changed>,
     txn: &'a Transaction<'a>,
 }
 
 impl Draft for Latches<'_, '_> {
     fn set_present(&mut self, v: VertexId, present: bool) -> bool {
+        if present {
+            self.table.cover(v);
+        }
         self.records.get_mut(v).set_present(present, self.txn)
     }
 
     fn apply(&mut self, owner: VertexId, direction: Direction, changes: &[Change]) -> Effect {
+        if let Some(changed) = &mut self.changed {
+            changed.add(owner, direction, changes);
+        }
         self.records.get_mut(owner).apply(direction, changes, self.txn)
     }
 
@@ -174,12 +197,12 @@ impl<const VERSIONED: bool> DynamicGraph for Latching<VERSIONED> {
         let mut records = self.latch(updates);
         let drawn = self.clock.draw();
         let at = early.unwrap_or(drawn);
-        let more = self.change(updates, &mut records, at);
+        let mut changed = Changed::of(updates, VERSIONED);
+        let more = self.change(updates, &mut records, changed.as_mut(), at);
         // Still under the latches: who wants the same vertices sleeps, rather than ask again and again for this one's publication.
         self.clock.publish(drawn, more.vertices, more.edges);
-        if VERSIONED && updates.len() > BATCH {
-            let horizon = Horizon::shared(&self.clock, &self.horizon);
-            records.0.iter_mut().for_each(|(_, record)| record.collect(&horizon, self.form.weighted));
+        if let Some(changed) = changed {
+            self.collect(&mut records, &changed);
         }
         Ok(Written { timestamp: Timestamp(at), vertices: more.vertices, edges: more.edges })
     }

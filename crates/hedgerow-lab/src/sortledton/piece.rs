@@ -63,6 +63,12 @@ impl<'a> View<'a> {
         self.weights.get(i).copied().unwrap_or(1.0)
     }
 
+    /// Without the weights, for who does not ask for them.
+    #[inline]
+    pub(super) fn bare(self) -> View<'a> {
+        View { weights: &[], ..self }
+    }
+
     /// The smallest id.
     #[inline]
     pub(super) fn first(&self) -> Option<u32> {

@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use hedgerow_core::VertexId;
+use hedgerow_core::{VertexId, simd};
 
 use super::piece::{Marks, Piece, View};
-use super::run::{RUN, Run};
+use super::run::{RUN, Run, with_run};
 use super::skip::SkipList;
 use super::transaction::Transaction;
 use super::versions::{Horizon, NEWEST, Versions};
@@ -13,6 +13,8 @@ use crate::change::{Change, Effect};
 
 /// The room of the smallest array.
 const LEAST: usize = 2;
+/// How many lines of an array are loaded ahead; the processor follows by itself.
+const PREFETCHED_LINES: usize = 2;
 
 /// A sorted array, with room to grow: a power of two, until it is as large as a block.
 #[derive(Default)]
@@ -181,6 +183,17 @@ impl Set {
         }
     }
 
+    /// As [`collect`](Self::collect), but of a long set in the blocks alone that have these neighbours, which ascend, or had them.
+    pub(super) fn collect_changed(&mut self, changed: &[VertexId], horizon: &Horizon<'_>, weighted: bool) {
+        match self {
+            Set::Short(_) => self.collect(horizon, weighted),
+            Set::Long(list) => {
+                list.collect_changed(changed, horizon);
+                self.shorten(weighted);
+            }
+        }
+    }
+
     /// The number of neighbours. O(their versions) of a short set, O(versions of the size) of a long one.
     #[inline]
     pub(super) fn degree(&self, at: u64) -> usize {
@@ -199,13 +212,20 @@ impl Set {
         }
     }
 
-    /// Appends to the run neighbours from `from` on, those among the next `most` entries, at most as many as a run has. Returns from where on to continue, if there
-    /// are more.
+    /// Appends to the run neighbours from `from` on, those among the next `most` entries, at most as many as a run has, and their weights
+    /// if `WEIGHTS`. Returns from where on to continue, if there are more.
     #[inline]
-    pub(super) fn copy(&self, from: u32, at: u64, most: usize, run: &mut Run) -> Option<u32> {
+    pub(super) fn copy<const WEIGHTS: bool>(
+        &self,
+        from: u32,
+        at: u64,
+        most: usize,
+        run: &mut Run,
+    ) -> Option<u32> {
         match self {
             Set::Short(array) => {
-                let view = array.view().from(from);
+                let view = if WEIGHTS { array.view() } else { array.view().bare() };
+                let view = view.from(from);
                 if view.targets.len() <= most.min(RUN) {
                     view.copy(at, run);
                     return None;
@@ -214,7 +234,7 @@ impl Set {
                 part.copy(at, run);
                 rest.first()
             }
-            Set::Long(list) => list.copy(from, at, most, run),
+            Set::Long(list) => list.copy::<WEIGHTS>(from, at, most, run),
         }
     }
 
@@ -239,14 +259,24 @@ impl Set {
     /// The neighbours after the last transaction.
     pub(super) fn newest_targets(&self) -> Vec<VertexId> {
         let mut targets = Vec::new();
-        let mut run = Run::default();
-        let mut from = Some(0);
-        while let Some(first) = from {
-            run.clear();
-            from = self.copy(first, NEWEST, RUN, &mut run);
-            targets.extend_from_slice(run.targets());
-        }
+        with_run(|run| {
+            let mut from = Some(0);
+            while let Some(first) = from {
+                run.clear();
+                from = self.copy::<false>(first, NEWEST, RUN, run);
+                targets.extend_from_slice(run.targets());
+            }
+        });
         targets
+    }
+
+    /// Starts loading an array, or what a search looks at first of a skip list.
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        match self {
+            Set::Short(array) => simd::prefetch_slice(array.view().targets, PREFETCHED_LINES),
+            Set::Long(list) => simd::prefetch(&raw const **list),
+        }
     }
 
     /// The bytes on the heap.

@@ -137,6 +137,12 @@ impl SkipList {
         self.prune_sizes(horizon);
     }
 
+    /// As [`collect`](Self::collect), in the blocks alone that have these neighbours, which ascend, or had them.
+    pub(super) fn collect_changed(&mut self, changed: &[VertexId], horizon: &Horizon<'_>) {
+        self.blocks.collect_changed(changed, horizon);
+        self.prune_sizes(horizon);
+    }
+
     pub(super) fn degree(&self, at: u64) -> usize {
         if let Some(size) = self.sizes.iter().rev().find(|size| size.begin <= at) {
             return size.count as usize;
@@ -155,11 +161,19 @@ impl SkipList {
         self.blocks.view(self.blocks.find(target.0)).find(target, at)
     }
 
-    /// Copies neighbours from `from` on, those among the next `most` entries. Returns from where on to continue, if there are more.
-    pub(super) fn copy(&self, from: u32, at: u64, most: usize, run: &mut Run) -> Option<u32> {
+    /// Copies neighbours from `from` on, those among the next `most` entries, and their weights if `WEIGHTS`. Returns from where on to
+    /// continue, if there are more.
+    pub(super) fn copy<const WEIGHTS: bool>(
+        &self,
+        from: u32,
+        at: u64,
+        most: usize,
+        run: &mut Run,
+    ) -> Option<u32> {
         let mut room = most.min(RUN);
         let mut next = None;
         let _ = self.for_each(from, |view| {
+            let view = if WEIGHTS { view } else { view.bare() };
             if view.targets.len() > room {
                 let (part, rest) = view.split(room);
                 part.copy(at, run);

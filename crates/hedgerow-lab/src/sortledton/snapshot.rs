@@ -58,7 +58,7 @@ impl SortledtonSnapshot<Latched> {
 
 impl<T: Table> SortledtonSnapshot<T> {
     fn new(table: Arc<T>, form: GraphForm, (at, vertices, edges): (u64, usize, u64)) -> Self {
-        // Every vertex that the reader sees has had its record before the reader was registered.
+        // Every vertex that the reader sees raised the bound before it was published, so before the reader was registered.
         let bound = table.bound();
         SortledtonSnapshot {
             table,
@@ -75,14 +75,15 @@ impl<T: Table> SortledtonSnapshot<T> {
 
     /// The part of a piece's weights that kernels get.
     #[inline]
-    fn weights<'a>(&self, weights: &'a [f64]) -> &'a [f64] {
-        if self.form.weighted { weights } else { &[] }
+    fn weights<'a, const WEIGHTS: bool>(&self, weights: &'a [f64]) -> &'a [f64] {
+        if WEIGHTS && self.form.weighted { weights } else { &[] }
     }
 
-    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks. No latch is held meanwhile, so a set that is
-    /// longer than a run is latched again for the next one: what the snapshot sees of it cannot have changed.
+    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks, and with their weights if `WEIGHTS` and they have
+    /// some. No latch is held meanwhile, so a set that is longer than a run is latched again for the next one: what the snapshot sees
+    /// of it cannot have changed.
     #[inline]
-    fn runs(
+    fn runs<const WEIGHTS: bool>(
         &self,
         v: VertexId,
         direction: Direction,
@@ -91,7 +92,7 @@ impl<T: Table> SortledtonSnapshot<T> {
         let direction = self.form.kept(direction);
         if let Some(record) = self.table.lend(v) {
             return match record.and_then(|record| record.set(direction)) {
-                Some(set) => set.for_each(|view| self.lend(view, &mut f)),
+                Some(set) => set.for_each(|view| self.lend::<WEIGHTS>(view, &mut f)),
                 None => f(&[], &[]),
             };
         }
@@ -99,9 +100,9 @@ impl<T: Table> SortledtonSnapshot<T> {
             let (mut from, mut most) = (0, FIRST_RUN);
             loop {
                 run.clear();
-                let copy = |record: &Record| record.set(direction)?.copy(from, self.at, most, run);
+                let copy = |record: &Record| record.set(direction)?.copy::<WEIGHTS>(from, self.at, most, run);
                 let next = self.table.read(v, copy).flatten();
-                f(run.targets(), self.weights(run.weights()))?;
+                f(run.targets(), self.weights::<WEIGHTS>(run.weights()))?;
                 let Some(next) = next else { return ControlFlow::Continue(()) };
                 (from, most) = (next, RUN);
             }
@@ -110,11 +111,12 @@ impl<T: Table> SortledtonSnapshot<T> {
 
     /// Calls `f` with a piece: as it is, or copied where the snapshot may not see all of it.
     #[inline]
-    fn lend(
+    fn lend<const WEIGHTS: bool>(
         &self,
         view: View<'_>,
         f: &mut impl FnMut(&[VertexId], &[f64]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
+        let view = if WEIGHTS { view } else { view.bare() };
         if view.marks.is_empty() {
             return f(view.targets, view.weights);
         }
@@ -124,7 +126,7 @@ impl<T: Table> SortledtonSnapshot<T> {
                 let (part, behind) = rest.split(rest.targets.len().min(RUN));
                 run.clear();
                 part.copy(self.at, run);
-                f(run.targets(), self.weights(run.weights()))?;
+                f(run.targets(), self.weights::<WEIGHTS>(run.weights()))?;
                 if behind.targets.is_empty() {
                     return ControlFlow::Continue(());
                 }
@@ -161,7 +163,7 @@ impl<T: Table> Block for SortledtonBlock<'_, T> {
         local: LocalVertex,
         mut f: impl FnMut(&[VertexId]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        self.snapshot.runs(self.subgraph.vertex(local), self.direction, |run, _| f(run))
+        self.snapshot.runs::<false>(self.subgraph.vertex(local), self.direction, |run, _| f(run))
     }
 }
 
@@ -209,7 +211,27 @@ impl<T: Table> Topology for SortledtonSnapshot<T> {
         direction: Direction,
         mut f: impl FnMut(VertexId, &[VertexId]),
     ) -> Result<(), Infallible> {
-        self.visit_weighted(frontier, direction, |v, run, _| f(v, run))
+        for v in frontier {
+            let _ = self.runs::<false>(v, direction, |run, _| {
+                f(v, run);
+                ControlFlow::Continue(())
+            });
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn prefetch_place(&self, v: VertexId, _direction: Direction) {
+        self.table.prefetch(v);
+    }
+
+    /// Behind a latch the place of the list is not looked at: a hint must not wait.
+    #[inline]
+    fn prefetch_list(&self, v: VertexId, direction: Direction) {
+        let record = self.table.lend(v).flatten();
+        if let Some(set) = record.and_then(|record| record.set(self.form.kept(direction))) {
+            set.prefetch();
+        }
     }
 }
 
@@ -224,7 +246,7 @@ impl<T: Table> Resident for SortledtonSnapshot<T> {
         };
         let list = whole.unwrap_or_else(|| {
             self.flat.get(v, direction, self.bound, |list| {
-                let _ = self.runs(v, direction, |run, _| {
+                let _ = self.runs::<false>(v, direction, |run, _| {
                     list.extend_from_slice(run);
                     ControlFlow::Continue(())
                 });
@@ -254,7 +276,7 @@ impl<T: Table> WeightedTopology for SortledtonSnapshot<T> {
         mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
     ) -> Result<(), Infallible> {
         for v in frontier {
-            let _ = self.runs(v, direction, |run, weights| {
+            let _ = self.runs::<true>(v, direction, |run, weights| {
                 f(v, run, weights);
                 ControlFlow::Continue(())
             });
