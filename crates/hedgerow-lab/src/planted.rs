@@ -36,8 +36,8 @@ pub(crate) enum Planted {
     MovedEntriesNotStamped,
     /// Compaction keeps invalidated entries.
     InvalidatedKept,
-    /// The first transaction of a group that is applied publishes the group.
-    GroupPublishedByFirst,
+    /// A transaction that is applied publishes those before it too that are not.
+    PublishedOutOfTurn,
     // Aspen.
     /// Ids behind a new head stay in the chunk before it.
     TailBeforeItsHead,

@@ -65,7 +65,7 @@ fn faults_of_livegraph_are_found() {
             .for_each(|seed| histories(|d, w| with_timeout(Duration::ZERO, d, w), seed, SNAPSHOTS));
     };
     finds(Planted::AbortKeepsMarks, hasty);
-    for fault in [Planted::GroupPublishedByFirst, Planted::PublishedEarly, Planted::RegisteringReaderMissed] {
+    for fault in [Planted::PublishedOutOfTurn, Planted::PublishedEarly, Planted::RegisteringReaderMissed] {
         finds(fault, many);
     }
     finds(Planted::InvalidatedKept, || memory_returns(livegraph));
