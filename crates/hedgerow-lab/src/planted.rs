@@ -38,6 +38,10 @@ pub(crate) enum Planted {
     InvalidatedKept,
     /// A transaction that is applied publishes those before it too that are not.
     PublishedOutOfTurn,
+    /// A block that was replaced is free at once, whoever reads it.
+    ReplacedBlocksFreed,
+    /// A list that has no room for a new weight keeps the entries of the old ones.
+    FullListKept,
     // Aspen.
     /// Ids behind a new head stay in the chunk before it.
     TailBeforeItsHead,
