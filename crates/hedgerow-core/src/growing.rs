@@ -59,6 +59,16 @@ impl<T, const MOST: usize> Growing<T, MOST> {
         self.chunk(chunk)?.get(place)
     }
 
+    /// The item, to change it, if its chunk was made. O(1).
+    pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        let (chunk, place, _) = locate(index);
+        let cell = match chunk.checked_sub(DOUBLING) {
+            None => &mut self.near[chunk],
+            Some(far) => self.far.get_mut()?.get_mut(far)?,
+        };
+        cell.get_mut()?.get_mut(place)
+    }
+
     /// The bytes of the chunks and of the directory; what items own counts themselves.
     pub fn bytes(&self) -> usize {
         let far = self.far.get().map_or(0, |far| size_of_val(&**far));
@@ -126,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_far_item_costs_a_chunk_and_the_directory() {
-        let array = Growing::<u64, MOST>::default();
+        let mut array = Growing::<u64, MOST>::default();
         assert!(array.get(MOST - 1).is_none() && array.bytes() == 0);
         let taken = std::cell::Cell::new(0);
         let take = |bytes| taken.set(taken.get() + bytes);
@@ -138,6 +148,10 @@ mod tests {
         array.get_or_create(100, take);
         array.get_or_create(101, take);
         assert_eq!(array.bytes(), taken.get());
+        for index in [100, MOST - 1] {
+            *array.get_mut(index).expect("its chunk was made") = 7;
+        }
+        assert!(array.get_mut(5_000).is_none() && array.get(100) == array.get(MOST - 1));
         let found: Vec<(usize, usize)> = array.chunks().map(|(first, items)| (first, items.len())).collect();
         assert_eq!(found[..2], [(0, 64), (64, 128)]);
         assert!(found[2].0 < MOST && found[2].0 + found[2].1 >= MOST, "{found:?}");

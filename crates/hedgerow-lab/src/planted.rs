@@ -36,8 +36,12 @@ pub(crate) enum Planted {
     MovedEntriesNotStamped,
     /// Compaction keeps invalidated entries.
     InvalidatedKept,
-    /// The first transaction of a group that is applied publishes the group.
-    GroupPublishedByFirst,
+    /// A transaction that is applied publishes those before it too that are not.
+    PublishedOutOfTurn,
+    /// A block that was replaced is free at once, whoever reads it.
+    ReplacedBlocksFreed,
+    /// A list that has no room for a new weight keeps the entries of the old ones.
+    FullListKept,
     // Aspen.
     /// Ids behind a new head stay in the chunk before it.
     TailBeforeItsHead,

@@ -249,9 +249,9 @@ impl Chunk {
         }
     }
 
-    /// Calls `f` with the ids, and the weights, in runs, until it breaks. A head stands before them, in the first run.
+    /// Calls `f` with the ids in runs, and the weights if they are `WANTED`, until it breaks. A head stands before them, in the first run.
     #[inline]
-    pub(super) fn runs(
+    pub(super) fn runs<const WANTED: bool>(
         &self,
         head: Option<(u32, f64)>,
         coding: Coding,
@@ -259,6 +259,7 @@ impl Chunk {
         f: &mut impl FnMut(&[VertexId], &[f64]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let (mut ids, mut weights) = self.parts(coding);
+        let with_weights = WANTED && coding.weighted;
         let mut len = 0;
         if let Some((target, weight)) = head {
             (run.targets[0], run.weights[0]) = (VertexId(target), weight);
@@ -266,14 +267,14 @@ impl Chunk {
         }
         while len > 0 || !ids.is_done() {
             let read = ids.read(&mut run.targets[len..run.most]);
-            if coding.weighted {
+            if with_weights {
                 let (here, rest) = weights.split_at(read);
                 let places = run.weights[len..].iter_mut();
                 places.zip(here).for_each(|(place, weight)| *place = f64::from_le_bytes(*weight));
                 weights = rest;
             }
             len += read;
-            f(&run.targets[..len], if coding.weighted { &run.weights[..len] } else { &[] })?;
+            f(&run.targets[..len], if with_weights { &run.weights[..len] } else { &[] })?;
             (len, run.most) = (0, RUN);
         }
         ControlFlow::Continue(())

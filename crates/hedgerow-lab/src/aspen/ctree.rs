@@ -95,9 +95,9 @@ impl CTree {
         chunk.find(target, coding)
     }
 
-    /// Calls `f` with the list in runs, at least one, until it breaks.
+    /// Calls `f` with the list in runs, at least one, until it breaks; with the weights, if they are `WANTED`.
     #[inline]
-    pub(super) fn runs(
+    pub(super) fn runs<const WANTED: bool>(
         &self,
         coding: Coding,
         run: &mut Run,
@@ -105,10 +105,10 @@ impl CTree {
     ) -> ControlFlow<()> {
         match &self.heads {
             None if self.prefix.is_empty() => f(&[], &[]),
-            None => self.prefix.runs(None, coding, run, f),
+            None => self.prefix.runs::<WANTED>(None, coding, run, f),
             heads => {
-                self.prefix.runs(None, coding, run, f)?;
-                runs(heads, coding, run, f)
+                self.prefix.runs::<WANTED>(None, coding, run, f)?;
+                runs::<WANTED>(heads, coding, run, f)
             }
         }
     }
@@ -124,7 +124,8 @@ impl CTree {
         list.targets
     }
 
-    /// Makes changes, which ascend. Many are built into C-trees first: one of what is taken away, and one of what is added.
+    /// Makes changes, which ascend. Many are built into C-trees first: one of what is taken away, and one of what is added; of
+    /// those it does not know whether they change anything, and says that they do.
     pub(super) fn change(&mut self, changes: &[Change], shape: &Shape, is_parallel: bool) -> Effect {
         if changes.len() < shape.united {
             return change(&mut self.prefix, &mut self.heads, changes, shape);
@@ -194,19 +195,19 @@ fn head(tail: Chunk, weights: &[f64], at: usize) -> Head {
     Head { tail, weight: weights.get(at).copied().unwrap_or(1.0) }
 }
 
-fn runs(
+fn runs<const WANTED: bool>(
     link: &Link<Head>,
     coding: Coding,
     run: &mut Run,
     f: &mut impl FnMut(&[VertexId], &[f64]) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let Some(node) = link else { return ControlFlow::Continue(()) };
-    runs(&node.left, coding, run, f)?;
+    runs::<WANTED>(&node.left, coding, run, f)?;
     if let Some(right) = &node.right {
         simd::prefetch(Arc::as_ptr(right));
     }
-    node.value.tail.runs(Some((node.key, node.value.weight)), coding, run, f)?;
-    runs(&node.right, coding, run, f)
+    node.value.tail.runs::<WANTED>(Some((node.key, node.value.weight)), coding, run, f)?;
+    runs::<WANTED>(&node.right, coding, run, f)
 }
 
 /// Makes changes in a C-tree: each id belongs to the chunk before the place where the tree would have it as a head.

@@ -1,8 +1,8 @@
 //! Flat snapshots (Aspen, section 5.1): the roots of lists in an array by id, so that a read does not descend the tree of vertices.
 //!
 //! The array is made in parts of [`PART`] ids, each by the thread that reads there when reads through the tree have cost about as much
-//! as making the part does. So a snapshot is opened in O(1), a few reads pay for the tree alone, and the threads of a kernel make the parts between
-//! them.
+//! as making the part does, and another one comes. So a snapshot is opened in O(1), a few reads or a single scan pay for the tree alone, and the threads
+//! of a kernel make the parts between them.
 
 use std::ops::Deref;
 use std::sync::OnceLock;
@@ -17,10 +17,12 @@ use crate::planted::{Planted, is_on};
 
 /// How many ids are in a part: 64 subgraphs.
 pub(super) const PART: usize = 1 << 12;
-/// What reads of a part cost through the tree until it is made, a single vertex counting 1.
+/// What reads of a part cost through the tree before it is made, a single vertex counting 1. As much as a scan.
 const ENOUGH: u32 = PART as u32 / 16;
 /// What the vertices of one subgraph count that are read one after another.
 const SUBGRAPH: u32 = 4;
+/// What reads cost until the snapshot counts them by part.
+const FEW: u32 = 64;
 
 /// The lists of a part in one direction, and which of its vertices exist.
 #[derive(Debug)]
@@ -70,6 +72,8 @@ struct Part {
 /// The parts of a snapshot, by direction.
 #[derive(Debug, Default)]
 pub(super) struct Flat {
+    /// What the first reads cost, in all parts.
+    asked: AtomicU32,
     parts: [OnceLock<Box<[Part]>>; 2],
 }
 
@@ -93,12 +97,16 @@ impl Flat {
         if let Some(lists) = self.made(v, direction) {
             return Some(lists);
         }
-        let parts = self.parts[direction as usize]
-            .get_or_init(|| (0..bound.div_ceil(PART)).map(|_| Part::default()).collect());
+        let cost = if is_subgraph { SUBGRAPH } else { 1 };
+        let parts = &self.parts[direction as usize];
+        // A snapshot for a few reads does not make room for the counters of all parts.
+        if parts.get().is_none() && self.asked.fetch_add(cost, Ordering::Relaxed) < FEW {
+            return None;
+        }
+        let parts = parts.get_or_init(|| (0..bound.div_ceil(PART)).map(|_| Part::default()).collect());
         let at = v.index() / PART;
         let part = parts.get(at)?;
-        let cost = if is_subgraph { SUBGRAPH } else { 1 };
-        if part.asked.fetch_add(cost, Ordering::Relaxed) + cost < ENOUGH {
+        if part.asked.fetch_add(cost, Ordering::Relaxed) + cost <= ENOUGH {
             return None;
         }
         Some(part.lists.get_or_init(|| Lists::of(vertices, at, bound, direction)))

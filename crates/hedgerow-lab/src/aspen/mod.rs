@@ -87,7 +87,9 @@ impl DynamicGraph for Aspen {
             // The writer's lock keeps others from changing what this transaction has read.
             return Ok(Written { timestamp: Timestamp(base.at), vertices: 0, edges: 0 });
         };
-        let before = mem::replace(&mut *self.published.lock(), Arc::new(root));
+        // Readers do not wait for the allocator.
+        let root = Arc::new(root);
+        let before = mem::replace(&mut *self.published.lock(), root);
         drop(writer);
         // The next writer need not wait until the old version is given up.
         drop((base, before));

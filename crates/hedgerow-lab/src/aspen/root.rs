@@ -25,20 +25,16 @@ pub(super) struct Root {
 impl Root {
     /// Makes a transaction. One that changes nothing draws no timestamp. `None` says so.
     pub(super) fn write(&mut self, updates: &[Update], form: GraphForm, shape: Shape) -> Option<Written> {
-        let is_large = updates.len() >= parallel::LEAST_VERTICES;
-        let outcome = parallel::with_threads(is_large, |is_parallel| {
-            let writer = Writer { form, shape, is_parallel };
-            let (mut outcome, mut rest) = (Outcome::default(), updates);
-            while !rest.is_empty() {
-                let (before, removed, behind) = change::until_removal(rest);
-                outcome.add(self.change(before, &writer));
-                if let Some(v) = removed {
-                    outcome.add(self.remove(v, &writer));
-                }
-                rest = behind;
+        let writer = Writer { form, shape, is_parallel: false };
+        let (mut outcome, mut rest) = (Outcome::default(), updates);
+        while !rest.is_empty() {
+            let (before, removed, behind) = change::until_removal(rest);
+            outcome.add(self.change(before, &writer));
+            if let Some(v) = removed {
+                outcome.add(self.remove(v, &writer));
             }
-            outcome
-        });
+            rest = behind;
+        }
         if !outcome.changed {
             return None;
         }
@@ -68,7 +64,15 @@ impl Root {
             changes.push(VertexChange { vertex, is_inserted, entries });
         }
         changes.extend(inserted.map(alone));
-        writer.change(&mut self.tree, &changes)
+        self.make(&changes, entries.len(), writer)
+    }
+
+    /// Makes so many changes of lists, by several threads if they are many.
+    fn make(&mut self, changes: &[VertexChange<'_>], entries: usize, writer: &Writer) -> Outcome {
+        let is_large = changes.len().max(entries) >= parallel::LEAST_VERTICES;
+        parallel::with_threads(is_large, |is_parallel| {
+            Writer { is_parallel, ..*writer }.change(&mut self.tree, changes)
+        })
     }
 
     /// Removes a vertex, and it from the lists of its neighbours.
@@ -92,7 +96,7 @@ impl Root {
         let changes: Vec<VertexChange<'_>> = changes
             .map(|entries| VertexChange { vertex: entries[0].owner, is_inserted: false, entries })
             .collect();
-        outcome.add(writer.change(&mut self.tree, &changes));
+        outcome.add(self.make(&changes, entries.len(), writer));
         tree::remove(&mut self.tree, v.0);
         outcome
     }

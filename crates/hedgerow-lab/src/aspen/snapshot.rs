@@ -11,7 +11,7 @@ use hedgerow_core::{
 
 use super::chunk::with_run;
 use super::ctree::CTree;
-use super::flat::{Flat, PART};
+use super::flat::{self, Flat, PART};
 use super::root::Root;
 use super::shape::{Coding, Shape};
 use super::tree;
@@ -45,23 +45,30 @@ impl AspenSnapshot {
     #[inline]
     fn list(&self, v: VertexId, direction: Direction) -> Option<&CTree> {
         let direction = self.form.kept(direction);
-        if self.shape.flat
-            && let Some(lists) = self.flat.read(v, direction, false, (&self.root.tree, self.root.bound))
-        {
-            return lists.get(v.index() % PART);
+        match self.part(v, direction, false) {
+            Some(lists) => lists.get(v.index() % PART),
+            None => tree::find(&self.root.tree, v.0)?.list(direction),
         }
-        tree::find(&self.root.tree, v.0)?.list(direction)
+    }
+
+    /// The part of `v` in the flat snapshot, if there is one, before a read of `v` or of its whole subgraph.
+    #[inline]
+    fn part(&self, v: VertexId, direction: Direction, is_subgraph: bool) -> Option<&flat::Lists> {
+        if !self.shape.flat {
+            return None;
+        }
+        self.flat.read(v, direction, is_subgraph, (&self.root.tree, self.root.bound))
     }
 
     #[inline]
-    fn runs(
+    fn runs<const WANTED: bool>(
         &self,
         v: VertexId,
         direction: Direction,
         mut f: impl FnMut(&[VertexId], &[f64]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         match self.list(v, direction) {
-            Some(list) => with_run(|run| list.runs(self.shape.coding, run, &mut f)),
+            Some(list) => with_run(|run| list.runs::<WANTED>(self.shape.coding, run, &mut f)),
             None => f(&[], &[]),
         }
     }
@@ -106,7 +113,7 @@ impl Block for AspenBlock<'_> {
         mut f: impl FnMut(&[VertexId]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         match self.list(local) {
-            Some(list) => with_run(|run| list.runs(self.coding, run, &mut |targets, _| f(targets))),
+            Some(list) => with_run(|run| list.runs::<false>(self.coding, run, &mut |targets, _| f(targets))),
             None => f(&[]),
         }
     }
@@ -133,7 +140,8 @@ impl Topology for AspenSnapshot {
     }
 
     fn contains(&self, v: VertexId) -> bool {
-        match self.flat.made(v, Direction::Out) {
+        let made = self.form.directions().iter().find_map(|&direction| self.flat.made(v, direction));
+        match made.or_else(|| self.part(v, Direction::Out, false)) {
             Some(lists) => lists.contains(v),
             None => tree::find(&self.root.tree, v.0).is_some(),
         }
@@ -153,12 +161,8 @@ impl Topology for AspenSnapshot {
         let (direction, coding, root) = (self.form.kept(direction), self.shape.coding, &*self.root);
         for subgraph in (subgraphs.start.0..subgraphs.end.0).map(SubgraphId) {
             let first = subgraph.vertex(LocalVertex(0));
-            let made = match self.shape.flat {
-                true => self.flat.read(first, direction, true, (&root.tree, root.bound)),
-                false => None,
-            };
             let mut found;
-            let lists = match made {
+            let lists = match self.part(first, direction, true) {
                 Some(lists) => Lists::Flat(lists.get(first.index() % PART..).unwrap_or(&[])),
                 None => {
                     found = [None; SUBGRAPH_VERTICES];
@@ -182,7 +186,13 @@ impl Topology for AspenSnapshot {
         direction: Direction,
         mut f: impl FnMut(VertexId, &[VertexId]),
     ) -> Result<(), Infallible> {
-        self.visit_weighted(frontier, direction, |v, run, _| f(v, run))
+        for v in frontier {
+            let _ = self.runs::<false>(v, direction, |run, _| {
+                f(v, run);
+                ControlFlow::Continue(())
+            });
+        }
+        Ok(())
     }
 
     #[inline]
@@ -205,7 +215,7 @@ impl Topology for AspenSnapshot {
 impl Resident for AspenSnapshot {
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
         let list = self.whole.get(v, self.form.kept(direction), self.root.bound, |list| {
-            let _ = self.runs(v, direction, |run, _| {
+            let _ = self.runs::<false>(v, direction, |run, _| {
                 list.extend_from_slice(run);
                 ControlFlow::Continue(())
             });
@@ -232,7 +242,7 @@ impl WeightedTopology for AspenSnapshot {
         mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
     ) -> Result<(), Infallible> {
         for v in frontier {
-            let _ = self.runs(v, direction, |run, weights| {
+            let _ = self.runs::<true>(v, direction, |run, weights| {
                 f(v, run, weights);
                 ControlFlow::Continue(())
             });
@@ -249,5 +259,42 @@ impl GraphSnapshot for AspenSnapshot {
     #[inline]
     fn search_edge(&self, src: VertexId, dst: VertexId) -> Option<f64> {
         self.list(src, Direction::Out)?.find(dst, self.shape.coding)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hedgerow_core::DynamicGraph;
+
+    use super::*;
+    use crate::Aspen;
+    use crate::planted::sound;
+
+    #[test]
+    fn a_part_is_made_by_the_second_scan_and_by_questions_for_vertices() {
+        let _sound = sound();
+        let graph = Aspen::new(GraphForm { directed: true, weighted: false });
+        let bound = 2 * PART as u32;
+        let edges: Vec<_> = (0..bound).map(|v| (VertexId(v), VertexId(v ^ 1), 1.0)).collect();
+        graph.insert_edges(&edges).expect("valid edges");
+        let all = SubgraphId(0)..SubgraphId(bound / SUBGRAPH_VERTICES as u32);
+        let snapshot = graph.snapshot().expect("a snapshot");
+        let parts = |snapshot: &AspenSnapshot| {
+            let made =
+                |direction, part| snapshot.flat.made(VertexId(part * PART as u32), direction).is_some();
+            [made(Direction::Out, 0), made(Direction::Out, 1), made(Direction::In, 0), made(Direction::In, 1)]
+        };
+        let scan = || snapshot.scan(all.clone(), Direction::In, |_, _| ControlFlow::Continue(()));
+        assert!(scan().is_ok());
+        assert_eq!(parts(&snapshot), [false; 4], "one scan does not pay for the parts");
+        assert!(scan().is_ok());
+        assert_eq!(parts(&snapshot), [false, false, true, true]);
+        // Any part tells who exists.
+        assert!((0..bound).all(|v| snapshot.contains(VertexId(v))));
+        assert_eq!(parts(&snapshot), [false, false, true, true]);
+        let other = graph.snapshot().expect("a snapshot");
+        assert!((0..PART as u32).all(|v| other.contains(VertexId(v))));
+        assert_eq!(parts(&other), [true, false, false, false]);
+        assert!(!other.contains(VertexId(bound)) && !other.contains(VertexId::MAX));
     }
 }

@@ -17,7 +17,7 @@ const MIX: u64 = 0xff51_afd7_ed55_8ccd;
 /// The bucket of `target` in a filter, and what is set in its words; none if the filter has no room for a bucket.
 #[inline]
 fn bits(filter: &[AtomicU64], target: VertexId) -> Option<(&[AtomicU64], [u64; BUCKET])> {
-    let hash = u64::from(target.0 + 1).wrapping_mul(SPREAD);
+    let hash = (u64::from(target.0) + 1).wrapping_mul(SPREAD);
     let hash = (hash ^ (hash >> 32)).wrapping_mul(MIX);
     // The number of buckets is a power of two; the bits within are taken from the other end.
     let bucket = hash as usize & (filter.len() / BUCKET).checked_sub(1)?;
@@ -59,5 +59,7 @@ mod tests {
             assert!(wrong < 400, "{wrong} of 10,000 with {words} words");
         }
         assert!(may_have(&[], VertexId(7)));
+        let filter: Vec<AtomicU64> = (0..4).map(|_| AtomicU64::new(0)).collect();
+        assert!(!may_have(&filter, VertexId(u32::MAX)), "any id can be asked for");
     }
 }

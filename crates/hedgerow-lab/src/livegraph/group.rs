@@ -1,11 +1,11 @@
-//! Group commit and the epochs (section 5).
+//! Commits in the order of timestamps, published in groups (section 5).
 //!
-//! Transactions that have done their work join a group. A group is applied at a time: who finishes it last publishes it to readers, and
-//! begins the next group, of all who have come meanwhile. A transaction holds its locks until its group has begun and its own changes are
-//! applied, so those of a group have changed different vertices. Each has a timestamp of its own, in the order in which they came.
+//! A transaction that has done its work, and holds all its locks, draws a timestamp, is applied at once, and releases its locks. The one
+//! that finishes publishes to readers all that have finished, up to the first that has not: a group. So nobody waits for others while it
+//! holds locks; who has finished waits until all before it have too.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use hedgerow_core::sync::Mutex;
 
@@ -13,87 +13,54 @@ use crate::change::More;
 use crate::clock::Clock;
 use crate::planted::{Planted, is_on};
 
-/// How often a transaction asks for its group before it lets other threads run.
+/// How often a transaction asks whether it is published before it lets other threads run.
 const SPINS: u32 = 100;
-
-#[derive(Default)]
-struct State {
-    /// The first timestamp of the last group that began, and what its transactions did, as far as they are applied.
-    first: u64,
-    group: Vec<More>,
-    /// How many of them are still being applied.
-    applying: usize,
-    /// How many wait for the next group.
-    waiting: usize,
-}
 
 /// The groups of a container.
 pub(super) struct Groups {
-    state: Mutex<State>,
-    /// The last timestamp of the last group that began.
-    begun: AtomicU64,
+    /// From the first timestamp that is not published on, what transactions did that are applied; none of those that are not.
+    begun: Mutex<VecDeque<Option<More>>>,
     clock: Arc<Clock>,
 }
 
 impl Groups {
     pub(super) fn new(clock: Arc<Clock>) -> Groups {
-        Groups { state: Mutex::new(State::default()), begun: AtomicU64::new(0), clock }
+        Groups { begun: Mutex::default(), clock }
     }
 
-    /// Joins a group, waits until it begins, and returns the timestamp of the transaction, which holds all its locks.
+    /// The timestamp of a transaction, which holds all its locks. It is to be applied now, without waiting for others.
     pub(super) fn join(&self) -> u64 {
-        let mut state = self.state.lock();
-        if state.applying == 0 {
-            self.begin(&mut state, 1);
-            return state.first;
+        let mut begun = self.begun.lock();
+        begun.push_back(None);
+        let timestamp = self.clock.draw();
+        drop(begun);
+        if is_on(Planted::PublishedOutOfTurn) {
+            // Long enough for others to finish, and to be read.
+            (0..20).for_each(|_| std::thread::yield_now());
         }
-        let timestamp = state.first + (state.group.len() + state.waiting) as u64;
-        state.waiting += 1;
-        drop(state);
-        wait_until(|| self.begun.load(SeqCst) >= timestamp);
         timestamp
     }
 
-    /// Begins the group of so many transactions, which have come.
-    fn begin(&self, state: &mut State, transactions: usize) {
-        state.first = self.clock.draw();
-        let last = (1..transactions).fold(state.first, |_, _| self.clock.draw());
-        state.group.clear();
-        state.group.resize(transactions, More::default());
-        (state.applying, state.waiting) = (transactions, 0);
-        self.begun.store(last, SeqCst);
-    }
-
-    /// Says that a transaction is applied, and waits until its group is published.
+    /// Says that a transaction is applied, and waits until it is published. It holds no locks any more.
     pub(super) fn finish(&self, timestamp: u64, more: More) {
-        let mut state = self.state.lock();
-        let place = (timestamp - state.first) as usize;
-        state.group[place] = more;
-        state.applying -= 1;
-        if state.applying == 0 {
-            self.publish(&state);
-            if state.waiting > 0 {
-                let waiting = state.waiting;
-                self.begin(&mut state, waiting);
-            }
+        let is_out_of_turn = is_on(Planted::PublishedOutOfTurn);
+        let mut begun = self.begun.lock();
+        // Only under this lock something is published.
+        let mut next = self.clock.published() + 1;
+        if is_out_of_turn && timestamp < next {
             return;
         }
-        if is_on(Planted::GroupPublishedByFirst) {
-            self.publish(&state);
-            // Long enough for others to read.
-            (0..20).for_each(|_| std::thread::yield_now());
+        begun[(timestamp - next) as usize] = Some(more);
+        while let Some(first) = begun.front()
+            && (first.is_some() || is_out_of_turn && next < timestamp)
+        {
+            let more = first.unwrap_or_default();
+            begun.pop_front();
+            self.clock.publish(next, more.vertices, more.edges);
+            next += 1;
         }
-        drop(state);
+        drop(begun);
         wait_until(|| self.clock.published() >= timestamp);
-    }
-
-    fn publish(&self, state: &State) {
-        if is_on(Planted::GroupPublishedByFirst) && self.clock.published() >= state.first {
-            return;
-        }
-        for (timestamp, more) in (state.first..).zip(&state.group) {
-            self.clock.publish(timestamp, more.vertices, more.edges);
-        }
     }
 }
 
@@ -106,5 +73,31 @@ fn wait_until(is_so: impl Fn() -> bool) {
         } else {
             std::hint::spin_loop();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::planted::sound;
+
+    #[test]
+    fn nobody_waits_for_others_to_be_applied_and_the_order_is_kept() {
+        let _sound = sound();
+        let clock = Arc::new(Clock::default());
+        let groups = &Groups::new(clock.clone());
+        let [first, second, third] = [(); 3].map(|()| groups.join());
+        let more = |vertices| More { vertices, ..More::default() };
+        std::thread::scope(|scope| {
+            scope.spawn(move || groups.finish(third, more(4)));
+            scope.spawn(move || groups.finish(second, more(2)));
+            while clock.published() == 0 && groups.begun.lock().iter().flatten().count() < 2 {
+                std::thread::yield_now();
+            }
+            assert_eq!(clock.published(), 0, "the first is not applied yet");
+            groups.finish(first, more(1));
+        });
+        let reader = clock.register().expect("a free slot");
+        assert_eq!((reader.timestamp().0, reader.vertices()), (third, 7));
     }
 }

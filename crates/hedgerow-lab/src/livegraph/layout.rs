@@ -20,7 +20,7 @@ const FILTER_PART: usize = 16;
 pub struct LiveGraphOptions {
     /// Whether larger blocks have Bloom filters. Without them an insertion and a search for an absent edge read the whole list.
     pub bloom_filters: bool,
-    /// After how many transactions lists with invalidated entries are compacted, at least 1.
+    /// After how many timestamps one transaction compacts the lists with invalidated entries, at least 1.
     pub compact_every: u64,
     /// How long a transaction waits for a lock before it rolls back.
     pub lock_timeout: Duration,

@@ -3,7 +3,7 @@
 //! The list of a vertex in one direction is a *transactional edge log* (section 3): entries in the order in which they were appended, each
 //! with a creation and an invalidation timestamp, in a block of a power-of-two size, with a Bloom filter in the larger ones (section 4). A writer
 //! locks vertices as it comes to them, and rolls back where a lock is not to be had in time; it appends and invalidates with a mark
-//! that readers pass over, and commits in a group: it replaces the marks by its timestamp, and the group is published (section 5). Readers take no locks. Blocks come from a
+//! that readers pass over, and commits: it draws a timestamp, replaces the marks by it, and is published after all before it (section 5). Readers take no locks. Blocks come from a
 //! store with a list of free ones for each size, and lists with invalidated entries are compacted from time to time (section 6). [`LiveGraph`] is the whole
 //! container, [`LiveGraphAlone`] the same for one user at a time. Parameters and deviations: `docs/design/lab/livegraph.md`.
 
@@ -52,7 +52,10 @@ pub struct LiveGraph {
     clock: Arc<Clock>,
     groups: Groups,
     waste: Waste,
+    /// How many attempts there were.
     transactions: AtomicU64,
+    /// The timestamp from which on the next transaction compacts.
+    compaction_due: AtomicU64,
     /// Held by the one transaction that waits without a timeout.
     patient: Mutex<()>,
     options: LiveGraphOptions,
@@ -74,6 +77,7 @@ impl LiveGraph {
             clock,
             waste: Waste::default(),
             transactions: AtomicU64::new(0),
+            compaction_due: AtomicU64::new(options.compact_every.max(1)),
             patient: Mutex::new(()),
             options,
         }
@@ -84,11 +88,10 @@ impl LiveGraph {
         self.graph.read().store.free_bytes()
     }
 
-    /// Tries to make the updates. None if a lock was not to be had.
-    fn attempt(&self, graph: &Graph, updates: &[Update], locking: Locking) -> Option<Written> {
-        let mark = work::mark(self.transactions.fetch_add(1, Ordering::Relaxed));
+    /// Tries to make the updates, as the attempt of this number. None if a lock was not to be had.
+    fn attempt(&self, graph: &Graph, updates: &[Update], locking: Locking, number: u64) -> Option<Written> {
         let horizon = || Horizon::of(&self.clock);
-        let mut work = Work::new(graph, mark, locking, &horizon);
+        let mut work = Work::new(graph, work::mark(number), locking, &horizon);
         let Some(more) = work.make(updates) else {
             work.roll_back();
             return None;
@@ -112,6 +115,15 @@ impl LiveGraph {
         Some(Written { timestamp: Timestamp(at), vertices: more.vertices, edges: more.edges })
     }
 
+    /// Whether the transaction of this timestamp is to compact: one in `compact_every`. A multiple would not do, since compactions
+    /// have timestamps too.
+    fn is_to_compact(&self, at: u64) -> bool {
+        let due = self.compaction_due.load(Ordering::Relaxed);
+        let next = at.saturating_add(self.options.compact_every.max(1));
+        at >= due
+            && self.compaction_due.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
     /// Compacts the lists that have invalidated entries. Blocks that were replaced are kept for the readers of now: what comes later
     /// than this commit finds the new ones.
     fn compact(&self, graph: &Graph) {
@@ -123,9 +135,9 @@ impl LiveGraph {
     }
 }
 
-/// Waits a little, longer after each attempt, and not as long as others do.
-fn back_off(transaction: u64, attempts: u32) {
-    let turns = (transaction.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) << attempts.min(6);
+/// Waits a little after the attempt of this number, longer after each, and not as long as others do.
+fn back_off(number: u64, attempts: u32) {
+    let turns = (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) << attempts.min(6);
     (0..turns / 8).for_each(|_| std::thread::yield_now());
 }
 
@@ -143,13 +155,14 @@ impl DynamicGraph for LiveGraph {
                 None => Locking::Timeout(self.options.lock_timeout),
                 Some(_) => Locking::Patient,
             };
-            if let Some(written) = self.attempt(&graph, updates, locking) {
+            let number = self.transactions.fetch_add(1, Ordering::Relaxed);
+            if let Some(written) = self.attempt(&graph, updates, locking, number) {
                 break written;
             }
             attempts += 1;
-            back_off(self.transactions.load(Ordering::Relaxed), attempts);
+            back_off(number, attempts);
         };
-        if written.timestamp.0.is_multiple_of(self.options.compact_every.max(1)) {
+        if self.is_to_compact(written.timestamp.0) {
             self.compact(&graph);
         }
         Ok(written)
@@ -163,7 +176,10 @@ impl DynamicGraph for LiveGraph {
 
     fn reclaim(&self) -> Result<(), LabError> {
         self.compact(&self.graph.read());
-        if let Some(graph) = Arc::get_mut(&mut self.graph.write()) {
+        // Whoever waited here would keep new readers waiting too, until the longest transaction ends.
+        if let Some(mut graph) = self.graph.try_write()
+            && let Some(graph) = Arc::get_mut(&mut graph)
+        {
             graph.store.trim();
         }
         Ok(())
@@ -171,5 +187,19 @@ impl DynamicGraph for LiveGraph {
 
     fn memory_bytes(&self) -> usize {
         self.graph.read().bytes() + self.waste.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_transaction_compacts_though_nobody_has_the_very_timestamp() {
+        let options = LiveGraphOptions { compact_every: 10, ..LiveGraphOptions::default() };
+        let graph = LiveGraph::with_options(GraphForm::default(), options);
+        // A compaction had 10.
+        let asked = [1, 9, 11, 12, 20, 21, 22, 30, 31].map(|at| graph.is_to_compact(at));
+        assert_eq!(asked, [false, false, true, false, false, true, false, false, true]);
     }
 }

@@ -50,9 +50,9 @@ impl LiveGraphSnapshot {
         Some(self.graph.tel(record.list(self.graph.form.kept(direction))))
     }
 
-    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks.
+    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks; with their weights, if those are `WANTED`.
     #[inline]
-    fn runs(
+    fn runs<const WANTED: bool>(
         &self,
         v: VertexId,
         direction: Direction,
@@ -63,8 +63,8 @@ impl LiveGraphSnapshot {
         with_run(|run| {
             let mut most = FIRST_RUN;
             loop {
-                left = tel.copy(left, self.at, most, run);
-                let weights = if self.graph.form.weighted { &run.weights[..run.len] } else { &[] };
+                left = tel.copy::<WANTED>(left, self.at, most, run);
+                let weights = if WANTED && self.graph.form.weighted { &run.weights[..run.len] } else { &[] };
                 f(&run.targets[..run.len], weights)?;
                 if left == 0 {
                     return ControlFlow::Continue(());
@@ -95,7 +95,7 @@ impl Block for LiveGraphBlock<'_> {
         local: LocalVertex,
         mut f: impl FnMut(&[VertexId]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        self.snapshot.runs(self.subgraph.vertex(local), self.direction, |run, _| f(run))
+        self.snapshot.runs::<false>(self.subgraph.vertex(local), self.direction, |run, _| f(run))
     }
 }
 
@@ -148,7 +148,13 @@ impl Topology for LiveGraphSnapshot {
         direction: Direction,
         mut f: impl FnMut(VertexId, &[VertexId]),
     ) -> Result<(), Infallible> {
-        self.visit_weighted(frontier, direction, |v, run, _| f(v, run))
+        for v in frontier {
+            let _ = self.runs::<false>(v, direction, |run, _| {
+                f(v, run);
+                ControlFlow::Continue(())
+            });
+        }
+        Ok(())
     }
 
     #[inline]
@@ -173,7 +179,7 @@ impl Resident for LiveGraphSnapshot {
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
         let direction = self.graph.form.kept(direction);
         let list = self.flat.get(v, direction, self.bound, |list| {
-            let _ = self.runs(v, direction, |run, _| {
+            let _ = self.runs::<false>(v, direction, |run, _| {
                 list.extend_from_slice(run);
                 ControlFlow::Continue(())
             });
@@ -201,7 +207,7 @@ impl WeightedTopology for LiveGraphSnapshot {
         mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
     ) -> Result<(), Infallible> {
         for v in frontier {
-            let _ = self.runs(v, direction, |run, weights| {
+            let _ = self.runs::<true>(v, direction, |run, weights| {
                 f(v, run, weights);
                 ControlFlow::Continue(())
             });

@@ -1,20 +1,25 @@
 //! The block store (section 6): blocks of power-of-two sizes, each size with a list of free ones.
 //!
 //! Blocks of one size lie in segments, which never move and are made when no block is free, each a quarter of what the size has
-//! already. A block is found by its address without a lock or a count, so readers write nothing. All is atomic words: a block that were given up too
+//! already, up to 16 MiB. A block is found by its address without a lock or a count, so readers write nothing. All is atomic words: a block that were given up too
 //! early would give wrong answers, but no invalid memory. Segments go back to the allocator only while nobody reads ([`Store::trim`]).
 
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 
+use hedgerow_core::growing::Growing;
 use hedgerow_core::sync::Mutex;
 
 use super::layout::{LEAST_WORDS, ORDERS};
 
-/// How many segments a size can have: as many as reach the memory of any machine, when each is a quarter of those before it.
-const SEGMENTS: usize = 96;
+/// The bits of the number of a segment.
+const SEGMENT_BITS: u32 = 14;
+/// How many segments a size can have: 256 GiB.
+const SEGMENTS: usize = 1 << SEGMENT_BITS;
 /// The bytes of the first segment of a size, or one block.
 const FIRST_SEGMENT: usize = 4096;
+/// The bytes of a segment at most, or one block: it is filled with zeros while a transaction waits for it.
+const LARGEST_SEGMENT: usize = 16 << 20;
 
 /// Where a block is: its size, its segment, and its number there. 0 is no block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +29,7 @@ impl Address {
     pub(super) const NONE: Address = Address(0);
 
     fn new(order: usize, segment: usize, block: usize) -> Address {
-        Address((block as u64 + 1) << 13 | (segment as u64) << 6 | order as u64)
+        Address((block as u64 + 1) << (6 + SEGMENT_BITS) | (segment as u64) << 6 | order as u64)
     }
 
     #[inline]
@@ -39,12 +44,12 @@ impl Address {
 
     #[inline]
     fn segment(self) -> usize {
-        (self.0 >> 6 & 127) as usize
+        (self.0 >> 6) as usize & (SEGMENTS - 1)
     }
 
     #[inline]
     fn block(self) -> usize {
-        (self.0 >> 13) as usize - 1
+        (self.0 >> (6 + SEGMENT_BITS)) as usize - 1
     }
 }
 
@@ -78,26 +83,44 @@ struct Free {
 
 #[derive(Default)]
 struct Class {
-    segments: OnceLock<Box<[OnceLock<Segment>]>>,
+    segments: Growing<OnceLock<Segment>, SEGMENTS>,
     free: Mutex<Free>,
+    /// Held by who makes a segment, while others give blocks back and take them.
+    growing: Mutex<()>,
 }
 
 impl Class {
-    fn segments(&self) -> &[OnceLock<Segment>] {
-        self.segments.get_or_init(|| (0..SEGMENTS).map(|_| OnceLock::new()).collect())
+    #[inline]
+    fn segment(&self, place: usize) -> Option<&Segment> {
+        self.segments.get(place)?.get()
     }
 
-    /// Makes the next segment.
-    fn extend(&self, free: &mut Free, order: usize) -> usize {
-        let words = (free.words / 4).max(FIRST_SEGMENT / 8);
+    /// A block, if one is left.
+    fn take(&self, order: usize) -> Option<Address> {
+        let mut free = self.free.lock();
+        if let Some(block) = free.blocks.pop() {
+            return Some(block);
+        }
+        let filling = free.filling?;
+        if free.taken == self.segment(filling)?.blocks {
+            return None;
+        }
+        free.taken += 1;
+        Some(Address::new(order, filling, free.taken - 1))
+    }
+
+    /// Makes the next segment, when no block is left of the one before. O(segment).
+    fn extend(&self, order: usize) {
+        let words = (self.free.lock().words / 4).clamp(FIRST_SEGMENT / 8, LARGEST_SEGMENT / 8);
         let segment = Segment::new(order, (words / (LEAST_WORDS << order)).max(1));
-        free.words += segment.words.len();
-        let empty = self.segments().iter().position(|slot| slot.get().is_none());
+        let words = segment.words.len();
+        let empty = (0..SEGMENTS).find(|&place| self.segment(place).is_none());
         let place = empty.expect("memory ends before segments do");
-        self.segments()[place].get_or_init(|| segment);
+        self.segments.get_or_create(place, |_| {}).get_or_init(|| segment);
+        let mut free = self.free.lock();
+        free.words += words;
         free.filling = Some(place);
         free.taken = 0;
-        place
     }
 }
 
@@ -120,10 +143,7 @@ impl Store {
             return &[];
         }
         let size = LEAST_WORDS << address.order();
-        let segments = self.classes[address.order()].segments.get();
-        let Some(segment) = segments.and_then(|segments| segments[address.segment()].get()) else {
-            return &[];
-        };
+        let Some(segment) = self.classes[address.order()].segment(address.segment()) else { return &[] };
         let first = segment.skipped + address.block() * size;
         &segment.words[first..first + size]
     }
@@ -131,17 +151,17 @@ impl Store {
     /// A block of `64 << order` bytes with any content. O(1), or O(segment).
     pub(super) fn allocate(&self, order: usize) -> Address {
         let class = &self.classes[order];
-        let mut free = class.free.lock();
-        if let Some(block) = free.blocks.pop() {
+        if let Some(block) = class.take(order) {
             return block;
         }
-        let size_of = |segment: usize| class.segments()[segment].get().map_or(0, |segment| segment.blocks);
-        let segment = match free.filling {
-            Some(segment) if free.taken < size_of(segment) => segment,
-            _ => class.extend(&mut free, order),
-        };
-        free.taken += 1;
-        Address::new(order, segment, free.taken - 1)
+        let _growing = class.growing.lock();
+        loop {
+            // Another thread may have made a segment meanwhile, or given a block back.
+            if let Some(block) = class.take(order) {
+                return block;
+            }
+            class.extend(order);
+        }
     }
 
     /// Takes a block back that nobody reads. O(1).
@@ -155,8 +175,7 @@ impl Store {
     pub(super) fn bytes(&self) -> usize {
         let class = |class: &Class| {
             let free = class.free.lock();
-            let directory = class.segments.get().map_or(0, |segments| size_of_val(&**segments));
-            free.words * 8 + free.blocks.capacity() * size_of::<Address>() + directory
+            free.words * 8 + free.blocks.capacity() * size_of::<Address>() + class.segments.bytes()
         };
         size_of::<Store>() + self.classes.iter().map(class).sum::<usize>()
     }
@@ -170,18 +189,19 @@ impl Store {
     /// Gives the memory of segments back of which no block is used. O(free blocks).
     pub(super) fn trim(&mut self) {
         for class in &mut self.classes {
-            let Some(segments) = class.segments.get_mut() else { continue };
             let mut free = class.free.lock();
-            let mut unused = [0; SEGMENTS];
+            let slots = (0..SEGMENTS).take_while(|&place| class.segments.get(place).is_some()).count();
+            let mut unused = vec![0; slots];
             free.blocks.iter().for_each(|block| unused[block.segment()] += 1);
             if let Some(filling) = free.filling {
-                let blocks = segments[filling].get().map_or(0, |segment| segment.blocks);
+                let blocks = class.segments.get(filling).and_then(OnceLock::get).map_or(0, |s| s.blocks);
                 unused[filling] += blocks - free.taken;
             }
-            let mut gone = [false; SEGMENTS];
-            for (place, slot) in segments.iter_mut().enumerate() {
-                gone[place] = slot.get().is_some_and(|segment| segment.blocks == unused[place]);
-                if gone[place] {
+            let mut gone = vec![false; slots];
+            for (place, gone) in gone.iter_mut().enumerate() {
+                let Some(slot) = class.segments.get_mut(place) else { break };
+                *gone = slot.get().is_some_and(|segment| segment.blocks == unused[place]);
+                if *gone {
                     free.words -= slot.take().map_or(0, |segment| segment.words.len());
                 }
             }
@@ -189,7 +209,7 @@ impl Store {
             free.blocks.shrink_to_fit();
             free.filling = free.filling.filter(|&filling| !gone[filling]);
             if free.words == 0 {
-                class.segments.take();
+                class.segments = Growing::default();
             }
         }
     }
@@ -223,5 +243,23 @@ mod tests {
         store.trim();
         assert!(store.bytes() < empty + full / 8, "{} of {full} bytes are left", store.bytes());
         assert_eq!(store.words(blocks[0])[0].load(Relaxed), 0);
+    }
+
+    #[test]
+    fn segments_are_not_larger_than_their_limit() {
+        let store = Store::default();
+        // Blocks of 256 KiB: 128 MiB would be a quarter of 32 MiB at a time in the end.
+        let order = 12;
+        let (mut before, mut most) = (store.bytes(), 0);
+        for _ in 0..512 {
+            let words = store.words(store.allocate(order));
+            assert!((words.len(), words[0].load(Relaxed)) == (8 << order, 0));
+            words[0].store(1, Relaxed);
+            most = most.max(store.bytes() - before);
+            before = store.bytes();
+        }
+        assert!((LARGEST_SEGMENT..LARGEST_SEGMENT + (1 << 16)).contains(&most), "{most}");
+        let large = store.allocate(ORDERS - 10);
+        assert_eq!(store.words(large).len(), 8 << (ORDERS - 10));
     }
 }

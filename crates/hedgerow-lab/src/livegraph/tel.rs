@@ -231,19 +231,20 @@ impl<'a> Tel<'a> {
     }
 
     /// Copies what is visible at `at` of the last `most` of the first `end` entries, at most [`RUN`], from new to old. Returns how many entries
-    /// are left.
+    /// are left. Weights are copied if they are `WANTED`.
     #[inline]
-    pub(super) fn copy(&self, end: usize, at: u64, most: usize, run: &mut Run) -> usize {
+    pub(super) fn copy<const WANTED: bool>(&self, end: usize, at: u64, most: usize, run: &mut Run) -> usize {
         if end == 0 {
             run.len = 0;
             return 0;
         }
         // Even, so that a word of two targets is not read twice.
         let start = (end.saturating_sub(most.min(RUN)) + 1) & !1;
-        match (self.is_versioned(), self.layout.weights != 0) {
+        match (self.is_versioned(), WANTED && self.layout.weights != 0) {
             (true, false) => self.copy_visible::<false>(start, end, at, run),
             (true, true) => self.copy_visible::<true>(start, end, at, run),
-            (false, _) => self.copy_all(start, end, run),
+            (false, false) => self.copy_all::<false>(start, end, run),
+            (false, true) => self.copy_all::<true>(start, end, run),
         }
         start
     }
@@ -278,7 +279,7 @@ impl<'a> Tel<'a> {
     }
 
     #[inline]
-    fn copy_all(&self, start: usize, end: usize, run: &mut Run) {
+    fn copy_all<const WEIGHTED: bool>(&self, start: usize, end: usize, run: &mut Run) {
         let len = end - start;
         let targets = &self.words[self.layout.targets + start / 2..self.layout.targets + end.div_ceil(2)];
         // The half of the last word that no entry has is not the first of the run.
@@ -291,7 +292,7 @@ impl<'a> Tel<'a> {
             let both = both.load(Relaxed);
             (out[0], out[1]) = (VertexId((both >> 32) as u32), VertexId(both as u32));
         }
-        if self.layout.weights != 0 {
+        if WEIGHTED {
             let weights = &self.words[self.layout.weights + start..self.layout.weights + end];
             for (out, weight) in run.weights.iter_mut().zip(weights.iter().rev()) {
                 *out = f64::from_bits(weight.load(Relaxed));

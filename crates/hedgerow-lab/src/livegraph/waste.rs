@@ -38,7 +38,7 @@ impl Waste {
     pub(super) fn drain(&self, graph: &Graph, horizon: &Horizon) {
         let mut retired = self.retired.lock();
         while let Some(&(at, block)) = retired.front() {
-            if horizon.needs(0, at) {
+            if horizon.needs(0, at) && !is_on(Planted::ReplacedBlocksFreed) {
                 return;
             }
             graph.store.free(block);

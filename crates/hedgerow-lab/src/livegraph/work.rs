@@ -27,6 +27,8 @@ pub(super) enum Locking {
     Patient,
 }
 
+/// How many neighbours are removed at least in one pass through the list.
+const ONE_PASS: usize = 8;
 /// No list of a transaction.
 const NO_LIST: u32 = u32::MAX;
 
@@ -196,15 +198,39 @@ impl<'a> Work<'a> {
                 }
                 Effect { entries: 0, changed: true }
             }
-            (Some(i), None) => {
-                if !self.end(list, i) {
-                    tel.replace_by_last(i, entries);
-                    self.lists[list].entries -= 1;
-                    self.lists[list].valid -= 1;
-                }
-                Effect { entries: -1, changed: true }
+            (Some(i), None) => self.remove(list, i),
+        }
+    }
+
+    fn remove(&mut self, list: usize, i: usize) -> Effect {
+        if !self.end(list, i) {
+            let at = &mut self.lists[list];
+            self.graph.tel(at.block).replace_by_last(i, at.entries as usize);
+            at.entries -= 1;
+            at.valid -= 1;
+        }
+        Effect { entries: -1, changed: true }
+    }
+
+    /// Whether these changes remove so many neighbours that one pass costs less than a search for each, which begins at the newest entry.
+    fn is_removal_of_most(&self, list: usize, changes: &[Change]) -> bool {
+        let is_much = changes.len() >= ONE_PASS && 2 * changes.len() >= self.lists[list].valid as usize;
+        is_much && changes.iter().all(|change| change.weight.is_none())
+    }
+
+    /// Removes neighbours in one pass. O(entries log changes).
+    fn remove_all(&mut self, list: usize, changes: &[Change]) -> Effect {
+        let (block, entries) = (self.lists[list].block, self.lists[list].entries as usize);
+        let tel = self.graph.tel(block);
+        let is_one = |target| changes.binary_search_by_key(&target, |change| change.target).is_ok();
+        let mut effect = Effect::default();
+        // From the last on: without versions the last takes the place of the one that is removed, and has been looked at.
+        for i in (0..entries).rev() {
+            if tel.ended(i) == NEVER && is_one(tel.target(i)) {
+                effect.add(self.remove(list, i));
             }
         }
+        effect
     }
 
     /// Invalidates an entry. False where there are no versions: then the entry is changed where it is.
@@ -230,6 +256,18 @@ impl<'a> Work<'a> {
         at.entries += 1;
         at.valid += 1;
         at.is_changed = true;
+    }
+
+    /// Copies a list that has no room for the changes, without the entries that no reader needs. Later, when this transaction has
+    /// changed entries, they keep their places, and a list of new weights alone would never be rid of the old ones.
+    fn make_room(&mut self, list: usize, changes: &[Change]) {
+        let coming = changes.iter().filter(|change| change.weight.is_some()).count();
+        let at = &self.lists[list];
+        let is_short = at.entries as usize + coming > self.graph.tel(at.block).capacity();
+        let has_invalidated = at.valid < at.entries && !at.is_changed;
+        if coming > 0 && is_short && has_invalidated && !is_on(Planted::FullListKept) {
+            self.grow(list, coming);
+        }
     }
 
     /// Copies a full list to a larger block. Entries keep their places, unless this transaction has changed none of them yet: then those
@@ -317,6 +355,10 @@ impl Draft for Work<'_> {
         let mut effect = Effect::default();
         let Some(place) = self.touch(owner) else { return effect };
         let list = self.list(place, direction);
+        if self.is_removal_of_most(list, changes) {
+            return self.remove_all(list, changes);
+        }
+        self.make_room(list, changes);
         for (i, change) in changes.iter().enumerate() {
             effect.add(self.change(list, change, changes.len() - i));
         }

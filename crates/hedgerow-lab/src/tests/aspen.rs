@@ -1,6 +1,7 @@
 //! Aspen.
 
-use hedgerow_core::{Direction, Resident, Update};
+use hedgerow_core::Update;
+use hedgerow_testkit::conformance::{PlainGraph, check_runs};
 
 use super::*;
 use crate::aspen::{Aspen, AspenOptions, CopyingAspen, PlainAspen};
@@ -38,41 +39,76 @@ fn ablations_of_aspen_conform() {
     }
 }
 
-/// Batches that are shared out among threads make what the same updates make one by one.
-#[test]
-fn large_batches_of_aspen_are_those_of_small_ones() {
-    let _sound = sound();
+/// Makes one update of a plain graph, which has room for all ids.
+fn apply(plain: &mut PlainGraph, update: Update) {
+    let key = |src: VertexId, dst: VertexId| match plain.directed {
+        true => (src.0, dst.0),
+        false => (src.0.min(dst.0), src.0.max(dst.0)),
+    };
+    match update {
+        Update::InsertVertex(v) => plain.live[v.index()] = true,
+        Update::RemoveVertex(v) => {
+            plain.live[v.index()] = false;
+            plain.edges.retain(|&(a, b), _| a != v.0 && b != v.0);
+        }
+        Update::InsertEdge(src, dst, weight) => {
+            (plain.live[src.index()], plain.live[dst.index()]) = (true, true);
+            let key = key(src, dst);
+            plain.edges.insert(key, if plain.weighted { weight } else { 1.0 });
+        }
+        Update::RemoveEdge(src, dst) => {
+            let key = key(src, dst);
+            plain.edges.remove(&key);
+        }
+    }
+}
+
+/// Batches that are shared out among threads.
+fn large_batches() -> [Vec<Update>; 6] {
     let edges =
         |from: u32, to: u32| (from..to).map(|i| (VertexId(i.wrapping_mul(i) % 5_003), VertexId(i % 3_001)));
-    let insert = |(src, dst)| Update::InsertEdge(src, dst, 1.0);
+    let insert = |(src, dst): (VertexId, VertexId)| Update::InsertEdge(src, dst, f64::from(dst.0 % 7));
     let remove = |(src, dst)| Update::RemoveEdge(src, dst);
     // Those of a single vertex are enough for its list to be shared out too.
-    let hub = (0..20_000).map(|i| Update::InsertEdge(VertexId(0), VertexId(i), 1.0));
+    let hub =
+        |to: u32, weight: f64| (0..to).map(move |i| Update::InsertEdge(VertexId(0), VertexId(i), weight));
     let not_all = (0..20_000).filter(|i| i % 5 != 0).map(|i| Update::RemoveEdge(VertexId(0), VertexId(i)));
-    let batches: [Vec<Update>; 4] = [
+    [
         edges(0, 15_000).map(insert).collect(),
-        hub.collect(),
+        hub(20_000, 1.5).collect(),
+        hub(10_000, 2.5).collect(),
         edges(5_000, 9_000).map(remove).collect(),
         not_all.collect(),
-    ];
-    let (large, small) = (aspen(false, false), PlainAspen::with_options(form(false, false), small()));
-    let written = |graph: &dyn Fn(&[Update]) -> (i64, i64), pieces: usize| -> Vec<(i64, i64)> {
-        let sum = |a: (i64, i64), b: (i64, i64)| (a.0 + b.0, a.1 + b.1);
-        batches.iter().map(|batch| batch.chunks(pieces).map(graph).fold((0, 0), sum)).collect()
-    };
-    let by_large = written(
-        &|updates| large.write(updates).map(|w| (w.vertices, w.edges)).expect("valid ids"),
-        usize::MAX,
-    );
-    let by_small =
-        written(&|updates| small.write(updates).map(|w| (w.vertices, w.edges)).expect("valid ids"), 3);
-    assert_eq!(by_large, by_small);
-    let [large, small] = [large.snapshot(), small.snapshot()].map(|snapshot| snapshot.expect("a snapshot"));
-    assert_eq!((large.vertex_count(), large.edge_count()), (small.vertex_count(), small.edge_count()));
-    for v in (0..20_000).map(VertexId) {
-        let list =
-            |of: &crate::aspen::AspenSnapshot| of.neighbors(v, Direction::Out).iter().collect::<Vec<_>>();
-        assert_eq!(list(&large), list(&small), "{v:?}");
+        vec![Update::RemoveVertex(VertexId(0))],
+    ]
+}
+
+#[test]
+fn large_batches_of_aspen_are_those_of_sets() {
+    let _sound = sound();
+    for (directed, weighted) in [(false, false), (true, true)] {
+        let graph = aspen(directed, weighted);
+        let mut plain = PlainGraph { directed, weighted, live: vec![false; 20_000], ..PlainGraph::default() };
+        let counts = |plain: &PlainGraph| {
+            (plain.live.iter().filter(|&&live| live).count() as i64, plain.edges.len() as i64)
+        };
+        for (i, batch) in large_batches().into_iter().enumerate() {
+            let before = counts(&plain);
+            batch.iter().for_each(|&update| apply(&mut plain, update));
+            let after = counts(&plain);
+            let written = graph.write(&batch).expect("valid ids");
+            assert_eq!(
+                (written.vertices, written.edges),
+                (after.0 - before.0, after.1 - before.1),
+                "batch {i}"
+            );
+            if i >= 4 {
+                let snapshot = graph.snapshot().expect("a snapshot");
+                // From the tree, and then from the flat snapshot.
+                check_runs(&snapshot, &plain);
+                check_runs(&snapshot, &plain);
+            }
+        }
     }
 }
 

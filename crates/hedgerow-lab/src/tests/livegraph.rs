@@ -65,10 +65,12 @@ fn faults_of_livegraph_are_found() {
             .for_each(|seed| histories(|d, w| with_timeout(Duration::ZERO, d, w), seed, SNAPSHOTS));
     };
     finds(Planted::AbortKeepsMarks, hasty);
-    for fault in [Planted::GroupPublishedByFirst, Planted::PublishedEarly, Planted::RegisteringReaderMissed] {
+    for fault in [Planted::PublishedOutOfTurn, Planted::PublishedEarly, Planted::RegisteringReaderMissed] {
         finds(fault, many);
     }
     finds(Planted::InvalidatedKept, || memory_returns(livegraph));
+    finds(Planted::ReplacedBlocksFreed, scan_beside_a_writer);
+    finds(Planted::FullListKept, rewrite_weights);
 }
 
 /// Transactions of two threads that lock the same vertices in opposite orders: each gets through, all of it or nothing at a time.
@@ -105,18 +107,30 @@ fn transactions_that_block_one_another_get_through() {
     assert_eq!(graph.snapshot().expect("a snapshot").edge_count(), 0);
 }
 
-/// A list that is read in runs while it is replaced: the runs are of one block.
 #[test]
 fn a_scan_is_not_in_the_way_of_a_writer() {
     let _sound = sound();
+    scan_beside_a_writer();
+}
+
+/// A list is read in runs while it is replaced, and another one of the same size is made: the runs are all of the block where they began.
+fn scan_beside_a_writer() {
+    let edges_of = |v: u32, from: u32| -> Vec<_> {
+        (from..from + 2999).map(|u| (VertexId(v), VertexId(u), f64::from(u))).collect()
+    };
     let graph = livegraph(true, true);
-    let edges: Vec<_> = (1..3000).map(|u| (VertexId(0), VertexId(u), f64::from(u))).collect();
-    graph.insert_edges(&edges).expect("valid edges");
+    graph.insert_edges(&edges_of(0, 1)).expect("valid edges");
     let snapshot = graph.snapshot().expect("a snapshot");
     let (mut seen, mut runs) = (Vec::new(), 0);
     let visited = snapshot.visit([VertexId(0)], Direction::Out, |_, run| {
         runs += 1;
         seen.extend_from_slice(run);
+        if runs == 1 {
+            // The list does not fit its block any more; if that were free now, the second list would have it.
+            graph.insert_edges(&edges_of(0, 3000)).expect("valid edges");
+            graph.reclaim().expect("memory is given back");
+            graph.insert_edges(&edges_of(1, 10_000)).expect("valid edges");
+        }
         // From the newest on: these are still to be read.
         for u in runs * 10..runs * 10 + 10 {
             assert!(graph.remove_edge(VertexId(0), VertexId(u)).expect("a valid edge"));
@@ -127,7 +141,72 @@ fn a_scan_is_not_in_the_way_of_a_writer() {
     assert!(seen.iter().map(|v| v.0).eq((1..3000).rev()), "from new to old");
     assert_eq!(snapshot.search_edge(VertexId(0), VertexId(10)), Some(10.0));
     let later = graph.snapshot().expect("a snapshot");
-    assert_eq!(later.degree(VertexId(0), Direction::Out), 2999 - 10 * runs as usize);
+    assert_eq!(later.degree(VertexId(0), Direction::Out), 2 * 2999 - 10 * runs as usize);
+}
+
+#[test]
+fn weights_can_be_rewritten_forever() {
+    let _sound = sound();
+    rewrite_weights();
+}
+
+/// Old weights do not take memory, although nobody compacts: by default that is rare.
+fn rewrite_weights() {
+    let new = || LiveGraph::new(form(true, true));
+    let (graph, one) = (new(), (VertexId(0), VertexId(1)));
+    let empty = graph.memory_bytes();
+    for i in 0..10_000 {
+        graph.insert_edge(one.0, one.1, f64::from(i)).expect("a valid edge");
+    }
+    let taken = graph.memory_bytes() - empty;
+    assert!(taken < 64 << 10, "{taken} bytes for one edge");
+    let snapshot = graph.snapshot().expect("a snapshot");
+    assert_eq!((snapshot.search_edge(one.0, one.1), snapshot.edge_count()), (Some(9999.0), 1));
+    let graph = new();
+    for round in 0..300 {
+        let edges: Vec<_> = (1..101).map(|u| (VertexId(0), VertexId(u), f64::from(round))).collect();
+        graph.insert_edges(&edges).expect("valid edges");
+    }
+    let taken = graph.memory_bytes() - empty;
+    assert!(taken < 768 << 10, "{taken} bytes for 100 edges");
+}
+
+/// Removals of a large part of a list, in one transaction, beside entries that were invalidated before.
+#[test]
+fn most_of_a_list_is_removed_at_once() {
+    let _sound = sound();
+    remove_most(&LiveGraph::new(form(false, true)));
+    remove_most(&VersionedLiveGraph::new(form(false, true)));
+    remove_most(&PlainLiveGraph::new(form(false, true)));
+}
+
+fn remove_most<G: DynamicGraph>(graph: &G) {
+    let hub = VertexId(0);
+    let write = |updates: Vec<Update>| graph.write(&updates).map(|written| written.edges).ok();
+    let insert = |u: u32| Update::InsertEdge(hub, VertexId(u), f64::from(u));
+    let remove = |u: u32| Update::RemoveEdge(hub, VertexId(u));
+    // Not in the order of their ids.
+    for u in 0..500 {
+        assert_eq!(write(vec![insert(1 + u * 7 % 500)]), Some(1));
+    }
+    assert_eq!(write((1..501).filter(|u| u % 3 == 0).map(remove).collect()), Some(-166));
+    assert_eq!(write((1..501).filter(|u| u % 6 == 0).map(insert).collect()), Some(83));
+    // Some of these were removed before, or were never there.
+    assert_eq!(write((1..600).filter(|u| u % 4 != 0).map(remove).collect()), Some(-292));
+    let left = |u: &u32| u % 4 == 0 && (u % 3 != 0 || u % 6 == 0);
+    let snapshot = graph.snapshot().ok().expect("a snapshot");
+    let expected: Vec<u32> = (1..501).filter(left).collect();
+    let found: Vec<u32> = snapshot.neighbors(hub, Direction::Out).iter().map(|u| u.0).collect();
+    assert_eq!((found, snapshot.degree(hub, Direction::Out)), (expected.clone(), expected.len()));
+    for u in 1..600 {
+        let weight = expected.contains(&u).then_some(f64::from(u));
+        assert_eq!(snapshot.search_edge(hub, VertexId(u)), weight);
+        assert_eq!(snapshot.search_edge(VertexId(u), hub), weight);
+    }
+    drop(snapshot);
+    assert_eq!(write(vec![Update::RemoveVertex(hub)]), Some(-(expected.len() as i64)));
+    let snapshot = graph.snapshot().ok().expect("a snapshot");
+    assert_eq!((snapshot.edge_count(), snapshot.vertex_count()), (0, 500));
 }
 
 /// Every lock that is held makes a transaction roll back, until it waits patiently.

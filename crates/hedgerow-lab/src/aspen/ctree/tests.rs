@@ -22,7 +22,7 @@ fn check(list: &CTree, plain: &Plain, shape: &Shape) {
     tree::check(&list.heads);
     let mut found = Vec::new();
     let _ = with_run(|run| {
-        list.runs(shape.coding, run, &mut |targets, weights| {
+        list.runs::<true>(shape.coding, run, &mut |targets, weights| {
             let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
             found.extend(targets.iter().enumerate().map(|(i, target)| (target.0, weight(i))));
             ControlFlow::Continue(())
