@@ -13,6 +13,8 @@ use crate::state::schema::LabelRef;
 
 /// An edge of a list: its rank and the other endpoint.
 type End = (u64, VertexId);
+/// Weight and properties of an edge, where its list has them.
+type Copied = Option<(f64, Option<Row>)>;
 
 /// The ends with the greatest ranks among those that were offered, of equal ranks those of the vertices with the greatest ids.
 struct Newest {
@@ -155,7 +157,7 @@ impl Snapshot {
         };
         let schema = self.engine().schema.load_full();
         let is_weighted = self.engine().is_weighted(label);
-        let edge = |(&(rank, other), row): (&End, &mut Option<(f64, Option<Row>)>)| {
+        let edge = |(&(rank, other), row): (&End, &mut Copied)| {
             let properties = match row.take().filter(|_| is_own(other)) {
                 Some((weight, row)) => named(&schema, label, is_weighted.then_some(weight), row.as_ref()),
                 // Properties lie with the other copy.
@@ -173,7 +175,7 @@ impl Snapshot {
         id: VertexId,
         direction: Direction,
         ends: &[End],
-    ) -> Result<Vec<Option<(f64, Option<Row>)>>> {
+    ) -> Result<Vec<Copied>> {
         let mut order: Vec<usize> = (0..ends.len()).collect();
         // As the list is: by neighbor, then by rank.
         order.sort_unstable_by_key(|&at| (ends[at].1, ends[at].0));

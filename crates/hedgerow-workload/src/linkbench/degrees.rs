@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use super::LinkBenchError;
+use super::error::LinkBenchError;
 
 /// The section of the file.
 const SECTION: &str = "nlinks";

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::LinkBenchError;
+use super::error::LinkBenchError;
 
 /// What the file says.
 #[derive(Clone, Debug)]

@@ -1,8 +1,9 @@
-//! Requests, and how often each kind is made.
+//! Requests.
 
-use super::properties::Properties;
+use super::graph::LinkBench;
+use super::mix::Mix;
+use super::payload::payload;
 use super::zipf::Zipf;
-use super::{LinkBench, LinkBenchError, payload};
 use crate::rng::Rng;
 
 /// With which probability a request names a link that was loaded.
@@ -15,60 +16,6 @@ mod existing {
 
 /// How many links one request asks for: a geometric distribution with this parameter, and at most so many.
 const MULTI_GET: (f64, usize) = (0.382, 128);
-
-/// The percentages of the kinds of requests.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Mix([f64; 10]);
-
-/// Their names in the file of properties, in the order of [`Mix`].
-const NAMES: [&str; 10] = [
-    "addlink",
-    "deletelink",
-    "updatelink",
-    "countlink",
-    "getlink",
-    "getlinklist",
-    "addnode",
-    "updatenode",
-    "deletenode",
-    "getnode",
-];
-
-impl Mix {
-    pub(super) fn of(properties: &Properties) -> Result<Mix, LinkBenchError> {
-        let mut shares = [0.0; 10];
-        for (share, name) in shares.iter_mut().zip(NAMES) {
-            *share = properties.number(name)?;
-        }
-        Ok(Mix(shares))
-    }
-
-    /// That of TAO: 99.8 % reads. Its ranges by time are lists here, its changes of a type updates.
-    pub fn tao() -> Mix {
-        let (reads, writes) = (0.998, 0.002);
-        Mix([
-            52.5 * writes,
-            8.3 * writes,
-            0.9 * writes,
-            11.7 * reads,
-            15.7 * reads,
-            (40.9 + 2.8) * reads,
-            16.5 * writes,
-            20.7 * writes,
-            2.0 * writes,
-            28.9 * reads,
-        ])
-    }
-
-    fn draw(&self, rng: &mut Rng) -> usize {
-        let mut rest = rng.unit() * self.0.iter().sum::<f64>();
-        let below = |share: &f64| {
-            rest -= share;
-            rest < 0.0
-        };
-        self.0.iter().position(below).unwrap_or(NAMES.len() - 1)
-    }
-}
 
 /// One request. Links are named by their source, type and destination.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,23 +57,20 @@ pub struct Requests<'a> {
     node_updates: Zipf,
 }
 
-impl LinkBench {
+impl<'a> Requests<'a> {
     /// The requests of client number `client`.
-    pub fn requests(&self, mix: Mix, client: u64) -> Requests<'_> {
-        let zipf = |exponent| Zipf::new(self.nodes, exponent);
+    pub fn new(bench: &'a LinkBench, mix: Mix, client: u64) -> Requests<'a> {
+        let zipf = |exponent| Zipf::new(bench.nodes, exponent);
         Requests {
-            bench: self,
+            bench,
             mix,
             rng: Rng::part(5, client),
-            link_reads: zipf(self.skews.link_reads),
-            link_writes: zipf(self.skews.link_writes),
-            node_reads: zipf(self.skews.node_reads),
-            node_updates: zipf(self.skews.node_updates),
+            link_reads: zipf(bench.skews.link_reads),
+            link_writes: zipf(bench.skews.link_writes),
+            node_reads: zipf(bench.skews.node_reads),
+            node_updates: zipf(bench.skews.node_updates),
         }
     }
-}
-
-impl Requests<'_> {
     /// A node by its demand, which goes along with its degree but for a share of the requests.
     fn source(&mut self, zipf: Zipf, unrelated: f64) -> u64 {
         let place = zipf.draw(&mut self.rng);

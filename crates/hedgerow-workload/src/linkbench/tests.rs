@@ -1,11 +1,11 @@
 use std::path::Path;
 
 use super::degrees::degrees_of;
+use super::graph::Skews;
 use super::properties::Properties;
-use super::requests::{Mix, Request};
 use super::shuffle::Shuffle;
 use super::zipf::Zipf;
-use super::{FOLDER, LinkBench, LinkBenchError, Skews};
+use super::{FOLDER, LinkBench, LinkBenchError, Mix, Request, Requests};
 use crate::require_data;
 use crate::rng::Rng;
 
@@ -118,7 +118,7 @@ fn links_of_all_types_are_those_of_the_node() {
 fn requests_are_in_range_and_their_kinds_as_often_as_the_mix_says() {
     const COUNT: usize = 50_000;
     let bench = small();
-    let mut requests = bench.requests(Mix::tao(), 0);
+    let mut requests = Requests::new(&bench, Mix::tao(), 0);
     let (mut lists, mut reads) = (0, 0);
     for _ in 0..COUNT {
         let request = requests.next_request();
@@ -157,7 +157,7 @@ fn the_measured_distributions_are_read() {
     // 45.3 % of the nodes have no links.
     let without = (0..10_000).filter(|&node| bench.links_of(node, 0) == 0).count();
     assert_eq!(without, 4533);
-    let mut requests = bench.requests(bench.mix(), 1);
+    let mut requests = Requests::new(&bench, bench.mix(), 1);
     let writes = (0..10_000)
         .filter(|_| {
             !matches!(

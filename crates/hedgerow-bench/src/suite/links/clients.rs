@@ -1,14 +1,21 @@
 //! Clients that make requests one after another, and how long each took.
 
 use std::sync::Barrier;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use hedgerow_workload::linkbench::{LinkBench, Mix, Request};
+use hedgerow_workload::linkbench::{LinkBench, Mix, Request, Requests};
 
-use super::Loaded;
 use super::requests::{Answer, execute};
+use super::store::LinkStore;
 use crate::failure::Result;
+
+/// An engine with the graph, and the next time.
+pub(super) struct Loaded {
+    pub(super) name: &'static str,
+    pub(super) store: Box<dyn LinkStore>,
+    pub(super) time: AtomicU64,
+}
 
 /// The requests of all clients.
 pub(super) struct Round {
@@ -29,7 +36,7 @@ pub(super) fn round(
 ) -> Result<Round> {
     let lists: Vec<Vec<Request>> = (0..clients as u64)
         .map(|client| {
-            let mut stream = bench.requests(mix, round << 16 | client);
+            let mut stream = Requests::new(bench, mix, round << 16 | client);
             (0..requests).map(|_| stream.next_request()).collect()
         })
         .collect();

@@ -18,7 +18,7 @@ use super::recovery::stores::Place;
 use crate::failure::{Context, Result};
 use crate::figures::percentile;
 use crate::record::{Metric, Recorder};
-use clients::Round;
+use clients::{Loaded, Round};
 pub use requests::agrees;
 use requests::load;
 pub use store::{Found, Link, LinkStore, Open, Rival};
@@ -95,13 +95,6 @@ fn empty(place: &Place, name: &str) -> Result<PathBuf> {
     }
     std::fs::create_dir_all(&path).context(path.display())?;
     Ok(path)
-}
-
-/// An engine with the graph, and the next time.
-struct Loaded {
-    name: &'static str,
-    store: Box<dyn LinkStore>,
-    time: std::sync::atomic::AtomicU64,
 }
 
 fn open(bench: &LinkBench, engines: &[Rival], place: &Place, durable: bool) -> Result<Vec<Loaded>> {

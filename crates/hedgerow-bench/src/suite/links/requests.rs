@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hedgerow_workload::linkbench::{LinkBench, Mix, Request};
+use hedgerow_workload::linkbench::{LinkBench, Mix, Request, Requests};
 
 use super::store::{Found, Link, LinkStore, Open, Rival};
 use crate::failure::Result;
@@ -165,7 +165,7 @@ pub fn agrees(rival: &Rival, bench: &LinkBench, path: &Path, requests: usize) ->
     let open = Open { path, nodes: bench.nodes(), types: bench.types(), durable: false };
     let store = (rival.open)(open)?;
     let (mut model, mut time) = (Model::of(bench), load(bench, &*store)?);
-    let mut mixes = [bench.mix(), Mix::tao()].map(|mix| bench.requests(mix, 77));
+    let mut mixes = [bench.mix(), Mix::tao()].map(|mix| Requests::new(bench, mix, 77));
     let mut answer = Answer::default();
     for i in 0..requests {
         // Mostly of the mix that writes.
