@@ -213,7 +213,8 @@ impl Draft for Alone {
         if is_alive(life) == present {
             return false;
         }
-        self.table.set_life(v, Some(present), at, || at - 1).expect("there is no other transaction");
+        let made = self.table.set_life(v, Some(present), at, || at - 1, || Horizon::alone(at - 1));
+        made.expect("there is no other transaction");
         true
     }
 

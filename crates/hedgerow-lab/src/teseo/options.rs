@@ -6,7 +6,7 @@ use crate::GraphForm;
 
 /// Words that every segment keeps free when a window is spread: a list that is cut takes two words more on each side.
 pub(super) const MARGIN: usize = 8;
-/// Versions of changes that a segment keeps at least before its writer prunes them.
+/// Versions of changes that a segment, or a vertex, keeps at least before a writer prunes them.
 pub(super) const UNDO_BEFORE_PRUNING: usize = 16;
 
 /// The parameters of [`Teseo`](super::Teseo); the defaults are those of the paper and, where it states none, of the authors' code.

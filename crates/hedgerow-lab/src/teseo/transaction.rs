@@ -101,7 +101,8 @@ impl<'a> Transaction<'a> {
             if self.blocked.get().is_some() {
                 return false;
             }
-            let tried = self.shared.table.set_life(v, present, self.at, || self.published());
+            let (shared, published) = (self.shared, || self.published());
+            let tried = shared.table.set_life(v, present, self.at, published, || shared.horizon());
             let Some(settled) = self.settled(tried) else { continue };
             let Some(life) = settled else { return false };
             if since(life) != self.at {
