@@ -63,6 +63,11 @@ pub(crate) enum Planted {
     VersionsLeftBehind,
     /// Teseo: a transaction changes what an unpublished one has changed.
     ConflictIgnored,
+    /// Teseo: once a change is taken back, the older entry behind it says whether there is the edge, although the one between them may
+    /// have been pruned.
+    UncoveredEntryTrusted,
+    /// Teseo: a reader takes under the latch where a list lies among the words, and reads the words that the segment has later.
+    WordsTakenLater,
     /// Sortledton: a neighbour that was removed is not seen by those who read before the removal.
     RemovalForgetsBefore,
     /// Sortledton: the key of a block stays as it was when neighbours are moved into it from the block before it.

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::index::{Hint, Index, LeafIds, MOST, Table, is_alive, keys};
 use super::leaf::{Bare, Leaf};
-use super::options::{MARGIN, Shape, TeseoOptions};
+use super::options::{Shape, TeseoOptions};
 use super::segment::{NO_HEADER, Segment, key, target};
 use super::shared::Store;
 use super::snapshot::TeseoSnapshot;
@@ -113,12 +113,9 @@ impl Tree {
         if !leaf.segments[i].0.is_full() {
             return;
         }
-        let used = |i: usize| leaf.segments[i].0.used() + 2 * leaf.segments[i].0.buffered();
-        let most = |width: usize| (shape.words - MARGIN) * width;
-        let window = leaf
-            .window(i, shape, used)
-            .filter(|window| window.clone().map(used).sum::<usize>() <= most(window.len()));
-        let Some(window) = window else { return self.rebuild(place..place + 1, shape, table, horizon) };
+        let Some(window) = leaf.window(i, shape, |i| leaf.segments[i].0.used()) else {
+            return self.rebuild(place..place + 1, shape, table, horizon);
+        };
         let mut segments: Vec<&mut Segment> =
             leaf.segments[window.clone()].iter_mut().map(|bare| &mut bare.0).collect();
         let range = segments[0].low..segments[window.len() - 1].high;
@@ -216,7 +213,8 @@ impl Draft for Alone {
         if is_alive(life) == present {
             return false;
         }
-        self.table.set_life(v, Some(present), at, || at - 1).expect("there is no other transaction");
+        let made = self.table.set_life(v, Some(present), at, || at - 1, || Horizon::alone(at - 1));
+        made.expect("there is no other transaction");
         true
     }
 

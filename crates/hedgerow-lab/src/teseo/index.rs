@@ -10,7 +10,7 @@ use hedgerow_core::{Direction, VertexId};
 use parking_lot::Mutex;
 
 use super::leaf::Leaf;
-use super::options::Shape;
+use super::options::{Shape, UNDO_BEFORE_PRUNING};
 use super::segment::{END, Segment, key};
 use super::undo::{Conflict, Horizon, admit};
 
@@ -142,7 +142,7 @@ struct Older {
 pub(super) struct Table {
     entries: Growing<Entry, { MOST.0 as usize + 1 }>,
     bound: AtomicUsize,
-    /// By vertex, from old to new. Held while lives change.
+    /// By vertex, from old to new. Held while lives change, but for the first one of a vertex.
     older: Mutex<BTreeMap<u32, Vec<Older>>>,
 }
 
@@ -215,26 +215,42 @@ impl Table {
     }
 
     /// Makes a vertex exist or not in the transaction of `at`; without `present` it stays as it is, and nobody else changes it until
-    /// that transaction is published. Returns the life before.
+    /// that transaction is published. Returns the life before. Asks for the `horizon` if the vertex has many older lives.
     pub(super) fn set_life(
         &self,
         v: VertexId,
         present: Option<bool>,
         at: u64,
         published: impl Fn() -> u64,
+        horizon: impl Fn() -> Horizon,
     ) -> Result<u64, Conflict> {
         let entry = self.entries.get_or_create(v.index(), |_| {});
+        let begin = |is_present: bool| {
+            if is_present {
+                self.bound.fetch_max(v.index() + 1, Ordering::Relaxed);
+            }
+            at << 1 | u64::from(!is_present)
+        };
+        // A new vertex has no older lives, so that the lock is not needed.
+        if entry.life.load(Ordering::SeqCst) == 0 {
+            let new = begin(present == Some(true));
+            if entry.life.compare_exchange(0, new, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+                return Ok(0);
+            }
+        }
         let mut older = self.older.lock();
         let life = entry.life.load(Ordering::SeqCst);
         admit(since(life), at, published)?;
-        let is_present = present.unwrap_or(is_alive(life));
         if life != 0 && since(life) != at {
-            older.entry(v.0).or_default().push(Older { life, end: at });
+            let lives = older.entry(v.0).or_default();
+            // As a segment's versions: once their room is full.
+            if lives.len() >= UNDO_BEFORE_PRUNING && lives.len() == lives.capacity() {
+                let horizon = horizon();
+                lives.retain(|older| horizon.keeps(since(older.life), older.end));
+            }
+            lives.push(Older { life, end: at });
         }
-        if is_present {
-            self.bound.fetch_max(v.index() + 1, Ordering::Relaxed);
-        }
-        entry.life.store(at << 1 | u64::from(!is_present), Ordering::SeqCst);
+        entry.life.store(begin(present.unwrap_or(is_alive(life))), Ordering::SeqCst);
         Ok(life)
     }
 

@@ -71,9 +71,12 @@ impl DynamicGraph for Teseo {
             transaction.reserve(updates);
             let more = change::make(updates, self.shared.form, &mut transaction);
             let at = transaction.at;
-            if transaction.blocked.get() {
+            if let Some(younger) = transaction.blocked.get() {
                 transaction.roll_back();
                 self.shared.clock.publish(at, 0, 0);
+                // It holds nothing now. If it began at once, it would take again what the younger one waits for, that one would begin
+                // again too, and so on in turns.
+                self.shared.wait_for(younger);
                 continue;
             }
             let vertices = more.vertices + transaction.revived;

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use crate::GraphForm;
 
-/// Words that every segment keeps free when a window is spread: a list that is cut takes two words more on each side.
+/// Words of every segment that a window has more than its edges take when it is spread. Lists that are cut by the gap and by the ends of
+/// the segment take up to six of them.
 pub(super) const MARGIN: usize = 8;
-/// Versions of changes that a segment keeps at least before its writer prunes them.
+/// Versions of changes that a segment, or a vertex, keeps at least before a writer prunes them.
 pub(super) const UNDO_BEFORE_PRUNING: usize = 16;
 
 /// The parameters of [`Teseo`](super::Teseo); the defaults are those of the paper and, where it states none, of the authors' code.
@@ -24,7 +25,8 @@ pub struct TeseoOptions {
     pub rho_h: f64,
     /// Time from a request to the rebalance of a segment: D.
     pub delay: Duration,
-    /// Threads in the background, at least 1.
+    /// Threads in the background, at least 1: as many as run at a time on this machine. A visit takes one of them, and with a single one
+    /// rebalances wait for its end.
     pub threads: usize,
     /// How often versions of all segments are pruned, and leaves merged.
     pub visits: Duration,
@@ -41,7 +43,7 @@ impl Default for TeseoOptions {
             tau_h: 0.75,
             rho_h: 0.75,
             delay: Duration::from_millis(200),
-            threads: 1,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
             visits: Duration::from_secs(20),
             degrees_asked: 10,
         }

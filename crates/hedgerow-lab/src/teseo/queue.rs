@@ -15,6 +15,24 @@ struct Requests {
     stopped: bool,
 }
 
+impl Requests {
+    /// Takes what is due.
+    fn due(&mut self, visits: Duration) -> Option<Task> {
+        let now = Instant::now();
+        if let Some((due, direction, key)) = self.waiting.front().copied()
+            && due <= now
+        {
+            self.waiting.pop_front();
+            return Some(Task::Rebalance(direction, key));
+        }
+        let is_due = self.visit <= now;
+        is_due.then(|| {
+            self.visit = now + visits;
+            Task::Visit
+        })
+    }
+}
+
 /// What writers ask for.
 #[derive(Debug)]
 pub(super) struct Queue {
@@ -40,7 +58,7 @@ impl Queue {
     pub(super) fn push(&self, direction: Direction, key: u64) {
         let mut requests = self.requests.lock();
         requests.waiting.push_back((Instant::now() + self.delay, direction, key));
-        // Otherwise a thread wakes up for the first one.
+        // Otherwise a thread waits for the first one, or all have something to do.
         if requests.waiting.len() == 1 {
             self.changed.notify_one();
         }
@@ -58,16 +76,12 @@ impl Queue {
             if requests.stopped {
                 return None;
             }
-            let now = Instant::now();
-            if let Some((due, direction, key)) = requests.waiting.front().copied()
-                && due <= now
-            {
-                requests.waiting.pop_front();
-                return Some(Task::Rebalance(direction, key));
-            }
-            if requests.visit <= now {
-                requests.visit = now + self.visits;
-                return Some(Task::Visit);
+            if let Some(task) = requests.due(self.visits) {
+                // This thread waits for the first request no more: another one has to.
+                if !requests.waiting.is_empty() {
+                    self.changed.notify_one();
+                }
+                return Some(task);
             }
             let first = requests.waiting.front().map_or(requests.visit, |first| first.0.min(requests.visit));
             self.changed.wait_until(&mut requests, first);
@@ -78,5 +92,33 @@ impl Queue {
     pub(super) fn stop(&self) {
         self.requests.lock().stopped = true;
         self.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+
+    use super::*;
+
+    #[test]
+    fn each_request_wakes_a_thread() {
+        const THREADS: usize = 3;
+        let visits = Duration::from_secs(30);
+        let (queue, all) = (&Queue::new(Duration::from_millis(1), visits), &Barrier::new(THREADS));
+        let begin = Instant::now();
+        std::thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(move || {
+                    assert!(matches!(queue.next(), Some(Task::Rebalance(..))));
+                    // As long as the others have nothing to do, this one does not come back.
+                    all.wait();
+                });
+            }
+            // All of them wait by then, or the test finds less.
+            std::thread::sleep(Duration::from_millis(20));
+            (0..THREADS as u64).for_each(|key| queue.push(Direction::Out, key));
+        });
+        assert!(begin.elapsed() < visits / 2, "threads slept until the next visit");
     }
 }

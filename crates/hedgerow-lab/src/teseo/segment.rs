@@ -105,9 +105,9 @@ impl Segment {
         self.low <= key && key < self.high
     }
 
-    /// The words that its edges need, about.
+    /// The words that its edges need, at most: each one in the buffer may be a list of its own.
     pub(super) fn used(&self) -> usize {
-        self.left + self.words.len() - self.right + 2 * self.buffered()
+        self.left + self.words.len() - self.right + 3 * self.buffered()
     }
 
     /// How many edges had no room.

@@ -18,8 +18,10 @@ use super::shared::{Shared, Store};
 use crate::GraphForm;
 use crate::clock::Reader;
 use crate::flat::FlatLists;
+use crate::planted::{Planted, is_on};
 
-/// Up to how many neighbours of a segment are copied under the latch; more are read where they are, by a reference.
+/// Up to how many neighbours of a segment are copied under the latch, but at most a quarter of its words; more are read where they
+/// are, by a reference.
 const COPIED: usize = 64;
 
 /// What a thread copies lists to.
@@ -128,7 +130,7 @@ impl<S: Store> TeseoSnapshot<S> {
                 span.start += list.partition_point(|id| id.0 < target(from));
             }
         }
-        if spans[0].len() + spans[1].len() > COPIED {
+        if spans[0].len() + spans[1].len() > COPIED.min(segment.words.len() / 4) {
             let part = Part::Shared { words: segment.words.clone(), weights: segment.weights.clone(), spans };
             return (part, segment.high);
         }
@@ -167,6 +169,10 @@ impl<S: Store> TeseoSnapshot<S> {
                 Part::Shared { words, weights, spans } => {
                     spans.into_iter().filter(|span| !span.is_empty()).try_for_each(|span| {
                         let weights = weights.as_ref().map_or(&[][..], |weights| &weights[span.clone()]);
+                        if is_on(Planted::WordsTakenLater) {
+                            let words = |segment: &Segment, _| segment.words.clone();
+                            return f(&self.store.read(direction, hint, from, words)[span], weights);
+                        }
                         f(&words[span], weights)
                     })
                 }

@@ -1,8 +1,8 @@
 //! A transaction: it changes edges where they are, each under the latch of one segment, and can take all of it back.
 //!
-//! Its timestamp is drawn when it begins. What an unpublished transaction has changed is its own until it is published: an older one that
-//! meets it begins again with a new timestamp, a younger one waits. So nobody waits for a younger transaction, and no circle of
-//! transactions waits.
+//! Its timestamp is drawn when it begins. What an unpublished transaction has changed is its own until it is published: a younger one that
+//! meets it waits, an older one takes all back and begins again behind it with a new timestamp. So nobody who holds something waits for a
+//! younger transaction, and no circle of transactions waits.
 //!
 //! A transaction that adds an edge to the list of a vertex relies on the vertex: it looks again whether that exists once the edge is there. A
 //! transaction that removes the vertex first makes it its own, and then looks at the list. Either the one meets the edge, or the other the
@@ -34,8 +34,8 @@ pub(super) struct Transaction<'a> {
     shared: &'a Shared,
     pub(super) at: u64,
     log: SmallVec<[Entry; 4]>,
-    /// Whether it met a younger one: it does nothing more, and begins again.
-    pub(super) blocked: Cell<bool>,
+    /// A younger one that it met: it does nothing more, and begins again once that one is published.
+    pub(super) blocked: Cell<Option<u64>>,
     /// Vertices that it made exist after all.
     pub(super) revived: i64,
 }
@@ -43,7 +43,7 @@ pub(super) struct Transaction<'a> {
 impl<'a> Transaction<'a> {
     pub(super) fn begin(shared: &'a Shared) -> Transaction<'a> {
         let at = shared.clock.draw();
-        Transaction { shared, at, log: SmallVec::new(), blocked: Cell::new(false), revived: 0 }
+        Transaction { shared, at, log: SmallVec::new(), blocked: Cell::new(None), revived: 0 }
     }
 
     fn published(&self) -> u64 {
@@ -54,8 +54,8 @@ impl<'a> Transaction<'a> {
     fn settled<T>(&self, tried: Result<T, Conflict>) -> Option<Option<T>> {
         match tried {
             Ok(made) => Some(Some(made)),
-            Err(Conflict::Younger) => {
-                self.blocked.set(true);
+            Err(Conflict::Younger(timestamp)) => {
+                self.blocked.set(Some(timestamp));
                 Some(None)
             }
             Err(Conflict::Older(timestamp)) => {
@@ -98,10 +98,11 @@ impl<'a> Transaction<'a> {
     /// Makes a vertex exist or not, or its own as it is. Returns whether it existed.
     fn set_life(&mut self, v: VertexId, present: Option<bool>) -> bool {
         loop {
-            if self.blocked.get() {
+            if self.blocked.get().is_some() {
                 return false;
             }
-            let tried = self.shared.table.set_life(v, present, self.at, || self.published());
+            let (shared, published) = (self.shared, || self.published());
+            let tried = shared.table.set_life(v, present, self.at, published, || shared.horizon());
             let Some(settled) = self.settled(tried) else { continue };
             let Some(life) = settled else { return false };
             if since(life) != self.at {
@@ -116,7 +117,7 @@ impl<'a> Transaction<'a> {
         loop {
             let life = self.shared.table.life(v);
             if !is_alive(life) {
-                return !self.set_life(v, Some(true)) && !self.blocked.get();
+                return !self.set_life(v, Some(true)) && self.blocked.get().is_none();
             }
             if self.settled(admit(since(life), self.at, || self.published())).is_some() {
                 return false;
@@ -179,7 +180,7 @@ impl Draft for Transaction<'_> {
         }
         let mut effect = Effect::default();
         let mut rest = changes;
-        while !rest.is_empty() && !self.blocked.get() {
+        while !rest.is_empty() && self.blocked.get().is_none() {
             let (done, tried) = self.change(owner, direction, rest, &mut effect);
             rest = &rest[done..];
             self.settled(tried);
@@ -200,7 +201,7 @@ impl Draft for Transaction<'_> {
         let mut targets = Vec::new();
         let range = keys(u64::from(owner.0), u64::from(owner.0) + 1);
         let mut from = range.start;
-        while from < range.end && !self.blocked.get() {
+        while from < range.end && self.blocked.get().is_none() {
             let tried = self.shared.read(direction, Hint::default(), from, |segment, _| {
                 let part = from..range.end.min(segment.high);
                 segment.admits(part.clone(), self.at, || self.published())?;

@@ -104,15 +104,17 @@ impl Tree {
     /// Spreads the window around segment `i`. Returns false if there is none that is not too full.
     fn spread(&self, leaf: &Leaf<Latched>, i: usize, table: &Table, horizon: &dyn Fn() -> Horizon) -> bool {
         let used = |i: usize| leaf.segments[i].0.read().used();
-        let Some(window) = leaf.window(i, &self.shape, used) else { return false };
-        let mut segments: Vec<_> =
-            leaf.segments[window.clone()].iter().map(|latched| latched.0.write()).collect();
-        // Writers may have been there since they were asked what they hold.
-        let most = (self.shape.words - MARGIN) * window.len();
-        let words: usize = segments.iter().map(|segment| segment.used() + 2 * segment.buffered()).sum();
-        if words > most {
-            return false;
-        }
+        let (window, mut segments) = loop {
+            let Some(window) = leaf.window(i, &self.shape, used) else { return false };
+            let segments: Vec<_> =
+                leaf.segments[window.clone()].iter().map(|latched| latched.0.write()).collect();
+            // Writers may have been there since the search. If they have taken all that the window has left, the next search finds a
+            // wider one.
+            let words: usize = segments.iter().map(|segment| segment.used()).sum();
+            if words <= (self.shape.words - MARGIN) * window.len() {
+                break (window, segments);
+            }
+        };
         let range = segments[0].low..segments[window.len() - 1].high;
         let gathered = Gathered::of(&mut segments, &horizon());
         gathered.spread(range, &mut segments);
@@ -233,4 +235,57 @@ fn find(index: &Index<Latched>, hint: Hint, key: u64, hinted: bool) -> (&Latched
     }
     let leaf = index.leaf(key);
     (&leaf.segments[leaf.find(key)], NO_HEADER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::TeseoOptions;
+    use super::super::segment::key;
+    use super::*;
+    use crate::GraphForm;
+    use crate::planted::sound;
+
+    /// A leaf of several segments, the first of which has so many edges in its buffer. Returns whether a rebalance left the leaf, and
+    /// whether it has room for all.
+    fn leaf_is_left(buffered: usize) -> (bool, bool) {
+        let options =
+            TeseoOptions { segment: 32, leaf: 16, tau_h: 1.0, rho_h: 0.1, ..TeseoOptions::default() };
+        let shape = Shape::new(GraphForm { directed: true, weighted: false }, options, false);
+        let (tree, table) = (Tree::new(shape, Direction::Out), Table::default());
+        let horizon = || Horizon::alone(0);
+        let insert = |v: u32, target: u32| {
+            let key = key(v, target);
+            let change = |segment: &mut Segment, _| {
+                segment.change((key, NO_HEADER), Some(1.0), 1, &shape, || 0).map(|_| segment.buffered())
+            };
+            tree.write(Hint::default(), key, change).0.expect("there is no other transaction")
+        };
+        for v in 0..40 {
+            insert(v, 0);
+        }
+        tree.rebalance(0, &table, &horizon);
+        let before = tree.current().leaves[0].clone();
+        assert!(before.segments.len() > 4, "several segments");
+        let mut edges = 40 + 1;
+        while insert(0, edges) < buffered {
+            edges += 1;
+        }
+        let words: usize = before.segments.iter().map(|latched| latched.0.read().used()).sum();
+        tree.rebalance(0, &table, &horizon);
+        let index = tree.current();
+        let segments = index.leaves.iter().flat_map(|leaf| &leaf.segments);
+        let mut found = 0;
+        segments.for_each(|latched| latched.0.read().for_each(0..u64::MAX, |_, _| found += 1));
+        assert_eq!(found, edges, "edges after the rebalance");
+        let has_room = words <= (shape.words - MARGIN) * before.segments.len();
+        (Arc::ptr_eq(&before, &index.leaves[0]), has_room)
+    }
+
+    #[test]
+    fn a_leaf_that_has_room_is_not_replaced() {
+        let _sound = sound();
+        let outcomes: Vec<(bool, bool)> = (1..40).map(leaf_is_left).collect();
+        assert!(outcomes.iter().all(|(left, has_room)| left == has_room), "{outcomes:?}");
+        assert!(outcomes.contains(&(true, true)) && outcomes.contains(&(false, false)), "{outcomes:?}");
+    }
 }

@@ -20,8 +20,8 @@ pub(super) struct Undo {
 pub(super) enum Conflict {
     /// An older transaction, which is not published, has changed it: wait for that one.
     Older(u64),
-    /// A younger one has: begin again as the youngest.
-    Younger,
+    /// A younger one has: begin again as the youngest, behind that one.
+    Younger(u64),
 }
 
 /// Whether the transaction of `at` may change what that of `by` has changed last.
@@ -30,7 +30,7 @@ pub(super) fn admit(by: u64, at: u64, published: impl Fn() -> u64) -> Result<(),
         return Ok(());
     }
     match by > at {
-        true => Err(Conflict::Younger),
+        true => Err(Conflict::Younger(by)),
         false if by > published() => Err(Conflict::Older(by)),
         false => Ok(()),
     }

@@ -135,9 +135,17 @@ impl Segment {
         let own = |entry: &&Undo| entry.key == key && entry.at() == at;
         let Some(entry) = self.undo.get(first).filter(own).copied() else { return };
         self.undo.remove(first);
+        let older = self.undo.get_mut(first).filter(|older| older.key == key);
+        let has_older = older.is_some();
+        if let Some(older) = older
+            && !is_on(Planted::UncoveredEntryTrusted)
+        {
+            // The entry behind it may have been pruned since, which uncovers an older one: that has to say now what held before this
+            // change. What it said itself belongs to timestamps that nobody reads.
+            *older = Undo { stamp: stamp(older.at(), entry.before().is_none()), ..*older };
+        }
         let spot = self.spot(key, NO_HEADER);
         let stored = self.stored(key, &spot);
-        let has_older = self.undo.get(first).is_some_and(|older| older.key == key);
         match (entry.before(), stored) {
             (Some(weight), Some(_)) => self.set_weight(key, &spot, weight),
             (Some(weight), None) => self.insert(key, &spot, weight),
@@ -193,5 +201,54 @@ impl Segment {
             gone.into_iter().for_each(|key| self.remove(key));
         }
         self.recount();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::options::TeseoOptions;
+    use super::super::segment::{END, key};
+    use super::*;
+    use crate::GraphForm;
+    use crate::clock::Clock;
+    use crate::planted::sound;
+
+    /// A reader at 2, changes at 3 and 7, and one at 9 that is taken back once the entry of 7 is pruned.
+    fn taken_back(first: Option<f64>, changes: [Option<f64>; 3]) {
+        let clock = Arc::new(Clock::default());
+        let publish = |until: u64| (clock.published()..until).for_each(|_| clock.publish(clock.draw(), 0, 0));
+        let shape = Shape::new(GraphForm { directed: true, weighted: true }, TeseoOptions::default(), true);
+        let (mut segment, key) = (Segment::new(0, END, &shape), key(1, 2));
+        let change = |segment: &mut Segment, weight, at: u64| {
+            segment.change((key, NO_HEADER), weight, at, &shape, || at - 1).expect("all before is published");
+        };
+        if first.is_some() {
+            change(&mut segment, first, 1);
+        }
+        publish(2);
+        let reader = clock.register().expect("a slot");
+        publish(8);
+        [3, 7, 9].into_iter().zip(changes).for_each(|(at, weight)| change(&mut segment, weight, at));
+        segment.prune(&Horizon::now(&clock));
+        assert_eq!(segment.undo.iter().map(Undo::at).collect::<Vec<_>>(), [9, 3], "7 is pruned, 3 is read");
+        segment.roll_back(key, 9);
+        let seen = |segment: &Segment, at| segment.find(key, NO_HEADER, at);
+        assert_eq!([2, 8, u64::MAX].map(|at| seen(&segment, at)), [first, changes[1], changes[1]]);
+        drop(reader);
+        segment.prune(&Horizon::now(&clock));
+        assert!(segment.undo.is_empty() && segment.removed == 0);
+        assert_eq!(seen(&segment, u64::MAX), changes[1]);
+        assert_eq!(segment.used() == 0, changes[1].is_none(), "a removed edge takes no room");
+    }
+
+    #[test]
+    fn a_change_taken_back_leaves_what_was_published() {
+        let _sound = sound();
+        taken_back(None, [Some(3.0), None, Some(9.0)]);
+        taken_back(Some(1.0), [None, Some(7.0), None]);
+        taken_back(Some(1.0), [None, Some(7.0), Some(9.0)]);
+        taken_back(Some(1.0), [Some(3.0), Some(7.0), Some(9.0)]);
     }
 }
