@@ -84,11 +84,14 @@ pub(super) fn load(bench: &LinkBench, store: &dyn LinkStore) -> Result<u64> {
     Ok(time)
 }
 
+/// Time and bytes of each link of a list, by its destination.
+type List = BTreeMap<u64, (u64, Vec<u8>)>;
+
 /// An engine as it should be.
 #[derive(Default)]
 struct Model {
     nodes: BTreeMap<u64, Vec<u8>>,
-    links: BTreeMap<(u64, u32), BTreeMap<u64, (u64, Vec<u8>)>>,
+    links: BTreeMap<(u64, u32), List>,
     next: u64,
 }
 
