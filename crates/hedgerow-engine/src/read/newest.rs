@@ -72,7 +72,7 @@ impl Snapshot {
     /// graph.define_label("calls", LabelOptions::new().multi(true))?;
     /// let mut tx = graph.write()?;
     /// for (to, time) in [(2, 50), (3, 90), (2, 70)] {
-    ///     tx.put_edge_with(EdgeKey::new("calls", 1, to).rank(time), [("seconds", time / 10)])?;
+    ///     tx.put_edge_with(EdgeKey::new("calls", 1, to).rank(time), [("seconds", 30)])?;
     /// }
     /// tx.commit()?;
     /// let newest = graph.snapshot()?.newest_edges_of("calls", 1, Direction::Out, 2)?.unwrap_or_default();
