@@ -16,6 +16,7 @@ mod merged;
 mod planted;
 pub mod rapidstore;
 mod run;
+mod runs;
 pub mod sortledton;
 pub mod teseo;
 #[cfg(test)]

@@ -23,6 +23,53 @@ impl Default for Run {
     }
 }
 
+impl Run {
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    pub(crate) fn targets(&self) -> &[VertexId] {
+        &self.targets[..self.len]
+    }
+
+    pub(crate) fn weights(&self) -> &[f64] {
+        &self.weights[..self.len]
+    }
+
+    /// Appends neighbours; `weights` may be none, where all weigh 1.
+    #[inline]
+    pub(crate) fn extend(&mut self, targets: &[VertexId], weights: &[f64]) {
+        self.targets[self.len..][..targets.len()].copy_from_slice(targets);
+        if !weights.is_empty() {
+            self.weights[self.len..][..weights.len()].copy_from_slice(weights);
+        }
+        self.len += targets.len();
+    }
+
+    /// As [`extend`](Self::extend), with what `id` makes of each.
+    #[inline]
+    pub(crate) fn extend_plain(
+        &mut self,
+        targets: &[VertexId],
+        weights: &[f64],
+        id: impl Fn(VertexId) -> u32,
+    ) {
+        let places = self.targets[self.len..][..targets.len()].iter_mut();
+        places.zip(targets).for_each(|(place, &target)| *place = VertexId(id(target)));
+        if !weights.is_empty() {
+            self.weights[self.len..][..weights.len()].copy_from_slice(weights);
+        }
+        self.len += targets.len();
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, target: VertexId, weight: f64) {
+        self.targets[self.len] = target;
+        self.weights[self.len] = weight;
+        self.len += 1;
+    }
+}
+
 thread_local! {
     /// What a thread copies lists to, between two uses.
     static BUFFER: Cell<Option<Run>> = const { Cell::new(None) };

@@ -26,7 +26,7 @@ mod versioned;
 pub use alone::{AdjlstAlone, PlainAdjlst, VersionedAdjlst};
 use list::List;
 use records::{MOST, Record, Shared};
-pub use snapshot::{AdjlstBlock, AdjlstSnapshot};
+pub use snapshot::AdjlstSnapshot;
 use versioned::VersionedList;
 
 /// Sorted arrays with versions and a lock for each vertex.

@@ -5,8 +5,8 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use hedgerow_core::{
-    Block, Direction, GraphSnapshot, LocalVertex, Neighbors, Resident, SubgraphId, Timestamp, Topology,
-    VertexId, WeightedTopology, scan_blocks,
+    Direction, GraphSnapshot, Neighbors, Resident, SubgraphId, Timestamp, Topology, VertexId,
+    WeightedTopology, scan_blocks,
 };
 
 use super::list::List;
@@ -15,6 +15,7 @@ use crate::GraphForm;
 use crate::clock::Reader;
 use crate::flat::FlatLists;
 use crate::run::{FIRST_RUN, RUN, Run, with_run};
+use crate::runs::{Runs, RunsBlock};
 
 /// An adjacency list at one timestamp.
 pub struct AdjlstSnapshot<R> {
@@ -63,11 +64,13 @@ impl<R: Records> AdjlstSnapshot<R> {
             _reader: reader,
         }
     }
+}
 
+impl<R: Records> Runs for AdjlstSnapshot<R> {
     /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks. No lock is held meanwhile, so a list that is
     /// longer than a run is locked again for the next one: what the snapshot sees of it cannot have changed.
     #[inline]
-    fn runs(
+    fn runs<const WEIGHTS: bool>(
         &self,
         v: VertexId,
         direction: Direction,
@@ -92,40 +95,9 @@ impl<R: Records> AdjlstSnapshot<R> {
     }
 }
 
-/// The lists of one subgraph: each is asked for by itself.
-pub struct AdjlstBlock<'a, R> {
-    snapshot: &'a AdjlstSnapshot<R>,
-    subgraph: SubgraphId,
-    direction: Direction,
-}
-
-impl<R> Clone for AdjlstBlock<'_, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<R> Copy for AdjlstBlock<'_, R> {}
-
-impl<R: Records> Block for AdjlstBlock<'_, R> {
-    #[inline]
-    fn degree(&self, local: LocalVertex) -> usize {
-        self.snapshot.degree(self.subgraph.vertex(local), self.direction)
-    }
-
-    #[inline]
-    fn for_each_run(
-        &self,
-        local: LocalVertex,
-        mut f: impl FnMut(&[VertexId]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        self.snapshot.runs(self.subgraph.vertex(local), self.direction, |run, _| f(run))
-    }
-}
-
 impl<R: Records> Topology for AdjlstSnapshot<R> {
     type Error = Infallible;
-    type Block<'a> = AdjlstBlock<'a, R>;
+    type Block<'a> = RunsBlock<'a, Self>;
 
     fn vertex_bound(&self) -> usize {
         self.bound
@@ -158,7 +130,7 @@ impl<R: Records> Topology for AdjlstSnapshot<R> {
         direction: Direction,
         f: impl FnMut(SubgraphId, Self::Block<'_>) -> ControlFlow<()>,
     ) -> Result<(), Infallible> {
-        scan_blocks(subgraphs, |subgraph| AdjlstBlock { snapshot: self, subgraph, direction }, f);
+        scan_blocks(subgraphs, |subgraph| RunsBlock::new(self, subgraph, direction), f);
         Ok(())
     }
 
@@ -168,7 +140,8 @@ impl<R: Records> Topology for AdjlstSnapshot<R> {
         direction: Direction,
         mut f: impl FnMut(VertexId, &[VertexId]),
     ) -> Result<(), Infallible> {
-        self.visit_weighted(frontier, direction, |v, run, _| f(v, run))
+        self.visit_runs::<false>(frontier, direction, |v, run, _| f(v, run));
+        Ok(())
     }
 }
 
@@ -178,10 +151,7 @@ impl<R: Records> Resident for AdjlstSnapshot<R> {
         let list = match self.records.whole(v, direction) {
             Some((targets, _)) => targets,
             None => self.flat.get(v, direction, self.bound, |list| {
-                let _ = self.runs(v, direction, |run, _| {
-                    list.extend_from_slice(run);
-                    ControlFlow::Continue(())
-                });
+                self.copy_list(v, direction, list);
             }),
         };
         Neighbors::from_slice(list)
@@ -205,14 +175,9 @@ impl<R: Records> WeightedTopology for AdjlstSnapshot<R> {
         &self,
         frontier: impl IntoIterator<Item = VertexId>,
         direction: Direction,
-        mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
+        f: impl FnMut(VertexId, &[VertexId], &[f64]),
     ) -> Result<(), Infallible> {
-        for v in frontier {
-            let _ = self.runs(v, direction, |run, weights| {
-                f(v, run, weights);
-                ControlFlow::Continue(())
-            });
-        }
+        self.visit_runs::<true>(frontier, direction, f);
         Ok(())
     }
 }

@@ -17,6 +17,7 @@ use super::shape::{Coding, Shape};
 use super::tree;
 use crate::GraphForm;
 use crate::flat::FlatLists;
+use crate::runs::Runs;
 
 /// A version of the graph.
 pub struct AspenSnapshot {
@@ -58,19 +59,6 @@ impl AspenSnapshot {
             return None;
         }
         self.flat.read(v, direction, is_subgraph, (&self.root.tree, self.root.bound))
-    }
-
-    #[inline]
-    fn runs<const WANTED: bool>(
-        &self,
-        v: VertexId,
-        direction: Direction,
-        mut f: impl FnMut(&[VertexId], &[f64]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        match self.list(v, direction) {
-            Some(list) => with_run(|run| list.runs::<WANTED>(self.shape.coding, run, &mut f)),
-            None => f(&[], &[]),
-        }
     }
 }
 
@@ -115,6 +103,21 @@ impl Block for AspenBlock<'_> {
         match self.list(local) {
             Some(list) => with_run(|run| list.runs::<false>(self.coding, run, &mut |targets, _| f(targets))),
             None => f(&[]),
+        }
+    }
+}
+
+impl Runs for AspenSnapshot {
+    #[inline]
+    fn runs<const WEIGHTS: bool>(
+        &self,
+        v: VertexId,
+        direction: Direction,
+        mut f: impl FnMut(&[VertexId], &[f64]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        match self.list(v, direction) {
+            Some(list) => with_run(|run| list.runs::<WEIGHTS>(self.shape.coding, run, &mut f)),
+            None => f(&[], &[]),
         }
     }
 }
@@ -186,12 +189,7 @@ impl Topology for AspenSnapshot {
         direction: Direction,
         mut f: impl FnMut(VertexId, &[VertexId]),
     ) -> Result<(), Infallible> {
-        for v in frontier {
-            let _ = self.runs::<false>(v, direction, |run, _| {
-                f(v, run);
-                ControlFlow::Continue(())
-            });
-        }
+        self.visit_runs::<false>(frontier, direction, |v, run, _| f(v, run));
         Ok(())
     }
 
@@ -215,10 +213,7 @@ impl Topology for AspenSnapshot {
 impl Resident for AspenSnapshot {
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
         let list = self.whole.get(v, self.form.kept(direction), self.root.bound, |list| {
-            let _ = self.runs::<false>(v, direction, |run, _| {
-                list.extend_from_slice(run);
-                ControlFlow::Continue(())
-            });
+            self.copy_list(v, direction, list);
         });
         Neighbors::from_slice(list)
     }
@@ -239,14 +234,9 @@ impl WeightedTopology for AspenSnapshot {
         &self,
         frontier: impl IntoIterator<Item = VertexId>,
         direction: Direction,
-        mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
+        f: impl FnMut(VertexId, &[VertexId], &[f64]),
     ) -> Result<(), Infallible> {
-        for v in frontier {
-            let _ = self.runs::<true>(v, direction, |run, weights| {
-                f(v, run, weights);
-                ControlFlow::Continue(())
-            });
-        }
+        self.visit_runs::<true>(frontier, direction, f);
         Ok(())
     }
 }

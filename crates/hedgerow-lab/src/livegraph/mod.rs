@@ -36,7 +36,7 @@ use horizon::Horizon;
 pub use layout::LiveGraphOptions;
 use layout::Shape;
 use records::{Graph, MOST};
-pub use snapshot::{LiveGraphBlock, LiveGraphSnapshot};
+pub use snapshot::LiveGraphSnapshot;
 use waste::Waste;
 use work::{Locking, Work};
 

@@ -5,8 +5,8 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use hedgerow_core::{
-    Block, Direction, GraphSnapshot, LocalVertex, Neighbors, Resident, SubgraphId, Timestamp, Topology,
-    VertexId, WeightedTopology, scan_blocks, simd,
+    Direction, GraphSnapshot, Neighbors, Resident, SubgraphId, Timestamp, Topology, VertexId,
+    WeightedTopology, scan_blocks, simd,
 };
 
 use super::records::Graph;
@@ -14,6 +14,7 @@ use super::tel::Tel;
 use crate::clock::Reader;
 use crate::flat::FlatLists;
 use crate::run::{FIRST_RUN, RUN, with_run};
+use crate::runs::{Runs, RunsBlock};
 
 /// How many lines of a block are loaded ahead; the processor follows by itself.
 const PREFETCHED_LINES: usize = 2;
@@ -49,10 +50,12 @@ impl LiveGraphSnapshot {
         let record = self.graph.record(v)?;
         Some(self.graph.tel(record.list(self.graph.form.kept(direction))))
     }
+}
 
-    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks; with their weights, if those are `WANTED`.
+impl Runs for LiveGraphSnapshot {
+    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks; with their weights, if those are `WEIGHTS`.
     #[inline]
-    fn runs<const WANTED: bool>(
+    fn runs<const WEIGHTS: bool>(
         &self,
         v: VertexId,
         direction: Direction,
@@ -63,8 +66,8 @@ impl LiveGraphSnapshot {
         with_run(|run| {
             let mut most = FIRST_RUN;
             loop {
-                left = tel.copy::<WANTED>(left, self.at, most, run);
-                let weights = if WANTED && self.graph.form.weighted { &run.weights[..run.len] } else { &[] };
+                left = tel.copy::<WEIGHTS>(left, self.at, most, run);
+                let weights = if WEIGHTS && self.graph.form.weighted { &run.weights[..run.len] } else { &[] };
                 f(&run.targets[..run.len], weights)?;
                 if left == 0 {
                     return ControlFlow::Continue(());
@@ -75,33 +78,9 @@ impl LiveGraphSnapshot {
     }
 }
 
-/// The lists of one subgraph: each is asked for by itself.
-#[derive(Clone, Copy)]
-pub struct LiveGraphBlock<'a> {
-    snapshot: &'a LiveGraphSnapshot,
-    subgraph: SubgraphId,
-    direction: Direction,
-}
-
-impl Block for LiveGraphBlock<'_> {
-    #[inline]
-    fn degree(&self, local: LocalVertex) -> usize {
-        self.snapshot.degree(self.subgraph.vertex(local), self.direction)
-    }
-
-    #[inline]
-    fn for_each_run(
-        &self,
-        local: LocalVertex,
-        mut f: impl FnMut(&[VertexId]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        self.snapshot.runs::<false>(self.subgraph.vertex(local), self.direction, |run, _| f(run))
-    }
-}
-
 impl Topology for LiveGraphSnapshot {
     type Error = Infallible;
-    type Block<'a> = LiveGraphBlock<'a>;
+    type Block<'a> = RunsBlock<'a, Self>;
 
     fn vertex_bound(&self) -> usize {
         self.bound
@@ -135,9 +114,9 @@ impl Topology for LiveGraphSnapshot {
         &self,
         subgraphs: Range<SubgraphId>,
         direction: Direction,
-        f: impl FnMut(SubgraphId, LiveGraphBlock<'_>) -> ControlFlow<()>,
+        f: impl FnMut(SubgraphId, Self::Block<'_>) -> ControlFlow<()>,
     ) -> Result<(), Infallible> {
-        scan_blocks(subgraphs, |subgraph| LiveGraphBlock { snapshot: self, subgraph, direction }, f);
+        scan_blocks(subgraphs, |subgraph| RunsBlock::new(self, subgraph, direction), f);
         Ok(())
     }
 
@@ -148,12 +127,7 @@ impl Topology for LiveGraphSnapshot {
         direction: Direction,
         mut f: impl FnMut(VertexId, &[VertexId]),
     ) -> Result<(), Infallible> {
-        for v in frontier {
-            let _ = self.runs::<false>(v, direction, |run, _| {
-                f(v, run);
-                ControlFlow::Continue(())
-            });
-        }
+        self.visit_runs::<false>(frontier, direction, |v, run, _| f(v, run));
         Ok(())
     }
 
@@ -179,10 +153,7 @@ impl Resident for LiveGraphSnapshot {
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
         let direction = self.graph.form.kept(direction);
         let list = self.flat.get(v, direction, self.bound, |list| {
-            let _ = self.runs::<false>(v, direction, |run, _| {
-                list.extend_from_slice(run);
-                ControlFlow::Continue(())
-            });
+            self.copy_list(v, direction, list);
             list.sort_unstable();
         });
         Neighbors::from_slice(list)
@@ -204,14 +175,9 @@ impl WeightedTopology for LiveGraphSnapshot {
         &self,
         frontier: impl IntoIterator<Item = VertexId>,
         direction: Direction,
-        mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
+        f: impl FnMut(VertexId, &[VertexId], &[f64]),
     ) -> Result<(), Infallible> {
-        for v in frontier {
-            let _ = self.runs::<true>(v, direction, |run, weights| {
-                f(v, run, weights);
-                ControlFlow::Continue(())
-            });
-        }
+        self.visit_runs::<true>(frontier, direction, f);
         Ok(())
     }
 }

@@ -3,11 +3,11 @@
 use hedgerow_core::VertexId;
 use smallvec::SmallVec;
 
-use super::run::Run;
 use super::transaction::Transaction;
 use super::versions::{Fate, Horizon, Versions};
 use crate::change::Effect;
 use crate::planted::{Planted, is_on};
+use crate::run::Run;
 
 /// The bit of an id that says that the neighbour has versions. No vertex has so large an id.
 const MARK: u32 = 1 << 31;

@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use hedgerow_core::{VertexId, simd};
 
 use super::piece::{Marks, Piece, View};
-use super::run::{RUN, Run, with_run};
 use super::skip::SkipList;
 use super::transaction::Transaction;
 use super::versions::{Horizon, NEWEST, Versions};
 use crate::change::{Change, Effect};
+use crate::run::{RUN, Run, with_run};
 
 /// The room of the smallest array.
 const LEAST: usize = 2;

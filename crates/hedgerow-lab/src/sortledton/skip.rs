@@ -11,10 +11,10 @@ use smallvec::SmallVec;
 
 use super::blocks::{Blocks, Path};
 use super::piece::{Marks, View};
-use super::run::{RUN, Run};
 use super::transaction::Transaction;
 use super::versions::Horizon;
 use crate::change::{Change, Effect};
+use crate::run::{RUN, Run};
 
 /// How many lines of the next block are loaded ahead; the processor follows by itself.
 const PREFETCHED_LINES: usize = 2;

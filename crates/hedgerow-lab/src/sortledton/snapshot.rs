@@ -6,18 +6,22 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use hedgerow_core::{
-    Block, Direction, GraphSnapshot, LocalVertex, Neighbors, Resident, SubgraphId, Timestamp, Topology,
-    VertexId, WeightedTopology, scan_blocks,
+    Direction, GraphSnapshot, Neighbors, Resident, SubgraphId, Timestamp, Topology, VertexId,
+    WeightedTopology, scan_blocks,
 };
 
 use super::gate::Reading;
 use super::piece::View;
-use super::run::{FIRST_RUN, RUN, with_run};
 use super::set::Set;
 use super::table::{Alone, Latched, Record, Table};
 use crate::GraphForm;
 use crate::clock::Reader;
 use crate::flat::FlatLists;
+use crate::run::{RUN, with_run};
+use crate::runs::{Runs, RunsBlock};
+
+/// How many neighbours are copied at first: a short list of the default size whole, and not more, since some kernels break off after few.
+const FIRST_RUN: usize = 256;
 
 /// The adjacency sets at one timestamp.
 pub struct SortledtonSnapshot<T> {
@@ -79,6 +83,34 @@ impl<T: Table> SortledtonSnapshot<T> {
         if WEIGHTS && self.form.weighted { weights } else { &[] }
     }
 
+    /// Calls `f` with a piece: as it is, or copied where the snapshot may not see all of it.
+    #[inline]
+    fn lend<const WEIGHTS: bool>(
+        &self,
+        view: View<'_>,
+        f: &mut impl FnMut(&[VertexId], &[f64]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let view = if WEIGHTS { view } else { view.bare() };
+        if view.marks.is_empty() {
+            return f(view.targets, view.weights);
+        }
+        with_run(|run| {
+            let mut rest = view;
+            loop {
+                let (part, behind) = rest.split(rest.targets.len().min(RUN));
+                run.clear();
+                part.copy(self.at, run);
+                f(run.targets(), self.weights::<WEIGHTS>(run.weights()))?;
+                if behind.targets.is_empty() {
+                    return ControlFlow::Continue(());
+                }
+                rest = behind;
+            }
+        })
+    }
+}
+
+impl<T: Table> Runs for SortledtonSnapshot<T> {
     /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks, and with their weights if `WEIGHTS` and they have
     /// some. No latch is held meanwhile, so a set that is longer than a run is latched again for the next one: what the snapshot sees
     /// of it cannot have changed.
@@ -108,68 +140,11 @@ impl<T: Table> SortledtonSnapshot<T> {
             }
         })
     }
-
-    /// Calls `f` with a piece: as it is, or copied where the snapshot may not see all of it.
-    #[inline]
-    fn lend<const WEIGHTS: bool>(
-        &self,
-        view: View<'_>,
-        f: &mut impl FnMut(&[VertexId], &[f64]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        let view = if WEIGHTS { view } else { view.bare() };
-        if view.marks.is_empty() {
-            return f(view.targets, view.weights);
-        }
-        with_run(|run| {
-            let mut rest = view;
-            loop {
-                let (part, behind) = rest.split(rest.targets.len().min(RUN));
-                run.clear();
-                part.copy(self.at, run);
-                f(run.targets(), self.weights::<WEIGHTS>(run.weights()))?;
-                if behind.targets.is_empty() {
-                    return ControlFlow::Continue(());
-                }
-                rest = behind;
-            }
-        })
-    }
-}
-
-/// The sets of one subgraph: each is asked for by itself.
-pub struct SortledtonBlock<'a, T> {
-    snapshot: &'a SortledtonSnapshot<T>,
-    subgraph: SubgraphId,
-    direction: Direction,
-}
-
-impl<T> Clone for SortledtonBlock<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for SortledtonBlock<'_, T> {}
-
-impl<T: Table> Block for SortledtonBlock<'_, T> {
-    #[inline]
-    fn degree(&self, local: LocalVertex) -> usize {
-        self.snapshot.degree(self.subgraph.vertex(local), self.direction)
-    }
-
-    #[inline]
-    fn for_each_run(
-        &self,
-        local: LocalVertex,
-        mut f: impl FnMut(&[VertexId]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        self.snapshot.runs::<false>(self.subgraph.vertex(local), self.direction, |run, _| f(run))
-    }
 }
 
 impl<T: Table> Topology for SortledtonSnapshot<T> {
     type Error = Infallible;
-    type Block<'a> = SortledtonBlock<'a, T>;
+    type Block<'a> = RunsBlock<'a, Self>;
 
     fn vertex_bound(&self) -> usize {
         self.bound
@@ -201,7 +176,7 @@ impl<T: Table> Topology for SortledtonSnapshot<T> {
         direction: Direction,
         f: impl FnMut(SubgraphId, Self::Block<'_>) -> ControlFlow<()>,
     ) -> Result<(), Infallible> {
-        scan_blocks(subgraphs, |subgraph| SortledtonBlock { snapshot: self, subgraph, direction }, f);
+        scan_blocks(subgraphs, |subgraph| RunsBlock::new(self, subgraph, direction), f);
         Ok(())
     }
 
@@ -211,12 +186,7 @@ impl<T: Table> Topology for SortledtonSnapshot<T> {
         direction: Direction,
         mut f: impl FnMut(VertexId, &[VertexId]),
     ) -> Result<(), Infallible> {
-        for v in frontier {
-            let _ = self.runs::<false>(v, direction, |run, _| {
-                f(v, run);
-                ControlFlow::Continue(())
-            });
-        }
+        self.visit_runs::<false>(frontier, direction, |v, run, _| f(v, run));
         Ok(())
     }
 
@@ -246,10 +216,7 @@ impl<T: Table> Resident for SortledtonSnapshot<T> {
         };
         let list = whole.unwrap_or_else(|| {
             self.flat.get(v, direction, self.bound, |list| {
-                let _ = self.runs::<false>(v, direction, |run, _| {
-                    list.extend_from_slice(run);
-                    ControlFlow::Continue(())
-                });
+                self.copy_list(v, direction, list);
             })
         });
         Neighbors::from_slice(list)
@@ -273,14 +240,9 @@ impl<T: Table> WeightedTopology for SortledtonSnapshot<T> {
         &self,
         frontier: impl IntoIterator<Item = VertexId>,
         direction: Direction,
-        mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
+        f: impl FnMut(VertexId, &[VertexId], &[f64]),
     ) -> Result<(), Infallible> {
-        for v in frontier {
-            let _ = self.runs::<true>(v, direction, |run, weights| {
-                f(v, run, weights);
-                ControlFlow::Continue(())
-            });
-        }
+        self.visit_runs::<true>(frontier, direction, f);
         Ok(())
     }
 }
