@@ -7,6 +7,9 @@ use hedgerow_log::CommitPlace;
 
 /// A batch is applied when it holds this many sides of operations: 96 MiB of them.
 pub(super) const MOST_SIDES: usize = 1 << 22;
+/// The first batches are applied at this many sides, 24 MiB, where [`MOST_SIDES`] is not the less: while lists are short, merging them twice
+/// costs less than sorting sides that no cache holds.
+const FIRST_SIDES: usize = 1 << 20;
 /// A batch is applied when it holds about this many bytes of properties.
 const MOST_ROW_BYTES: usize = 16 << 20;
 /// Subgraphs are dealt out to this many lists, each of which one thread sorts and applies.
@@ -141,6 +144,8 @@ struct Begin {
 #[derive(Debug)]
 pub(super) struct Batch {
     most_sides: usize,
+    /// How many sides batches before this one had.
+    applied: usize,
     lists: Vec<Vec<ReplayEntry>>,
     sides: usize,
     items: Vec<ReplayAttributes>,
@@ -150,10 +155,11 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// An empty batch that is full at `most_sides`.
+    /// An empty batch that is full at `most_sides`, or earlier as long as few sides have been applied.
     pub(super) fn new(most_sides: usize) -> Batch {
         Batch {
             most_sides,
+            applied: 0,
             lists: (0..LISTS).map(|_| Vec::new()).collect(),
             sides: 0,
             items: Vec::new(),
@@ -174,7 +180,8 @@ impl Batch {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.sides >= self.most_sides || self.row_bytes >= MOST_ROW_BYTES
+        let enough = (self.applied / 4).max(FIRST_SIDES).min(self.most_sides);
+        self.sides >= enough || self.row_bytes >= MOST_ROW_BYTES
     }
 
     /// How many sides there are.
@@ -254,6 +261,7 @@ impl Batch {
     /// Empties the batch and keeps its memory. The present commit goes on in it.
     pub(super) fn put_back(&mut self, mut lists: Vec<Vec<ReplayEntry>>) {
         let present = self.commits.last().copied();
+        self.applied = self.applied.saturating_add(self.sides);
         lists.iter_mut().for_each(Vec::clear);
         self.lists = lists;
         self.items.clear();
