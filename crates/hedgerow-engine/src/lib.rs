@@ -36,6 +36,7 @@ pub use read::all_labels::EdgePattern;
 pub use read::k_hop::{KHopOptions, Neighborhood};
 pub use read::label_snapshot::LabelSnapshot;
 pub use read::labelled::EdgeOf;
+pub use read::lent_edge::LentEdge;
 pub use read::many::{MissingVertex, NeighborLists};
 pub use read::neighbors::NeighborCursor;
 pub use read::properties::Properties;

@@ -38,6 +38,7 @@ mod many;
 #[cfg(target_os = "linux")]
 mod memory;
 mod neighbors;
+mod newest;
 mod open;
 mod pipeline;
 mod pool;

@@ -15,8 +15,8 @@ use hedgerow_bench::Rival;
 
 /// What this program was built with.
 pub const RIVALS: &[Rival] = &[
-    Rival { name: "lmdb", open: lmdb::open },
-    Rival { name: "redb", open: redb::open },
+    Rival { name: "lmdb", can_be_durable: true, open: lmdb::open },
+    Rival { name: "redb", can_be_durable: true, open: redb::open },
     #[cfg(feature = "rocksdb")]
-    Rival { name: "rocksdb", open: rocksdb::open },
+    Rival { name: "rocksdb", can_be_durable: true, open: rocksdb::open },
 ];

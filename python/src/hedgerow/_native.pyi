@@ -330,6 +330,16 @@ class Snapshot:
         rank_range: _RankRange | None = None,
         where: _Where | None = None,
     ) -> list[Any]: ...
+    def newest_neighbors(
+        self,
+        key: _Key,
+        label: str,
+        limit: int,
+        direction: _Direction = "out",
+        *,
+        ranks: bool = False,
+        properties: bool = False,
+    ) -> list[Any]: ...
     def degree(
         self,
         key: _Key,

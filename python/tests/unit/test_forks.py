@@ -139,6 +139,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         "vertex_properties": (1,),
         "weight": (1, 2),
         "neighbors": (1,),
+        "newest_neighbors": (1, "", 1),
         "degree": (1,),
         "contains_edges": ([1], [2]),
         "degrees": ([1],),

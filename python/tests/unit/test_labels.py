@@ -38,6 +38,20 @@ def test_reads_without_a_label_mean_all_labels(db: hedgerow.Database) -> None:
         assert sum(g.degree(v) for v in g.vertices().tolist()) == g.edge_count == len(g.edges().src) == 5
 
 
+def test_the_newest_edges_come_first(db: hedgerow.Database) -> None:
+    with db.snapshot() as g:
+        assert g.newest_neighbors(1, "calls", 5, ranks=True) == [(2, 9), (2, 7)]
+        assert g.newest_neighbors(1, "calls", 1, properties=True) == [(2, {})]
+        assert g.newest_neighbors(2, "calls", 1, "in", ranks=True, properties=True) == [(1, 9, {})]
+        assert g.newest_neighbors(1, "calls", 0) == g.newest_neighbors(3, "calls", 9) == []
+        with pytest.raises(hedgerow.IntegrityError):
+            g.newest_neighbors(77, "calls", 1)
+        with pytest.raises(hedgerow.ProgrammingError):
+            g.newest_neighbors(1, "nothing", 1)
+        with pytest.raises(hedgerow.DataError):
+            g.newest_neighbors(1, "calls", -1)
+
+
 def test_an_edge_of_any_label_and_rank_counts(db: hedgerow.Database) -> None:
     with db.snapshot() as g, db.write() as tx:
         for reader in (g, tx):

@@ -306,6 +306,10 @@ fn linkbench_measures_both_mixes_durable_and_not() {
             assert_eq!(find(&figures, "hedgerow", &format!("{mix}.{metric}"))["unit"], unit);
         }
     }
+    // It keeps no log.
+    let of_livegraph: Vec<&Value> = figures.iter().filter(|f| f["engine"] == "livegraph").collect();
+    assert_eq!(of_livegraph.len(), 2 * 4 * 2, "two mixes, four metrics, one and two clients");
+    assert!(of_livegraph.iter().all(|f| !f["metric"].as_str().is_some_and(|m| m.contains("durable"))));
     let output = bench(dir.path(), &["linkbench", "--engines", "lmdb"], None);
     assert!(text(&output.stderr).contains("no engine lmdb in this program"), "{}", text(&output.stderr));
 }

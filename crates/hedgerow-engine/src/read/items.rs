@@ -11,9 +11,20 @@ use crate::state::pages::Wanted;
 impl Snapshot {
     /// What `f` reads of what is wanted.
     #[inline]
-    pub(crate) fn read_of<R>(&self, wanted: Wanted, f: impl Fn(Read<'_>) -> R) -> Result<Option<R>> {
+    pub(crate) fn read_of<R>(&self, wanted: Wanted, mut f: impl FnMut(Read<'_>) -> R) -> Result<Option<R>> {
         let (direction, t) = (wanted.direction(), self.timestamp());
-        let found = self.engine().read_list((wanted, t), |entry| entry.read(direction, t, &f))?;
+        let found = self.engine().read_list((wanted, t), |entry| entry.read(direction, t, &mut f))?;
+        Ok(found.flatten())
+    }
+
+    /// As [`read_of`](Self::read_of), of a version that is kept by a reference: `f` may take its time.
+    pub(super) fn read_kept_of<R>(
+        &self,
+        wanted: Wanted,
+        mut f: impl FnMut(Read<'_>) -> R,
+    ) -> Result<Option<R>> {
+        let (direction, t) = (wanted.direction(), self.timestamp());
+        let found = self.engine().read_list((wanted, t), |entry| entry.read_kept(direction, t, &mut f))?;
         Ok(found.flatten())
     }
 
@@ -87,14 +98,11 @@ impl Snapshot {
 
     #[inline]
     fn visit_items(&self, wanted: Wanted, id: VertexId, f: impl FnMut(ItemRef<'_>)) -> Result<()> {
-        let (direction, mut f) = (wanted.direction(), Some(f));
-        // Kept by a reference, here and below, for the caller's code may take its time.
-        self.engine().read_list((wanted, self.timestamp()), |entry| {
-            entry.read_kept(direction, self.timestamp(), |read| {
-                f.take().into_iter().for_each(|f| read.for_each_item(id.local(), f));
-            })
-        })?;
-        Ok(())
+        let mut f = Some(f);
+        let visit = |read: Read<'_>| {
+            f.take().into_iter().for_each(|f| read.for_each_item(id.local(), f));
+        };
+        self.read_kept_of(wanted, visit).map(drop)
     }
 
     /// Whether edges in `direction` are not kept.

@@ -13,6 +13,7 @@ pub(crate) mod keys;
 mod kinds;
 pub(crate) mod label_snapshot;
 pub(crate) mod labelled;
+pub(crate) mod lent_edge;
 pub(crate) mod many;
 pub(crate) mod neighbors;
 mod newest;

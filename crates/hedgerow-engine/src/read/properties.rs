@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{LabelId, Row, Value, VertexKeyRef};
+use hedgerow_core::{Direction, LabelId, PropertyId, Row, Value, ValueRef, VertexId, VertexKeyRef};
+use hedgerow_mem::version::Read;
 
 use super::snapshot::Snapshot;
 use crate::error::Result;
 use crate::state::edge_key::WEIGHT;
+use crate::state::pages::Wanted;
 use crate::state::schema::Schema;
 
 /// The properties of an edge or vertex that have a value, in the order of their definition.
@@ -43,11 +45,61 @@ impl Snapshot {
         key: impl Into<VertexKeyRef<'a>>,
         property: &str,
     ) -> Result<Option<Value>> {
-        let key = key.into();
-        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
-        let property = self.engine().schema.load().vertex_property(key.kind(), property).map(|p| p.id());
+        let Some((id, property)) = self.vertex_and_property(key.into(), property)? else { return Ok(None) };
         let Some(property) = property else { return Ok(Some(Value::Null)) };
         let value = self.with_item(LabelId::VERTICES, id, id, 0, |item| item.row.get(property).to_owned())?;
         Ok(Some(value.unwrap_or(Value::Null)))
+    }
+
+    /// What `f` makes of one property of a vertex, lent where it lies, if the vertex exists; of null if it has no such property. O(1), as
+    /// [`vertex_property`](Self::vertex_property), without what copying text or bytes takes. `f` runs while 64 vertices' properties are
+    /// kept in memory: no writer waits for it.
+    ///
+    /// ```
+    /// use hedgerow::{Graph, ValueRef};
+    ///
+    /// let graph = Graph::in_memory()?;
+    /// let mut tx = graph.write()?;
+    /// tx.put_vertex_with(1, [("name", "Ann")])?;
+    /// tx.commit()?;
+    /// let length = |name: ValueRef<'_>| if let ValueRef::Utf8(name) = name { name.len() } else { 0 };
+    /// assert_eq!(graph.snapshot()?.with_vertex_property(1, "name", length)?, Some(3));
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of every [read](Self).
+    pub fn with_vertex_property<'a, R>(
+        &self,
+        key: impl Into<VertexKeyRef<'a>>,
+        property: &str,
+        f: impl FnOnce(ValueRef<'_>) -> R,
+    ) -> Result<Option<R>> {
+        let Some((id, property)) = self.vertex_and_property(key.into(), property)? else { return Ok(None) };
+        let mut f = Some(f);
+        let mut call = |value: ValueRef<'_>| f.take().map(|f| f(value));
+        let found = match property {
+            Some(property) => {
+                let wanted = Wanted::edge(LabelId::VERTICES, id, Direction::Out, id).with_rows();
+                let of_vertex = |read: Read<'_>| {
+                    let item = read.item(id.local(), id, 0, self.hint())?;
+                    call(item.row.get(property))
+                };
+                self.read_kept_of(wanted, of_vertex)?.flatten()
+            }
+            None => None,
+        };
+        Ok(found.or_else(|| call(ValueRef::Null)))
+    }
+
+    /// The vertex, if it exists, and the property, if it is defined.
+    fn vertex_and_property(
+        &self,
+        key: VertexKeyRef<'_>,
+        property: &str,
+    ) -> Result<Option<(VertexId, Option<PropertyId>)>> {
+        let Some(id) = self.vertex_id(key)? else { return Ok(None) };
+        let schema = self.engine().schema.load();
+        Ok(Some((id, schema.vertex_property(key.kind(), property).map(|found| found.id()))))
     }
 }

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hedgerow::{
-    Direction, EdgeKey, EdgePattern, Graph, KeyKind, LabelId, LabelOptions, Properties, Resident, Result,
-    Snapshot, Topology, VertexKey, WriteTxn,
+    Direction, EdgeKey, EdgeOf, EdgePattern, Graph, KeyKind, LabelId, LabelOptions, LentEdge, Properties,
+    Resident, Result, Snapshot, Topology, Value, VertexKey, WriteTxn,
 };
 use hedgerow_testkit::{ItemKey, KINDS, LABELS, Model, ModelConfig, PROPERTIES, Props, RichOp};
 
@@ -243,10 +243,27 @@ fn same_newest(snapshot: &Snapshot, label: &str, key: &VertexKey, direction: Dir
     all.sort_by_key(|edge| Reverse((edge.rank, snapshot.vertex_id(&edge.key).ok().flatten())));
     all.truncate(1 + all.len() / 2);
     let newest = snapshot.newest_edges_of(label, key, direction, all.len()).map_err(error)?;
-    match newest.unwrap_or_default() == all {
-        true => Ok(()),
-        false => Err(format!("the newest edges of {label} at {key}, {direction:?}: not {all:?}")),
+    if newest.unwrap_or_default() != all {
+        return Err(format!("the newest edges of {label} at {key}, {direction:?}: not {all:?}"));
     }
+    let (mut expected, mut same) = (all.iter(), true);
+    let visit = |edge: LentEdge<'_>| same &= expected.next().is_some_and(|e| is_lent(snapshot, &edge, e));
+    snapshot.visit_newest_edges_of(label, key, direction, all.len(), visit).map_err(error)?;
+    match same && expected.next().is_none() {
+        true => Ok(()),
+        false => Err(format!("the newest edges of {label} at {key}, {direction:?}, lent: not {all:?}")),
+    }
+}
+
+/// Whether an edge that was lent is this one, with all its properties and no other of those that the label has.
+fn is_lent(snapshot: &Snapshot, lent: &LentEdge<'_>, edge: &EdgeOf) -> bool {
+    let names = PROPERTIES.iter().map(|(name, _)| *name).chain(["weight", "no such property"]);
+    let of_edge = |name: &str| edge.properties.iter().find(|(known, _)| &**known == name);
+    snapshot.vertex_id(&edge.key).ok().flatten() == Some(lent.other())
+        && lent.rank() == edge.rank
+        && names.into_iter().all(|name| {
+            lent.property(name).to_owned() == of_edge(name).map_or(Value::Null, |(_, value)| value.clone())
+        })
 }
 
 /// The lists of all labels in both directions, in their views.

@@ -209,6 +209,8 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     answers("Snapshot::schema", snapshot.schema().label(LABEL).is_some());
     answers("Snapshot::vertex_properties", snapshot.vertex_properties(0)? == Some(Vec::new()));
     answers("Snapshot::vertex_property", snapshot.vertex_property(0, "p")? == Some(Value::Null));
+    let of_vertex = snapshot.with_vertex_property(0, "p", |value| value.is_null())?;
+    answers("Snapshot::with_vertex_property", of_vertex == Some(true));
     let edge = || EdgeKey::new(LABEL, 0, 1);
     let all = VertexId(0)..VertexId(1);
     macro_rules! refused {
@@ -224,6 +226,8 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     refused!("Snapshot::neighbors_of", snapshot.neighbors_of(LABEL, 0, Direction::Out));
     refused!("Snapshot::edges_of", snapshot.edges_of(LABEL, 0, Direction::Out));
     refused!("Snapshot::newest_edges_of", snapshot.newest_edges_of(LABEL, 0, Direction::Out, 1));
+    let visited = snapshot.visit_newest_edges_of(LABEL, 0, Direction::Out, 1, |_| ());
+    refused!("Snapshot::visit_newest_edges_of", visited);
     refused!("Snapshot::ranks_between", snapshot.ranks_between(LABEL, 0, 1));
     refused!("Snapshot::degree_of", snapshot.degree_of(LABEL, 0, Direction::Out));
     refused!("Snapshot::vertex_count_of", snapshot.vertex_count_of(KindId::DEFAULT));

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hedgerow::{
     Direction, Durability, EdgeKey, Graph, KeyKind, LabelId, LabelOptions, Options, PropertyType, Value,
-    VertexKey, WriteTxn,
+    ValueRef, WriteTxn,
 };
 
 use super::store::{Found, Link, LinkStore, Open};
@@ -31,6 +31,10 @@ fn data_of(value: Option<Value>) -> Option<Value> {
 
 fn bytes(value: &Value) -> &[u8] {
     if let Value::Bytes(bytes) = value { bytes } else { &[] }
+}
+
+fn lent_bytes(value: ValueRef<'_>) -> &[u8] {
+    if let ValueRef::Bytes(bytes) = value { bytes } else { &[] }
 }
 
 /// Opens an empty store.
@@ -122,9 +126,11 @@ impl LinkStore for Store {
     }
 
     fn get_node(&self, node: u64, data: &mut Vec<u8>) -> Result<bool> {
-        let found = data_of(self.graph.snapshot()?.vertex_property(node, DATA)?);
-        data.extend_from_slice(found.as_ref().map_or(&[], bytes));
-        Ok(found.is_some())
+        let copy = |value: ValueRef<'_>| {
+            data.extend_from_slice(lent_bytes(value));
+            !value.is_null()
+        };
+        Ok(self.graph.snapshot()?.with_vertex_property(node, DATA, copy)? == Some(true))
     }
 
     fn put_link(&self, link: Link<'_>) -> Result<bool> {
@@ -154,11 +160,9 @@ impl LinkStore for Store {
 
     fn newest_links(&self, src: u64, kind: u32, limit: usize, found: &mut Found) -> Result<()> {
         let snapshot = self.graph.snapshot()?;
-        let newest = snapshot.newest_edges_of(self.labels[kind as usize], src, Direction::Out, limit)?;
-        for edge in newest.into_iter().flatten() {
-            let VertexKey::U64(dst) = edge.key else { continue };
-            found.push(dst, edge.rank, edge.properties.first().map_or(&[], |(_, data)| bytes(data)));
-        }
+        snapshot.visit_newest_edges_of(self.labels[kind as usize], src, Direction::Out, limit, |edge| {
+            found.push(edge.other().0.into(), edge.rank(), lent_bytes(edge.property(DATA)));
+        })?;
         Ok(())
     }
 

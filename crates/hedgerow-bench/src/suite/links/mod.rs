@@ -1,4 +1,4 @@
-//! The suite `linkbench`: LinkBench on the store, and on engines of others where a program brings them.
+//! The suite `linkbench`: LinkBench on the store, on the lab's LiveGraph, and on engines of others where a program brings them.
 //!
 //! Each engine has the same graph and gets the same requests, of the mix `tao` (99.8 % reads) and of LinkBench's own, `dflt`, by one client
 //! and by two; first not durable, then durable. Engines take turns, round by round. Before anything is measured each engine is compared
@@ -11,6 +11,7 @@ use hedgerow_workload::require_data;
 
 mod clients;
 mod hedgerow;
+mod livegraph;
 mod requests;
 mod store;
 
@@ -24,7 +25,9 @@ use requests::load;
 pub use store::{Found, Link, LinkStore, Open, Rival};
 
 /// The store of this project.
-const HEDGEROW: Rival = Rival { name: "hedgerow", open: hedgerow::open };
+const HEDGEROW: Rival = Rival { name: "hedgerow", can_be_durable: true, open: hedgerow::open };
+/// The container of the lab whose paper measures itself so.
+const LIVEGRAPH: Rival = Rival { name: "livegraph", can_be_durable: false, open: livegraph::open };
 /// Nodes of the graph on which engines are compared with plain maps, and requests.
 const COMPARED: (u64, usize) = (300, 3_000);
 
@@ -68,14 +71,15 @@ pub(crate) fn run(options: &LinkBenchOptions, rivals: &[Rival]) -> Result<()> {
     let name = format!("linkbench:{}", options.nodes);
     let mut recorder = Recorder::new("linkbench", name, options.json.as_deref())?;
     for durable in [false, true] {
-        let stores = open(&bench, &engines, &place, durable)?;
+        let engines = engines.iter().filter(|engine| engine.can_be_durable || !durable);
+        let stores = open(&bench, engines, &place, durable)?;
         measure(options, &bench, &stores, durable, &mut recorder)?;
     }
     Ok(())
 }
 
 fn chosen(options: &LinkBenchOptions, rivals: &[Rival]) -> Result<Vec<Rival>> {
-    let all: Vec<Rival> = [HEDGEROW].iter().chain(rivals).copied().collect();
+    let all: Vec<Rival> = [HEDGEROW, LIVEGRAPH].iter().chain(rivals).copied().collect();
     for name in &options.engines {
         if !all.iter().any(|rival| rival.name == name) {
             let names: Vec<&str> = all.iter().map(|rival| rival.name).collect();
@@ -97,7 +101,12 @@ fn empty(place: &Place, name: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-fn open(bench: &LinkBench, engines: &[Rival], place: &Place, durable: bool) -> Result<Vec<Loaded>> {
+fn open<'a>(
+    bench: &LinkBench,
+    engines: impl Iterator<Item = &'a Rival>,
+    place: &Place,
+    durable: bool,
+) -> Result<Vec<Loaded>> {
     let load = |rival: &Rival| {
         let path = empty(place, rival.name)?;
         let open = Open { path: &path, nodes: bench.nodes(), types: bench.types(), durable };
@@ -105,7 +114,7 @@ fn open(bench: &LinkBench, engines: &[Rival], place: &Place, durable: bool) -> R
         let time = load(bench, &*store).context(rival.name)?.into();
         Ok(Loaded { name: rival.name, store, time })
     };
-    engines.iter().map(load).collect()
+    engines.map(load).collect()
 }
 
 fn measure(

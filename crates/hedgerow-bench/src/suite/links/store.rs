@@ -97,11 +97,13 @@ pub struct Open<'a> {
     pub durable: bool,
 }
 
-/// An engine that is no part of the project.
+/// An engine.
 #[derive(Clone, Copy)]
 pub struct Rival {
     /// Its name in figures.
     pub name: &'static str,
+    /// Whether it can be durable; one that cannot is measured only where requests need not be.
+    pub can_be_durable: bool,
     /// Opens it.
     pub open: fn(Open<'_>) -> Result<Box<dyn LinkStore>>,
 }

@@ -1,0 +1,69 @@
+//! Edges that a read lends to its caller.
+
+use hedgerow_core::{RowRef, ValueRef, VertexId};
+
+use crate::read::labelled::EdgeOf;
+use crate::state::edge_key::WEIGHT;
+use crate::state::schema::Label;
+
+/// An edge at a vertex, lent by a read of the vertex's list: what it refers to lies in memory of the store.
+#[derive(Clone, Copy, Debug)]
+pub struct LentEdge<'a> {
+    other: VertexId,
+    rank: u64,
+    weight: Option<f64>,
+    properties: Source<'a>,
+}
+
+/// Where the properties of an edge are.
+#[derive(Clone, Copy, Debug)]
+enum Source<'a> {
+    /// In its list; the label has their names.
+    Row(RowRef<'a>, Option<&'a Label>),
+    /// Copied, the weight among them.
+    Copied(&'a EdgeOf),
+}
+
+impl<'a> LentEdge<'a> {
+    /// An edge as it lies in its list.
+    pub(crate) fn lent(
+        (rank, other): (u64, VertexId),
+        weight: Option<f64>,
+        row: RowRef<'a>,
+        label: Option<&'a Label>,
+    ) -> LentEdge<'a> {
+        LentEdge { other, rank, weight, properties: Source::Row(row, label) }
+    }
+
+    /// An edge that was copied.
+    pub(crate) fn copied((rank, other): (u64, VertexId), edge: &'a EdgeOf) -> LentEdge<'a> {
+        LentEdge { other, rank, weight: None, properties: Source::Copied(edge) }
+    }
+
+    /// The id of the other endpoint; the number of its key where keys are [`Dense`](hedgerow_core::KeyKind::Dense).
+    pub fn other(&self) -> VertexId {
+        self.other
+    }
+
+    /// The rank; 0 unless the label is `multi`.
+    pub fn rank(&self) -> u64 {
+        self.rank
+    }
+
+    /// The value of a property; null if the edge has none of this name. In a weighted graph the weight is one, `weight`. O(properties of the
+    /// label).
+    pub fn property(&self, name: &str) -> ValueRef<'a> {
+        match self.properties {
+            Source::Row(..) if name == WEIGHT && self.weight.is_some() => {
+                self.weight.map_or(ValueRef::Null, ValueRef::F64)
+            }
+            Source::Row(row, label) => label
+                .and_then(|label| label.property(name))
+                .map_or(ValueRef::Null, |found| row.get(found.id())),
+            Source::Copied(edge) => {
+                let found = edge.properties.iter().find(|(property, _)| &**property == name);
+                found.map_or(ValueRef::Null, |(_, value)| value.as_ref())
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The method of `Snapshot` that reads the newest edges.
+
+use hedgerow::LabelId;
+use pyo3::prelude::*;
+
+use crate::error::raise;
+use crate::key::{count, direction as one_direction};
+use crate::neighbors::{Neighbor, Parts};
+use crate::snapshot::Snapshot;
+
+#[pymethods]
+impl Snapshot {
+    /// The neighbors of a vertex over the edges of one label that have the greatest ranks, by descending rank. Where ranks are times, as
+    /// in a label declared ``multi``, these are the newest edges.
+    ///
+    /// Lists are kept by neighbor, so each rank of the list is looked at; properties are read of the edges alone that are given, whether they
+    /// are asked for or not.
+    ///
+    /// Parameters
+    /// ----------
+    /// key : int or str
+    ///     A vertex id.
+    /// label : str
+    ///     The label of the edges, ``""`` for the default one.
+    /// limit : int
+    ///     The most edges to give.
+    /// direction : {"out", "in"}
+    ///     Along the edges or against them; the same in an undirected graph.
+    /// ranks, properties : bool
+    ///     Give tuples of the neighbor and, of these, what is asked for: rank, properties as a dict.
+    ///
+    /// Raises
+    /// ------
+    /// IntegrityError
+    ///     There is no such vertex.
+    /// ProgrammingError
+    ///     There is no such label.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import hedgerow
+    /// >>> db = hedgerow.open()
+    /// >>> db.define_label("calls", multi=True)
+    /// >>> with db.write() as tx:
+    /// ...     for to, time in [(2, 50), (3, 90), (2, 70)]:
+    /// ...         tx.put_edge(1, to, label="calls", rank=time, seconds=30)
+    /// >>> db.snapshot().newest_neighbors(1, "calls", 2, ranks=True)
+    /// [(3, 90), (2, 70)]
+    #[pyo3(signature = (key, label, limit, direction="out", *, ranks=false, properties=false), text_signature = "($self, key, label, limit, direction='out', *, ranks=False, properties=False)")]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
+    fn newest_neighbors(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        label: &str,
+        limit: &Bound<'_, PyAny>,
+        direction: &str,
+        ranks: bool,
+        properties: bool,
+    ) -> PyResult<Vec<Py<PyAny>>> {
+        let (key, direction) = (self.key(key)?, one_direction(direction)?);
+        let (limit, reading) = (count("limit", limit, 0)? as usize, self.reading()?);
+        let snapshot = &reading.snapshot;
+        // By the labels of the snapshot, as `neighbors` does.
+        let label = snapshot.schema().find_label(label).map_err(raise)?.name().to_string();
+        let found = py.detach(|| snapshot.newest_edges_of(label.as_str(), key.as_ref(), direction, limit));
+        let found = found.map_err(raise)?.ok_or_else(|| key.no_such_vertex())?;
+        let found: Vec<Neighbor> = found.into_iter().map(|edge| (LabelId::DEFAULT, edge).into()).collect();
+        Parts { labels: false, ranks, properties }.list(py, self, &found, |_| label.clone())
+    }
+}
