@@ -111,6 +111,10 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result
     if !unloaded.is_empty() {
         return Ok(Attempt::Load(unloaded));
     }
+    // A page that was loaded since the latches were taken is not absent, nor are its vertices: it may not be told that they are missing.
+    if !latches.still_absent(engine) {
+        return Ok(Attempt::Again(Vec::new()));
+    }
     if !bindings.settle_initial(engine, request.keys, &latches) {
         return Ok(Attempt::Again(Vec::new()));
     }

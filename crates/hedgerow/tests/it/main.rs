@@ -45,6 +45,7 @@ mod options;
 mod own_reads;
 mod own_writes;
 mod page_versions;
+mod pages_loaded_meanwhile;
 mod pipeline;
 mod readers;
 mod review;

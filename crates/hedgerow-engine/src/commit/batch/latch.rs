@@ -1,5 +1,6 @@
 //! Latching the subgraphs of a batch.
 
+use hedgerow_mem::Subgraph;
 use hedgerow_mem::table::{PAGE, SubgraphPage};
 
 use super::parts::{HEADERS_AHEAD, Part};
@@ -25,14 +26,15 @@ pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, used: u64) {
             ahead += 1;
         }
         let batch = &batches[at];
-        match existing(batch.subgraph) {
-            Some(subgraph) => {
-                let held = subgraph.latch();
-                if engine.eviction.happens() && !held.is_resident() {
-                    unloaded.push(batch.subgraph);
-                }
-                latched.push(held);
+        let mut hold = |subgraph: &'e Subgraph| {
+            let held = subgraph.latch();
+            if engine.eviction.happens() && !held.is_resident() {
+                unloaded.push(batch.subgraph);
             }
+            latched.push(held);
+        };
+        match existing(batch.subgraph) {
+            Some(subgraph) => hold(subgraph),
             None if engine.is_unloaded(label.label, batch.subgraph) => unloaded.push(batch.subgraph),
             None if entries[batch.all_entries()].iter().all(|entry| entry.is_kind(OpKind::Remove)) => {
                 absent.push(batch.subgraph);
@@ -41,7 +43,8 @@ pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, used: u64) {
                 *is_cut_short = true;
                 return;
             }
-            None => latched.push(engine.table_or_create(label.label).get_or_create(batch.subgraph).latch()),
+            // Where the page was loaded since it was looked for, the chain may be out of memory like any other.
+            None => hold(engine.table_or_create(label.label).get_or_create(batch.subgraph)),
         }
     }
     if !absent.is_empty() {
