@@ -35,6 +35,8 @@ const LEFT_OUT: &[&str] = &[
     "held_quarter::",
     // How much is read of files.
     "cooling::",
+    "random_reads::",
+    "commit_loads::two_commits",
     // How many checkpoints there were, and what each of them wrote.
     "checkpoints::a_failure_in_the_background_is_told_and_made_good",
     "checkpoints::a_checkpoint_costs_what_changed",

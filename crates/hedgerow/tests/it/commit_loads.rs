@@ -1,40 +1,45 @@
-//! A commit to many subgraphs has all of them in memory at once, in a memory that has room for little more.
+//! A commit to many subgraphs has all of them in memory at once, in a memory that has room for little more; and two that do so at the same moment.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Barrier, OnceLock};
 
 use hedgerow::io::CountingFs;
 use hedgerow::{CommitError, Durability, Error, Graph, KeyKind, LEAST_MEMORY_LIMIT, Options, WriteTxn};
 use hedgerow_testkit::SimFs;
 
 /// Vertices of a subgraph, and subgraphs, of 7 kB each.
-const SUBGRAPH: u64 = 64;
-const SUBGRAPHS: u64 = 3_000;
-const EDGES: u64 = 9;
+pub(crate) const SUBGRAPH: u64 = 64;
+pub(crate) const SUBGRAPHS: u64 = 3_000;
+pub(crate) const EDGES: u64 = 9;
 /// Each commit changes so many subgraphs, which take half of the limit with what they are merged into.
 const STEP: u64 = 6;
 /// No commit reads more bytes of files than this, with those of the checkpoints that it waits for: it does not read what it has read again and again.
 const MOST_READ: u64 = 60 << 20;
 
-fn options() -> Options {
+pub(crate) fn options() -> Options {
     let options = Options::new().keys(KeyKind::Dense).directed(true).reverse(false).weighted(true);
     options.durability(Durability::Manual).background_settling(false)
 }
 
-fn destination(source: u64, round: u64) -> u64 {
+pub(crate) fn destination(source: u64, round: u64) -> u64 {
     (source * 31 + round * 104_729) % (SUBGRAPHS * SUBGRAPH)
 }
 
-fn store() -> SimFs {
-    let disk = SimFs::new();
-    let graph = options().open_on(disk.handle()).unwrap();
-    for round in 0..EDGES {
-        let edges: Vec<_> = (0..SUBGRAPHS * SUBGRAPH).map(|v| (v, destination(v, round))).collect();
-        graph.insert_edges(&edges).unwrap();
-    }
-    graph.compact().unwrap();
-    graph.close().unwrap();
-    disk
+/// A copy of the store, which is made once.
+pub(crate) fn store() -> SimFs {
+    static FILES: OnceLock<BTreeMap<String, Vec<u8>>> = OnceLock::new();
+    SimFs::from_files(FILES.get_or_init(|| {
+        let disk = SimFs::new();
+        let graph = options().open_on(disk.handle()).unwrap();
+        for round in 0..EDGES {
+            let edges: Vec<_> = (0..SUBGRAPHS * SUBGRAPH).map(|v| (v, destination(v, round))).collect();
+            graph.insert_edges(&edges).unwrap();
+        }
+        graph.compact().unwrap();
+        graph.close().unwrap();
+        disk.files()
+    }))
 }
 
 /// Removes an edge of one of so many subgraphs each; how many there were.
@@ -69,4 +74,52 @@ fn a_commit_to_many_subgraphs_has_room_for_all_of_them_made_at_once() {
     assert!(matches!(refused, Err(Error::Commit(CommitError::MemoryLimit { .. }))), "{refused:?}");
     assert_eq!(remove(&graph, SUBGRAPHS, 5).unwrap(), 1);
     assert_eq!(held.edge_count().unwrap(), edges);
+}
+
+/// Each of two commits that begin at the same moment changes one of so many subgraphs, which take a third of the limit, and as much again once
+/// they are merged.
+const LARGE_STEP: u64 = 4;
+const _: () = assert!(2 * (SUBGRAPHS / LARGE_STEP) * SUBGRAPH * EDGES * 12 > LEAST_MEMORY_LIMIT / 2);
+/// Both together read no more bytes of files: it was 22 to 34 MB, with the checkpoints.
+const MOST_READ_BY_BOTH: u64 = 48 << 20;
+
+/// Edges within every one of so many subgraphs, from one vertex to the next.
+fn within_subgraphs(residue: u64) -> impl Iterator<Item = (u64, u64)> {
+    let subgraphs = (residue..SUBGRAPHS).step_by(LARGE_STEP as usize);
+    subgraphs.map(|subgraph| (subgraph * SUBGRAPH + 7, subgraph * SUBGRAPH + 8))
+}
+
+/// Without the turn of rule E7 each would take from the other what that has read.
+#[test]
+fn two_commits_that_need_more_than_half_of_the_memory_each_are_both_made() {
+    let disk = store();
+    let fs = CountingFs::new(disk.handle());
+    let counters = fs.counters();
+    let graph = options().memory_limit(LEAST_MEMORY_LIMIT).open_on(Arc::new(fs)).unwrap();
+    let edges = graph.snapshot().unwrap().edge_count().unwrap();
+    graph.most_memory_used();
+    let (begin, mut new) = (Barrier::new(2), 0);
+    for residues in [[0, 1], [2, 3]] {
+        let before = counters.read_bytes.load(Relaxed);
+        std::thread::scope(|scope| {
+            for residue in residues {
+                let (graph, begin) = (&graph, &begin);
+                scope.spawn(move || {
+                    let mut tx = graph.write().unwrap();
+                    tx.put_edges(within_subgraphs(residue)).unwrap();
+                    begin.wait();
+                    tx.commit().unwrap();
+                });
+            }
+        });
+        let read = counters.read_bytes.load(Relaxed) - before;
+        let all = || residues.into_iter().flat_map(within_subgraphs);
+        new += all().filter(|&(v, w)| !(0..EDGES).any(|round| destination(v, round) == w)).count() as u64;
+        let snapshot = graph.snapshot().unwrap();
+        assert!(all().all(|(v, w)| snapshot.contains_edge(v, w).unwrap()));
+        assert_eq!(snapshot.edge_count().unwrap(), edges + new);
+        assert!(read <= MOST_READ_BY_BOTH, "{read} bytes read");
+    }
+    let most = graph.most_memory_used();
+    assert!(most <= LEAST_MEMORY_LIMIT, "{most} bytes");
 }

@@ -47,6 +47,7 @@ mod own_writes;
 mod page_versions;
 mod pages_loaded_meanwhile;
 mod pipeline;
+mod random_reads;
 mod readers;
 mod review;
 mod salvage;
