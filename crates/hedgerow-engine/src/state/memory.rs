@@ -347,7 +347,9 @@ impl Core {
     /// Reads which run has which image, unless that is known, and makes room for it.
     pub(crate) fn read_runs(&self, durable: &Durable) -> Result<()> {
         let sources = self.pages.sources();
-        if let (Some(limit), false) = (self.memory_limit, durable.runs.lock().are_read()) {
+        // By itself: the lock is not held while room is made.
+        let are_read = durable.runs.lock().are_read();
+        if let (Some(limit), false) = (self.memory_limit, are_read) {
             let images = sources.segments().map(|segment| segment.reader.info().subgraphs).sum::<u64>();
             // What cannot be given up for it is above the limit for as long as it is needed.
             let bytes = images.saturating_mul(Runs::MOST_BYTES_PER_IMAGE);

@@ -53,13 +53,15 @@ impl Core {
         is_enough: impl Fn() -> bool,
     ) -> usize {
         let memory = self.subgraphs.memory();
-        let all: Vec<(LabelId, &SubgraphTable, SubgraphId)> = self
-            .tables()
-            .flat_map(|(label, table)| SubgraphTable::existing(table).map(move |id| (label, table, id)))
-            .collect();
-        let from = hand.map_or(0, |last| all.partition_point(|&(label, _, id)| (label, id) <= last));
+        let last = *hand;
+        let all = || {
+            let of_table = |(label, table)| SubgraphTable::existing(table).map(move |id| (label, table, id));
+            self.tables().flat_map(of_table)
+        };
+        let is_before = |(label, _, id): &(LabelId, &SubgraphTable, SubgraphId)| Some((*label, *id)) <= last;
         let (mut evicted, mut done) = (0, is_enough());
-        for &(label, table, id) in all[from..].iter().chain(&all[..from]) {
+        // Not gathered: of a large graph that would be memory that nobody charges.
+        for (label, table, id) in all().skip_while(is_before).chain(all().take_while(is_before)) {
             if done {
                 break;
             }
