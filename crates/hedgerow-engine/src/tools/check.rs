@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, LocalVertex, Resident, SUBGRAPH_VERTICES, Topology, VertexId};
-use hedgerow_io::{RealFs, Vfs};
+use hedgerow_io::Vfs;
 use hedgerow_mem::SubgraphTable;
 use hedgerow_tier::{Manifest, SegmentReader};
 
-use crate::error::{Error, Result, StorageError, io_error};
+use crate::error::{Error, Result, StorageError};
 use crate::graph::Graph;
 use crate::options::Options;
 use crate::read::snapshot::Snapshot;
@@ -68,15 +68,7 @@ pub fn check_path_within(path: impl AsRef<Path>, memory_limit: u64) -> Result<Ch
 }
 
 fn check_opened(path: &Path, options: Options) -> Result<CheckReport> {
-    let graph = options.create(false).read_only(true).open(path)?;
-    let mut report = graph.check()?;
-    // The graph holds the lock; what it was read from is still as it was.
-    let opened = RealFs::open_dir(path).map_err(io_error(path, "open"));
-    let fs: Arc<dyn Vfs> = Arc::new(opened?);
-    if let Some(loaded) = Manifest::look(&fs)? {
-        verify_segments(&fs, &loaded.manifest, &mut report)?;
-    }
-    Ok(report)
+    options.create(false).read_only(true).open(path)?.check()
 }
 
 /// Reads every segment whole and compares it with the hash in the manifest.
@@ -111,10 +103,19 @@ impl Graph {
 
     /// Verifies every byte of the segments of the newest manifest, and that their key indexes say what their images say.
     fn verify_files(&self, report: &mut CheckReport) -> Result<()> {
-        let Some(durable) = &self.engine.durable else { return Ok(()) };
-        let _no_checkpoint = self.engine.checkpointing.lock();
-        let manifest = durable.manifest.lock().clone();
-        verify_segments(&durable.fs, &manifest, report)
+        match (&self.engine.durable, &self.engine.directory) {
+            (Some(durable), _) => {
+                let _no_checkpoint = self.engine.checkpointing.lock();
+                let manifest = durable.manifest.lock().clone();
+                verify_segments(&durable.fs, &manifest, report)
+            }
+            // Opened for reading only: the lock keeps writers out, so the manifest is still the one that was opened.
+            (None, Some(fs)) => match Manifest::look(fs)? {
+                Some(loaded) => verify_segments(fs, &loaded.manifest, report),
+                None => Ok(()),
+            },
+            (None, None) => Ok(()),
+        }
     }
 
     pub(crate) fn check_graph(&self, report: &mut CheckReport) -> Result<()> {

@@ -62,3 +62,32 @@ fn a_refused_writer_is_told_of_readers() {
     assert!(hedgerow::check_path(&path).unwrap().is_ok());
     drop(reader);
 }
+
+/// A check of a store that is open for reading verifies each byte of its segments, those too that no read of it needs: its key index, for instance.
+#[test]
+fn a_check_by_a_reader_verifies_every_byte_of_the_segments() {
+    let disk = SimFs::new();
+    let graph = crate::common::small().keys(hedgerow::KeyKind::U64).open_on(disk.handle()).unwrap();
+    let edges: Vec<(u64, u64)> = (0..3_000).map(|v| (v * 7, v * 5 + 1)).collect();
+    graph.insert_edges(&edges).unwrap();
+    graph.checkpoint().unwrap();
+    graph.close().unwrap();
+    let files = disk.files();
+    let (name, bytes) = files.iter().find(|(name, _)| name.ends_with(".csr")).unwrap();
+    let checked = |disk: &SimFs| {
+        crate::common::small()
+            .create(false)
+            .read_only(true)
+            .open_on(disk.handle())
+            .and_then(|graph| graph.check())
+    };
+    let report = checked(&disk).unwrap();
+    assert!(report.is_ok() && report.segments == 1, "{report:?}");
+    for at in (0..bytes.len() as u64).step_by(bytes.len() / 60) {
+        let damaged = SimFs::from_files(&files);
+        assert!(damaged.corrupt(name, at, 1 << (at % 8)));
+        let found = checked(&damaged);
+        let is_told = matches!(&found, Err(hedgerow::Error::Storage(hedgerow::StorageError::Corruption(_))));
+        assert!(is_told, "byte {at} of {}: {found:?}", bytes.len());
+    }
+}
