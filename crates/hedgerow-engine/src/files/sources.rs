@@ -180,20 +180,23 @@ impl Sources {
         self.segments().map(|segment| segment.reader.key_index_bytes()).sum()
     }
 
-    /// As [`read_page`](Self::read_page), of the keys of a page of the default label alone, ascending within each segment.
+    /// As [`read_page`](Self::read_page), of the keys of a page of the default label alone, of the places in `wanted`, ascending within each segment.
     pub(crate) fn read_keys<'s>(
         &'s self,
-        id: PageId,
+        (id, wanted): (PageId, u64),
         mut f: impl FnMut(SubgraphKeys, &'s str) -> Result<()>,
     ) -> Result<()> {
-        let mut taken = Places::default();
+        let (wanted, mut taken) = (Places(wanted), Places::default());
         for (segment, page) in self.of_page(id) {
             let before = taken;
-            let wanted = |image: ImageId| !before.has(image.subgraph);
-            segment.reader.read_keys(page, wanted, |keys| {
+            let is_wanted = |image: ImageId| wanted.has(image.subgraph) && !before.has(image.subgraph);
+            segment.reader.read_keys(page, is_wanted, |keys| {
                 taken.take(keys.id);
                 f(keys, &segment.name)
             })?;
+            if taken == wanted {
+                break;
+            }
         }
         Ok(())
     }

@@ -45,11 +45,19 @@ impl PagedSegment {
         mut f: impl FnMut(SubgraphKeys) -> Result<(), E>,
     ) -> Result<(), E> {
         let directory = self.directory(i)?;
+        let images = &directory.images;
+        let is_wanted = |placed: &PlacedImage| wanted(placed.id(directory.label));
+        let Some(last) = images.iter().rposition(is_wanted) else { return Ok(()) };
         let end = directory.positions.len().saturating_sub(1);
-        let columns = directory.images.iter().map(|placed| placed.columns).find(|place| place.len > 0);
-        let until = columns.map_or(end, |place| place.block);
+        let columns = images.iter().map(|placed| placed.columns).find(|place| place.len > 0);
+        // Where the keys of the next image begin, those of the last one that is wanted end.
+        let behind = images.iter().skip(last + 1).map(|placed| placed.keys).find(|place| place.len > 0);
+        let until = behind
+            .map(|place| place.block + usize::from(place.offset > 0))
+            .or(columns.map(|place| place.block))
+            .unwrap_or(end);
         let mut records = KeyRecords::new(Window::new(self.source(), &directory.positions, until));
-        for placed in directory.images.iter().filter(|placed| wanted(placed.id(directory.label))) {
+        for placed in images.iter().filter(|placed| is_wanted(placed)) {
             let keys = records.read(placed)?;
             let found = finish(&directory, placed, keys, self.config());
             let position = directory.positions.get(placed.topology.block).copied().unwrap_or(0);

@@ -74,7 +74,7 @@ impl KeyCopy {
         if self.page != Some(page) {
             self.page = None;
             self.keys.clear();
-            sources.read_keys(page, |keys, file| {
+            sources.read_keys((page, u64::MAX), |keys, file| {
                 self.keys.push((keys, file.to_owned()));
                 Ok(())
             })?;

@@ -66,7 +66,7 @@ impl Loaded {
     /// Binds the keys of a page; returns which vertices its subgraphs have.
     fn bind_keys_of(&self, sources: &Sources, page: PageId) -> Result<Vec<(SubgraphId, u64)>> {
         let mut found: Vec<(SubgraphKeys, &str)> = Vec::with_capacity(SUBGRAPH_VERTICES);
-        sources.read_keys(page, |keys, file| {
+        sources.read_keys((page, u64::MAX), |keys, file| {
             self.pages.installer(&self.subgraphs).check_vertices((keys.id, keys.present), file)?;
             found.push((keys, file));
             Ok(())

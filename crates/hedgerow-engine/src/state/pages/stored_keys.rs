@@ -10,6 +10,7 @@ use hedgerow_core::{
     GraphConfig, KeyKind, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId, VertexKey,
     VertexKeyRef,
 };
+use hedgerow_mem::table::PAGE;
 use hedgerow_tier::{ImageKeys, PageId, SubgraphKeys};
 use rayon::prelude::*;
 
@@ -56,14 +57,16 @@ impl StoredKeys<'_> {
         }
     }
 
-    /// The keys of the vertices `ids`, ascending, of a page of the default label, as segments say. O(vertices of the page).
+    /// The keys of the vertices `ids`, ascending, of a page of the default label, as segments say. A directory for each segment that has the page,
+    /// and the blocks from the first of their subgraphs to the last.
     pub(crate) fn find_keys(
         &self,
         page: PageId,
         ids: &[VertexId],
         to: &mut HashMap<VertexId, VertexKey>,
     ) -> Result<()> {
-        self.sources.read_keys(page, |keys, file| {
+        let wanted = ids.iter().fold(0, |mask: u64, id| mask | 1 << (id.subgraph().index() % PAGE));
+        self.sources.read_keys((page, wanted), |keys, file| {
             vertices_below(self.ids.bound(), (keys.id, keys.present), file)?;
             let mut bindings = Vec::new();
             add_bindings(
@@ -82,7 +85,7 @@ impl StoredKeys<'_> {
     /// Has memory know the keys of a page of the default label. O(vertices of the page).
     pub(crate) fn learn_page(&self, page: PageId) -> Result<()> {
         let mut found: Vec<(SubgraphKeys, &str)> = Vec::with_capacity(SUBGRAPH_VERTICES);
-        self.sources.read_keys(page, |keys, file| {
+        self.sources.read_keys((page, u64::MAX), |keys, file| {
             vertices_below(self.ids.bound(), (keys.id, keys.present), file)?;
             found.push((keys, file));
             Ok(())

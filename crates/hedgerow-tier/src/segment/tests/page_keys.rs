@@ -68,15 +68,27 @@ fn keys_are_read_without_neighbors() {
     assert!(read.0 == 2 && read.1 < 64 * 64 * 8 + 8_192, "{read:?} of {} bytes", info.bytes);
     assert!(info.bytes > 500_000);
     // Some of them: the others are passed over.
-    let mut some = Vec::new();
-    let wanted = |id: ImageId| id.subgraph.0 % 3 == 1;
-    reader
-        .read_keys(0, wanted, |keys| {
-            some.push(keys.id.0);
-            Ok::<(), TierError>(())
-        })
-        .unwrap();
-    assert_eq!(some, (0..64).filter(|id| id % 3 == 1).collect::<Vec<u32>>());
+    let some = |wanted: &dyn Fn(u32) -> bool| {
+        let (mut some, before) = (Vec::new(), counters.read_bytes.load(Relaxed));
+        let read = reader.read_keys(
+            0,
+            |id| wanted(id.subgraph.0),
+            |keys| {
+                some.push(keys.id.0);
+                Ok::<(), TierError>(())
+            },
+        );
+        read.unwrap();
+        (some, counters.read_bytes.load(Relaxed) - before)
+    };
+    assert_eq!(some(&|id| id % 3 == 1).0, (0..64).filter(|id| id % 3 == 1).collect::<Vec<u32>>());
+    // Of one of them no more than the directory, and its block.
+    for one in [0, 1, 31, 62, 63] {
+        let (found, bytes) = some(&|id| id == one);
+        assert!(found == [one] && bytes < 8_192, "{bytes} bytes for {one}");
+    }
+    let (none, bytes) = some(&|_| false);
+    assert!(none.is_empty() && bytes < 4_096, "{bytes} bytes for nothing");
     let beyond = reader.read_keys(1, |_| true, |_| Ok::<(), TierError>(()));
     assert!(matches!(beyond, Err(TierError::NoSuchPage { index: 1, len: 1 })));
 }
