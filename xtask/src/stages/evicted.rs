@@ -33,6 +33,7 @@ const LEFT_OUT: &[&str] = &[
     "backpressure::",
     "memory_limit::",
     "held_quarter::",
+    "cut_short_batches::",
     // How much is read of files.
     "cooling::",
     "random_reads::",

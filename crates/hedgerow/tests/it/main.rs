@@ -18,6 +18,7 @@ mod commit_loads;
 mod concurrency;
 mod cooled_copies;
 mod cooling;
+mod cut_short_batches;
 mod damage;
 mod disk_cases;
 mod disk_full;

@@ -1,0 +1,161 @@
+//! A batch that reads nothing is refused after it has read chains from files, or merged them: for a read that failed, for a log that has no room
+//! for its record. Nothing of it is left, in memory and in what is read back from pages.
+
+use hedgerow::{
+    CommitError, Direction, Durability, Error, Graph, KeyKind, LEAST_MEMORY_LIMIT, Options, Snapshot, Stats,
+    StorageError, VertexId,
+};
+use hedgerow_testkit::SimFs;
+use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, errno};
+
+use crate::common::account;
+
+/// Vertices of a subgraph; so many of them exist, each with so many neighbors in its subgraph on either side.
+const SUBGRAPH: u64 = 64;
+const THERE: u64 = 56;
+const REACH: u64 = 24;
+/// The vertex of each subgraph whose list is looked at.
+const AT: u64 = 3;
+const SUBGRAPHS: u64 = 400;
+/// A batch changes so many of them.
+const CHANGED: u64 = 100;
+
+fn options() -> Options {
+    let options = Options::new().keys(KeyKind::Dense).directed(false).weighted(true);
+    // No thread that makes room or settles beside the test, and a log that has no space ahead for what is larger than this.
+    let options = options.durability(Durability::Manual).background_settling(false).checkpoint_log_bytes(0);
+    options.log_segment_bytes(4096)
+}
+
+fn store() -> SimFs {
+    let disk = SimFs::new();
+    let graph = options().open_on(disk.handle()).unwrap();
+    for reach in 1..=REACH {
+        let of_subgraph =
+            |s: u64| (0..THERE).map(move |v| (s * SUBGRAPH + v, s * SUBGRAPH + (v + reach) % THERE));
+        graph.insert_edges(&(0..SUBGRAPHS).flat_map(of_subgraph).collect::<Vec<_>>()).unwrap();
+    }
+    graph.compact().unwrap();
+    graph.close().unwrap();
+    disk
+}
+
+/// Of a subgraph, edges from a vertex that is there to all those that are not, and come with them.
+fn edges_in(subgraph: u64) -> impl Iterator<Item = (u64, u64)> {
+    let first = subgraph * SUBGRAPH;
+    (THERE..SUBGRAPH).map(move |v| (first + AT, first + v))
+}
+
+/// How many these are.
+const NEW: u64 = SUBGRAPH - THERE;
+
+fn batch(graph: &Graph, subgraphs: u64) -> hedgerow::Result<()> {
+    let mut tx = graph.write()?;
+    tx.put_edges((0..subgraphs).flat_map(edges_in))?;
+    tx.commit().map(drop)
+}
+
+/// A snapshot has no edge and no vertex of a batch, and of each subgraph the lists that it had.
+fn is_as_before(snapshot: &Snapshot, what: &str) {
+    let counts = (snapshot.vertex_count(), snapshot.edge_count().unwrap());
+    assert_eq!(counts, (SUBGRAPHS * THERE, SUBGRAPHS * THERE * REACH), "{what}");
+    for subgraph in 0..SUBGRAPHS {
+        for (_, new) in edges_in(subgraph) {
+            assert!(!snapshot.contains_vertex(new).unwrap(), "{what}: {new}");
+        }
+        let (at, mut found) = (VertexId((subgraph * SUBGRAPH + AT) as u32), Vec::new());
+        let list = |v: VertexId, weight| found.push((u64::from(v.0), weight));
+        snapshot.for_each_neighbor(at, Direction::Out, list).unwrap();
+        let near = (1..=REACH).flat_map(|reach| [AT + reach, AT + THERE - reach]);
+        let mut expected: Vec<_> = near.map(|v| (subgraph * SUBGRAPH + v % THERE, 1.0)).collect();
+        for list in [&mut found, &mut expected] {
+            list.sort_by_key(|(v, _)| *v);
+        }
+        assert_eq!(found, expected, "{what}: {at:?}");
+    }
+}
+
+/// The graph with nothing of it in memory, and the snapshot that was held all the time.
+struct Tested {
+    graph: Graph,
+    held: Snapshot,
+    empty: Stats,
+}
+
+impl Tested {
+    fn new(disk: &SimFs) -> Tested {
+        let graph = options().memory_limit(LEAST_MEMORY_LIMIT).open_on(disk.handle()).unwrap();
+        let held = graph.snapshot().unwrap();
+        is_as_before(&held, "opened");
+        // The pages come once: from now on chains are read one by one.
+        remove_nothing(&graph);
+        graph.evict().unwrap();
+        let empty = graph.stats().unwrap();
+        assert_eq!(empty.versions, 0, "{empty:?}");
+        Tested { graph, held, empty }
+    }
+
+    /// What was refused left nothing: beside what it had in memory, and in what is read back.
+    fn has_nothing_of_it(&self, what: &str) {
+        let (graph, read_back) = (&self.graph, format!("{what}, read back"));
+        for what in [what, &read_back] {
+            is_as_before(&self.held, what);
+            is_as_before(&graph.snapshot().unwrap(), what);
+            account::check(graph).unwrap();
+            graph.evict().unwrap();
+        }
+        // Nothing changed, so everything can leave memory, and what was made ahead of the commit is charged no more.
+        let stats = graph.stats().unwrap();
+        let of =
+            |stats: &Stats| (stats.versions, stats.version_bytes, stats.arena_block_bytes, stats.published);
+        assert_eq!(of(&stats), of(&self.empty), "{what}: {stats:?}");
+        assert!(stats.memory_bytes() <= LEAST_MEMORY_LIMIT);
+    }
+}
+
+/// Has the pages loaded that a batch needs: it removes edges that are not there.
+fn remove_nothing(graph: &Graph) {
+    let mut tx = graph.write().unwrap();
+    tx.remove_edges((0..CHANGED).flat_map(edges_in)).unwrap();
+    tx.commit().unwrap();
+}
+
+#[test]
+fn a_batch_that_is_refused_midway_leaves_nothing() {
+    let disk = store();
+    let tested = Tested::new(&disk);
+    let graph = &tested.graph;
+    // The first read, some in the middle, the last one: a block for each subgraph.
+    for nth in [0, 1, CHANGED / 2, CHANGED - 1] {
+        let (class, repeat) = (FaultClass::Read, Repeat::Once);
+        let at = disk.read_count() + nth;
+        disk.plan_fault(Fault { class, at, site: Some("read:csr"), repeat, errno: errno::EIO });
+        let refused = batch(graph, CHANGED);
+        assert!(matches!(refused, Err(Error::Storage(StorageError::Io { .. }))), "read {nth}: {refused:?}");
+        tested.has_nothing_of_it(&format!("read {nth} failed"));
+    }
+    disk.set_quota(Some(disk.used_bytes()));
+    let refused = batch(graph, CHANGED);
+    assert!(matches!(refused, Err(Error::Commit(CommitError::DiskFull))), "{refused:?}");
+    tested.has_nothing_of_it("the log had no room");
+    disk.set_quota(None);
+    // It is made once nothing fails, and finds none of its edges and vertices there.
+    batch(graph, CHANGED).unwrap();
+    let made = |graph: &Graph| {
+        let snapshot = graph.snapshot().unwrap();
+        let counts = (snapshot.vertex_count(), snapshot.edge_count().unwrap());
+        assert_eq!(counts, (SUBGRAPHS * THERE + CHANGED * NEW, SUBGRAPHS * THERE * REACH + CHANGED * NEW));
+        for subgraph in 0..SUBGRAPHS {
+            let is_made = |(src, dst)| snapshot.contains_edge(src, dst).unwrap();
+            assert_eq!(
+                edges_in(subgraph).filter(|&edge| is_made(edge)).count() as u64,
+                if subgraph < CHANGED { NEW } else { 0 }
+            );
+        }
+        assert!(graph.check().unwrap().is_ok());
+    };
+    made(graph);
+    is_as_before(&tested.held, "the snapshot that is held");
+    graph.close().unwrap();
+    made(&options().open_on(disk.handle()).unwrap());
+}
