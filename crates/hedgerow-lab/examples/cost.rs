@@ -12,16 +12,7 @@ use std::time::Instant;
 use hedgerow_core::{
     Block, Direction, DynamicGraph, GraphSnapshot, LocalVertex, SubgraphId, Update, VertexId,
 };
-use hedgerow_lab::adjlst::{Adjlst, PlainAdjlst, VersionedAdjlst};
-use hedgerow_lab::aspen::{Aspen, AspenOptions, CopyingAspen, PlainAspen};
-use hedgerow_lab::livegraph::{LiveGraph, LiveGraphOptions, PlainLiveGraph, VersionedLiveGraph};
-use hedgerow_lab::rapidstore::{
-    CopyingRapidStore, PlainRapidStore, RapidStore, RapidStoreOptions, ShortLists,
-};
-use hedgerow_lab::sortledton::{
-    PlainSortledton, Sortledton, SortledtonOptions, UnversionedSortledton, VersionedSortledton,
-};
-use hedgerow_lab::teseo::{PlainTeseo, Teseo, VersionedTeseo};
+use hedgerow_lab::forms::{EachForm, FormKind, for_each};
 use hedgerow_lab::{Csr, CsrOptions, GraphForm, StaticCsr};
 use hedgerow_workload::rng::Rng;
 use hedgerow_workload::{GraphSpec, LoadedGraph, shuffle};
@@ -50,8 +41,19 @@ const COLUMNS: [&str; 8] = [
     "random M/s",
 ];
 
-fn without_filters() -> LiveGraph {
-    LiveGraph::with_options(FORM, LiveGraphOptions { bloom_filters: false, ..LiveGraphOptions::default() })
+/// The forms, in their order.
+struct Forms(Vec<(&'static str, Measure)>);
+
+impl EachForm for Forms {
+    fn form<G: DynamicGraph + 'static>(
+        &mut self,
+        _container: &'static str,
+        name: &'static str,
+        _kind: FormKind,
+        new: fn(GraphForm) -> G,
+    ) {
+        self.0.push((name, Box::new(move |graph| measure(graph, || new(FORM)))));
+    }
 }
 
 fn main() -> Result<(), Failure> {
@@ -61,55 +63,10 @@ fn main() -> Result<(), Failure> {
     let only: Vec<String> = arguments.collect();
     let mut graph = spec.load()?.ok_or("there is no such graph")?;
     shuffle(&mut graph.edges, 7);
-    let options = |short_lists, longest_short, leaf_per_key| RapidStoreOptions {
-        short_lists,
-        longest_short,
-        leaf_per_key,
-        ..RapidStoreOptions::default()
-    };
-    let ablation = move |options: RapidStoreOptions| move || RapidStore::with_options(FORM, options);
-    let mut forms: Vec<(&str, Measure)> = vec![
-        ("csr", Box::new(fixed)),
-        ("adjlst plain", Box::new(|graph| measure(graph, || PlainAdjlst::new(FORM)))),
-        ("adjlst versions", Box::new(|graph| measure(graph, || VersionedAdjlst::new(FORM)))),
-        ("adjlst", Box::new(|graph| measure(graph, || Adjlst::new(FORM)))),
-        ("aspen plain", Box::new(|graph| measure(graph, || PlainAspen::new(FORM)))),
-        ("aspen versions", Box::new(|graph| measure(graph, || CopyingAspen::new(FORM)))),
-        ("aspen", Box::new(|graph| measure(graph, || Aspen::new(FORM)))),
-        ("rapidstore plain", Box::new(|graph| measure(graph, || PlainRapidStore::new(FORM)))),
-        ("rapidstore versions", Box::new(|graph| measure(graph, || CopyingRapidStore::new(FORM)))),
-        ("rapidstore", Box::new(|graph| measure(graph, || RapidStore::new(FORM)))),
-        ("livegraph plain", Box::new(|graph| measure(graph, || PlainLiveGraph::new(FORM)))),
-        ("livegraph versions", Box::new(|graph| measure(graph, || VersionedLiveGraph::new(FORM)))),
-        ("livegraph", Box::new(|graph| measure(graph, || LiveGraph::new(FORM)))),
-        ("livegraph, no filters", Box::new(|graph| measure(graph, without_filters))),
-        ("teseo plain", Box::new(|graph| measure(graph, || PlainTeseo::new(FORM)))),
-        ("teseo versions", Box::new(|graph| measure(graph, || VersionedTeseo::new(FORM)))),
-        ("teseo", Box::new(|graph| measure(graph, || Teseo::new(FORM)))),
-        ("sortledton plain", Box::new(|graph| measure(graph, || PlainSortledton::new(FORM)))),
-        ("sortledton versions", Box::new(|graph| measure(graph, || VersionedSortledton::new(FORM)))),
-        ("sortledton", Box::new(|graph| measure(graph, || Sortledton::new(FORM)))),
-        ("sortledton, no versions", Box::new(|graph| measure(graph, || UnversionedSortledton::new(FORM)))),
-    ];
-    for (name, block) in [("sortledton, |B| = 64", 64), ("sortledton, |B| = 1024", 1024)] {
-        let new = move || Sortledton::with_options(FORM, SortledtonOptions { block });
-        forms.push((name, Box::new(move |graph| measure(graph, new))));
-    }
-    for (name, options) in [
-        ("radix tree", options(ShortLists::Clustered, 0, true)),
-        ("c-art", options(ShortLists::Clustered, 0, false)),
-        ("c-art, vectors", options(ShortLists::Vectors, 256, false)),
-    ] {
-        forms.push((name, Box::new(move |graph| measure(graph, ablation(options)))));
-    }
-    let whole = AspenOptions::default();
-    for (name, options) in [
-        ("aspen, whole ids", AspenOptions { difference: false, ..whole }),
-        ("aspen, tree alone", AspenOptions { flat: false, ..whole }),
-    ] {
-        let new = move || Aspen::with_options(FORM, options);
-        forms.push((name, Box::new(move |graph| measure(graph, new))));
-    }
+    let mut forms = Forms(Vec::new());
+    forms.0.push(("csr", Box::new(fixed)));
+    for_each(&mut forms);
+    let mut forms = forms.0;
     forms.retain(|(name, _)| only.is_empty() || only.iter().any(|only| only == name));
     let mut measured = vec![Vec::new(); forms.len()];
     for _ in 0..rounds {

@@ -11,6 +11,7 @@ mod clock;
 pub mod csr;
 mod error;
 mod flat;
+pub mod forms;
 pub mod livegraph;
 mod merged;
 mod planted;

@@ -1,0 +1,136 @@
+//! Every container in the forms that the cost model of Su et al. (section 3.2) and the papers' ablations compare: for those who measure them.
+
+use hedgerow_core::DynamicGraph;
+
+use crate::GraphForm;
+use crate::adjlst::{Adjlst, PlainAdjlst, VersionedAdjlst};
+use crate::aspen::{Aspen, AspenOptions, CopyingAspen, PlainAspen};
+use crate::livegraph::{LiveGraph, LiveGraphOptions, PlainLiveGraph, VersionedLiveGraph};
+use crate::rapidstore::{CopyingRapidStore, PlainRapidStore, RapidStore, RapidStoreOptions, ShortLists};
+use crate::sortledton::{
+    PlainSortledton, Sortledton, SortledtonOptions, UnversionedSortledton, VersionedSortledton,
+};
+use crate::teseo::{PlainTeseo, Teseo, TeseoOptions, VersionedTeseo};
+
+/// What a form is of its container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormKind {
+    /// The structure alone, for one user at a time: T_p.
+    Plain,
+    /// With versions, for one user at a time: by that the amplification alpha.
+    Versions,
+    /// The whole container: by that the cost of its concurrency control, T_CC.
+    Whole,
+    /// The whole with other parameters than the paper's, or with a part switched off.
+    Variant,
+    /// The whole with another size of its blocks, of which the paper's is the default.
+    Block(usize),
+}
+
+/// What is done with each form, whatever its type.
+pub trait EachForm {
+    /// Called with a form, its container's name and its own, and how to make an empty graph.
+    fn form<G: DynamicGraph + 'static>(
+        &mut self,
+        container: &'static str,
+        name: &'static str,
+        kind: FormKind,
+        new: fn(GraphForm) -> G,
+    );
+}
+
+/// Calls `each` with all forms of all containers that change.
+pub fn for_each(each: &mut impl EachForm) {
+    use FormKind::{Plain, Variant, Versions, Whole};
+    each.form("adjlst", "adjlst plain", Plain, PlainAdjlst::new);
+    each.form("adjlst", "adjlst versions", Versions, VersionedAdjlst::new);
+    each.form("adjlst", "adjlst", Whole, Adjlst::new);
+    each.form("aspen", "aspen plain", Plain, PlainAspen::new);
+    each.form("aspen", "aspen versions", Versions, CopyingAspen::new);
+    each.form("aspen", "aspen", Whole, Aspen::new);
+    each.form("rapidstore", "rapidstore plain", Plain, PlainRapidStore::new);
+    each.form("rapidstore", "rapidstore versions", Versions, CopyingRapidStore::new);
+    each.form("rapidstore", "rapidstore", Whole, RapidStore::new);
+    each.form("livegraph", "livegraph plain", Plain, PlainLiveGraph::new);
+    each.form("livegraph", "livegraph versions", Versions, VersionedLiveGraph::new);
+    each.form("livegraph", "livegraph", Whole, LiveGraph::new);
+    each.form("livegraph", "livegraph, no filters", Variant, |form| {
+        LiveGraph::with_options(
+            form,
+            LiveGraphOptions { bloom_filters: false, ..LiveGraphOptions::default() },
+        )
+    });
+    each.form("teseo", "teseo plain", Plain, PlainTeseo::new);
+    each.form("teseo", "teseo versions", Versions, VersionedTeseo::new);
+    each.form("teseo", "teseo", Whole, Teseo::new);
+    each.form("sortledton", "sortledton plain", Plain, PlainSortledton::new);
+    each.form("sortledton", "sortledton versions", Versions, VersionedSortledton::new);
+    each.form("sortledton", "sortledton", Whole, Sortledton::new);
+    each.form("sortledton", "sortledton, no versions", Variant, UnversionedSortledton::new);
+    ablations(each);
+    blocks(each);
+}
+
+/// The switches of RapidStore's ablation and of Aspen's.
+fn ablations(each: &mut impl EachForm) {
+    use FormKind::Variant;
+    each.form("rapidstore", "rapidstore, radix tree", Variant, |form| {
+        let options =
+            RapidStoreOptions { longest_short: 0, leaf_per_key: true, ..RapidStoreOptions::default() };
+        RapidStore::with_options(form, options)
+    });
+    each.form("rapidstore", "rapidstore, c-art", Variant, |form| {
+        RapidStore::with_options(form, RapidStoreOptions { longest_short: 0, ..RapidStoreOptions::default() })
+    });
+    each.form("rapidstore", "rapidstore, c-art, vectors", Variant, |form| {
+        let options = RapidStoreOptions { short_lists: ShortLists::Vectors, ..RapidStoreOptions::default() };
+        RapidStore::with_options(form, options)
+    });
+    each.form("aspen", "aspen, whole ids", Variant, |form| {
+        Aspen::with_options(form, AspenOptions { difference: false, ..AspenOptions::default() })
+    });
+    each.form("aspen", "aspen, tree alone", Variant, |form| {
+        Aspen::with_options(form, AspenOptions { flat: false, ..AspenOptions::default() })
+    });
+}
+
+/// Sizes of blocks: ids in a block of Sortledton, in a leaf of RapidStore, between two heads of Aspen; words in a segment of Teseo.
+fn blocks(each: &mut impl EachForm) {
+    use FormKind::Block;
+    each.form("sortledton", "sortledton, |B| = 64", Block(64), |form| {
+        Sortledton::with_options(form, SortledtonOptions { block: 64 })
+    });
+    each.form("sortledton", "sortledton, |B| = 256", Block(256), |form| {
+        Sortledton::with_options(form, SortledtonOptions { block: 256 })
+    });
+    each.form("sortledton", "sortledton, |B| = 1024", Block(1024), |form| {
+        Sortledton::with_options(form, SortledtonOptions { block: 1024 })
+    });
+    each.form("rapidstore", "rapidstore, |B| = 64", Block(64), |form| {
+        RapidStore::with_options(form, RapidStoreOptions { segment: 64, ..RapidStoreOptions::default() })
+    });
+    each.form("rapidstore", "rapidstore, |B| = 256", Block(256), |form| {
+        RapidStore::with_options(form, RapidStoreOptions { segment: 256, ..RapidStoreOptions::default() })
+    });
+    each.form("rapidstore", "rapidstore, |B| = 1024", Block(1024), |form| {
+        RapidStore::with_options(form, RapidStoreOptions { segment: 1024, ..RapidStoreOptions::default() })
+    });
+    each.form("aspen", "aspen, |B| = 64", Block(64), |form| {
+        Aspen::with_options(form, AspenOptions { chunk: 64, ..AspenOptions::default() })
+    });
+    each.form("aspen", "aspen, |B| = 256", Block(256), |form| {
+        Aspen::with_options(form, AspenOptions { chunk: 256, ..AspenOptions::default() })
+    });
+    each.form("aspen", "aspen, |B| = 1024", Block(1024), |form| {
+        Aspen::with_options(form, AspenOptions { chunk: 1024, ..AspenOptions::default() })
+    });
+    each.form("teseo", "teseo, |B| = 4096", Block(4096), |form| {
+        Teseo::with_options(form, TeseoOptions { segment: 4096, ..TeseoOptions::default() })
+    });
+    each.form("teseo", "teseo, |B| = 256", Block(256), |form| {
+        Teseo::with_options(form, TeseoOptions { segment: 256, ..TeseoOptions::default() })
+    });
+    each.form("teseo", "teseo, |B| = 1024", Block(1024), |form| {
+        Teseo::with_options(form, TeseoOptions { segment: 1024, ..TeseoOptions::default() })
+    });
+}
