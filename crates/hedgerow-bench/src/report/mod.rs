@@ -1,12 +1,14 @@
 //! Self-contained HTML pages with tables and SVG curves.
 
 mod html;
+mod radar;
 mod svg;
 
 #[cfg(test)]
 mod tests;
 
 use html::escape;
+pub(crate) use radar::Radar;
 pub(crate) use svg::{Bars, Chart, Mark, Series};
 
 /// A page under construction.
@@ -15,7 +17,8 @@ pub(crate) struct Page {
 }
 
 const STYLE: &str = "body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;\
-color:#222;background:#fff}h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}table{border-collapse:collapse}\
+color:#222;background:#fff}h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}h3{font-size:1rem;\
+margin-top:1.6rem}table{border-collapse:collapse}\
 td,th{padding:.25rem .8rem .25rem 0;text-align:left;border-bottom:1px solid #ddd}svg{width:100%;height:auto}";
 
 impl Page {
@@ -37,6 +40,23 @@ impl Page {
     /// Adds a heading.
     pub(crate) fn heading(&mut self, text: &str) {
         self.html += &format!("<h2>{}</h2>\n", escape(text));
+    }
+
+    /// Adds a heading below those.
+    pub(crate) fn subheading(&mut self, text: &str) {
+        self.html += &format!("<h3>{}</h3>\n", escape(text));
+    }
+
+    /// Adds a drawing without a title, as the charts make them.
+    pub(crate) fn drawing(&mut self, svg: &str) {
+        self.html += svg;
+    }
+
+    /// Adds what `body` adds, hidden under a line of text until a reader opens it.
+    pub(crate) fn details(&mut self, summary: &str, body: impl FnOnce(&mut Page)) {
+        self.html += &format!("<details><summary>{}</summary>\n", escape(summary));
+        body(self);
+        self.html += "</details>\n";
     }
 
     /// Adds a chart of curves under its title.

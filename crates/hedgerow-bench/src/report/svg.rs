@@ -5,13 +5,18 @@ use std::fmt::Write;
 use super::html::escape;
 use crate::figures::range;
 
-const WIDTH: f64 = 860.0;
-const HEIGHT: f64 = 260.0;
+pub(super) const WIDTH: f64 = 860.0;
+pub(super) const HEIGHT: f64 = 260.0;
 const LEFT: f64 = 80.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = 40.0;
-const COLORS: [&str; 4] = ["#2a6f97", "#bc4b51", "#5b8e7d", "#8a5a9e"];
+const COLORS: [&str; 12] = [
+    "#2a6f97", "#bc4b51", "#5b8e7d", "#8a5a9e", "#d08c3c", "#444444", "#4fb0c6", "#c77dba", "#8aa83a",
+    "#7a5230", "#d9a5a5", "#5566cc",
+];
+/// Names of the legend in a row, where there are more than fit beside the unit.
+const LEGEND_ROW: usize = 6;
 
 /// A curve.
 pub(crate) struct Series {
@@ -72,7 +77,7 @@ impl Chart {
         let y_max = ceiling(range(&ys).1);
         let x = |v: f64| LEFT + v / x_max * (WIDTH - LEFT - RIGHT);
         let y = |v: f64| HEIGHT - BOTTOM - v / y_max * (HEIGHT - TOP - BOTTOM);
-        let mut svg = open(&self.title);
+        let mut svg = open(&self.title, self.series.len());
         for i in 0..=4 {
             let share = f64::from(i) / 4.0;
             rule(&mut svg, y(y_max * share), &number(y_max * share));
@@ -88,10 +93,10 @@ impl Chart {
             mark_at(&mut svg, x(mark.at), &mark.what, i % 2 == 0);
         }
         for (i, series) in self.series.iter().enumerate() {
-            let color = COLORS[i % COLORS.len()];
+            let color = color(i);
             let points: Vec<(f64, f64)> = series.points.iter().map(|&(px, py)| (x(px), y(py))).collect();
             curve(&mut svg, &points, color);
-            legend(&mut svg, i, color, &series.name);
+            legend(&mut svg, i, self.series.len(), &series.name);
         }
         let middle = (LEFT + WIDTH - RIGHT) / 2.0;
         let _ = write!(svg, "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">", HEIGHT - 6.0);
@@ -126,7 +131,7 @@ impl Bars {
             self.groups.iter().flat_map(|(_, v)| v).copied().filter(|v| v.is_finite()).collect();
         let max = ceiling(range(&values).1);
         let y = |v: f64| HEIGHT - BOTTOM - v / max * (HEIGHT - TOP - BOTTOM);
-        let mut svg = open(&self.title);
+        let mut svg = open(&self.title, self.kinds.len());
         for i in 0..=4 {
             let value = max * f64::from(i) / 4.0;
             rule(&mut svg, y(value), &number(value));
@@ -138,7 +143,7 @@ impl Bars {
             for (k, &value) in values.iter().enumerate().filter(|(_, v)| v.is_finite()) {
                 let (x, top) = (from + group_width * 0.1 + bar_width * k as f64, y(value));
                 let (width, height) = (bar_width - 2.0, HEIGHT - BOTTOM - top);
-                let color = COLORS[k % COLORS.len()];
+                let color = color(k);
                 let _ = write!(
                     svg,
                     "<rect x=\"{x:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{color}\">\
@@ -155,18 +160,35 @@ impl Bars {
             );
         }
         for (k, kind) in self.kinds.iter().enumerate() {
-            legend(&mut svg, k, COLORS[k % COLORS.len()], kind);
+            legend(&mut svg, k, self.kinds.len(), kind);
         }
         let _ = write!(svg, "<text x=\"4\" y=\"14\">{}</text>", escape(&self.unit));
         svg + "</svg>\n"
     }
 }
 
-fn open(title: &str) -> String {
-    format!(
-        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-size=\"11\" fill=\"#444\" role=\"img\" aria-label=\"{}\">",
+/// The color of the `i`-th curve or kind.
+pub(super) fn color(i: usize) -> &'static str {
+    COLORS[i % COLORS.len()]
+}
+
+/// Begins a chart with so many names in its legend.
+pub(super) fn open(title: &str, names: usize) -> String {
+    let above = above(names);
+    let mut svg = String::new();
+    let _ = write!(
+        svg,
+        "<svg viewBox=\"0 {} {WIDTH} {}\" font-size=\"11\" fill=\"#444\" role=\"img\" aria-label=\"{}\">",
+        0.0 - above,
+        HEIGHT + above,
         escape(title)
-    )
+    );
+    svg
+}
+
+/// The height of the rows of the legend that do not fit beside the unit.
+fn above(names: usize) -> f64 {
+    if names <= 4 { 0.0 } else { 14.0 * names.div_ceil(LEGEND_ROW) as f64 }
 }
 
 /// A line through points, and the points: a curve of one point is a dot.
@@ -200,10 +222,14 @@ fn rule(svg: &mut String, y: f64, label: &str) {
     let _ = write!(svg, "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>", LEFT - 6.0, y + 4.0);
 }
 
-fn legend(svg: &mut String, i: usize, color: &str, name: &str) {
-    let x = LEFT + 120.0 + 170.0 * i as f64;
-    let _ = write!(svg, "<rect x=\"{x}\" y=\"5\" width=\"10\" height=\"10\" fill=\"{color}\"/>");
-    let _ = write!(svg, "<text x=\"{}\" y=\"14\">{}</text>", x + 14.0, escape(name));
+/// The `i`-th of so many names: few beside the unit, many in rows above it.
+pub(super) fn legend(svg: &mut String, i: usize, names: usize, name: &str) {
+    let (x, y) = match names {
+        0..=4 => (LEFT + 120.0 + 170.0 * i as f64, 5.0),
+        _ => (4.0 + 142.0 * (i % LEGEND_ROW) as f64, 5.0 - above(names) + 14.0 * (i / LEGEND_ROW) as f64),
+    };
+    let _ = write!(svg, "<rect x=\"{x}\" y=\"{y}\" width=\"10\" height=\"10\" fill=\"{}\"/>", color(i));
+    let _ = write!(svg, "<text x=\"{}\" y=\"{}\">{}</text>", x + 14.0, y + 9.0, escape(name));
 }
 
 /// The next round number at or above `v`; 1 where there is none.
@@ -217,7 +243,7 @@ fn ceiling(v: f64) -> f64 {
 }
 
 /// A number of about three digits.
-fn number(v: f64) -> String {
+pub(super) fn number(v: f64) -> String {
     match v.abs() {
         a if a >= 1e6 => {
             format!("{:.4}", v / 1e6).trim_end_matches('0').trim_end_matches('.').to_owned() + " M"

@@ -15,13 +15,13 @@ use hedgerow_workload::rng::Rng;
 use super::load::{self, Mode};
 use super::views;
 use super::work::{Engine, Work};
+use crate::engines::ITERATIONS;
 use crate::failure::Result;
 use crate::figures::geomean;
 use crate::record::{Metric, Recorder};
 
 /// Searches per measurement: their mean, since a search's time depends on its source.
 const SOURCES: usize = 8;
-pub(super) const ITERATIONS: u32 = 10;
 /// Scores of the store and of the CSR are added up in another order.
 const RELATIVE: f64 = 1e-9;
 
@@ -59,7 +59,7 @@ fn kernels(work: &Work<'_>) -> Vec<&'static Kernel> {
 }
 
 /// Vertices with edges, drawn at random from a fixed seed.
-pub(super) fn sources(csr: &Csr) -> Vec<VertexId> {
+pub(crate) fn sources(csr: &Csr) -> Vec<VertexId> {
     let mut rng = Rng::new(1);
     let draw = || VertexId(rng.below(csr.vertex_bound() as u64) as u32);
     std::iter::repeat_with(draw).filter(|&v| csr.degree(v, Direction::Out) > 0).take(SOURCES).collect()

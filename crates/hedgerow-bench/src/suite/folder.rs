@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::failure::{Context, Result};
 
 /// Creates the folder of `path` if it is absent.
-pub(super) fn make_folder_of(path: &Path) -> Result<()> {
+pub(crate) fn make_folder_of(path: &Path) -> Result<()> {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => {
             std::fs::create_dir_all(folder).context(folder.display())

@@ -27,14 +27,16 @@ mod work;
 use crate::failure::Result;
 use crate::record::Recorder;
 
-pub(crate) use links::{LinkBenchOptions, run as linkbench};
+pub(crate) use analytics::sources;
+pub(crate) use folder::make_folder_of;
+pub(crate) use links::{LinkBenchOptions, records as linkbench_records, run as linkbench};
 pub(crate) use memory::{MemoryOptions, run_child as memory_child};
 pub(crate) use page::write as report;
 pub(crate) use reads::{ReadsOptions, run as reads};
+pub(crate) use side_by_side::{Measured, check_count, edges, form, open, timed};
 pub(crate) use stream::{StreamOptions, run as stream};
 pub(crate) use vertices::{VertexMemoryOptions, run_child as vertex_memory_child};
-pub(crate) use work::SuiteOptions;
-use work::Work;
+pub(crate) use work::{Engine, SuiteOptions, Work};
 
 /// Kernels on a live snapshot and on a CSR.
 pub(crate) fn analytics(options: &SuiteOptions) -> Result<()> {
@@ -108,8 +110,20 @@ fn run(
     options: &SuiteOptions,
     body: impl FnOnce(&Work<'_>, &mut Recorder) -> Result<()>,
 ) -> Result<()> {
+    with_work(options, |work| {
+        let mut recorder = Recorder::new(suite, work.graph.name.clone(), options.json.as_deref())?;
+        body(work, &mut recorder)?;
+        match &options.report {
+            Some(path) => page::write_records(recorder.records(), path),
+            None => Ok(()),
+        }
+    })
+}
+
+/// Calls `body` with the graph of these options in the order of ingestion, and with as many threads for kernels as they say. Does nothing
+/// where the graph is absent and not required, which the loader says.
+pub(crate) fn with_work(options: &SuiteOptions, body: impl FnOnce(&Work<'_>) -> Result<()>) -> Result<()> {
     rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
-    // A graph that is absent and not required: the loader has said so.
     let Some(mut graph) = options.graph.load()? else { return Ok(()) };
     if graph.edges.is_empty() {
         return Err(format!("{} has no edges", graph.name).into());
@@ -124,10 +138,5 @@ fn run(
         graph.name.push_str(" weighted");
     }
     let per_edge = if graph.directed { 1.0 } else { 2.0 };
-    let mut recorder = Recorder::new(suite, graph.name.clone(), options.json.as_deref())?;
-    body(&Work { options, graph, per_edge }, &mut recorder)?;
-    match &options.report {
-        Some(path) => page::write_records(recorder.records(), path),
-        None => Ok(()),
-    }
+    body(&Work { options, graph, per_edge })
 }

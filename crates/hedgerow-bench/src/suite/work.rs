@@ -12,7 +12,7 @@ use crate::reference::csr_of;
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Engine {
+pub(crate) enum Engine {
     /// The store.
     Hedgerow,
     /// A plain static CSR under the same kernels.
@@ -38,7 +38,7 @@ impl Engine {
     }
 
     /// Its name in figures.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Engine::Hedgerow => "hedgerow",
             Engine::Csr => "csr",
@@ -57,64 +57,64 @@ impl Engine {
 pub(crate) struct SuiteOptions {
     /// The graph: kron:S[:EF], uniform:S[:EF], file:PATH[:FORMAT], data:NAME
     #[arg(long, default_value = "kron:18", value_name = "G")]
-    pub(super) graph: GraphSpec,
+    pub(crate) graph: GraphSpec,
     /// The engines to measure. With a container of the lab among them the suites insert, ops and analytics measure all side by
     /// side, by the same loops
     #[arg(long, value_enum, value_delimiter = ',', default_value = "hedgerow,csr")]
-    pub(super) engines: Vec<Engine>,
+    pub(crate) engines: Vec<Engine>,
     /// Threads of the kernels, and the most writers [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(super) threads: Option<u16>,
+    pub(crate) threads: Option<u16>,
     /// Measurements of each figure
     #[arg(long, default_value_t = 3, value_name = "R", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(super) repeat: u16,
+    pub(crate) repeat: u16,
     /// Give each edge a weight of 1 to 255, by its ends
     #[arg(long)]
-    pub(super) weighted: bool,
+    pub(crate) weighted: bool,
     /// Only metrics whose names begin with one of these, where the suite can leave others out
     #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
-    pub(super) only: Vec<String>,
+    pub(crate) only: Vec<String>,
     /// Write one JSON object per figure to this file, or to the standard output
     #[arg(long, value_name = "FILE|-")]
-    pub(super) json: Option<PathBuf>,
+    pub(crate) json: Option<PathBuf>,
     /// Write an HTML page with plots to this file
     #[arg(long, value_name = "FILE")]
-    pub(super) report: Option<PathBuf>,
+    pub(crate) report: Option<PathBuf>,
     /// Where suites that need files put them; removed at the end
     #[arg(long, default_value = "target/bench", value_name = "DIR")]
-    pub(super) dir: PathBuf,
+    pub(crate) dir: PathBuf,
 }
 
 impl SuiteOptions {
-    pub(super) fn has(&self, engine: Engine) -> bool {
+    pub(crate) fn has(&self, engine: Engine) -> bool {
         self.engines.contains(&engine)
     }
 
     /// Whether a container of the lab is measured.
-    pub(super) fn has_container(&self) -> bool {
+    pub(crate) fn has_container(&self) -> bool {
         self.engines.iter().any(|engine| engine.is_container())
     }
 
-    pub(super) fn threads(&self) -> usize {
+    pub(crate) fn threads(&self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         self.threads.map_or_else(all, usize::from)
     }
 
-    pub(super) fn wants(&self, metric: &str) -> bool {
+    pub(crate) fn wants(&self, metric: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|prefix| metric.starts_with(prefix.as_str()))
     }
 
-    pub(super) fn repeat(&self) -> usize {
+    pub(crate) fn repeat(&self) -> usize {
         usize::from(self.repeat)
     }
 }
 
 /// A graph whose edges are in the order of ingestion: by time, or else in a seeded random order.
-pub(super) struct Work<'a> {
-    pub(super) options: &'a SuiteOptions,
-    pub(super) graph: LoadedGraph,
+pub(crate) struct Work<'a> {
+    pub(crate) options: &'a SuiteOptions,
+    pub(crate) graph: LoadedGraph,
     /// Directed edges per given edge: two of an undirected one.
-    pub(super) per_edge: f64,
+    pub(crate) per_edge: f64,
 }
 
 /// Reads of one kind that are timed together, at most.
@@ -122,16 +122,16 @@ const READS: usize = 1 << 20;
 
 impl Work<'_> {
     /// How many reads of one kind are timed together: of a graph with few edges some for each.
-    pub(super) fn reads(&self) -> usize {
+    pub(crate) fn reads(&self) -> usize {
         READS.min(self.graph.edges.len() * 8)
     }
 
-    pub(super) fn csr(&self) -> Result<Csr> {
+    pub(crate) fn csr(&self) -> Result<Csr> {
         csr_of(&self.graph)
     }
 
     /// The edges in order, each once: of a file that repeats them, where they come first.
-    pub(super) fn distinct_edges(&self) -> Cow<'_, [(u32, u32)]> {
+    pub(crate) fn distinct_edges(&self) -> Cow<'_, [(u32, u32)]> {
         let edges = &self.graph.edges;
         if self.graph.keys.is_none() {
             return Cow::Borrowed(edges);

@@ -18,7 +18,7 @@ mod store;
 use super::recovery::stores::Place;
 use crate::failure::{Context, Result};
 use crate::figures::percentile;
-use crate::record::{Metric, Recorder};
+use crate::record::{Metric, Record, Recorder};
 use clients::{Loaded, Round};
 pub use requests::agrees;
 use requests::load;
@@ -57,9 +57,21 @@ pub(crate) struct LinkBenchOptions {
     dir: PathBuf,
 }
 
+impl LinkBenchOptions {
+    /// Rounds of so many requests on so many nodes, with stores below `dir`.
+    pub(crate) fn of(nodes: u64, requests: u64, clients: Vec<u16>, repeat: u16, dir: PathBuf) -> Self {
+        LinkBenchOptions { nodes, requests, clients, repeat, engines: Vec::new(), json: None, dir }
+    }
+}
+
 /// Runs the suite on the store and these engines.
 pub(crate) fn run(options: &LinkBenchOptions, rivals: &[Rival]) -> Result<()> {
-    let Some(folder) = require_data(FOLDER, "LinkBench")? else { return Ok(()) };
+    records(options, rivals).map(drop)
+}
+
+/// As [`run`], with what was recorded; none without the files of the workload.
+pub(crate) fn records(options: &LinkBenchOptions, rivals: &[Rival]) -> Result<Vec<Record>> {
+    let Some(folder) = require_data(FOLDER, "LinkBench")? else { return Ok(Vec::new()) };
     let engines = chosen(options, rivals)?;
     let place = Place::new(&options.dir, "linkbench")?;
     let (nodes, requests) = COMPARED;
@@ -75,7 +87,7 @@ pub(crate) fn run(options: &LinkBenchOptions, rivals: &[Rival]) -> Result<()> {
         let stores = open(&bench, engines, &place, durable)?;
         measure(options, &bench, &stores, durable, &mut recorder)?;
     }
-    Ok(())
+    Ok(recorder.records().to_vec())
 }
 
 fn chosen(options: &LinkBenchOptions, rivals: &[Rival]) -> Result<Vec<Rival>> {

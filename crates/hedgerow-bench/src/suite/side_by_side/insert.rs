@@ -2,12 +2,13 @@
 
 use std::time::Instant;
 
-use hedgerow_core::{DynamicGraph, Topology};
-
-use super::super::work::Work;
-use super::edges::{Edge, insert_vertices};
+use super::super::work::{Engine, Work};
+use super::edges::form;
 use super::measured::Measured;
-use crate::failure::{Failure, Result};
+use super::open::open;
+use super::threads::timed;
+use crate::engines::{Edge, Share, Subject};
+use crate::failure::Result;
 
 /// Batch sizes in edges as given.
 const BATCHES: [usize; 2] = [1_000, 100_000];
@@ -30,83 +31,57 @@ pub(super) fn build(work: &Work<'_>, measured: &mut Measured) -> Result<()> {
 }
 
 /// Single edges by one and more writers, and batches by one.
-pub(super) fn all<G: DynamicGraph>(
-    work: &Work<'_>,
-    edges: &[Edge],
-    name: &'static str,
-    new: impl Fn() -> Result<G>,
-    measured: &mut Measured,
-) -> Result<()> {
+pub(super) fn all(work: &Work<'_>, edges: &[Edge], engine: Engine, measured: &mut Measured) -> Result<()> {
+    let name = engine.name();
     let count = directed(work, edges.len());
-    let empty = || -> Result<G> {
-        let engine = new()?;
-        insert_vertices(work, &engine)?;
-        Ok(engine)
+    let empty = || -> Result<Box<dyn Subject>> {
+        let subject = open(engine, form(work))?;
+        subject.insert_vertices(work.graph.vertices)?;
+        Ok(subject)
     };
     for writers in 1..=work.options.threads() {
-        let engine = empty()?;
-        let seconds = single(&engine, edges, writers)?;
+        let subject = empty()?;
+        let seconds = timed(writers, |nth| subject.insert(Share::of(edges, nth, writers)))?;
         measured.add(name, "single.edges_per_s", UNIT, writers, count / seconds);
         // Before a snapshot is opened: that of the store keeps a view.
-        let bytes = engine.memory_bytes() as f64 / count;
-        check_count(&engine, edges, name)?;
+        let bytes = subject.memory_bytes() as f64 / count;
+        check_count(&*subject, edges.len(), name)?;
         if writers == 1 {
             measured.add(name, "accounted_bytes_per_edge.loaded", "bytes", 1, bytes);
-            removals(work, &engine, &edges[..edges.len() / 10], name, measured)?;
+            removals(work, &*subject, &edges[..edges.len() / 10], name, measured)?;
         }
     }
     for size in BATCHES {
-        let engine = empty()?;
+        let subject = empty()?;
         let begun = Instant::now();
-        edges.chunks(size).try_for_each(|batch| engine.insert_edges(batch))?;
+        edges.chunks(size).try_for_each(|batch| subject.insert_batch(batch))?;
         let rate = count / begun.elapsed().as_secs_f64();
         measured.add(name, format!("batch_{size}.edges_per_s"), UNIT, 1, rate);
-        check_count(&engine, edges, name)?;
+        check_count(&*subject, edges.len(), name)?;
     }
     Ok(())
 }
 
-fn check_count<G: DynamicGraph>(engine: &G, edges: &[Edge], name: &str) -> Result<()> {
-    let found = engine.snapshot()?.edge_count();
-    if found == edges.len() as u64 {
+/// A figure of an engine that has lost edges is no figure.
+pub(crate) fn check_count(subject: &dyn Subject, expected: usize, name: &str) -> Result<()> {
+    let found = subject.snapshot()?.edge_count();
+    if found == expected as u64 {
         return Ok(());
     }
-    Err(format!("{name}: {found} edges after {} were written", edges.len()).into())
-}
-
-/// The seconds that single edges take, shared out among writers.
-fn single<G: DynamicGraph>(engine: &G, edges: &[Edge], writers: usize) -> Result<f64> {
-    let begun = Instant::now();
-    let write = |writer: usize| -> Result<()> {
-        for &(src, dst, weight) in edges.iter().skip(writer).step_by(writers) {
-            engine.insert_edge(src, dst, weight)?;
-        }
-        Ok(())
-    };
-    let write = &write;
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..writers).map(|writer| scope.spawn(move || write(writer))).collect();
-        let failed = |_| -> Failure { "a writer panicked".into() };
-        threads.into_iter().try_for_each(|thread| thread.join().map_err(failed)?)
-    })?;
-    Ok(begun.elapsed().as_secs_f64())
+    Err(format!("{name}: {found} edges after {expected} were written").into())
 }
 
 /// Removes single edges and inserts them again.
-fn removals<G: DynamicGraph>(
+fn removals(
     work: &Work<'_>,
-    engine: &G,
+    subject: &dyn Subject,
     edges: &[Edge],
     name: &'static str,
     measured: &mut Measured,
 ) -> Result<()> {
     let begun = Instant::now();
-    for &(src, dst, _) in edges {
-        engine.remove_edge(src, dst)?;
-    }
-    for &(src, dst, weight) in edges {
-        engine.insert_edge(src, dst, weight)?;
-    }
+    subject.remove(Share::all(edges))?;
+    subject.insert(Share::all(edges))?;
     let rate = directed(work, 2 * edges.len()) / begun.elapsed().as_secs_f64();
     measured.add(name, "remove_and_insert.edges_per_s", UNIT, 1, rate);
     Ok(())

@@ -14,10 +14,10 @@ struct Of {
 
 /// The measurements of each figure, in the order in which they first came.
 #[derive(Debug, Default)]
-pub(super) struct Measured(Vec<(Of, Vec<f64>)>);
+pub(crate) struct Measured(Vec<(Of, Vec<f64>)>);
 
 impl Measured {
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         engine: &'static str,
         metric: impl Into<String>,
@@ -36,12 +36,12 @@ impl Measured {
     }
 
     /// Adds those of another round.
-    pub(super) fn extend(&mut self, round: Measured) {
+    pub(crate) fn extend(&mut self, round: Measured) {
         round.0.into_iter().for_each(|(of, values)| self.push(of, values));
     }
 
     /// Records all, each as a ratio to the CSR where that was measured too.
-    pub(super) fn record(&self, recorder: &mut Recorder) -> Result<()> {
+    pub(crate) fn record(&self, recorder: &mut Recorder) -> Result<()> {
         for (of, values) in &self.0 {
             let reference = |(other, _): &&(Of, Vec<f64>)| *other == Of { engine: "csr", ..of.clone() };
             let reference = self.0.iter().find(reference).map(|(_, values)| values.as_slice());

@@ -1,0 +1,106 @@
+//! The kernels that all engines run, and what they answer.
+
+use hedgerow_core::{GraphSnapshot, VertexId};
+use hedgerow_kernels::{
+    BfsConfig, PageRankConfig, SsspConfig, bfs, label_propagation, local_clustering, pagerank, sssp,
+    triangle_count, wcc,
+};
+
+use crate::failure::Result;
+
+/// Iterations of PageRank and of label propagation.
+pub(crate) const ITERATIONS: u32 = 10;
+/// Scores are added up in another order on each engine.
+const RELATIVE: f64 = 1e-9;
+
+/// A kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kernel {
+    Bfs,
+    PageRank,
+    Sssp,
+    Wcc,
+    Triangles,
+    Clustering,
+    Labels,
+}
+
+impl Kernel {
+    /// All of them.
+    pub(crate) const ALL: [Kernel; 7] = [
+        Kernel::Bfs,
+        Kernel::PageRank,
+        Kernel::Sssp,
+        Kernel::Wcc,
+        Kernel::Triangles,
+        Kernel::Clustering,
+        Kernel::Labels,
+    ];
+
+    /// Its name in figures.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kernel::Bfs => "bfs",
+            Kernel::PageRank => "pr",
+            Kernel::Sssp => "sssp",
+            Kernel::Wcc => "wcc",
+            Kernel::Triangles => "tc",
+            Kernel::Clustering => "lcc",
+            Kernel::Labels => "cdlp",
+        }
+    }
+
+    /// Whether it searches from a source, and so is run from several.
+    pub(crate) fn has_source(self) -> bool {
+        matches!(self, Kernel::Bfs | Kernel::Sssp)
+    }
+
+    /// Runs it on a snapshot: a search from each of the sources, with the answer of the last one.
+    pub(crate) fn run<S: GraphSnapshot>(self, snapshot: &S, sources: &[VertexId]) -> Result<Answer> {
+        Ok(match self {
+            Kernel::Bfs => {
+                let mut hops = Vec::new();
+                for &source in sources {
+                    hops = bfs(snapshot, source, &BfsConfig::default())?;
+                }
+                Answer::Ids(hops)
+            }
+            Kernel::Sssp => {
+                let mut distances = Vec::new();
+                for &source in sources {
+                    distances = sssp(snapshot, source, &SsspConfig::default())?;
+                }
+                Answer::Values(distances)
+            }
+            Kernel::PageRank => {
+                let config = PageRankConfig { iterations: ITERATIONS, ..PageRankConfig::default() };
+                Answer::Values(pagerank(snapshot, &config)?)
+            }
+            Kernel::Wcc => Answer::Ids(wcc(snapshot)?),
+            Kernel::Triangles => Answer::Count(triangle_count(snapshot)?),
+            Kernel::Clustering => Answer::Values(local_clustering(snapshot)?),
+            Kernel::Labels => Answer::Ids(label_propagation(snapshot, ITERATIONS)?),
+        })
+    }
+}
+
+/// What a kernel answers: the same on each engine, but for the last digits of scores.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Answer {
+    Ids(Vec<u32>),
+    Values(Vec<f64>),
+    Count(u64),
+}
+
+impl Answer {
+    /// Whether they are the same, but for the last digits of scores.
+    pub(crate) fn agrees_with(&self, other: &Answer) -> bool {
+        let close = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= RELATIVE * a.abs().max(b.abs());
+        match (self, other) {
+            (Answer::Values(mine), Answer::Values(others)) => {
+                mine.len() == others.len() && mine.iter().zip(others).all(close)
+            }
+            _ => self == other,
+        }
+    }
+}

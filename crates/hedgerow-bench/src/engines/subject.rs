@@ -1,0 +1,209 @@
+//! Engines of any type behind one trait. Each of its methods makes many operations, which are compiled for the engine: so a call through
+//! the trait costs nothing beside them, and what measures engines is compiled once.
+
+use std::hint::black_box;
+use std::ops::ControlFlow;
+
+use hedgerow_core::{
+    Block, Capability, Direction, DynamicGraph, GraphSnapshot, LocalVertex, SubgraphId, Update, VertexId,
+};
+
+use super::kernel::{Answer, Kernel};
+use crate::failure::Result;
+
+/// An edge with its weight, 1 where the work has none.
+pub(crate) type Edge = (VertexId, VertexId, f64);
+
+/// How many neighbours a read met, and the sum of their ids: the same on each engine.
+pub(crate) type Sum = (usize, u64);
+
+/// Vertices inserted by one transaction.
+const VERTEX_BATCH: usize = 1 << 16;
+
+/// Edges that fall to one of several threads: every so-and-so-many-th.
+#[derive(Clone, Copy)]
+pub(crate) struct Share<'a> {
+    edges: &'a [Edge],
+    first: usize,
+    step: usize,
+}
+
+impl<'a> Share<'a> {
+    /// All of them.
+    pub(crate) fn all(edges: &'a [Edge]) -> Share<'a> {
+        Share { edges, first: 0, step: 1 }
+    }
+
+    /// Those of thread `nth` of `threads`, at least 1.
+    pub(crate) fn of(edges: &'a [Edge], nth: usize, threads: usize) -> Share<'a> {
+        Share { edges, first: nth, step: threads.max(1) }
+    }
+
+    fn iter(self) -> impl Iterator<Item = &'a Edge> {
+        self.edges.iter().skip(self.first).step_by(self.step)
+    }
+}
+
+/// A graph that changes, of any type.
+pub(crate) trait Subject: Sync {
+    /// Whether it cannot do this.
+    fn lacks(&self, capability: Capability) -> bool;
+    /// Inserts the vertices `0..count`, many to a transaction.
+    fn insert_vertices(&self, count: usize) -> Result<()>;
+    /// Inserts edges, each in a transaction of its own.
+    fn insert(&self, edges: Share<'_>) -> Result<()>;
+    /// Removes edges, each in a transaction of its own.
+    fn remove(&self, edges: Share<'_>) -> Result<()>;
+    /// Inserts edges in one transaction.
+    fn insert_batch(&self, edges: &[Edge]) -> Result<()>;
+    /// As [`DynamicGraph::memory_bytes`].
+    fn memory_bytes(&self) -> usize;
+    /// Opens a snapshot.
+    fn snapshot(&self) -> Result<Box<dyn Reader>>;
+}
+
+/// A snapshot of any type.
+pub(crate) trait Reader: Sync {
+    /// The number of edges.
+    fn edge_count(&self) -> u64;
+    /// How many of the edges there are.
+    fn search(&self, edges: &[(VertexId, VertexId)]) -> usize;
+    /// The weight of an edge, if there is one.
+    fn weight(&self, edge: (VertexId, VertexId)) -> Option<f64>;
+    /// How many of the ids are vertices.
+    fn contains(&self, vertices: &[VertexId]) -> usize;
+    /// The sum of the degrees.
+    fn degrees(&self, vertices: &[VertexId]) -> usize;
+    /// Reads all lists in order, block by block.
+    fn scan(&self) -> Result<Sum>;
+    /// Reads the lists of these vertices.
+    fn visit(&self, vertices: &[VertexId]) -> Result<Sum>;
+    /// Reads the lists of these vertices, and those of the first `followed` neighbours of each.
+    fn two_hops(&self, vertices: &[VertexId], followed: usize) -> Result<Sum>;
+    /// Runs a kernel.
+    fn run(&self, kernel: Kernel, sources: &[VertexId]) -> Result<Answer>;
+}
+
+/// A graph as a subject.
+pub(crate) fn subject<G: DynamicGraph + 'static>(graph: G) -> Box<dyn Subject> {
+    Box::new(Held(graph))
+}
+
+struct Held<G>(G);
+
+impl<G: DynamicGraph> Subject for Held<G> {
+    fn lacks(&self, capability: Capability) -> bool {
+        G::LACKS.contains(&capability)
+    }
+
+    fn insert_vertices(&self, count: usize) -> Result<()> {
+        let vertices: Vec<Update> = (0..count as u32).map(|v| Update::InsertVertex(VertexId(v))).collect();
+        for batch in vertices.chunks(VERTEX_BATCH) {
+            self.0.write(batch)?;
+        }
+        Ok(())
+    }
+
+    fn insert(&self, edges: Share<'_>) -> Result<()> {
+        for &(src, dst, weight) in edges.iter() {
+            self.0.insert_edge(src, dst, weight)?;
+        }
+        Ok(())
+    }
+
+    fn remove(&self, edges: Share<'_>) -> Result<()> {
+        for &(src, dst, _) in edges.iter() {
+            self.0.remove_edge(src, dst)?;
+        }
+        Ok(())
+    }
+
+    fn insert_batch(&self, edges: &[Edge]) -> Result<()> {
+        Ok(self.0.insert_edges(edges)?)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.0.memory_bytes()
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Reader>> {
+        Ok(Box::new(Opened(self.0.snapshot()?)))
+    }
+}
+
+struct Opened<S>(S);
+
+impl<S: GraphSnapshot> Reader for Opened<S> {
+    fn edge_count(&self) -> u64 {
+        self.0.edge_count()
+    }
+
+    fn search(&self, edges: &[(VertexId, VertexId)]) -> usize {
+        edges.iter().filter(|edge| self.0.search_edge(edge.0, edge.1).is_some()).count()
+    }
+
+    fn weight(&self, (src, dst): (VertexId, VertexId)) -> Option<f64> {
+        self.0.search_edge(src, dst)
+    }
+
+    fn contains(&self, vertices: &[VertexId]) -> usize {
+        vertices.iter().filter(|&&v| self.0.contains(v)).count()
+    }
+
+    fn degrees(&self, vertices: &[VertexId]) -> usize {
+        vertices.iter().map(|&v| self.0.degree(v, Direction::Out)).sum()
+    }
+
+    fn scan(&self) -> Result<Sum> {
+        let (mut read, mut total) = (0, 0u64);
+        let end = SubgraphId(self.0.vertex_bound().div_ceil(64) as u32);
+        self.0.scan(SubgraphId(0)..end, Direction::Out, |_, block| {
+            for local in (0..64).map(LocalVertex) {
+                let _ = block.for_each_run(local, |run| {
+                    read += run.len();
+                    total = total.wrapping_add(ids(run));
+                    ControlFlow::Continue(())
+                });
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok((read, black_box(total)))
+    }
+
+    fn visit(&self, vertices: &[VertexId]) -> Result<Sum> {
+        visit(&self.0, vertices.iter().copied())
+    }
+
+    fn two_hops(&self, vertices: &[VertexId], followed: usize) -> Result<Sum> {
+        let (mut read, mut total) = (0, 0u64);
+        let mut first = Vec::new();
+        for &v in vertices {
+            first.clear();
+            self.0.visit([v], Direction::Out, |_, run| first.extend_from_slice(run))?;
+            // The same are followed on every engine.
+            first.sort_unstable();
+            let (further, sum) = visit(&self.0, first.iter().copied().take(followed))?;
+            read += first.len() + further;
+            total = total.wrapping_add(sum);
+        }
+        Ok((read, total))
+    }
+
+    fn run(&self, kernel: Kernel, sources: &[VertexId]) -> Result<Answer> {
+        kernel.run(&self.0, sources)
+    }
+}
+
+/// What a read does with neighbours, so that it reads them.
+fn ids(run: &[VertexId]) -> u64 {
+    run.iter().map(|v| u64::from(v.0)).sum()
+}
+
+fn visit<S: GraphSnapshot>(snapshot: &S, vertices: impl IntoIterator<Item = VertexId>) -> Result<Sum> {
+    let (mut read, mut total) = (0, 0u64);
+    snapshot.visit(vertices, Direction::Out, |_, run| {
+        read += run.len();
+        total = total.wrapping_add(ids(run));
+    })?;
+    Ok((read, black_box(total)))
+}
