@@ -1,7 +1,7 @@
 # Every command of the project. The work itself is in `xtask` and in `hedgerow-bench`.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-deep bench rivals lint python clean
+.PHONY: help demo test test-deep bench bench-papers rivals lint python clean
 
 CARGO ?= cargo
 # The graph of `make bench`; figures for docs/benchmarks.md use kron:18 and kron:20.
@@ -28,6 +28,11 @@ bench: ## The quick form of every suite; results in target/bench
 		$(CARGO) run --release --locked -p hedgerow-bench -- $$suite --graph $(GRAPH) --json target/bench/$$suite.jsonl; \
 	done
 	$(CARGO) run --release --locked -p hedgerow-bench -- report $(BENCH_SUITES:%=target/bench/%.jsonl)
+
+bench-papers: ## The experiments of five papers over all containers, in less than an hour; results in target/bench
+	$(CARGO) build --release --locked -p hedgerow-bench
+	mkdir -p target/bench
+	$(CARGO) run --release --locked -p hedgerow-bench -- paper --which all --quick --json target/bench/papers.jsonl --report target/bench/papers.html
 
 # RocksDB's binding is made with libclang, which the package index has in a form that needs no installation.
 rivals: ## Build and test LMDB, redb and RocksDB under the benchmarks; RocksDB compiles for minutes

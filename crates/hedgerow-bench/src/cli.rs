@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::demo::{self, ChildOptions, DemoOptions};
 use crate::failure::Result;
+use crate::paper::{self, PaperOptions};
 use crate::suite::links::Rival;
 use crate::suite::{
     self, LinkBenchOptions, MemoryOptions, ReadsOptions, StreamOptions, SuiteOptions, VertexMemoryOptions,
@@ -52,6 +53,8 @@ enum Command {
     Maintained(SuiteOptions),
     /// LinkBench: requests to a social graph, by one client and by two
     Linkbench(LinkBenchOptions),
+    /// Tables and figures of papers on dynamic graphs, run again over all engines, beside what the papers published
+    Paper(PaperOptions),
     /// Reads of a file: 4 KiB at random, one by one and by a pool of threads, and 1 MiB in order
     Reads(ReadsOptions),
     /// Vertices with keys of each type against a dense graph: ingestion, reads by name, memory
@@ -147,6 +150,7 @@ pub fn run(rivals: &[Rival]) -> ExitCode {
         Command::Disk(options) => finish(suite::disk(&options)),
         Command::Maintained(options) => finish(suite::maintained(&options)),
         Command::Linkbench(options) => finish(suite::linkbench(&options, rivals)),
+        Command::Paper(options) => finish(paper::run(&options, rivals)),
         Command::Reads(options) => finish(suite::reads(&options)),
         Command::Vertices(args) => finish(suite::vertices(&args.suite, args.vertices)),
         Command::Format(options) => finish(suite::format(&options)),

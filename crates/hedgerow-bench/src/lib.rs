@@ -12,6 +12,7 @@ mod demo;
 mod engines;
 mod failure;
 mod figures;
+mod paper;
 mod record;
 mod reference;
 mod report;

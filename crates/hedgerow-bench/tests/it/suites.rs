@@ -288,6 +288,32 @@ fn containers_are_measured_beside_the_store() {
 }
 
 #[test]
+fn paper_writes_figures_and_a_page_and_knows_its_papers() {
+    let dir = tempfile::tempdir().unwrap();
+    let arguments =
+        ["paper", "--which", "livegraph", "--only", "figure 1,table 10", "--quick", "--graph", "kron:7"];
+    let figures = figures(dir.path(), &[&arguments[..], &["--report", "out/page.html"]].concat());
+    let suites: std::collections::BTreeSet<&str> =
+        figures.iter().filter_map(|f| f["suite"].as_str()).collect();
+    assert_eq!(Vec::from_iter(suites), ["livegraph figure 1", "livegraph table 10"]);
+    for engine in ["csr", "hedgerow", "adjlst", "rapidstore", "livegraph", "sortledton", "teseo", "aspen"] {
+        for (metric, suite, graph) in [
+            ("scan, seek included scale=10", "livegraph figure 1", "kron:10:2"),
+            ("pr", "livegraph table 10", "kron:7"),
+        ] {
+            let figure = find(&figures, engine, metric);
+            check_form(figure, suite, graph);
+            assert_eq!(figure["ratio_to"], "csr");
+        }
+    }
+    let html = std::fs::read_to_string(dir.path().join("out/page.html")).unwrap();
+    assert!(html.contains("<svg") && html.contains("table 10: PageRank") && html.contains("266 ms"));
+    let output = bench(dir.path(), &["paper", "--which", "nonsense"], None);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("\"nonsense\" is no paper"), "{}", text(&output.stderr));
+}
+
+#[test]
 fn linkbench_measures_both_mixes_durable_and_not() {
     let dir = tempfile::tempdir().unwrap();
     let arguments = ["--json", "-", "--repeat", "2", "--dir", "files", "--nodes", "200", "--requests", "300"];

@@ -1,0 +1,32 @@
+//! LinkBench, by the suite of that name.
+
+use super::super::bench::Bench;
+use crate::failure::Result;
+use crate::record::Record;
+use crate::suite::{LinkBenchOptions, linkbench_records};
+
+/// Nodes and requests, with and without `--quick`.
+const QUICK: (u64, u64) = (20_000, 50_000);
+const WHOLE: (u64, u64) = (100_000, 200_000);
+
+/// Measures it; none without the files of the workload.
+pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
+    let (nodes, requests) = if bench.quick { QUICK } else { WHOLE };
+    let requests = requests.min(bench.edges.len() as u64);
+    let clients = bench.thread_counts().into_iter().filter_map(|count| u16::try_from(count).ok()).collect();
+    let shared = bench.work.options;
+    let options = LinkBenchOptions::of(nodes, requests, clients, shared.repeat, shared.dir.clone());
+    let mut records = linkbench_records(&options, bench.rivals)?;
+    records.iter_mut().for_each(|record| record.metric = named(&record.metric));
+    Ok(records)
+}
+
+/// As the papers name it: `tao.p99` is `latency, p99 mix=tao`, `dflt_durable.ops_per_s` is `requests mix=dflt durable=yes`.
+fn named(metric: &str) -> String {
+    let Some((mix, figure)) = metric.split_once('.') else { return metric.to_owned() };
+    let what = if figure == "ops_per_s" { "requests".to_owned() } else { format!("latency, {figure}") };
+    match mix.split_once("_durable") {
+        Some((mix, _)) => format!("{what} mix={mix} durable=yes"),
+        None => format!("{what} mix={mix}"),
+    }
+}

@@ -1,0 +1,111 @@
+//! The command `paper`: tables and figures of five papers on storing graphs that change, run again on this machine over all engines, beside
+//! what the papers published.
+//!
+//! An experiment is a line of a catalog: a place in a paper, what it shows, how it is drawn, and a function that picks its figures out of
+//! measurements. A measurement is made once, when the first experiment asks for it, and shared by all.
+
+mod bench;
+mod catalog;
+mod context;
+mod experiment;
+mod measure;
+mod options;
+mod published;
+mod render;
+mod shown;
+
+#[cfg(test)]
+mod tests;
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+
+use crate::failure::{Context as _, Result};
+use crate::record::Record;
+use crate::suite::links::Rival;
+use crate::suite::{Engine, make_folder_of, with_work};
+use crate::system::has_event_counters;
+use bench::Bench;
+use context::Context;
+pub(crate) use options::PaperOptions;
+use published::Paper;
+use shown::{PaperRuns, Report, Run};
+
+/// Runs the experiments that are asked for. Fails at the end where an engine failed, after all others were measured and written.
+pub(crate) fn run(options: &PaperOptions, rivals: &[Rival]) -> Result<()> {
+    let shared = options.shared();
+    with_work(&shared, |work| {
+        let begun = Instant::now();
+        let bench = Bench::new(work, options.quick, rivals);
+        let context = Context::new(&bench);
+        let mut papers = Vec::new();
+        for &paper in options.papers() {
+            let runs = run_paper(options, paper, &context)?;
+            render::print(&runs);
+            papers.push(runs);
+        }
+        let all = context.all();
+        let score = render::score(all.iter().map(|(measurement, made)| (*measurement, made.as_slice())));
+        render::print_score(&score);
+        let report = Report { setting: setting(&bench, begun), papers, failed: bench.failed() };
+        eprintln!("\n{}", report.setting);
+        if let Some(path) = &options.json {
+            write_lines(&report, path)?;
+        }
+        if let Some(path) = &options.report {
+            make_folder_of(path)?;
+            std::fs::write(path, render::page(&report, &score)).context(path.display())?;
+            eprintln!("report: {}", path.display());
+        }
+        match report.failed.iter().filter(|failed| failed.is_fault).count() {
+            0 => Ok(()),
+            faults => Err(format!("{faults} engines failed in measurements: see the report").into()),
+        }
+    })
+}
+
+fn run_paper(options: &PaperOptions, paper: Paper, context: &Context<'_>) -> Result<PaperRuns> {
+    let mut runs = Vec::new();
+    for experiment in catalog::experiments(paper).iter().filter(|experiment| options.wants(experiment.place))
+    {
+        eprintln!("-- {} {}", paper.name(), experiment.place);
+        let place = format!("{} {}", paper.name(), experiment.place);
+        let mut records = (experiment.rows)(context).context(&place)?;
+        records.iter_mut().for_each(|record| record.suite = place.clone());
+        runs.push(Run { experiment, records });
+    }
+    let absent = catalog::absent(paper).filter(|absent| options.wants(absent.place)).collect();
+    Ok(PaperRuns { paper, runs, absent })
+}
+
+fn setting(bench: &Bench<'_>, begun: Instant) -> String {
+    let engines: Vec<&str> = bench.work.options.engines.iter().copied().map(Engine::name).collect();
+    format!(
+        "The graph is {} with {} vertices and {} edges{}; {} threads at most on a machine with {} cores; {} rounds; engines: {}. All of it took {:.0} s. The system {} counters of the processor's events; this program reads none.",
+        bench.work.graph.name,
+        bench.work.graph.vertices,
+        bench.edges.len(),
+        if bench.form.directed { "" } else { ", each counted twice" },
+        bench.threads(),
+        std::thread::available_parallelism().map_or(1, usize::from),
+        bench.work.options.repeat(),
+        engines.join(", "),
+        begun.elapsed().as_secs_f64(),
+        if has_event_counters() { "offers" } else { "does not offer" }
+    )
+}
+
+/// Writes a line of JSON for each figure of each experiment.
+fn write_lines(report: &Report, path: &Path) -> Result<()> {
+    let mut out: Box<dyn Write> = match path == Path::new("-") {
+        true => Box::new(std::io::stdout()),
+        false => Box::new(File::create(path).context(path.display())?),
+    };
+    let runs = report.papers.iter().flat_map(|paper| &paper.runs);
+    for line in runs.flat_map(|run| &run.records).map(Record::to_line) {
+        writeln!(out, "{line}").context("JSON output")?;
+    }
+    Ok(out.flush()?)
+}
