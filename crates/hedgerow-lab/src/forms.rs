@@ -6,6 +6,7 @@ use crate::GraphForm;
 use crate::adjlst::{Adjlst, PlainAdjlst, VersionedAdjlst};
 use crate::aspen::{Aspen, AspenOptions, CopyingAspen, PlainAspen};
 use crate::livegraph::{LiveGraph, LiveGraphOptions, PlainLiveGraph, VersionedLiveGraph};
+use crate::llama::{Llama, LlamaOptions, PlainLlama, VersionedLlama};
 use crate::rapidstore::{CopyingRapidStore, PlainRapidStore, RapidStore, RapidStoreOptions, ShortLists};
 use crate::sortledton::{
     PlainSortledton, Sortledton, SortledtonOptions, UnversionedSortledton, VersionedSortledton,
@@ -59,6 +60,12 @@ pub fn for_each(each: &mut impl EachForm) {
             form,
             LiveGraphOptions { bloom_filters: false, ..LiveGraphOptions::default() },
         )
+    });
+    each.form("llama", "llama plain", Plain, PlainLlama::new);
+    each.form("llama", "llama versions", Versions, VersionedLlama::new);
+    each.form("llama", "llama", Whole, Llama::new);
+    each.form("llama", "llama, unsorted", Variant, |form| {
+        Llama::with_options(form, LlamaOptions { sorted: false, ..LlamaOptions::default() })
     });
     each.form("teseo", "teseo plain", Plain, PlainTeseo::new);
     each.form("teseo", "teseo versions", Versions, VersionedTeseo::new);

@@ -74,6 +74,17 @@ pub(crate) enum Planted {
     KeyStays,
     /// Sortledton: versions that move to another block with their neighbours are taken for those of others.
     VersionsReversed,
+    // LLAMA.
+    /// A deletion vector is read as if all of its marks were of the snapshot that reads it.
+    MarksOfLaterSnapshots,
+    /// A new fragment has no continuation record.
+    ContinuationLost,
+    /// A merge takes removed entries along.
+    RemovedMerged,
+    /// Removed entries are not counted, so levels are not merged for them.
+    RemovedNotCounted,
+    /// A snapshot is published as the current one when its writer's lock is released, though others may have written since.
+    PublishedOutsideLock,
 }
 
 /// Whether `fault` is planted: never, outside of tests.

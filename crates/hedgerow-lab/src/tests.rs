@@ -14,6 +14,7 @@ use crate::{Csr, CsrOptions, GraphForm, LabError, StaticCsr};
 
 mod aspen;
 mod livegraph;
+mod llama;
 mod sortledton;
 mod teseo;
 

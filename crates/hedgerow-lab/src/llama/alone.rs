@@ -1,0 +1,60 @@
+//! The same levels for one user at a time.
+
+use hedgerow_core::{Capability, DynamicGraph, Update, Written};
+use parking_lot::Mutex;
+
+use super::MOST;
+use super::options::LlamaOptions;
+use super::snapshot::LlamaSnapshot;
+use super::state::State;
+use crate::change;
+use crate::{GraphForm, LabError};
+
+/// The same levels for one user at a time. With `COPIES` each snapshot copies the indirection table and the pages that change, as the
+/// whole container does; without it they are changed where they are, unless a snapshot holds them: what the structure costs by itself.
+pub struct LlamaAlone<const COPIES: bool> {
+    state: Mutex<State>,
+    form: GraphForm,
+}
+
+/// Pages that are changed where they are.
+pub type PlainLlama = LlamaAlone<false>;
+/// Pages that are copied for each snapshot.
+pub type VersionedLlama = LlamaAlone<true>;
+
+impl<const COPIES: bool> LlamaAlone<COPIES> {
+    /// An empty graph with the default parameters.
+    pub fn new(form: GraphForm) -> Self {
+        Self::with_options(form, LlamaOptions::default())
+    }
+
+    /// An empty graph.
+    pub fn with_options(form: GraphForm, options: LlamaOptions) -> Self {
+        LlamaAlone { state: Mutex::new(State::new(form, options)), form }
+    }
+}
+
+impl<const COPIES: bool> DynamicGraph for LlamaAlone<COPIES> {
+    type Error = LabError;
+    type Snapshot = LlamaSnapshot;
+
+    const LACKS: &'static [Capability] = &[Capability::ParallelWriters];
+
+    fn write(&self, updates: &[Update]) -> Result<Written, LabError> {
+        change::check(updates, MOST)?;
+        Ok(self.state.lock().write::<COPIES>(updates))
+    }
+
+    fn snapshot(&self) -> Result<LlamaSnapshot, LabError> {
+        Ok(LlamaSnapshot::new(self.state.lock().snapshot::<COPIES>(), self.form))
+    }
+
+    fn reclaim(&self) -> Result<(), LabError> {
+        self.state.lock().reclaim::<COPIES>();
+        Ok(())
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.state.lock().bytes()
+    }
+}

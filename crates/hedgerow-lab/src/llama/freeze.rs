@@ -1,0 +1,196 @@
+//! Freezing: the buffer becomes a level, together with the levels that are merged into it.
+//!
+//! A continuation record cannot be changed, so only the newest levels can be merged: all that lead to them are among them, or in the
+//! vertex table, which is copied by the page.
+
+use std::mem;
+use std::sync::Arc;
+
+use hedgerow_core::{Direction, VertexId};
+
+use super::buffer::Buffer;
+use super::level::{Level, LevelBuilder};
+use super::lists::Lists;
+use super::options::Shape;
+use super::record::{Fragment, Record};
+use super::root::Root;
+use super::writer::Writer;
+use crate::merged::Merged;
+use crate::planted::{Planted, is_on};
+
+/// A level has at most so many entries when levels are merged: with their continuation records fewer than 2^32 places.
+const MOST_ENTRIES: usize = u32::MAX as usize / (1 + Fragment::WORDS);
+/// The last epoch. Deletion vectors have one value more, for entries that are not removed.
+pub(super) const LAST_EPOCH: u32 = u32::MAX - 1;
+
+/// Which levels are merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Merging {
+    /// Those that the parameters say.
+    Due,
+    /// Also those with removed entries.
+    Garbage,
+    /// All.
+    All,
+}
+
+/// Makes a snapshot of what the writer has changed: `root`, a copy of the last one or that itself, becomes the next one.
+pub(super) fn freeze(root: &mut Root, writer: &mut Writer, merging: Merging, shape: &Shape) {
+    let epoch = root.next_epoch();
+    let is_last = epoch == LAST_EPOCH;
+    let merging = if is_last { Merging::All } else { merging };
+    for direction in [Direction::Out, Direction::In] {
+        let buffer = mem::replace(&mut writer.buffers[direction as usize], Buffer::new(shape));
+        let lists = &mut root.lists[direction as usize];
+        let kept = levels_kept(&lists.levels, buffer.entries, merging, shape);
+        if !buffer.nodes.is_empty() || kept < lists.levels.len() {
+            lists.table.cover(writer.bound);
+            lists.freeze(&buffer, kept, epoch, shape);
+        }
+    }
+    writer.changes = 0;
+    // Levels without removed entries are read alike in all epochs.
+    root.epoch = if is_last { 0 } else { epoch };
+    (root.at, root.vertices, root.edges, root.bound) =
+        (writer.at, writer.vertices, writer.edges, writer.bound);
+}
+
+/// How many of the oldest levels stay as they are when so many entries are frozen. Each that stays has more than `growth` times as many
+/// entries as all newer ones together, so there are O(log entries) of them, and an entry is merged O(log entries) times.
+fn levels_kept(levels: &[Arc<Level>], added: usize, merging: Merging, shape: &Shape) -> usize {
+    let has_garbage = |level: &Arc<Level>| match merging {
+        Merging::Due => level.removed().saturating_mul(shape.garbage) > level.entries(),
+        Merging::Garbage => level.removed() > 0,
+        Merging::All => true,
+    };
+    let (mut kept, mut entries) = (levels.len(), added);
+    for (i, level) in levels.iter().enumerate().rev() {
+        let is_due = has_garbage(level) || level.live() <= shape.growth.saturating_mul(entries);
+        entries += level.live();
+        if is_due && (entries <= MOST_ENTRIES || merging == Merging::All) {
+            kept = i;
+        }
+    }
+    kept
+}
+
+/// The vertices whose records change, ascending: those of the buffer and of the levels that are merged.
+fn touched(levels: &[Arc<Level>], buffer: &Buffer) -> Vec<VertexId> {
+    let mut touched: Vec<VertexId> = buffer.nodes.iter().map(|node| node.vertex).collect();
+    touched.sort_unstable();
+    if !levels.is_empty() {
+        levels.iter().for_each(|level| touched.extend_from_slice(level.vertices()));
+        // Of ascending parts, which this sort finds.
+        touched.sort();
+        touched.dedup();
+    }
+    touched
+}
+
+impl Lists {
+    /// Puts a level in place of the levels from `kept` on and the buffer. `epoch` is the first that does not see what the buffer removed.
+    fn freeze(&mut self, buffer: &Buffer, kept: usize, epoch: u32, shape: &Shape) {
+        let Lists { table, levels } = self;
+        let touched = touched(&levels[kept..], buffer);
+        let entries = buffer.entries + levels[kept..].iter().map(|level| level.live()).sum::<usize>();
+        let builder = LevelBuilder::new(kept, touched.len(), entries, shape);
+        let mut next = NextLevel { levels, kept, epoch, builder };
+        let mut list = MergedList { is_sorted: shape.sorted, ..MergedList::default() };
+        for vertices in touched.chunk_by(|&a, &b| shape.paging.page_of(a) == shape.paging.page_of(b)) {
+            let page = table.page_mut(shape.paging.page_of(vertices[0]));
+            for &v in vertices {
+                let record = &mut page[shape.paging.place_in_page(v)];
+                list.merged.clear();
+                let (before, degree) = match buffer.get(v) {
+                    Some(node) => {
+                        list.merged.extend((&node.targets[..], &node.weights[..]));
+                        (node.record, node.degree())
+                    }
+                    None => (*record, record.degree()),
+                };
+                *record = next.append(v, &before, degree, &mut list);
+            }
+        }
+        let level = next.builder.finish();
+        levels.truncate(kept);
+        levels.extend(level.map(Arc::new));
+    }
+}
+
+/// A level that is made of others.
+struct NextLevel<'a> {
+    levels: &'a [Arc<Level>],
+    kept: usize,
+    epoch: u32,
+    builder: LevelBuilder,
+}
+
+impl NextLevel<'_> {
+    /// Appends the list of a vertex, of which the added neighbours are given and the others are those of `before`. Returns its record.
+    fn append(&mut self, v: VertexId, before: &Record, degree: usize, list: &mut MergedList) -> Record {
+        let rest = self.collect(before.newest(), &mut list.merged);
+        // The neighbours that older levels have.
+        let older = degree - list.merged.len();
+        let rest = if older == 0 { Fragment::NONE } else { rest };
+        let marked = before.is_marked() && older != self.entries(rest);
+        let newest = match list.merged.len() {
+            0 => rest,
+            _ => self.builder.push(v, list.sort(), rest),
+        };
+        Record::new(newest, degree, before.is_present(), marked)
+    }
+
+    /// Appends the entries that the merged levels have of a list, and returns where it goes on in those that are kept.
+    fn collect(&self, newest: Fragment, merged: &mut Merged) -> Fragment {
+        let epoch = if is_on(Planted::RemovedMerged) { 0 } else { self.epoch };
+        let mut fragment = newest;
+        while !fragment.is_none() && fragment.level() >= self.kept {
+            let level = &self.levels[fragment.level()];
+            level.for_each_piece(fragment.range(), epoch, |targets, weights| {
+                merged.extend((targets, weights))
+            });
+            fragment = level.rest(fragment);
+        }
+        fragment
+    }
+
+    /// How many entries a list has from a fragment on, with those that are removed.
+    fn entries(&self, mut fragment: Fragment) -> usize {
+        let mut entries = 0;
+        while !fragment.is_none() {
+            entries += fragment.len();
+            fragment = self.levels[fragment.level()].rest(fragment);
+        }
+        entries
+    }
+}
+
+/// A list that is put together from the buffer and some levels.
+#[derive(Default)]
+struct MergedList {
+    merged: Merged,
+    /// Room for sorting targets with their weights.
+    pairs: Vec<(VertexId, f64)>,
+    is_sorted: bool,
+}
+
+impl MergedList {
+    /// The list, in ascending order if fragments are sorted.
+    fn sort(&mut self) -> (&[VertexId], &[f64]) {
+        let Merged { targets, weights } = &mut self.merged;
+        if self.is_sorted && !targets.is_sorted() {
+            if weights.is_empty() {
+                // Of ascending parts, mostly, which this sort finds.
+                targets.sort();
+            } else {
+                self.pairs.clear();
+                self.pairs.extend(targets.iter().copied().zip(weights.iter().copied()));
+                self.pairs.sort_by_key(|pair| pair.0);
+                for (i, &(target, weight)) in self.pairs.iter().enumerate() {
+                    (targets[i], weights[i]) = (target, weight);
+                }
+            }
+        }
+        self.merged.whole()
+    }
+}
