@@ -97,7 +97,9 @@ impl Lists {
         let mut next = NextLevel { levels, kept, epoch, builder };
         let mut list = MergedList { is_sorted: shape.sorted, ..MergedList::default() };
         for vertices in touched.chunk_by(|&a, &b| shape.paging.page_of(a) == shape.paging.page_of(b)) {
-            let page = table.page_mut(shape.paging.page_of(vertices[0]));
+            let number = shape.paging.page_of(vertices[0]);
+            let page = table.page_mut(number);
+            let mut is_left = false;
             for &v in vertices {
                 let record = &mut page[shape.paging.place_in_page(v)];
                 list.merged.clear();
@@ -109,6 +111,10 @@ impl Lists {
                     None => (*record, record.degree()),
                 };
                 *record = next.append(v, &before, degree, &mut list);
+                is_left |= *record == Record::default();
+            }
+            if is_left && page.iter().all(|record| *record == Record::default()) {
+                table.give_back(number);
             }
         }
         let level = next.builder.finish();

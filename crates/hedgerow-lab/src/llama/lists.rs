@@ -95,11 +95,15 @@ impl Lists {
         is_whole.then(|| level.targets(newest))
     }
 
-    /// The first fragment, if all of its entries are neighbours.
+    /// The first fragment, in ascending order, if all of its entries are neighbours.
     #[inline]
     pub(super) fn first(&self, record: &Record) -> Option<&[VertexId]> {
         let newest = record.newest();
-        (!newest.is_none() && !record.is_marked()).then(|| self.levels[newest.level()].targets(newest))
+        if newest.is_none() || record.is_marked() {
+            return None;
+        }
+        let level = &self.levels[newest.level()];
+        level.is_sorted().then(|| level.targets(newest))
     }
 
     /// Calls `f` with the neighbours that the snapshot of an epoch sees in the list of this record, in runs, at least one, until it breaks.

@@ -80,6 +80,11 @@ impl Table {
         Arc::make_mut(&mut self.indirection[page])
     }
 
+    /// Gives up a page of which no vertex exists.
+    pub(super) fn give_back(&mut self, page: usize) {
+        self.indirection[page] = self.empty.clone();
+    }
+
     /// The bytes on the heap, as if the version shared nothing.
     pub(super) fn bytes(&self) -> usize {
         let page = size_of::<Record>() * self.paging.len();

@@ -22,8 +22,7 @@ fn llama(directed: bool, weighted: bool) -> Llama {
     Llama::with_options(form(directed, weighted), small())
 }
 
-/// Levels are merged where the buffer alone would be larger than they are, and not for removed entries: lists have many fragments, many of
-/// them with removed entries.
+/// Only levels of which all entries are removed are merged: lists have many fragments, many of them with removed entries.
 fn many_levels(directed: bool, weighted: bool) -> Llama {
     let options = LlamaOptions { growth: 0, garbage: 0, ..small() };
     Llama::with_options(form(directed, weighted), options)
@@ -116,6 +115,25 @@ fn removed_entries_are_merged_away() {
     }
     let expected: Vec<VertexId> = (1..=DEGREE / 10).map(|i| VertexId(10 * i)).collect();
     assert!(less.neighbors(hub, Direction::Out).iter().eq(expected));
+}
+
+/// A page that has no vertex any more is given back, beside one of which a vertex is left.
+#[test]
+fn pages_without_vertices_are_given_back() {
+    const PAGES: u32 = 100;
+    let _sound = sound();
+    let graph = llama(true, false);
+    let vertices = |offset: u32| (0..PAGES).map(move |page| VertexId(64 * page + offset));
+    let insert = |offset| vertices(offset).map(Update::InsertVertex).collect::<Vec<_>>();
+    graph.write(&insert(1)).expect("the updates are valid");
+    let full = graph.memory_bytes();
+    let gone: Vec<Update> = vertices(1).skip(1).map(Update::RemoveVertex).collect();
+    graph.write(&gone).expect("the updates are valid");
+    graph.reclaim().expect("memory is given back");
+    assert!(graph.memory_bytes() < full / 4, "{} of {full} bytes", graph.memory_bytes());
+    let snapshot = graph.snapshot().expect("a snapshot");
+    let left: Vec<VertexId> = (0..64 * PAGES).map(VertexId).filter(|&v| snapshot.contains(v)).collect();
+    assert_eq!(left, [VertexId(1)]);
 }
 
 /// What a snapshot shows of a hub.
