@@ -29,4 +29,12 @@ pub enum LabError {
         /// Their number.
         slots: usize,
     },
+    /// A file or its directory could not be made, written or read.
+    #[error("the container's files: {op}: {kind}")]
+    Disk {
+        /// What was tried.
+        op: &'static str,
+        /// What the system said of it.
+        kind: std::io::ErrorKind,
+    },
 }

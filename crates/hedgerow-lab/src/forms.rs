@@ -7,6 +7,7 @@ use crate::adjlst::{Adjlst, PlainAdjlst, VersionedAdjlst};
 use crate::aspen::{Aspen, AspenOptions, CopyingAspen, PlainAspen};
 use crate::livegraph::{LiveGraph, LiveGraphOptions, PlainLiveGraph, VersionedLiveGraph};
 use crate::llama::{Llama, LlamaOptions, PlainLlama, VersionedLlama};
+use crate::lsmgraph::{LevelIndex, LsmGraph, LsmGraphOptions, MemoryCache, PlainLsmGraph, VersionedLsmGraph};
 use crate::rapidstore::{CopyingRapidStore, PlainRapidStore, RapidStore, RapidStoreOptions, ShortLists};
 use crate::sortledton::{
     PlainSortledton, Sortledton, SortledtonOptions, UnversionedSortledton, VersionedSortledton,
@@ -75,7 +76,45 @@ pub fn for_each(each: &mut impl EachForm) {
     each.form("sortledton", "sortledton", Whole, Sortledton::new);
     each.form("sortledton", "sortledton, no versions", Variant, UnversionedSortledton::new);
     ablations(each);
+    lsmgraph(each);
     blocks(each);
+}
+
+/// LSMGraph, with the switches of its paper's figures 15 to 17, and with a buffer of 2 MiB, so that small graphs have levels too.
+fn lsmgraph(each: &mut impl EachForm) {
+    use FormKind::{Plain, Variant, Versions, Whole};
+    fn whole() -> LsmGraphOptions {
+        LsmGraphOptions::default()
+    }
+    fn levels() -> LsmGraphOptions {
+        LsmGraphOptions { memory_bytes: 2 << 20, ..whole() }
+    }
+    each.form("lsmgraph", "lsmgraph plain", Plain, PlainLsmGraph::new);
+    each.form("lsmgraph", "lsmgraph versions", Versions, VersionedLsmGraph::new);
+    each.form("lsmgraph", "lsmgraph", Whole, LsmGraph::new);
+    each.form("lsmgraph", "lsmgraph, array", Variant, |form| {
+        let options = LsmGraphOptions { memory_cache: MemoryCache::ArrayOnly, ..whole() };
+        LsmGraph::with_options(form, options)
+    });
+    each.form("lsmgraph", "lsmgraph, skip list", Variant, |form| {
+        let options = LsmGraphOptions { memory_cache: MemoryCache::SkipListOnly, ..whole() };
+        LsmGraph::with_options(form, options)
+    });
+    each.form("lsmgraph", "lsmgraph, 2 MiB", Variant, |form| LsmGraph::with_options(form, levels()));
+    each.form("lsmgraph", "lsmgraph, 2 MiB, no index", Variant, |form| {
+        let options = LsmGraphOptions { level_index: LevelIndex::Ranges, ..levels() };
+        LsmGraph::with_options(form, options)
+    });
+    each.form("lsmgraph", "lsmgraph, 2 MiB, Bloom filters", Variant, |form| {
+        let options = LsmGraphOptions { level_index: LevelIndex::BloomFilters, ..levels() };
+        LsmGraph::with_options(form, options)
+    });
+    each.form("lsmgraph", "lsmgraph, 2 MiB, no edge filters", Variant, |form| {
+        LsmGraph::with_options(form, LsmGraphOptions { edge_filters: false, ..levels() })
+    });
+    each.form("lsmgraph", "lsmgraph, 2 MiB, no cache", Variant, |form| {
+        LsmGraph::with_options(form, LsmGraphOptions { cache_bytes: 0, ..levels() })
+    });
 }
 
 /// The switches of RapidStore's ablation and of Aspen's.

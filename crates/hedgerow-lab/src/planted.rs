@@ -85,6 +85,22 @@ pub(crate) enum Planted {
     RemovedNotCounted,
     /// A snapshot is published as the current one when its writer's lock is released, though others may have written since.
     PublishedOutsideLock,
+    /// LSMGraph: a compaction drops the markers of removals although there are levels below.
+    MarkersDropped,
+    /// LSMGraph: a compaction keeps the markers of removals in the last level.
+    MarkersKept,
+    /// LSMGraph: a flush or compaction keeps the newest version of an edge alone, whoever reads.
+    MergeForgetsReaders,
+    /// LSMGraph: the last entry stays behind when those of a vertex move from the edge array to a skip list.
+    ArrayLosesLast,
+    /// LSMGraph: the Bloom filter of a file does not have the last edge of each list.
+    LastEdgeNotInFilter,
+    /// LSMGraph: a compaction leaves the index of the last vertex as it was.
+    LastVertexNotMoved,
+    /// LSMGraph: a snapshot takes its version before it is registered.
+    VersionBeforeTimestamp,
+    /// LSMGraph: a transaction that cannot read a file leaves what it has changed before that.
+    FailureKept,
 }
 
 /// Whether `fault` is planted: never, outside of tests.

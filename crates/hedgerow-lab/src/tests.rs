@@ -15,6 +15,7 @@ use crate::{Csr, CsrOptions, GraphForm, LabError, StaticCsr};
 mod aspen;
 mod livegraph;
 mod llama;
+mod lsmgraph;
 mod sortledton;
 mod teseo;
 

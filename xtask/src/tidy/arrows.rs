@@ -47,7 +47,7 @@ const TABLE: &[Row] = &[
     row(ANALYTICS, &[KERNELS, STORE], &[]),
     row("hedgerow-schedules", &[], &[CORE, STORE, TESTKIT]),
     row(WORKLOAD, &[CORE, PAR], &[TESTKIT]),
-    row(LAB, &[CORE], &[TESTKIT, WORKLOAD]),
+    row(LAB, &[CORE, IO], &[TESTKIT, WORKLOAD]),
     row(TESTKIT, &[CORE, IO, WORKLOAD], &[]),
     // The suite `format` measures the packed lists by themselves (docs/design/layout.md).
     row(BENCH, &[ANALYTICS, CORE, IO, KERNELS, WORKLOAD, LAB, STORE, TIER], &[TESTKIT]),

@@ -29,6 +29,10 @@ pub(crate) enum Engine {
     Teseo,
     /// Aspen, of the lab.
     Aspen,
+    /// LLAMA, of the lab.
+    Llama,
+    /// LSMGraph, of the lab.
+    Lsmgraph,
 }
 
 impl Engine {
@@ -48,6 +52,8 @@ impl Engine {
             Engine::Sortledton => "sortledton",
             Engine::Teseo => "teseo",
             Engine::Aspen => "aspen",
+            Engine::Llama => "llama",
+            Engine::Lsmgraph => "lsmgraph",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Each engine by its name: the one place that knows their types.
 
-use hedgerow_lab::{Adjlst, Aspen, GraphForm, LiveGraph, RapidStore, Sortledton, Teseo};
+use hedgerow_lab::{Adjlst, Aspen, GraphForm, LiveGraph, Llama, LsmGraph, RapidStore, Sortledton, Teseo};
 
 use super::super::work::Engine;
 use crate::engines::{HedgerowEngine, Subject, subject};
@@ -17,5 +17,7 @@ pub(crate) fn open(engine: Engine, form: GraphForm) -> Result<Box<dyn Subject>> 
         Engine::Sortledton => subject(Sortledton::new(form)),
         Engine::Teseo => subject(Teseo::new(form)),
         Engine::Aspen => subject(Aspen::new(form)),
+        Engine::Llama => subject(Llama::new(form)),
+        Engine::Lsmgraph => subject(LsmGraph::new(form)),
     })
 }

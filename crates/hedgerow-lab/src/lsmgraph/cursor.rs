@@ -1,0 +1,122 @@
+//! Reading a list that lies in several places: each place is read in order, and of each neighbour the newest version counts.
+
+use hedgerow_core::VertexId;
+use parking_lot::{RwLock, RwLockReadGuard};
+
+use super::entry::{Entry, begin};
+use super::memory::MemList;
+use super::segment::{Place, Reader};
+use crate::LabError;
+use crate::run::Run;
+
+/// How many cache lines of a list in a buffer are loaded ahead when reading begins: some kernels break off early.
+const FIRST_LINES: usize = 256;
+/// And when it goes on.
+const LINES: usize = 4096;
+
+enum Source<'a> {
+    Buffer(RwLockReadGuard<'a, MemList>),
+    File(Reader<'a>, u32),
+}
+
+/// A place of a list, with how far it is read.
+pub(super) struct Cursor<'a, const WEIGHTS: bool> {
+    source: Source<'a>,
+    position: u32,
+    last: Option<VertexId>,
+    head: Option<Entry>,
+}
+
+impl<'a, const WEIGHTS: bool> Cursor<'a, WEIGHTS> {
+    /// In a memory buffer, of which the list is locked as long as this is there.
+    pub(super) fn buffer(list: &'a RwLock<MemList>, from: VertexId) -> Self {
+        let list = list.read();
+        list.prefetch(if from == VertexId(0) { FIRST_LINES } else { LINES });
+        let position = list.seek(from);
+        Cursor { source: Source::Buffer(list), position, last: None, head: None }
+    }
+
+    /// In a file, for a reader at `at`.
+    pub(super) fn file(place: &'a Place, from: VertexId, at: u64) -> Result<Self, LabError> {
+        let mut reader = Reader::new(&place.segment, at);
+        let end = place.start + place.len;
+        let position = match from {
+            VertexId(0) => place.start,
+            _ => reader.lower_bound(place.start..end, from)?,
+        };
+        Ok(Cursor { source: Source::File(reader, end), position, last: None, head: None })
+    }
+
+    /// The version at `at` of the next target that has one.
+    #[inline]
+    fn next(&mut self, at: u64) -> Result<Option<Entry>, LabError> {
+        match &mut self.source {
+            Source::Buffer(list) => {
+                while let Some((entry, next)) = list.get(self.position) {
+                    self.position = next;
+                    if begin(entry.stamp) <= at && self.last != Some(entry.target) {
+                        self.last = Some(entry.target);
+                        return Ok(Some(*entry));
+                    }
+                }
+            }
+            Source::File(reader, end) => {
+                while self.position < *end {
+                    let i = self.position;
+                    self.position += 1;
+                    let (target, stamp) = (reader.target(i)?, reader.stamp(i)?);
+                    if begin(stamp) <= at && self.last != Some(target) {
+                        self.last = Some(target);
+                        let weight = if WEIGHTS { reader.weight(i)? } else { 0.0 };
+                        return Ok(Some(Entry { target, stamp, weight }));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Appends the neighbours of all places, which stand from new to old, until there are `most`. Returns where to go on, unless it was all.
+    pub(super) fn merge(
+        cursors: &mut [Self],
+        at: u64,
+        most: usize,
+        run: &mut Run,
+    ) -> Result<Option<VertexId>, LabError> {
+        if let [only] = cursors {
+            return only.copy(at, most, run);
+        }
+        for cursor in cursors.iter_mut() {
+            cursor.head = cursor.next(at)?;
+        }
+        while let Some(target) = cursors.iter().filter_map(|cursor| Some(cursor.head?.target)).min() {
+            if run.len == most {
+                return Ok(Some(target));
+            }
+            let mut newest: Option<Entry> = None;
+            for cursor in cursors.iter_mut() {
+                if let Some(head) = cursor.head.filter(|head| head.target == target) {
+                    newest.get_or_insert(head);
+                    cursor.head = cursor.next(at)?;
+                }
+            }
+            if let Some(weight) = newest.and_then(Entry::live) {
+                run.push(target, weight);
+            }
+        }
+        Ok(None)
+    }
+
+    /// As [`merge`](Self::merge), of one place.
+    fn copy(&mut self, at: u64, most: usize, run: &mut Run) -> Result<Option<VertexId>, LabError> {
+        while let Some(entry) = self.next(at)? {
+            if run.len == most {
+                return Ok(Some(entry.target));
+            }
+            if let Some(weight) = entry.live() {
+                run.push(entry.target, weight);
+            }
+        }
+        Ok(None)
+    }
+}
