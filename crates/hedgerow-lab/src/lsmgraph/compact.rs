@@ -10,14 +10,11 @@ use super::graph::{Graph, Version};
 use super::memory::MemGraph;
 use super::merge::{Merge, Merged};
 use super::options::LEVELS;
+use super::picks::Picks;
 use super::segment::Segment;
 use crate::LabError;
 use crate::clock::Active;
 use crate::planted::{Planted, is_on};
-
-/// After which vertex the next segment of each level is taken, by direction.
-#[derive(Debug, Default)]
-pub(super) struct Picks([[Option<VertexId>; LEVELS]; 2]);
 
 fn entries(segments: &[Arc<Segment>]) -> usize {
     segments.iter().map(|segment| segment.entries).sum()

@@ -8,12 +8,12 @@ use hedgerow_core::{Direction, VertexId};
 use parking_lot::{Mutex, RwLock};
 use smallvec::SmallVec;
 
-use super::compact::Picks;
 use super::cursor::Cursor;
 use super::entry::{Entry, NEWEST, stamp};
 use super::files::Files;
 use super::memory::MemGraph;
 use super::options::{LEVELS, LevelIndex, LsmGraphOptions};
+use super::picks::Picks;
 use super::record::{PLACES, Record, Side};
 use super::segment::{Place, Reader, Segment};
 use crate::change::Change;

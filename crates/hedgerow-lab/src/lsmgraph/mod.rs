@@ -29,6 +29,7 @@ mod graph;
 mod memory;
 mod merge;
 mod options;
+mod picks;
 mod record;
 mod segment;
 mod service;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
@@ -12,6 +13,8 @@ use crate::clock::Clock;
 
 /// How many memory buffers there are at most: one that is written to, one that is flushed.
 const BUFFERS: usize = 2;
+/// After how long a writer that waits for room looks by itself whether there is some.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 #[derive(Default)]
 struct State {
@@ -24,6 +27,9 @@ struct State {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
+    /// Tells the thread that there may be work.
+    work: Condvar,
+    /// Tells writers that the thread has done something.
     changed: Condvar,
     has_failed: AtomicBool,
 }
@@ -61,9 +67,9 @@ impl Service {
             }
             self.start(graph, clock);
             let mut state = self.shared.state.lock();
-            // The thread has been told to look, and says so when it has.
+            // The thread has been told to look, and says so when it has; who reclaims memory makes room too, and does not say so.
             if state.failed.is_none() && graph.is_full() && graph.version().buffers.len() >= BUFFERS {
-                self.shared.changed.wait(&mut state);
+                self.shared.changed.wait_for(&mut state, LOOK_AGAIN);
             }
         }
     }
@@ -75,7 +81,7 @@ impl Service {
             std::thread::spawn(move || shared.serve(&graph, &clock))
         });
         self.shared.state.lock().has_work = true;
-        self.shared.changed.notify_all();
+        self.shared.work.notify_one();
     }
 
     /// An error of the thread, if it had one.
@@ -108,7 +114,7 @@ impl Shared {
         loop {
             let mut state = self.state.lock();
             while !state.has_work && !state.stops {
-                self.changed.wait(&mut state);
+                self.work.wait(&mut state);
             }
             state.has_work = false;
             drop(state);
@@ -133,7 +139,7 @@ impl Shared {
 impl Drop for Service {
     fn drop(&mut self) {
         self.shared.state.lock().stops = true;
-        self.shared.changed.notify_all();
+        self.shared.work.notify_one();
         if let Some(thread) = self.thread.get_mut().take() {
             // It has said what it had to say.
             let _ = thread.join();

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hedgerow_core::{Direction, DynamicGraph, GraphSnapshot, Resident, Topology, Update, VertexId};
 use hedgerow_testkit::conformance::dynamic::memory_returns;
+use hedgerow_testkit::is_deep;
 use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, SimFs, errno};
 
 use super::{SEQUENCES, all_histories, all_sequences, conforms, conforms_alone, finds, form, many_histories};
@@ -85,8 +86,11 @@ fn faults_of_lsmgraph_are_found() {
     for fault in faults {
         finds(fault, || assert!(all_sequences(lsmgraph, SEQUENCES) > 0));
     }
-    for fault in [Planted::VersionBeforeTimestamp, Planted::RegisteringReaderMissed] {
-        finds(fault, || many_histories(tiny));
+    // Found by threads that meet in a narrow place: at once, or after minutes.
+    if is_deep() {
+        for fault in [Planted::VersionBeforeTimestamp, Planted::RegisteringReaderMissed] {
+            finds(fault, || many_histories(tiny));
+        }
     }
     finds(Planted::MarkersKept, || memory_returns(lsmgraph));
     finds(Planted::FailureKept, fail_to_read);
