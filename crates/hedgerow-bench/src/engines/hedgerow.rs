@@ -107,8 +107,10 @@ impl DynamicGraph for HedgerowEngine {
         self.graph.settle()
     }
 
+    /// Without the view that the store keeps of what was read last: it belongs to snapshots.
     fn memory_bytes(&self) -> usize {
-        self.graph.stats().map_or(0, |stats| stats.memory_bytes() as usize)
+        let stats = self.graph.stats().expect("a store in memory tells what it has");
+        (stats.memory_bytes() - stats.view_bytes) as usize
     }
 
     fn insert_edge(&self, src: VertexId, dst: VertexId, weight: f64) -> Result<bool, Error> {

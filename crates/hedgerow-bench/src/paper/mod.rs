@@ -42,7 +42,7 @@ pub(crate) fn run(options: &PaperOptions, rivals: &[Rival]) -> Result<()> {
         let context = Context::new(&bench);
         let mut papers = Vec::new();
         for &paper in options.papers() {
-            let runs = run_paper(options, paper, &context)?;
+            let runs = run_paper(options, paper, (&bench, &context));
             render::print(&runs);
             papers.push(runs);
         }
@@ -66,18 +66,26 @@ pub(crate) fn run(options: &PaperOptions, rivals: &[Rival]) -> Result<()> {
     })
 }
 
-fn run_paper(options: &PaperOptions, paper: Paper, context: &Context<'_>) -> Result<PaperRuns> {
+fn run_paper(
+    options: &PaperOptions,
+    paper: Paper,
+    (bench, context): (&Bench<'_>, &Context<'_>),
+) -> PaperRuns {
     let mut runs = Vec::new();
     for experiment in catalog::experiments(paper).iter().filter(|experiment| options.wants(experiment.place))
     {
         eprintln!("-- {} {}", paper.name(), experiment.place);
         let place = format!("{} {}", paper.name(), experiment.place);
-        let mut records = (experiment.rows)(context).context(&place)?;
+        // A measurement that fails as a whole does not take the others along.
+        let mut records = (experiment.rows)(context).unwrap_or_else(|error| {
+            bench.note(experiment.place, "all", &error);
+            Vec::new()
+        });
         records.iter_mut().for_each(|record| record.suite = place.clone());
         runs.push(Run { experiment, records });
     }
     let absent = catalog::absent(paper).filter(|absent| options.wants(absent.place)).collect();
-    Ok(PaperRuns { paper, runs, absent })
+    PaperRuns { paper, runs, absent }
 }
 
 fn setting(bench: &Bench<'_>, begun: Instant) -> String {

@@ -3,7 +3,7 @@
 use super::super::experiment::{Experiment, Plot, Rows};
 use super::super::measure::Measurement as M;
 use super::super::published::Paper;
-use super::select::{by_most_threads, exact, join, renamed};
+use super::select::{by_most_threads, exact, join, renamed, with};
 
 const fn experiment(
     place: &'static str,
@@ -43,8 +43,8 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         |c| {
             join([
                 c.pick(M::Kernels, &["sssp", "bfs", "wcc"]).map(by_most_threads),
-                exact(c, M::Operations, &["whole scan order=sequential"])
-                    .map(|r| renamed(r, "whole scan", "scan")),
+                c.pick(M::Operations, &["whole scan"])
+                    .map(|r| renamed(with(r, "order=sequential"), "whole scan", "scan")),
             ])
         },
     ),

@@ -5,11 +5,10 @@ use super::super::measure::Measurement;
 use crate::failure::Result;
 use crate::record::Record;
 
-/// The structures alone, without versions and locks, and containers with parts switched off; beside them the store, which has no such
-/// form, as it is.
+/// The structures alone, without versions and locks; beside them the store, which has no such form, as it is.
 pub(super) fn structures(context: &Context<'_>, metrics: &[&str]) -> Result<Vec<Record>> {
     let mut records = context.pick(Measurement::Forms, metrics)?;
-    let is_structure = |engine: &str| engine == "csr" || engine.ends_with(" plain") || engine.contains(", ");
+    let is_structure = |engine: &str| engine == "csr" || engine.ends_with(" plain");
     records.retain(|record| is_structure(&record.engine));
     records.extend(store(context, Measurement::Kernels, metrics)?);
     Ok(records)

@@ -85,7 +85,8 @@ fn one_writer(
 fn batches(bench: &Bench<'_>, engine: Engine, name: &'static str, measured: &mut Measured) -> Result<()> {
     let (edges, writers) = (&bench.edges, bench.threads());
     let count = bench.directed(edges.len());
-    for power in BATCHES {
+    // Each writer has one batch at least.
+    for power in BATCHES.into_iter().filter(|power| writers << power <= edges.len()) {
         let subject = bench.empty(engine)?;
         let seconds = timed(writers, |nth| {
             let mut batches = edges.chunks(1 << power).skip(nth).step_by(writers);

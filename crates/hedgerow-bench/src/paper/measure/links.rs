@@ -17,7 +17,11 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
     let shared = bench.work.options;
     let options = LinkBenchOptions::of(nodes, requests, clients, shared.repeat, shared.dir.clone());
     let mut records = linkbench_records(&options, bench.rivals)?;
-    records.iter_mut().for_each(|record| record.metric = named(&record.metric));
+    for record in &mut records {
+        record.metric = named(&record.metric);
+        // The suite's are to the store, those of the reports to the CSR or the best.
+        record.ratio = None;
+    }
     Ok(records)
 }
 

@@ -51,9 +51,8 @@ fn phase(
     let (fifth, least) = (&bench.edges[..bench.edges.len() / 5], bench.while_of(PHASE));
     let seconds = timed(readers + writers, |nth| {
         if nth < readers {
-            let outcome = read(subject, least, &times);
-            reading.fetch_sub(1, Ordering::Relaxed);
-            return outcome;
+            let _leaving = Leaving(&reading);
+            return read(subject, least, &times);
         }
         let own = fifth.chunks(fifth.len().div_ceil(writers).max(1)).nth(nth - readers).unwrap_or_default();
         let begun = Instant::now();
@@ -77,14 +76,23 @@ fn phase(
     Ok(())
 }
 
+/// A reader, who is counted until it ends, whatever ends it: writers go on until there is none.
+struct Leaving<'a>(&'a AtomicUsize);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// Ranks new snapshots by one thread, once and until the phase is long enough.
 fn read(subject: &dyn Subject, least: Duration, times: &Mutex<Vec<f64>>) -> Result<()> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     let phase = Instant::now();
     loop {
         let begun = Instant::now();
-        let snapshot = subject.snapshot()?;
-        pool.install(|| snapshot.run(Kernel::PageRank, &[]))?;
+        // The store makes its view when a snapshot is opened: by this thread, too.
+        pool.install(|| subject.snapshot()?.run(Kernel::PageRank, &[]).map(drop))?;
         let taken = begun.elapsed().as_secs_f64();
         times.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(taken);
         if phase.elapsed() >= least {

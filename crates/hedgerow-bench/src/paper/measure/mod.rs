@@ -49,6 +49,25 @@ pub(super) enum Measurement {
 }
 
 impl Measurement {
+    /// What tells its rows from those of others.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Measurement::Ingest => "ingestion",
+            Measurement::Updates => "updates",
+            Measurement::Operations => "operations",
+            Measurement::Scales => "graphs of more and more vertices",
+            Measurement::Sets => "lists of one length",
+            Measurement::Blocks => "sizes of blocks",
+            Measurement::Versions => "neighbours with versions",
+            Measurement::Kernels => "kernels",
+            Measurement::Mixed => "readers beside writers",
+            Measurement::Forms => "forms",
+            Measurement::Vertices => "indexes of vertices",
+            Measurement::Traces => "edges by time",
+            Measurement::Links => "LinkBench",
+        }
+    }
+
     /// Makes it.
     pub(super) fn make(self, bench: &Bench<'_>) -> Result<Vec<Record>> {
         match self {

@@ -73,7 +73,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
             measured.add(name, "insert", "edges/s", writers, rate);
             subject.remove(Share::all(streams.last))?;
         }
-        at_once(bench, &**subject, &streams, name, measured)?;
+        at_once(&**subject, &streams, name, measured)?;
         subject.remove(Share::all(streams.last))
     })
 }
@@ -132,7 +132,6 @@ fn reads(
 
 /// One thread inserts, one searches and one scans, each until the insertions end; latencies of a hundred operations.
 fn at_once(
-    bench: &Bench<'_>,
     subject: &dyn Subject,
     streams: &Streams<'_>,
     name: &'static str,
@@ -144,8 +143,10 @@ fn at_once(
         let taken = begun.elapsed();
         times[of].lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(taken);
     };
-    let outcome = timed(3, |nth| {
-        let outcome = match nth {
+    timed(3, |nth| {
+        // Whatever ends the insertions, or a reader, ends all.
+        let _ends = Ends(&done);
+        match nth {
             0 => insert_all(subject, streams.last, |begun| push(0, begun)),
             1 => again_and_again(subject, &streams.searched, &done, |snapshot, hundred| {
                 let begun = Instant::now();
@@ -159,18 +160,22 @@ fn at_once(
                 push(2, begun);
                 Ok(())
             }),
-        };
-        if nth == 0 || outcome.is_err() {
-            done.store(true, Ordering::Relaxed);
         }
-        outcome
-    });
-    outcome?;
+    })?;
     for (operation, times) in ["insert", "search", "scan"].into_iter().zip(times) {
         let times = times.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-        times.add(name, operation, &FIGURES, bench.threads().min(3), measured);
+        times.add(name, operation, &FIGURES, 3, measured);
     }
     Ok(())
+}
+
+/// Has all end when one does.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 fn insert_all(subject: &dyn Subject, edges: &[Edge], push: impl Fn(Instant)) -> Result<()> {

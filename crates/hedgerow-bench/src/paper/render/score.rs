@@ -65,18 +65,26 @@ impl Score {
     }
 }
 
-/// The kind of a figure. None where it is not of the six, where containers are not whole, or where it is one of several figures of
-/// one distribution: of those the mean and the 99th percentile count.
+/// Figures of a distribution that do not count: its mean and its 99th percentile do.
+const NOT_COUNTED: [&str; 4] = ["p50", "p95", "p999", "max"];
+/// Parameters of points of a curve, which has a figure of its own; and of what is no mixed load.
+const OF_POINTS: [&str; 4] = ["progress=", "round=", "readers=0", "writers=0"];
+
+/// The kind of a figure. None where it is not of the six, where containers are not whole, where it is one of several figures of one distribution,
+/// or a point of a curve.
 fn class(measurement: Measurement, record: &Record) -> Option<Class> {
     let metric = without_parameters(&record.metric);
     let (what, figure) = metric.split_once(", ").unwrap_or((metric, ""));
-    let is_counted = ["", "mean", "p99"].contains(&figure);
+    let is_point = record.metric.split(' ').any(|word| OF_POINTS.iter().any(|point| word.starts_with(point)));
+    let is_counted = !NOT_COUNTED.contains(&figure) && !is_point;
     match measurement {
         Measurement::Blocks | Measurement::Forms | Measurement::Vertices | Measurement::Links => None,
         _ if !is_counted => None,
         Measurement::Mixed => Some(Class::Mixed),
         Measurement::Kernels => Some(Class::Kernels),
         Measurement::Operations if !figure.is_empty() => Some(Class::Mixed),
+        // With as many vertices as edges, so that it is the memory of vertices.
+        Measurement::Sets if what.starts_with("memory") => None,
         _ if what.starts_with("memory") => Some(Class::Memory),
         _ if what.starts_with("search") => Some(Class::Search),
         _ if what.ends_with("scan") => Some(Class::Scan),
@@ -99,7 +107,13 @@ pub(in crate::paper) fn score<'a>(measured: impl IntoIterator<Item = (Measuremen
             };
             rows.push(Row {
                 class,
-                name: format!("{}, {}, {} threads", ours.metric, ours.graph, ours.threads),
+                name: format!(
+                    "{}, {}, {} threads ({})",
+                    ours.metric,
+                    ours.graph,
+                    ours.threads,
+                    measurement.name()
+                ),
                 ours: ours.shown(),
                 best: best.shown(),
                 best_engine: best.engine.clone(),

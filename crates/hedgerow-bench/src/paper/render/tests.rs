@@ -74,6 +74,9 @@ fn the_score_counts_rows_in_which_the_store_is_first() {
         row("memory", "bytes/edge", 104.0, 100.0),
         // One of several figures of a distribution.
         row("insert, p50", "s", 9.0, 1.0),
+        // A point of a curve.
+        row("insert progress=10, mean", "s", 9.0, 1.0),
+        row("memory progress=10", "bytes/edge", 9.0, 1.0),
     ]
     .concat();
     let kernels = [row("pr", "s", 1.0, 2.0), row("tc", "s", 2.0, 1.0)].concat();
@@ -90,5 +93,5 @@ fn the_score_counts_rows_in_which_the_store_is_first() {
     assert_eq!(score.count(Some(Class::Kernels)), (1, 2));
     assert_eq!(score.count(None), (3, 5));
     let missed: Vec<&str> = score.missed().map(|row| row.name.as_str()).collect();
-    assert_eq!(missed, ["insert batch=4, kron:4, 1 threads", "tc, kron:4, 1 threads"]);
+    assert_eq!(missed, ["insert batch=4, kron:4, 1 threads (ingestion)", "tc, kron:4, 1 threads (kernels)"]);
 }
