@@ -96,7 +96,7 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::SegmentNotSynced, Finder::Crashes),
     (Fault::SegmentNotListed, Finder::Crashes),
     (Fault::ChangesOfLabelsMissed, Finder::Sequences),
-    (Fault::BlocksNotChecked, Finder::Damage),
+    (Fault::BlocksNotChecked, Finder::DamagedBlocks),
     (Fault::OlderImageLoaded, Finder::Pages),
     (Fault::UnloadedImagesLost, Finder::Pages),
     (Fault::EvictedDirty, Finder::Sequences),
