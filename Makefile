@@ -29,7 +29,7 @@ bench: ## The quick form of every suite; results in target/bench
 	done
 	$(CARGO) run --release --locked -p hedgerow-bench -- report $(BENCH_SUITES:%=target/bench/%.jsonl)
 
-bench-papers: ## The experiments of five papers over all containers, in less than an hour; results in target/bench
+bench-papers: ## The experiments of five papers over all containers; results in target/bench
 	$(CARGO) build --release --locked -p hedgerow-bench
 	mkdir -p target/bench
 	$(CARGO) run --release --locked -p hedgerow-bench -- paper --which all --quick --json target/bench/papers.jsonl --report target/bench/papers.html
