@@ -149,8 +149,8 @@ impl Snapshot {
             return Ok(true);
         }
         let ends = self.newest_ends(label, id, direction, limit)?;
-        for (edge, end) in self.edges_at(label, id, direction, &ends)?.iter().zip(&ends) {
-            f(LentEdge::copied(end.0, edge));
+        for (edge, &end) in self.edges_at(label, id, direction, &ends)?.iter().zip(&ends) {
+            f(LentEdge::copied(end, edge));
         }
         Ok(true)
     }
@@ -186,10 +186,10 @@ impl Snapshot {
         id: VertexId,
         direction: Direction,
         limit: usize,
-    ) -> Result<Vec<(End, ())>> {
+    ) -> Result<Vec<End>> {
         let mut newest = Newest::new(limit, 0);
         self.for_each_end(label, id, direction, |other, rank| newest.offer((rank, other), ()))?;
-        Ok(newest.finish())
+        Ok(newest.finish().into_iter().map(|(end, ())| end).collect())
     }
 
     /// The ranks of the edges of a label from one vertex to another, ascending; of a label that is not `multi` 0 alone. None where there is
@@ -242,18 +242,18 @@ impl Snapshot {
         label: LabelId,
         id: VertexId,
         direction: Direction,
-        ends: &[(End, ())],
+        ends: &[End],
     ) -> Result<Vec<EdgeOf>> {
         // Incoming lists have no properties of their own, not even those of a loop.
         let incoming = direction == Direction::In && self.engine().config.directed;
         let is_own = |other| !incoming && self.engine().placement().ends(id, other).0 == id;
-        let mut rows = match ends.iter().any(|&((_, other), ())| is_own(other)) {
+        let mut rows = match ends.iter().any(|&(_, other)| is_own(other)) {
             true => self.rows_of(label, id, direction, ends)?,
             false => vec![None; ends.len()],
         };
         let schema = self.engine().schema.load_full();
         let is_weighted = self.engine().is_weighted(label);
-        let edge = |(&((rank, other), ()), row): (&(End, ()), &mut Copied)| {
+        let edge = |(&(rank, other), row): (&End, &mut Copied)| {
             let properties = match row.take().filter(|_| is_own(other)) {
                 Some((weight, row)) => named(&schema, label, is_weighted.then_some(weight), row.as_ref()),
                 // Properties lie with the other copy.
@@ -270,14 +270,14 @@ impl Snapshot {
         label: LabelId,
         id: VertexId,
         direction: Direction,
-        ends: &[(End, ())],
+        ends: &[End],
     ) -> Result<Vec<Copied>> {
         let mut order: Vec<usize> = (0..ends.len()).collect();
         // As the list is: by neighbor, then by rank.
-        order.sort_unstable_by_key(|&at| (ends[at].0.1, ends[at].0.0));
+        order.sort_unstable_by_key(|&at| (ends[at].1, ends[at].0));
         let (mut next, mut rows) = (order.into_iter().peekable(), vec![None; ends.len()]);
         self.for_each_item(label, id, direction, |item| {
-            if next.peek().is_some_and(|&at| ends[at].0 == (item.rank, item.dst)) {
+            if next.peek().is_some_and(|&at| ends[at] == (item.rank, item.dst)) {
                 next.next().into_iter().for_each(|at| rows[at] = Some((item.weight, item.row.to_row())));
             }
         })?;

@@ -75,8 +75,10 @@ impl Graph {
         }
         for record in self.records() {
             let mut record = record.write();
-            // Under the lock: what it keeps from now on is seen by those who are registered by now.
-            record.itself.prune(&active());
+            if record.itself.has_older() {
+                // Under the lock: what it keeps from now on is seen by those who are registered by now.
+                record.itself.prune(&active());
+            }
         }
         self.files.clear_cache();
         Ok(())

@@ -52,6 +52,11 @@ impl Presence {
         self.older.as_ref().is_some_and(|older| older.len() >= MANY)
     }
 
+    /// Whether there are versions beside the newest.
+    pub(super) fn has_older(&self) -> bool {
+        self.older.is_some()
+    }
+
     /// Gives up the versions that no reader needs. The newest is published.
     pub(super) fn prune(&mut self, active: &Active) {
         let Some(mut older) = self.older.take() else { return };
