@@ -34,11 +34,13 @@ bench-papers: ## The experiments of five papers over all containers; results in 
 	mkdir -p target/bench
 	$(CARGO) run --release --locked -p hedgerow-bench -- paper --which all --quick --json target/bench/papers.jsonl --report target/bench/papers.html
 
-# RocksDB's binding is made with libclang, which the package index has in a form that needs no installation.
+# RocksDB's binding is made with libclang. The package index has one that needs no installation, without the headers of a compiler:
+# those of the C compiler serve.
 rivals: ## Build and test LMDB, redb and RocksDB under the benchmarks; RocksDB compiles for minutes
 	python3 -m venv .venv
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check libclang
 	LIBCLANG_PATH=$$(.venv/bin/python -c 'import clang, pathlib; print(pathlib.Path(clang.__file__).parent / "native")') \
+		BINDGEN_EXTRA_CLANG_ARGS="-I$$($(CC) -print-file-name=include)" \
 		$(CARGO) test --release --locked -p hedgerow-rivals --features rocksdb
 
 lint: ## Format check, tidy and clippy

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use hedgerow_core::{Capability, VertexId};
 use hedgerow_lab::{Csr, CsrOptions, GraphForm, StaticCsr};
+use hedgerow_workload::rng::Rng;
 
 use crate::engines::{Edge, Share, Subject, subject};
 use crate::failure::{Failure, Result};
@@ -173,6 +174,17 @@ impl<'a> Bench<'a> {
 /// The ends of edges.
 pub(super) fn ends(edges: &[Edge]) -> Vec<(VertexId, VertexId)> {
     edges.iter().map(|&(src, dst, _)| (src, dst)).collect()
+}
+
+/// So many vertices, each drawn by its degree: one of the two ends of an edge that is drawn at random.
+pub(super) fn drawn_by_degree(edges: &[Edge], count: usize, seed: u64) -> Vec<VertexId> {
+    let mut rng = Rng::new(seed);
+    let mut end = || {
+        let end = rng.below(2 * edges.len() as u64) as usize;
+        let (src, dst, _) = edges[end / 2];
+        if end % 2 == 0 { src } else { dst }
+    };
+    (0..count).map(|_| end()).collect()
 }
 
 /// Records of a graph that is not that of the work.

@@ -4,10 +4,9 @@ use std::time::{Duration, Instant};
 
 use hedgerow_core::VertexId;
 use hedgerow_lab::{Csr, CsrOptions, GraphForm, StaticCsr};
-use hedgerow_workload::rng::Rng;
 use hedgerow_workload::{kron, shuffle};
 
-use super::super::bench::{Bench, on};
+use super::super::bench::{Bench, drawn_by_degree, on};
 use crate::engines::{Edge, Reader, Share, subject};
 use crate::failure::Result;
 use crate::record::Record;
@@ -38,9 +37,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
         let mut graph = kron(scale, EDGE_FACTOR, SEED);
         shuffle(&mut graph.edges, SEED);
         let edges: Vec<Edge> = graph.edges.iter().map(|&(u, v)| (VertexId(u), VertexId(v), 1.0)).collect();
-        let mut rng = Rng::new(37);
-        let drawn: Vec<VertexId> =
-            (0..1 << DRAWN).map(|_| edges[rng.below(edges.len() as u64) as usize].0).collect();
+        let drawn = drawn_by_degree(&edges, 1 << DRAWN, 37);
         let fixed =
             subject(StaticCsr::new(Csr::from_edges(graph.vertices, &graph.edges, &CsrOptions::default())?));
         let metric = format!("scan, seek included scale={scale}");
