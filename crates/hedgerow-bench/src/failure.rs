@@ -1,10 +1,7 @@
 //! What ends an experiment early.
 
-/// An error on its way to the user: experiments report it and end.
-pub type Failure = Box<dyn std::error::Error + Send + Sync>;
-
-/// The result of a step of an experiment.
-pub(crate) type Result<T> = std::result::Result<T, Failure>;
+pub use hedgerow_subjects::Failure;
+pub(crate) use hedgerow_subjects::Result;
 
 /// Adds what was being done to an error.
 pub(crate) trait Context<T> {

@@ -9,7 +9,6 @@
 
 mod cli;
 mod demo;
-mod engines;
 mod failure;
 mod figures;
 mod paper;

@@ -26,6 +26,7 @@ const ANALYTICS: &str = "hedgerow-analytics";
 const WORKLOAD: &str = "hedgerow-workload";
 const LAB: &str = "hedgerow-lab";
 const BENCH: &str = "hedgerow-bench";
+const SUBJECTS: &str = "hedgerow-subjects";
 const TESTKIT: &str = "hedgerow-testkit";
 
 /// The table of ARCHITECTURE.md. `testkit` is in no `may_use` list: it is for tests.
@@ -48,9 +49,10 @@ const TABLE: &[Row] = &[
     row("hedgerow-schedules", &[], &[CORE, STORE, TESTKIT]),
     row(WORKLOAD, &[CORE, PAR], &[TESTKIT]),
     row(LAB, &[CORE, IO], &[TESTKIT, WORKLOAD]),
+    row(SUBJECTS, &[CORE, KERNELS, LAB, STORE], &[TESTKIT]),
     row(TESTKIT, &[CORE, IO, WORKLOAD], &[]),
     // The suite `format` measures the packed lists by themselves (docs/design/layout.md).
-    row(BENCH, &[ANALYTICS, CORE, IO, KERNELS, WORKLOAD, LAB, STORE, TIER], &[TESTKIT]),
+    row(BENCH, &[ANALYTICS, CORE, IO, KERNELS, WORKLOAD, LAB, STORE, SUBJECTS, TIER], &[TESTKIT]),
     row("hedgerow-rivals", &[BENCH], &[WORKLOAD]),
     row("hedgerow-cli", &[STORE, ANALYTICS, KERNELS, WORKLOAD, CORE, PAR], &[TESTKIT]),
     row("hedgerow-python", &[STORE, ANALYTICS, KERNELS, CORE, PAR], &[]),

@@ -4,14 +4,14 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use hedgerow_core::{Capability, VertexId};
-use hedgerow_lab::{Csr, CsrOptions, GraphForm, StaticCsr};
+use hedgerow_lab::{Csr, CsrOptions, GraphForm};
+use hedgerow_subjects::{Edge, Engine, Share, Subject, fixed, open};
 use hedgerow_workload::rng::Rng;
 
-use crate::engines::{Edge, Share, Subject, subject};
 use crate::failure::{Failure, Result};
 use crate::record::{Record, Recorder};
 use crate::suite::links::Rival;
-use crate::suite::{Engine, Measured, Work, edges, form, open};
+use crate::suite::{Measured, Work, edges, form};
 
 /// An engine that a measurement left out, and why.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,7 +91,7 @@ impl<'a> Bench<'a> {
     pub(super) fn csr_of(&self, edges: &[Edge]) -> Result<Box<dyn Subject>> {
         let edges: Vec<(u32, u32)> = edges.iter().map(|edge| (edge.0.0, edge.1.0)).collect();
         let options = CsrOptions { directed: self.form.directed, ..CsrOptions::default() };
-        Ok(subject(StaticCsr::new(Csr::from_edges(self.work.graph.vertices, &edges, &options)?)))
+        Ok(fixed(Csr::from_edges(self.work.graph.vertices, &edges, &options)?))
     }
 
     /// All engines with these edges in them, inserted one by one; those that fail are left out and noted.

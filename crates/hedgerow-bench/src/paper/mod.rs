@@ -17,6 +17,7 @@ mod shown;
 #[cfg(test)]
 mod tests;
 
+use hedgerow_subjects::Engine;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -25,7 +26,7 @@ use std::time::Instant;
 use crate::failure::{Context as _, Result};
 use crate::record::Record;
 use crate::suite::links::Rival;
-use crate::suite::{Engine, make_folder_of, with_work};
+use crate::suite::{make_folder_of, with_work};
 use crate::system::has_event_counters;
 use bench::Bench;
 use context::Context;

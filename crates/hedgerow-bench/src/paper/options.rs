@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use hedgerow_subjects::Engine;
 use hedgerow_workload::GraphSpec;
 
 use super::published::Paper;
-use crate::suite::{Engine, SuiteOptions};
+use crate::suite::SuiteOptions;
 
 /// The papers that are asked for.
 #[derive(Clone, Debug, PartialEq)]

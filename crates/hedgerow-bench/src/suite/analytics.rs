@@ -10,12 +10,12 @@ use hedgerow::{Direction, Graph, Resident, Topology, VertexId, View};
 use hedgerow_kernels::registry::{Arguments, KERNELS, Kernel, Outcome};
 use hedgerow_kernels::{Cancel, KernelError};
 use hedgerow_lab::Csr;
+use hedgerow_subjects::{Engine, ITERATIONS};
 use hedgerow_workload::rng::Rng;
 
 use super::load::{self, Mode};
 use super::views;
-use super::work::{Engine, Work};
-use crate::engines::ITERATIONS;
+use super::work::Work;
 use crate::failure::Result;
 use crate::figures::geomean;
 use crate::record::{Metric, Recorder};

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use hedgerow::io::{RealFs, Vfs};
 use hedgerow::{Durability, Graph};
+use hedgerow_subjects::Engine;
 
 use super::load;
 use super::recovery::stores::Place;
-use super::work::{Engine, Work};
+use super::work::Work;
 use crate::failure::{Context, Result};
 use crate::figures::median;
 use crate::record::{Metric, Recorder};

@@ -16,10 +16,11 @@ mod store;
 use std::path::Path;
 
 use hedgerow::LEAST_MEMORY_LIMIT;
+use hedgerow_subjects::Engine;
 
 use super::load;
 use super::recovery::stores::Place;
-use super::work::{Engine, Work};
+use super::work::Work;
 use crate::failure::Result;
 use crate::record::{Metric, Recorder};
 use crate::system::resident_bytes;

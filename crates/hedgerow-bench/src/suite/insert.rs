@@ -1,11 +1,12 @@
 //! The suite `insert`: random single-edge transactions and batches into a store without files, by one and more writers;
 //! memory per edge, latency of a commit.
 
+use hedgerow_subjects::Engine;
 use std::time::Instant;
 
 use super::load::{self, Mode};
 use super::memory;
-use super::work::{Engine, Work};
+use super::work::Work;
 use crate::failure::Result;
 use crate::figures::percentile;
 use crate::record::{Metric, Recorder};

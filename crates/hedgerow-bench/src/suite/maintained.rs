@@ -8,9 +8,10 @@ use std::time::Instant;
 use hedgerow::{Graph, Snapshot};
 use hedgerow_kernels::maintain::{Answer, Degrees, Handle, Made, Maintained, NAMES, Ranks, Triangles};
 use hedgerow_kernels::{Cancel, Maintain};
+use hedgerow_subjects::Engine;
 
 use super::load;
-use super::work::{Engine, Work};
+use super::work::Work;
 use crate::failure::Result;
 use crate::record::{Metric, Recorder};
 

@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use hedgerow::{Direction, Graph, Resident, VertexId};
 use hedgerow_kernels::{PageRankConfig, pagerank};
 use hedgerow_lab::Csr;
+use hedgerow_subjects::Engine;
 
 use super::load;
-use super::work::{Engine, Work};
+use super::work::Work;
 use crate::failure::Result;
 use crate::figures::median;
 use crate::record::{Metric, Recorder};

@@ -33,10 +33,10 @@ pub(crate) use links::{LinkBenchOptions, records as linkbench_records, run as li
 pub(crate) use memory::{MemoryOptions, run_child as memory_child};
 pub(crate) use page::write as report;
 pub(crate) use reads::{ReadsOptions, run as reads};
-pub(crate) use side_by_side::{Measured, check_count, edges, form, open, timed};
+pub(crate) use side_by_side::{Measured, check_count, edges, form, timed};
 pub(crate) use stream::{StreamOptions, run as stream};
 pub(crate) use vertices::{VertexMemoryOptions, run_child as vertex_memory_child};
-pub(crate) use work::{Engine, SuiteOptions, Work};
+pub(crate) use work::{SuiteOptions, Work};
 
 /// Kernels on a live snapshot and on a CSR.
 pub(crate) fn analytics(options: &SuiteOptions) -> Result<()> {

@@ -14,9 +14,10 @@ use std::time::Instant;
 use hedgerow::{Direction, Graph, Resident, Snapshot, Topology, VertexId};
 use hedgerow_core::{InterpolationHint, for_each_contained};
 use hedgerow_lab::Csr;
+use hedgerow_subjects::Engine;
 use hedgerow_workload::rng::Rng;
 
-use super::work::{Engine, Work};
+use super::work::Work;
 use super::{load, selections, views};
 use crate::failure::Result;
 use crate::figures::percentile;

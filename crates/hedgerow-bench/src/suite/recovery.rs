@@ -9,9 +9,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use hedgerow::{Direction, Topology};
+use hedgerow_subjects::Engine;
 
 use super::load;
-use super::work::{Engine, Work};
+use super::work::Work;
 use crate::failure::Result;
 use crate::record::{Metric, Recorder};
 use stores::{Place, open, put, reopen_once};

@@ -5,9 +5,10 @@
 use std::time::Instant;
 
 use hedgerow::Graph;
+use hedgerow_subjects::Engine;
 
 use super::load;
-use super::work::{Engine, Work};
+use super::work::Work;
 use crate::failure::Result;
 use crate::record::{Metric, Recorder};
 

@@ -5,58 +5,11 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use hedgerow_lab::Csr;
+use hedgerow_subjects::Engine;
 use hedgerow_workload::{GraphSpec, LoadedGraph};
 
 use crate::failure::Result;
 use crate::reference::csr_of;
-
-/// What is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Engine {
-    /// The store.
-    Hedgerow,
-    /// A plain static CSR under the same kernels.
-    Csr,
-    /// Sorted adjacency lists with versions, of the lab.
-    Adjlst,
-    /// RapidStore, of the lab.
-    Rapidstore,
-    /// LiveGraph, of the lab.
-    Livegraph,
-    /// Sortledton, of the lab.
-    Sortledton,
-    /// Teseo, of the lab.
-    Teseo,
-    /// Aspen, of the lab.
-    Aspen,
-    /// LLAMA, of the lab.
-    Llama,
-    /// LSMGraph, of the lab.
-    Lsmgraph,
-}
-
-impl Engine {
-    /// Whether this is a container of the lab that changes.
-    fn is_container(self) -> bool {
-        !matches!(self, Engine::Hedgerow | Engine::Csr)
-    }
-
-    /// Its name in figures.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Engine::Hedgerow => "hedgerow",
-            Engine::Csr => "csr",
-            Engine::Adjlst => "adjlst",
-            Engine::Rapidstore => "rapidstore",
-            Engine::Livegraph => "livegraph",
-            Engine::Sortledton => "sortledton",
-            Engine::Teseo => "teseo",
-            Engine::Aspen => "aspen",
-            Engine::Llama => "llama",
-            Engine::Lsmgraph => "lsmgraph",
-        }
-    }
-}
 
 /// Options of every suite.
 #[derive(Clone, Debug, clap::Args)]

@@ -3,62 +3,28 @@
 
 use std::time::Instant;
 
-use hedgerow_core::{Capability, DynamicGraph, VertexId};
-use hedgerow_lab::GraphForm;
-use hedgerow_lab::forms::{EachForm, FormKind, for_each};
+use hedgerow_core::{Capability, VertexId};
+use hedgerow_lab::forms::FormKind;
+use hedgerow_subjects::{Edge, Engine, Form, Kernel, Share, Subject, forms};
 use hedgerow_workload::rng::Rng;
 
 use super::super::bench::{Bench, ends};
 use super::kernels::{must_agree, once};
-use crate::engines::{Edge, Kernel, Share, Subject, subject};
 use crate::failure::Result;
 use crate::record::Record;
-use crate::suite::{Engine, Measured, check_count, sources, timed};
+use crate::suite::{Measured, check_count, sources, timed};
 
 /// The kernels that are run on forms.
 const KERNELS: usize = 5;
 
-/// A form of a container.
-pub(super) struct Form {
-    pub(super) container: &'static str,
-    pub(super) name: &'static str,
-    kind: FormKind,
-    /// The size of blocks, where that is what the form differs in.
-    pub(super) block: usize,
-    /// Makes an empty graph.
-    pub(super) new: Box<dyn Fn(GraphForm) -> Box<dyn Subject>>,
-}
-
-struct Forms(Vec<Form>);
-
-impl EachForm for Forms {
-    fn form<G: DynamicGraph + 'static>(
-        &mut self,
-        container: &'static str,
-        name: &'static str,
-        kind: FormKind,
-        new: fn(GraphForm) -> G,
-    ) {
-        let block = if let FormKind::Block(block) = kind { block } else { 0 };
-        let new = Box::new(move |form: GraphForm| subject(new(form)));
-        self.0.push(Form { container, name, kind, block, new });
-    }
-}
-
-fn all() -> Vec<Form> {
-    let mut forms = Forms(Vec::new());
-    for_each(&mut forms);
-    forms.0
-}
-
 /// Those that differ in the size of their blocks, of the engines that are asked for.
 pub(super) fn blocks(bench: &Bench<'_>) -> Vec<Form> {
-    of_engines(bench, |form| form.block > 0)
+    of_engines(bench, |form| form.block() > 0)
 }
 
 fn of_engines(bench: &Bench<'_>, is_wanted: impl Fn(&Form) -> bool) -> Vec<Form> {
     let engines: Vec<&str> = bench.engines().into_iter().map(Engine::name).collect();
-    all().into_iter().filter(|form| engines.contains(&form.container) && is_wanted(form)).collect()
+    forms().into_iter().filter(|form| engines.contains(&form.container) && is_wanted(form)).collect()
 }
 
 /// Measures those of the engines that are asked for.
@@ -68,7 +34,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
     let kernels = &Kernel::ALL[..KERNELS];
     let expected = once(&*fixed, "csr", kernels, &sources, 1, &mut Measured::default())?;
     let mut forms: Vec<(&'static str, Option<Form>)> = vec![("csr", None)];
-    let others = of_engines(bench, |form| form.block == 0).into_iter();
+    let others = of_engines(bench, |form| form.block() == 0).into_iter();
     forms.extend(others.map(|form| (form.name, Some(form))));
     let searched = searched(bench);
     let count = bench.directed(bench.edges.len());

@@ -1,13 +1,13 @@
 //! Ingestion: single edges and batches by more and more threads, how the latency of single edges changes while the graph grows, memory.
 
+use hedgerow_subjects::{Edge, Engine, Share, Subject};
 use std::time::Instant;
 
 use super::super::bench::Bench;
 use super::latency::Latencies;
-use crate::engines::{Edge, Share, Subject};
 use crate::failure::Result;
 use crate::record::Record;
-use crate::suite::{Engine, Measured, check_count, timed};
+use crate::suite::{Measured, check_count, timed};
 
 /// Insertions whose latency is measured together, as the study does.
 pub(super) const TOGETHER: usize = 100;

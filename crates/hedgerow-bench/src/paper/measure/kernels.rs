@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use hedgerow_core::VertexId;
+use hedgerow_subjects::{Answer, Kernel, Subject};
 
 use super::super::bench::Bench;
-use crate::engines::{Answer, Kernel, Subject};
 use crate::failure::Result;
 use crate::record::Record;
 use crate::suite::{Measured, sources};

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use hedgerow_core::Capability;
+use hedgerow_subjects::{Edge, Kernel, Share, Subject};
 
 use super::super::bench::Bench;
-use crate::engines::{Edge, Kernel, Share, Subject};
 use crate::failure::Result;
 use crate::figures::median;
 use crate::record::Record;

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use hedgerow_core::VertexId;
+use hedgerow_subjects::{Edge, Reader, Share, Subject};
 use hedgerow_workload::rng::Rng;
 
 use super::super::bench::{Bench, drawn_by_degree, ends};
 use super::ingest::TOGETHER;
 use super::latency::Latencies;
-use crate::engines::{Edge, Reader, Share, Subject};
 use crate::failure::Result;
 use crate::record::Record;
 use crate::suite::{Measured, timed};

@@ -3,14 +3,14 @@
 use std::time::{Duration, Instant};
 
 use hedgerow_core::VertexId;
-use hedgerow_lab::{Csr, CsrOptions, GraphForm, StaticCsr};
+use hedgerow_lab::{Csr, CsrOptions, GraphForm};
+use hedgerow_subjects::{Edge, Reader, Share, open};
 use hedgerow_workload::{kron, shuffle};
 
 use super::super::bench::{Bench, drawn_by_degree, on};
-use crate::engines::{Edge, Reader, Share, subject};
 use crate::failure::Result;
 use crate::record::Record;
-use crate::suite::{Measured, open};
+use crate::suite::Measured;
 
 /// Scales of the graphs, as LiveGraph's: numbers of vertices as powers of two. With `--quick` smaller ones.
 const SCALES: [u32; 4] = [16, 18, 20, 22];
@@ -39,7 +39,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
         let edges: Vec<Edge> = graph.edges.iter().map(|&(u, v)| (VertexId(u), VertexId(v), 1.0)).collect();
         let drawn = drawn_by_degree(&edges, 1 << DRAWN, 37);
         let fixed =
-            subject(StaticCsr::new(Csr::from_edges(graph.vertices, &graph.edges, &CsrOptions::default())?));
+            hedgerow_subjects::fixed(Csr::from_edges(graph.vertices, &graph.edges, &CsrOptions::default())?);
         let metric = format!("scan, seek included scale={scale}");
         let (rounds, limit) = (bench.work.options.repeat(), bench.while_of(LIMIT));
         let of_scale = bench.rounds("scales", rounds, engines.clone(), |name, engine, measured| {

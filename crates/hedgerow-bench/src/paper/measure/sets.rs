@@ -5,15 +5,15 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use hedgerow_core::{Capability, VertexId};
-use hedgerow_lab::{Csr, CsrOptions, GraphForm, StaticCsr};
+use hedgerow_lab::{Csr, CsrOptions, GraphForm};
+use hedgerow_subjects::{Edge, Reader, Share, Subject, fixed, open};
 use hedgerow_workload::rng::Rng;
 
 use super::super::bench::{Bench, ends, on};
 use super::forms::blocks;
-use crate::engines::{Edge, Reader, Share, Subject, subject};
 use crate::failure::Result;
 use crate::record::Record;
-use crate::suite::{Measured, check_count, open};
+use crate::suite::{Measured, check_count};
 
 /// A kind of reads ends after this time.
 const LIMIT: Duration = Duration::from_millis(300);
@@ -74,7 +74,7 @@ impl Sets {
     fn csr(&self) -> Result<Box<dyn Subject>> {
         let edges: Vec<(u32, u32)> = self.edges.iter().map(|edge| (edge.0.0, edge.1.0)).collect();
         let options = CsrOptions { directed: true, ..CsrOptions::default() };
-        Ok(subject(StaticCsr::new(Csr::from_edges(self.vertices, &edges, &options)?)))
+        Ok(fixed(Csr::from_edges(self.vertices, &edges, &options)?))
     }
 }
 
@@ -102,7 +102,7 @@ pub(super) fn block_sizes(bench: &Bench<'_>) -> Result<Vec<Record>> {
     let sets = Sets::draw(bench, LENGTH);
     let forms = blocks(bench).into_iter().map(|form| (form.container, form)).collect();
     let records = bench.rounds("blocks", bench.work.options.repeat(), forms, |name, form, measured| {
-        all(&sets, &*(form.new)(FORM), name, &format!("|B|={}", form.block), measured)
+        all(&sets, &*(form.new)(FORM), name, &format!("|B|={}", form.block()), measured)
     })?;
     Ok(on(&sets.name(), records))
 }

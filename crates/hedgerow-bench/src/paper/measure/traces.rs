@@ -2,13 +2,13 @@
 
 use hedgerow_core::VertexId;
 use hedgerow_lab::GraphForm;
+use hedgerow_subjects::{Edge, Share, open};
 use hedgerow_workload::GraphSpec;
 
 use super::super::bench::{Bench, on};
-use crate::engines::{Edge, Share};
 use crate::failure::Result;
 use crate::record::Record;
-use crate::suite::{check_count, open, timed};
+use crate::suite::{check_count, timed};
 
 /// The data sets.
 const TRACES: [&str; 2] = ["temporal/snap-CollegeMsg", "temporal/snap-sx-mathoverflow"];

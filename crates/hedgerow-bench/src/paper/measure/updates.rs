@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use hedgerow_core::VertexId;
+use hedgerow_subjects::{Edge, Engine, Share, Subject};
 use hedgerow_workload::rng::Rng;
 
 use super::super::bench::Bench;
 use super::latency::Latencies;
-use crate::engines::{Edge, Share, Subject};
 use crate::failure::Result;
 use crate::record::Record;
-use crate::suite::{Engine, Measured, check_count, timed};
+use crate::suite::{Measured, check_count, timed};
 
 /// Rounds of removing and inserting a fifth of the edges.
 const ROUNDS: usize = 5;

@@ -5,12 +5,13 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use hedgerow_core::VertexId;
+use hedgerow_subjects::{Engine, open};
 use hedgerow_workload::rng::Rng;
 
 use super::super::bench::{Bench, on};
 use crate::failure::Result;
 use crate::record::Record;
-use crate::suite::{Engine, Measured, open};
+use crate::suite::Measured;
 
 /// Vertices, as a power of two, and with `--quick`; never more than the graph has edges.
 const VERTICES: (u32, u32) = (22, 20);

@@ -2,10 +2,10 @@
 
 use hedgerow_core::VertexId;
 use hedgerow_lab::GraphForm;
+use hedgerow_subjects::{Edge, Share, Subject};
 
 use super::super::load;
 use super::super::work::Work;
-use crate::engines::{Edge, Share, Subject};
 use crate::failure::Result;
 
 /// What an engine for the work is created with.

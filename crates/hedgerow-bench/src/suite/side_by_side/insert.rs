@@ -1,13 +1,12 @@
 //! Ingestion into engines of any kind.
 
+use hedgerow_subjects::{Edge, Engine, Share, Subject, open};
 use std::time::Instant;
 
-use super::super::work::{Engine, Work};
+use super::super::work::Work;
 use super::edges::form;
 use super::measured::Measured;
-use super::open::open;
 use super::threads::timed;
-use crate::engines::{Edge, Share, Subject};
 use crate::failure::Result;
 
 /// Batch sizes in edges as given.

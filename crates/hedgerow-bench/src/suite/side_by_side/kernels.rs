@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use hedgerow_core::VertexId;
+use hedgerow_subjects::{Answer, Kernel, Subject};
 
 use super::super::work::Work;
 use super::measured::Measured;
-use crate::engines::{Answer, Kernel, Subject};
 use crate::failure::Result;
 use crate::figures::geomean;
 

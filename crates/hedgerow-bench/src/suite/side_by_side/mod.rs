@@ -1,27 +1,24 @@
 //! The store, a CSR and the containers of the lab by the same loops, in turns: what the suites `insert`, `ops` and `analytics` are
-//! where a container is among the engines. The store is what [`HedgerowEngine`](crate::engines::HedgerowEngine) makes of it: single edges
+//! where a container is among the engines. The store is what `hedgerow-subjects` makes of it: single edges
 //! by calls of their own, reads and kernels on a snapshot with its view.
 
 mod edges;
 mod insert;
 mod kernels;
 mod measured;
-mod open;
 mod reads;
 mod threads;
 
-use hedgerow_lab::StaticCsr;
+use hedgerow_subjects::{Engine, Subject, fixed, open};
 
 use super::analytics::sources;
 use super::ops::Questions;
-use super::work::{Engine, Work};
-use crate::engines::{Subject, subject};
+use super::work::Work;
 use crate::failure::Result;
 use crate::record::Recorder;
 pub(crate) use edges::{edges, form};
 pub(crate) use insert::check_count;
 pub(crate) use measured::Measured;
-pub(crate) use open::open;
 use reads::reads;
 pub(crate) use threads::timed;
 
@@ -56,7 +53,7 @@ fn subjects(work: &Work<'_>) -> Result<Vec<(&'static str, Box<dyn Subject>)>> {
 pub(super) fn ops(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let (csr, subjects) = (work.csr()?, subjects(work)?);
     let questions = Questions::draw(work, &csr);
-    let fixed = subject(StaticCsr::new(csr));
+    let fixed = fixed(csr);
     let mut measured = Measured::default();
     // The first round warms up, and is not kept.
     for round in 0..=work.options.repeat() {
@@ -79,7 +76,7 @@ pub(super) fn ops(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
 pub(super) fn analytics(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let (csr, subjects) = (work.csr()?, subjects(work)?);
     let sources = sources(&csr);
-    let fixed = subject(StaticCsr::new(csr));
+    let fixed = fixed(csr);
     let mut measured = Measured::default();
     for round in 0..=work.options.repeat() {
         let mut kept = Measured::default();

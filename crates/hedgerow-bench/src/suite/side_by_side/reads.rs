@@ -4,10 +4,10 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use hedgerow_core::{Capability, VertexId};
+use hedgerow_subjects::{Reader, Share, Subject, Sum};
 
 use super::super::ops::{FOLLOWED, Questions, SOURCES};
 use super::measured::Measured;
-use crate::engines::{Reader, Share, Subject, Sum};
 use crate::failure::Result;
 
 const OPENINGS: usize = 100;

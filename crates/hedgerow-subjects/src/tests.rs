@@ -3,7 +3,7 @@
 use hedgerow_testkit::conformance::dynamic::{histories, sequences, single_updates};
 use hedgerow_testkit::{Effort, explored};
 
-use super::HedgerowEngine;
+use crate::store::HedgerowEngine;
 
 const SEQUENCES: u64 = 10;
 

@@ -6,28 +6,35 @@ use hedgerow_kernels::{
     triangle_count, wcc,
 };
 
-use crate::failure::Result;
+use crate::Result;
 
 /// Iterations of PageRank and of label propagation.
-pub(crate) const ITERATIONS: u32 = 10;
+pub const ITERATIONS: u32 = 10;
 /// Scores are added up in another order on each engine.
 const RELATIVE: f64 = 1e-9;
 
 /// A kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kernel {
+pub enum Kernel {
+    /// Breadth-first search: the number of hops.
     Bfs,
+    /// PageRank.
     PageRank,
+    /// Shortest paths by weights.
     Sssp,
+    /// Weakly connected components.
     Wcc,
+    /// The number of triangles.
     Triangles,
+    /// Local clustering coefficients.
     Clustering,
+    /// Communities by label propagation.
     Labels,
 }
 
 impl Kernel {
     /// All of them.
-    pub(crate) const ALL: [Kernel; 7] = [
+    pub const ALL: [Kernel; 7] = [
         Kernel::Bfs,
         Kernel::PageRank,
         Kernel::Sssp,
@@ -38,7 +45,7 @@ impl Kernel {
     ];
 
     /// Its name in figures.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Kernel::Bfs => "bfs",
             Kernel::PageRank => "pr",
@@ -51,12 +58,12 @@ impl Kernel {
     }
 
     /// Whether it searches from a source, and so is run from several.
-    pub(crate) fn has_source(self) -> bool {
+    pub fn has_source(self) -> bool {
         matches!(self, Kernel::Bfs | Kernel::Sssp)
     }
 
     /// Runs it on a snapshot: a search from each of the sources, with the answer of the last one.
-    pub(crate) fn run<S: GraphSnapshot>(self, snapshot: &S, sources: &[VertexId]) -> Result<Answer> {
+    pub fn run<S: GraphSnapshot>(self, snapshot: &S, sources: &[VertexId]) -> Result<Answer> {
         Ok(match self {
             Kernel::Bfs => {
                 let mut hops = Vec::new();
@@ -86,15 +93,18 @@ impl Kernel {
 
 /// What a kernel answers: the same on each engine, but for the last digits of scores.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Answer {
+pub enum Answer {
+    /// A number for each vertex.
     Ids(Vec<u32>),
+    /// A value for each vertex.
     Values(Vec<f64>),
+    /// One number for the graph.
     Count(u64),
 }
 
 impl Answer {
     /// Whether they are the same, but for the last digits of scores.
-    pub(crate) fn agrees_with(&self, other: &Answer) -> bool {
+    pub fn agrees_with(&self, other: &Answer) -> bool {
         let close = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= RELATIVE * a.abs().max(b.abs());
         match (self, other) {
             (Answer::Values(mine), Answer::Values(others)) => {

@@ -8,21 +8,21 @@ use hedgerow_core::{
     Block, Capability, Direction, DynamicGraph, GraphSnapshot, LocalVertex, SubgraphId, Update, VertexId,
 };
 
-use super::kernel::{Answer, Kernel};
-use crate::failure::Result;
+use crate::Result;
+use crate::kernel::{Answer, Kernel};
 
 /// An edge with its weight, 1 where the work has none.
-pub(crate) type Edge = (VertexId, VertexId, f64);
+pub type Edge = (VertexId, VertexId, f64);
 
 /// How many neighbours a read met, and the sum of their ids: the same on each engine.
-pub(crate) type Sum = (usize, u64);
+pub type Sum = (usize, u64);
 
 /// Vertices inserted by one transaction.
 const VERTEX_BATCH: usize = 1 << 16;
 
 /// Edges that fall to one of several threads: every so-and-so-many-th.
 #[derive(Clone, Copy)]
-pub(crate) struct Share<'a> {
+pub struct Share<'a> {
     edges: &'a [Edge],
     first: usize,
     step: usize,
@@ -30,12 +30,12 @@ pub(crate) struct Share<'a> {
 
 impl<'a> Share<'a> {
     /// All of them.
-    pub(crate) fn all(edges: &'a [Edge]) -> Share<'a> {
+    pub fn all(edges: &'a [Edge]) -> Share<'a> {
         Share { edges, first: 0, step: 1 }
     }
 
     /// Those of thread `nth` of `threads`, at least 1.
-    pub(crate) fn of(edges: &'a [Edge], nth: usize, threads: usize) -> Share<'a> {
+    pub fn of(edges: &'a [Edge], nth: usize, threads: usize) -> Share<'a> {
         Share { edges, first: nth, step: threads.max(1) }
     }
 
@@ -45,7 +45,7 @@ impl<'a> Share<'a> {
 }
 
 /// A graph that changes, of any type.
-pub(crate) trait Subject: Sync {
+pub trait Subject: Sync {
     /// Whether it cannot do this.
     fn lacks(&self, capability: Capability) -> bool;
     /// Inserts the vertices `0..count`, many to a transaction.
@@ -63,7 +63,7 @@ pub(crate) trait Subject: Sync {
 }
 
 /// A snapshot of any type.
-pub(crate) trait Reader: Sync {
+pub trait Reader: Sync {
     /// The number of edges.
     fn edge_count(&self) -> u64;
     /// How many of the edges there are.
