@@ -4,7 +4,9 @@ use std::ops::Deref;
 
 use hedgerow::{Direction, Error, Graph, KeyKind, Options, Snapshot, VertexId, View, WriteTxn};
 use hedgerow_core::dynamic::{GraphGuard, Guarded};
-use hedgerow_core::{DynamicGraph, Timestamp, Update, WeightedTopology, Written};
+use hedgerow_core::{
+    DynamicGraph, InterpolationHint, Resident, Timestamp, Topology, Update, WeightedTopology, Written,
+};
 
 /// How often a transaction that counts what it changes is tried again after conflicts.
 const RETRIES: u32 = 10_000;
@@ -57,20 +59,24 @@ impl HedgerowEngine {
 }
 
 /// A snapshot with its view.
-pub(crate) struct EngineGuard(Snapshot);
+pub(crate) struct EngineGuard {
+    snapshot: Snapshot,
+    /// How ids are spread over lists.
+    hint: InterpolationHint,
+}
 
 impl Deref for EngineGuard {
     type Target = View;
 
     #[inline]
     fn deref(&self) -> &View {
-        self.0.view().expect("the view was made when the snapshot was opened")
+        self.snapshot.view().expect("the view was made when the snapshot was opened")
     }
 }
 
 impl GraphGuard for EngineGuard {
     fn timestamp(&self) -> Timestamp {
-        self.0.timestamp()
+        self.snapshot.timestamp()
     }
 
     #[inline]
@@ -79,7 +85,7 @@ impl GraphGuard for EngineGuard {
         if view.has_weights() {
             return view.weighted_neighbors(src, Direction::Out).weight_of(dst);
         }
-        self.0.contains_edge_by_id(src, dst).ok()?.then_some(1.0)
+        view.neighbors(src, Direction::Out).contains_near(dst, self.hint).then_some(1.0)
     }
 }
 
@@ -99,8 +105,8 @@ impl DynamicGraph for HedgerowEngine {
     /// With its view, so that reads and kernels find it made.
     fn snapshot(&self) -> Result<Self::Snapshot, Error> {
         let snapshot = self.graph.snapshot()?;
-        snapshot.view()?;
-        Ok(Guarded(EngineGuard(snapshot)))
+        let hint = InterpolationHint::over(snapshot.view()?.vertex_bound() as u32);
+        Ok(Guarded(EngineGuard { snapshot, hint }))
     }
 
     fn reclaim(&self) -> Result<(), Error> {
