@@ -1,7 +1,7 @@
 //! What all measurements work on, and how they take turns.
 
 use std::cell::RefCell;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hedgerow_core::{Capability, VertexId};
 use hedgerow_lab::{Csr, CsrOptions, GraphForm};
@@ -174,6 +174,15 @@ impl<'a> Bench<'a> {
 /// The ends of edges.
 pub(super) fn ends(edges: &[Edge]) -> Vec<(VertexId, VertexId)> {
     edges.iter().map(|&(src, dst, _)| (src, dst)).collect()
+}
+
+/// The seconds until a snapshot shows what was written. They belong to writing: some engines leave work for the next snapshot.
+pub(super) fn shown(subject: &dyn Subject) -> Result<f64> {
+    let begun = Instant::now();
+    let snapshot = subject.snapshot()?;
+    let seconds = begun.elapsed().as_secs_f64();
+    drop(snapshot);
+    Ok(seconds)
 }
 
 /// So many vertices, each drawn by its degree: one of the two ends of an edge that is drawn at random.

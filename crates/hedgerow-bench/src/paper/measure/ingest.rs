@@ -3,7 +3,7 @@
 use hedgerow_subjects::{Edge, Engine, Share, Subject};
 use std::time::Instant;
 
-use super::super::bench::Bench;
+use super::super::bench::{Bench, shown};
 use super::latency::Latencies;
 use crate::failure::Result;
 use crate::record::Record;
@@ -43,9 +43,9 @@ fn singles(bench: &Bench<'_>, engine: Engine, name: &'static str, measured: &mut
         } else {
             timed(writers, |nth| subject.insert(Share::of(edges, nth, writers)))?
         };
-        measured.add(name, "insert", "edges/s", writers, count / seconds);
         // Before a snapshot is opened: that of the store keeps a view.
         let bytes = subject.memory_bytes() as f64 / count;
+        measured.add(name, "insert", "edges/s", writers, count / (seconds + shown(&*subject)?));
         if writers == 1 {
             measured.add(name, "memory", "bytes/edge", 1, bytes);
         }
@@ -92,7 +92,8 @@ fn batches(bench: &Bench<'_>, engine: Engine, name: &'static str, measured: &mut
             let mut batches = edges.chunks(1 << power).skip(nth).step_by(writers);
             batches.try_for_each(|batch| subject.insert_batch(batch))
         })?;
-        measured.add(name, format!("insert batch={}", 1 << power), "edges/s", writers, count / seconds);
+        let rate = count / (seconds + shown(&*subject)?);
+        measured.add(name, format!("insert batch={}", 1 << power), "edges/s", writers, rate);
         check_count(&*subject, bench.edges.len(), name)?;
     }
     Ok(())

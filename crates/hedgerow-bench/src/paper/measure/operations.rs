@@ -9,7 +9,7 @@ use hedgerow_core::VertexId;
 use hedgerow_subjects::{Edge, Reader, Share, Subject};
 use hedgerow_workload::rng::Rng;
 
-use super::super::bench::{Bench, drawn_by_degree, ends};
+use super::super::bench::{Bench, drawn_by_degree, ends, shown};
 use super::ingest::TOGETHER;
 use super::latency::Latencies;
 use crate::failure::Result;
@@ -68,7 +68,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
         }
         for writers in bench.thread_counts() {
             let seconds = timed(writers, |nth| subject.insert(Share::of(streams.last, nth, writers)))?;
-            let rate = bench.directed(streams.last.len()) / seconds;
+            let rate = bench.directed(streams.last.len()) / (seconds + shown(&**subject)?);
             measured.add(name, "insert", "edges/s", writers, rate);
             subject.remove(Share::all(streams.last))?;
         }

@@ -9,7 +9,7 @@ use hedgerow_lab::{Csr, CsrOptions, GraphForm};
 use hedgerow_subjects::{Edge, Reader, Share, Subject, fixed, open};
 use hedgerow_workload::rng::Rng;
 
-use super::super::bench::{Bench, ends, on};
+use super::super::bench::{Bench, ends, on, shown};
 use super::forms::blocks;
 use crate::failure::Result;
 use crate::record::Record;
@@ -145,9 +145,10 @@ fn all(
     subject.insert_vertices(sets.vertices)?;
     let begun = Instant::now();
     subject.insert(Share::all(&sets.edges))?;
-    let rate = sets.edges.len() as f64 / begun.elapsed().as_secs_f64();
-    measured.add(name, format!("insert {label}"), "edges/s", 1, rate);
+    let seconds = begun.elapsed().as_secs_f64();
     let bytes = subject.memory_bytes() as f64 / sets.edges.len() as f64;
+    let rate = sets.edges.len() as f64 / (seconds + shown(subject)?);
+    measured.add(name, format!("insert {label}"), "edges/s", 1, rate);
     measured.add(name, format!("memory {label}"), "bytes/edge", 1, bytes);
     check_count(subject, sets.edges.len(), name)?;
     reads(sets, &*subject.snapshot()?, name, label, measured)

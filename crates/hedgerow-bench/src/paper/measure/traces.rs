@@ -5,7 +5,7 @@ use hedgerow_lab::GraphForm;
 use hedgerow_subjects::{Edge, Share, open};
 use hedgerow_workload::GraphSpec;
 
-use super::super::bench::{Bench, on};
+use super::super::bench::{Bench, on, shown};
 use crate::failure::Result;
 use crate::record::Record;
 use crate::suite::{check_count, timed};
@@ -30,7 +30,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
                 let subject = open(engine, form)?;
                 subject.insert_vertices(graph.vertices)?;
                 let seconds = timed(writers, |nth| subject.insert(Share::of(&edges, nth, writers)))?;
-                let rate = edges.len() as f64 / seconds;
+                let rate = edges.len() as f64 / (seconds + shown(&*subject)?);
                 measured.add(name, format!("insert {short}"), "edges/s", writers, rate);
                 check_count(&*subject, distinct.len(), name)?;
             }

@@ -7,7 +7,7 @@ use hedgerow_core::VertexId;
 use hedgerow_subjects::{Edge, Engine, Share, Subject};
 use hedgerow_workload::rng::Rng;
 
-use super::super::bench::Bench;
+use super::super::bench::{Bench, shown};
 use super::latency::Latencies;
 use crate::failure::Result;
 use crate::record::Record;
@@ -55,8 +55,8 @@ fn rounds(
         measured.add(name, format!("update round={round}"), "edges/s", writers, rate);
     }
     let all = bench.directed(2 * ROUNDS * fifth.len());
-    measured.add(name, "update", "edges/s", writers, all / seconds);
     measured.add(name, "memory after updates", "bytes/edge", writers, bytes(bench, subject));
+    measured.add(name, "update", "edges/s", writers, all / (seconds + shown(subject)?));
     Ok(())
 }
 
@@ -119,7 +119,7 @@ fn with_temporary(
     }
     let last = parts.last().copied().unwrap_or_default();
     let count = bench.directed(2 * temporary.len() - last.len());
-    measured.add(name, "temporary update", "edges/s", writers, count / all);
+    measured.add(name, "temporary update", "edges/s", writers, count / (all + shown(subject)?));
     subject.remove(Share::all(last))
 }
 
@@ -147,7 +147,8 @@ fn few_removals(
         latencies.push(begun.elapsed());
         updates += inserted.len() + removals;
     }
-    let rate = bench.directed(updates) / begun.elapsed().as_secs_f64();
+    let seconds = begun.elapsed().as_secs_f64() + shown(&*subject)?;
+    let rate = bench.directed(updates) / seconds;
     measured.add(name, "insert and remove", "edges/s", 1, rate);
     latencies.add(name, "insert and remove", &["p99"], 1, measured);
     Ok(())
