@@ -12,12 +12,12 @@ mod measure;
 mod options;
 mod published;
 mod render;
+mod setting;
 mod shown;
 
 #[cfg(test)]
 mod tests;
 
-use hedgerow_subjects::Engine;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -27,11 +27,11 @@ use crate::failure::{Context as _, Result};
 use crate::record::Record;
 use crate::suite::links::Rival;
 use crate::suite::{make_folder_of, with_work};
-use crate::system::has_event_counters;
 use bench::Bench;
 use context::Context;
 pub(crate) use options::PaperOptions;
 use published::Paper;
+use setting::Setting;
 use shown::{PaperRuns, Report, Run};
 
 /// Runs the experiments that are asked for. Fails at the end where an engine failed, after all others were measured and written.
@@ -48,16 +48,16 @@ pub(crate) fn run(options: &PaperOptions, rivals: &[Rival]) -> Result<()> {
             papers.push(runs);
         }
         let all = context.all();
-        let score = render::score(all.iter().map(|(measurement, made)| (*measurement, made.as_slice())));
-        render::print_score(&score);
-        let report = Report { setting: setting(&bench, begun), papers, failed: bench.failed() };
+        let summary = render::summary(all.iter().map(|(measurement, made)| (*measurement, made.as_slice())));
+        render::print_summary(&summary);
+        let report = Report { setting: Setting::of(&bench, begun), papers, failed: bench.failed() };
         eprintln!("\n{}", report.setting);
         if let Some(path) = &options.json {
             write_lines(&report, path)?;
         }
         if let Some(path) = &options.report {
             make_folder_of(path)?;
-            std::fs::write(path, render::page(&report, &score)).context(path.display())?;
+            std::fs::write(path, render::page(&report, &summary)).context(path.display())?;
             eprintln!("report: {}", path.display());
         }
         match report.failed.iter().filter(|failed| failed.is_fault).count() {
@@ -87,23 +87,6 @@ fn run_paper(
     }
     let absent = catalog::absent(paper).filter(|absent| options.wants(absent.place)).collect();
     PaperRuns { paper, runs, absent }
-}
-
-fn setting(bench: &Bench<'_>, begun: Instant) -> String {
-    let engines: Vec<&str> = bench.work.options.engines.iter().copied().map(Engine::name).collect();
-    format!(
-        "The graph is {} with {} vertices and {} edges{}; {} threads at most on a machine with {} cores; {} rounds; engines: {}. All of it took {:.0} s. The system {} counters of the processor's events; this program reads none.",
-        bench.work.graph.name,
-        bench.work.graph.vertices,
-        bench.edges.len(),
-        if bench.form.directed { "" } else { ", each counted twice" },
-        bench.threads(),
-        std::thread::available_parallelism().map_or(1, usize::from),
-        bench.work.options.repeat(),
-        engines.join(", "),
-        begun.elapsed().as_secs_f64(),
-        if has_event_counters() { "offers" } else { "does not offer" }
-    )
 }
 
 /// Writes a line of JSON for each figure of each experiment.

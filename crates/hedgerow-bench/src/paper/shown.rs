@@ -3,6 +3,7 @@
 use super::bench::Failed;
 use super::experiment::{Absent, Experiment};
 use super::published::Paper;
+use super::setting::Setting;
 use crate::record::Record;
 
 /// An experiment and its figures; none where none could be measured.
@@ -20,8 +21,7 @@ pub(super) struct PaperRuns {
 
 /// All that a report says.
 pub(super) struct Report {
-    /// The graph, the threads and so on.
-    pub(super) setting: String,
+    pub(super) setting: Setting,
     pub(super) papers: Vec<PaperRuns>,
     pub(super) failed: Vec<Failed>,
 }

@@ -9,6 +9,7 @@ use super::context::{Context, without_parameters};
 use super::measure::Measurement;
 use super::options::PaperOptions;
 use super::published::{Paper, published};
+use super::setting::command;
 use crate::record::Record;
 
 /// The options as a command line has them.
@@ -105,4 +106,71 @@ fn parameters_end_a_metric() {
     ] {
         assert_eq!(without_parameters(metric), plain);
     }
+}
+
+/// Figures of forms, kernels and insertions that were never measured.
+fn measured(measurement: Measurement) -> Vec<Record> {
+    let of = |engine: &str, metrics: &[&str]| -> Vec<Record> {
+        let by = |metric: &str| [1, 2].map(|threads| record(engine, metric, "s", threads, 1.0));
+        metrics.iter().copied().flat_map(by).collect()
+    };
+    let forms = [
+        "csr",
+        "rapidstore plain",
+        "rapidstore versions",
+        "rapidstore",
+        "rapidstore, radix tree",
+        "rapidstore, c-art",
+        "rapidstore, c-art, vectors",
+        "sortledton",
+        "lsmgraph",
+        "lsmgraph, array",
+        "lsmgraph, 2 MiB",
+        "lsmgraph, 2 MiB, no index",
+        "lsmgraph, 2 MiB, Bloom filters",
+    ];
+    match measurement {
+        Measurement::Forms => forms.iter().flat_map(|form| of(form, &["insert", "scan", "sssp"])).collect(),
+        Measurement::Kernels => of("hedgerow", &["sssp"]),
+        Measurement::Ingest => of("hedgerow", &["insert"]),
+        _ => Vec::new(),
+    }
+}
+
+/// The engines of the rows of a place that have this metric, by one thread.
+fn engines_of(paper: Paper, place: &str, metric: &str) -> Vec<String> {
+    let context = Context::with(|measurement| Ok(measured(measurement)));
+    let experiment = experiments(paper).iter().find(|experiment| experiment.place == place).unwrap();
+    let rows = (experiment.rows)(&context).unwrap();
+    assert!(rows.iter().all(|row| row.threads == 1), "{place}");
+    rows.into_iter().filter(|row| row.metric == metric).map(|row| row.engine).collect()
+}
+
+#[test]
+fn the_parts_of_rapidstore_are_compared_by_the_same_work() {
+    let parts = ["rapidstore", "rapidstore, radix tree", "rapidstore, c-art", "rapidstore, c-art, vectors"];
+    assert_eq!(
+        engines_of(Paper::RapidStore, "table 6", "insert edges=half"),
+        [&["csr"][..], &parts].concat()
+    );
+    assert!(engines_of(Paper::RapidStore, "table 6", "insert").is_empty(), "all edges beside a half of them");
+    let kernels = engines_of(Paper::RapidStore, "table 6", "sssp");
+    assert_eq!(kernels, [&["csr"][..], &parts, &["hedgerow"]].concat());
+}
+
+#[test]
+fn the_parts_of_lsmgraph_are_compared_with_its_own_whole() {
+    let of = |place, metric| engines_of(Paper::LsmGraph, place, metric);
+    assert_eq!(of("figure 15", "insert edges=half"), ["lsmgraph", "lsmgraph, array"]);
+    assert_eq!(of("figure 16", "sssp"), ["lsmgraph, 2 MiB", "lsmgraph, 2 MiB, no index"]);
+    assert_eq!(of("figure 17", "scan"), ["lsmgraph, 2 MiB", "lsmgraph, 2 MiB, Bloom filters"]);
+}
+
+#[test]
+fn a_command_is_written_as_it_can_be_given_again() {
+    let arguments =
+        ["target/release/hedgerow-bench", "paper", "--only", "table 5,figure 1", "--graph", "kron:10"];
+    let written = command(arguments.iter().map(|argument| (*argument).to_owned()));
+    assert_eq!(written, "hedgerow-bench paper --only 'table 5,figure 1' --graph kron:10");
+    assert_eq!(command(["x", "it's", ""].iter().map(|argument| (*argument).to_owned())), "x 'it'\\''s' ''");
 }

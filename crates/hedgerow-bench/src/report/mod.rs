@@ -2,6 +2,7 @@
 
 mod html;
 mod radar;
+mod scale;
 mod svg;
 
 #[cfg(test)]
@@ -9,7 +10,7 @@ mod tests;
 
 use html::escape;
 pub(crate) use radar::Radar;
-pub(crate) use svg::{Bars, Chart, Mark, Series};
+pub(crate) use svg::{Bars, COLORS, Chart, Mark, Series};
 
 /// A page under construction.
 pub(crate) struct Page {
@@ -18,8 +19,8 @@ pub(crate) struct Page {
 
 const STYLE: &str = "body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;\
 color:#222;background:#fff}h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}h3{font-size:1rem;\
-margin-top:1.6rem}table{border-collapse:collapse}\
-td,th{padding:.25rem .8rem .25rem 0;text-align:left;border-bottom:1px solid #ddd}svg{width:100%;height:auto}";
+margin-top:1.6rem}table{border-collapse:collapse;display:block;overflow-x:auto}\
+td,th{vertical-align:top;padding:.25rem .8rem .25rem 0;text-align:left;border-bottom:1px solid #ddd}svg{width:100%;height:auto}";
 
 impl Page {
     /// A page with a title.

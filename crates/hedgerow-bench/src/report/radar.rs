@@ -15,17 +15,24 @@ pub(crate) struct Radar {
     axes: Vec<String>,
     /// A name, and a share from 0 to 1 for each axis; not a number where there is none.
     kinds: Vec<(String, Vec<f64>)>,
+    colors: Vec<usize>,
 }
 
 impl Radar {
     /// A chart.
     pub(crate) fn new(title: &str, axes: Vec<String>, kinds: Vec<(String, Vec<f64>)>) -> Radar {
-        Radar { title: title.to_owned(), axes, kinds }
+        let colors = (0..kinds.len()).collect();
+        Radar { title: title.to_owned(), axes, kinds, colors }
+    }
+
+    /// The chart with these colors of its kinds, by number.
+    pub(crate) fn colored(self, colors: Vec<usize>) -> Radar {
+        Radar { colors, ..self }
     }
 
     /// The chart as an `svg` element.
     pub(crate) fn to_svg(&self) -> String {
-        let mut svg = open(&self.title, self.kinds.len());
+        let mut svg = open(&self.title, self.kinds.len(), 0.0);
         for (i, axis) in self.axes.iter().enumerate() {
             let ((x, y), (far_x, far_y)) = (self.place(i, 1.0), self.place(i, 1.12));
             let (middle_x, middle_y) = self.place(i, 0.0);
@@ -58,10 +65,10 @@ impl Radar {
             let _ = write!(
                 svg,
                 "<polygon fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\" points=\"{}\"/>",
-                color(i),
+                color(&self.colors, i),
                 points.join(" ")
             );
-            legend(&mut svg, i, self.kinds.len(), name);
+            legend(&mut svg, (i, self.kinds.len()), name, color(&self.colors, i));
         }
         svg + "</svg>\n"
     }

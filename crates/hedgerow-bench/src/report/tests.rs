@@ -1,3 +1,4 @@
+use super::scale::Scale;
 use super::{Bars, Chart, Page, Series, escape};
 
 #[test]
@@ -32,4 +33,48 @@ fn a_chart_of_nothing_is_still_a_chart() {
     let svg = Bars::new("t", "s", Vec::new(), Vec::new()).to_svg();
     assert!(svg.starts_with("<svg") && !svg.contains("inf"), "{svg}");
     assert_eq!(escape("<&>"), "&lt;&amp;&gt;");
+}
+
+#[test]
+fn an_axis_is_logarithmic_only_where_values_differ_much() {
+    let scale = Scale::of(&[3.0, 4000.0], true);
+    assert!(scale.is_log());
+    assert_eq!(scale.ticks(), [1.0, 10.0, 100.0, 1000.0, 10_000.0]);
+    assert!((scale.share(100.0) - 0.5).abs() < 1e-12);
+    for (values, may_be_log) in
+        [(&[3.0, 40.0][..], true), (&[3.0, 4000.0], false), (&[0.0, 4000.0], true), (&[], true)]
+    {
+        let scale = Scale::of(values, may_be_log);
+        assert!(!scale.is_log(), "{values:?}");
+        assert_eq!(scale.share(0.0), 0.0);
+    }
+    let wide = Scale::of(&[1e-9, 1e9], true).ticks();
+    assert!(wide.len() <= 9, "{wide:?}");
+    assert!(Scale::of(&[1.0, 100.0], true).share(1.0) > 0.0, "a bar of the least value is seen");
+}
+
+#[test]
+fn a_logarithmic_axis_says_so() {
+    let bars = |values| Bars::new("t", "edges/s", vec!["k".into(), "l".into()], vec![("g".into(), values)]);
+    assert!(
+        bars(vec![1.0, 1e6])
+            .along("threads")
+            .log_where_wide()
+            .to_svg()
+            .contains(">edges/s, log scale</text>")
+    );
+    let linear = bars(vec![1.0, 2.0]).along("threads").log_where_wide().to_svg();
+    assert!(linear.contains(">edges/s</text>") && linear.contains(">threads</text>"), "{linear}");
+    let chart = Chart::new("t", "x", "s", vec![Series::new("a", vec![(1.0, 1.0), (2.0, 1e6)])]);
+    assert!(chart.log_where_wide().to_svg().contains(">s, log scale</text>"));
+}
+
+#[test]
+fn long_labels_have_several_lines_and_colors_are_chosen() {
+    let groups = vec![("mean durable=yes x2".to_owned(), vec![1.0]); 12];
+    let svg = Bars::new("t", "s", vec!["k".into()], groups).colored(vec![1]).to_svg();
+    assert!(svg.contains(">mean</text>") && svg.contains(">durable=yes</text>"), "{svg}");
+    assert!(svg.contains("#bc4b51") && !svg.contains("#2a6f97"), "the second color, not the first");
+    let one = vec![("mean durable=yes x2".to_owned(), vec![1.0])];
+    assert!(Bars::new("t", "s", vec!["k".into()], one).to_svg().contains(">mean durable=yes x2</text>"));
 }

@@ -1,10 +1,16 @@
 //! Su et al., *Revisiting the Design of In-Memory Dynamic Graph Storage*.
 
+use super::super::context::{Context, without_parameters};
 use super::super::experiment::{Experiment, Plot, Rows};
 use super::super::measure::Measurement as M;
 use super::super::published::Paper;
 use super::factors::factors;
-use super::select::{by_most_threads, by_one_thread, exact, join, renamed, store, structures};
+use super::select::{
+    batches, by_most_threads, by_one_thread, exact, join, ranks_beside_writers, store, structures,
+    three_forms, writes_beside_readers,
+};
+use crate::failure::Result;
+use crate::record::Record;
 
 const fn experiment(
     place: &'static str,
@@ -14,6 +20,16 @@ const fn experiment(
     rows: Rows,
 ) -> Experiment {
     Experiment { paper: Paper::Dgs, place, title, differs, plot, rows }
+}
+
+/// All figures of the times of a hundred operations beside others.
+fn latencies(context: &Context<'_>, operation: &str) -> Result<Vec<Record>> {
+    let mut records = context.records(M::Operations)?.to_vec();
+    let is_one = |metric: &str| {
+        without_parameters(metric).strip_prefix(operation).is_some_and(|figure| figure.starts_with(", "))
+    };
+    records.retain(|record| is_one(&record.metric));
+    Ok(records)
 }
 
 pub(super) const EXPERIMENTS: &[Experiment] = &[
@@ -34,13 +50,9 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     experiment(
         "table 9",
         "Memory of an edge, without versions (plain) and with them",
-        "What each container counts of its own, for each directed edge, where the study has the resident memory of the process for each graph.",
-        Plot::Bars,
-        |c| {
-            let forms = c.pick(M::Forms, &["memory"])?;
-            let is_whole = |record: &&crate::record::Record| !record.engine.contains(", ");
-            join([Ok(forms.iter().filter(is_whole).cloned().collect()), store(c, M::Ingest, &["memory"])])
-        },
+        "What each container counts of its own, for each directed edge, where the study has the resident memory of the process for each graph. The whole has locks beside its versions. What lsmgraph has in files does not count.",
+        Plot::Forms,
+        |c| join([three_forms(c, &["memory"]), store(c, M::Ingest, &["memory"])]),
     ),
     experiment(
         "table 10",
@@ -54,31 +66,21 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         "How long a hundred searches take while others insert and scan",
         "One thread of each kind, where the study has 8 that search, 4 that insert and 20 that scan. A reader opens a snapshot for 10,000 operations.",
         Plot::Bars,
-        |c| {
-            c.pick(
-                M::Operations,
-                &["search, p50", "search, p95", "search, p99", "search, max", "search, mean"],
-            )
-        },
+        |c| latencies(c, "search"),
     ),
     experiment(
         "table 12",
         "How long a hundred insertions take while others search and scan",
         "One thread of each kind.",
         Plot::Bars,
-        |c| {
-            c.pick(
-                M::Operations,
-                &["insert, p50", "insert, p95", "insert, p99", "insert, max", "insert, mean"],
-            )
-        },
+        |c| latencies(c, "insert"),
     ),
     experiment(
         "table 13",
         "How long a hundred scans of lists take while others insert and search",
         "One thread of each kind.",
         Plot::Bars,
-        |c| c.pick(M::Operations, &["scan, p50", "scan, p95", "scan, p99", "scan, max", "scan, mean"]),
+        |c| latencies(c, "scan"),
     ),
     experiment(
         "figure 9",
@@ -129,13 +131,9 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     experiment(
         "figure 13",
         "Insertions, searches and scans with and without concurrency control: structures alone (plain), with versions, and whole, by one thread",
-        "The scan is one of all lists.",
-        Plot::Bars,
-        |c| {
-            let mut forms = by_one_thread(c.pick(M::Forms, &["insert", "search", "scan"])?);
-            forms.retain(|record| !record.engine.contains(", "));
-            Ok(forms)
-        },
+        "The scan is one of all lists; insertions are of the first half of the edges, into an empty graph.",
+        Plot::Forms,
+        |c| three_forms(c, &["insert", "search", "scan"]),
     ),
     experiment(
         "figure 14",
@@ -163,31 +161,26 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         "What writers write beside readers that run PageRank",
         "Writers remove edges and insert them again. Readers and writers are more threads than cores in some rows.",
         Plot::Over("readers"),
-        |c| Ok(renamed(c.pick(M::Mixed, &["write"])?, "write", "insert")),
+        writes_beside_readers,
     ),
     experiment(
         "figure 18",
         "PageRank of readers beside writers",
         "Ten iterations on a new snapshot, whose opening counts.",
         Plot::Over("writers"),
-        |c| c.pick(M::Mixed, &["pr"]),
+        ranks_beside_writers,
     ),
     experiment(
         "figure 19",
         "Insertions by the size of batches, by all threads",
         "Each thread writes batches of its own. Aspen's batches are in parallel, too.",
         Plot::OverLog("batch"),
-        |c| {
-            c.pick(M::Ingest, &["insert"]).map(|mut records| {
-                records.retain(|record| record.metric.contains("batch="));
-                records
-            })
-        },
+        batches,
     ),
     experiment(
         "figure 20",
         "The factors of the cost of each operation: what the structure takes, and how many times that with versions, and that with locks",
-        "The plot has shares of the best, so that more is better.",
+        "The plot has shares of the best, so that more is better. Insertions are of the first half of the edges.",
         Plot::Radar,
         factors,
     ),

@@ -28,14 +28,14 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     experiment(
         "table 3",
         "How long a request of LinkBench takes in memory, of Facebook's mix of reads (TAO)",
-        "On the store; on LMDB and redb in the program hedgerow-rivals, too. The containers keep no properties. Durable and not.",
+        "On the store and on livegraph, whose properties stand in a table beside it and which has no log, so that it is not durable; in the program hedgerow-rivals also on LMDB, redb and, where that is built with it, RocksDB. Durable and not.",
         Plot::Bars,
         |c| Ok(with(c.pick(M::Links, &LATENCIES)?, "mix=tao")),
     ),
     experiment(
         "table 4",
         "How long a request of LinkBench takes in memory, of its own mix (DFLT)",
-        "On the store; on LMDB and redb in the program hedgerow-rivals, too.",
+        "On the same engines as table 3.",
         Plot::Bars,
         |c| Ok(with(c.pick(M::Links, &LATENCIES)?, "mix=dflt")),
     ),

@@ -3,7 +3,10 @@
 use super::super::experiment::{Experiment, Plot, Rows};
 use super::super::measure::Measurement as M;
 use super::super::published::Paper;
-use super::select::{by_most_threads, by_one_thread, exact, join, of, renamed, store};
+use super::select::{
+    batches, by_most_threads, by_one_thread, exact, forms, join, of, ranks_beside_writers, store,
+    writes_beside_readers,
+};
 
 const fn experiment(
     place: &'static str,
@@ -19,11 +22,11 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     experiment(
         "table 1",
         "Searches, scans and PageRank on Sortledton with and without versions, by one thread",
-        "The scan is one of all lists.",
+        "The scan is one of all lists. Without versions it keeps its latches, as in the paper.",
         Plot::Bars,
         |c| {
-            let forms = of(c.pick(M::Forms, &["search", "scan", "pr"])?, &["csr", "sortledton"]);
-            Ok(forms.into_iter().filter(|record| !record.engine.contains("|B|")).collect())
+            let compared = ["csr", "sortledton, no versions", "sortledton"];
+            Ok(of(forms(c, &["search", "scan", "pr"])?, &compared))
         },
     ),
     experiment(
@@ -48,17 +51,19 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     experiment(
         "table 6",
         "RapidStore with parts switched off: every list in a radix tree, leaves not compressed, short lists in arrays of their own",
-        "There is no form without subgraphs. The store stands beside it.",
+        "There is no form with versions of edges. Insertions are of the first half of the edges, into an empty graph, by one thread; those of the store, of all edges, stand in figure 8. Its kernels stand beside the others.",
         Plot::Bars,
         |c| {
+            let switches = [
+                "csr",
+                "rapidstore, radix tree",
+                "rapidstore, c-art",
+                "rapidstore, c-art, vectors",
+                "rapidstore",
+            ];
             join([
-                c.pick(M::Forms, &["insert", "bfs", "pr", "sssp", "wcc"])
-                    .map(|records| of(by_one_thread(records), &["csr", "rapidstore"])),
+                forms(c, &["insert", "bfs", "pr", "sssp", "wcc"]).map(|records| of(records, &switches)),
                 store(c, M::Kernels, &["bfs", "pr", "sssp", "wcc"]),
-                store(c, M::Ingest, &["insert"]).map(|mut records| {
-                    records.retain(|record| record.metric == "insert");
-                    records
-                }),
             ])
         },
     ),
@@ -67,14 +72,14 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         "PageRank of readers beside writers, on Sortledton",
         "Up to as many readers and as many writers as the machine has cores.",
         Plot::Over("writers"),
-        |c| Ok(of(c.pick(M::Mixed, &["pr"])?, &["sortledton", "hedgerow"])),
+        |c| Ok(of(ranks_beside_writers(c)?, &["sortledton", "hedgerow"])),
     ),
     experiment(
         "figure 3",
         "What writers write beside readers, on Sortledton",
         "Writers remove edges and insert them again.",
         Plot::Over("readers"),
-        |c| Ok(of(renamed(c.pick(M::Mixed, &["write"])?, "write", "insert"), &["sortledton", "hedgerow"])),
+        |c| Ok(of(writes_beside_readers(c)?, &["sortledton", "hedgerow"])),
     ),
     experiment(
         "figure 8",
@@ -88,14 +93,14 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         "PageRank of readers beside writers, on all engines",
         "Up to as many readers and as many writers as the machine has cores.",
         Plot::Over("writers"),
-        |c| c.pick(M::Mixed, &["pr"]),
+        ranks_beside_writers,
     ),
     experiment(
         "figure 10",
         "What writers write beside readers, on all engines",
         "Writers remove edges and insert them again, so that the graph keeps its size.",
         Plot::Over("readers"),
-        |c| Ok(renamed(c.pick(M::Mixed, &["write"])?, "write", "insert")),
+        writes_beside_readers,
     ),
     experiment(
         "supplement, B",
@@ -116,12 +121,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         "Insertions by the size of batches, by all threads",
         "",
         Plot::OverLog("batch"),
-        |c| {
-            c.pick(M::Ingest, &["insert"]).map(|mut records| {
-                records.retain(|record| record.metric.contains("batch="));
-                records
-            })
-        },
+        batches,
     ),
     experiment("supplement, writers", "Insertions by more and more threads", "", Plot::Threads, |c| {
         exact(c, M::Ingest, &["insert"])

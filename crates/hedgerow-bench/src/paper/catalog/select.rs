@@ -5,12 +5,42 @@ use super::super::measure::Measurement;
 use crate::failure::Result;
 use crate::record::Record;
 
+/// What one thread does on all forms of the containers. Their insertions are of the first half of the edges, and say so.
+pub(super) fn forms(context: &Context<'_>, metrics: &[&str]) -> Result<Vec<Record>> {
+    let records = by_one_thread(context.pick(Measurement::Forms, metrics)?);
+    Ok(renamed(records, "insert", "insert edges=half"))
+}
+
+/// As [`forms`], of the structures alone, the structures with versions, and the whole containers: without variants.
+pub(super) fn three_forms(context: &Context<'_>, metrics: &[&str]) -> Result<Vec<Record>> {
+    let mut records = forms(context, metrics)?;
+    records.retain(|record| !record.engine.contains(", "));
+    Ok(records)
+}
+
 /// The structures alone, without versions and locks; beside them the store, which has no such form, as it is.
 pub(super) fn structures(context: &Context<'_>, metrics: &[&str]) -> Result<Vec<Record>> {
-    let mut records = context.pick(Measurement::Forms, metrics)?;
+    let mut records = forms(context, metrics)?;
     let is_structure = |engine: &str| engine == "csr" || engine.ends_with(" plain");
     records.retain(|record| is_structure(&record.engine));
     records.extend(store(context, Measurement::Kernels, metrics)?);
+    Ok(records)
+}
+
+/// PageRank of readers, by the writers beside them.
+pub(super) fn ranks_beside_writers(context: &Context<'_>) -> Result<Vec<Record>> {
+    context.pick(Measurement::Mixed, &["pr"])
+}
+
+/// Edges that writers insert, and remove before that, by the readers beside them.
+pub(super) fn writes_beside_readers(context: &Context<'_>) -> Result<Vec<Record>> {
+    Ok(renamed(context.pick(Measurement::Mixed, &["write"])?, "write", "insert"))
+}
+
+/// Insertions of batches, by their size.
+pub(super) fn batches(context: &Context<'_>) -> Result<Vec<Record>> {
+    let mut records = context.pick(Measurement::Ingest, &["insert"])?;
+    records.retain(|record| record.metric.contains("batch="));
     Ok(records)
 }
 
@@ -49,9 +79,9 @@ pub(super) fn by_one_thread(mut records: Vec<Record>) -> Vec<Record> {
     records
 }
 
-/// Those of engines whose names begin so.
+/// Those of these engines or forms.
 pub(super) fn of(mut records: Vec<Record>, engines: &[&str]) -> Vec<Record> {
-    records.retain(|record| engines.iter().any(|engine| record.engine.starts_with(engine)));
+    records.retain(|record| engines.contains(&record.engine.as_str()));
     records
 }
 

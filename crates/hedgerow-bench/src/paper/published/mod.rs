@@ -13,7 +13,7 @@ mod teseo;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use block::Published;
+pub(crate) use block::{AGAINST_CSR, PaperGraph, Published};
 
 /// A paper whose evaluation is run again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,6 +69,17 @@ impl Paper {
             Paper::Teseo => "De Leo and Boncz, PVLDB 14(6), 1053-1066, 2021",
             Paper::LiveGraph => "Zhu et al., PVLDB 13(7), 1020-1034, 2020",
             Paper::LsmGraph => "Yu et al., Proc. ACM Manag. Data 2(6), article 243, 2024",
+        }
+    }
+
+    /// The graphs of its tables; none where figures of one graph alone are stated.
+    pub(crate) fn graphs(self) -> &'static [PaperGraph] {
+        match self {
+            Paper::Dgs => dgs::GRAPHS,
+            Paper::RapidStore => rapidstore::GRAPHS,
+            Paper::Teseo => teseo::GRAPHS,
+            Paper::LiveGraph => &[],
+            Paper::LsmGraph => lsmgraph::GRAPHS,
         }
     }
 

@@ -2,6 +2,9 @@
 
 use std::collections::HashSet;
 
+use clap::ValueEnum;
+use hedgerow_subjects::{Engine, forms};
+
 use super::{Paper, Published, published};
 
 /// How many figures of `paper` are stated in `place`.
@@ -10,8 +13,14 @@ fn stated(paper: Paper, place: &str) -> usize {
 }
 
 /// The figure of a cell.
-fn cell(paper: Paper, place: &str, system: &str, row: &str, setting: &str) -> Option<(f64, &'static str)> {
-    let wanted = |f: &&Published| (f.place, f.system, f.row, f.setting) == (place, system, row, setting);
+fn cell(
+    paper: Paper,
+    place: &str,
+    (system, row): (&str, &str),
+    of: (&str, &str),
+) -> Option<(f64, &'static str)> {
+    let wanted =
+        |f: &&Published| (f.place, f.system, f.row, (f.graph, f.setting)) == (place, system, row, of);
     published(paper).iter().find(wanted).map(|figure| (figure.value, figure.unit))
 }
 
@@ -33,11 +42,14 @@ fn values_are_finite_and_positive_and_texts_are_filled_in() {
     for paper in Paper::ALL {
         assert!(!published(paper).is_empty(), "{paper:?} has no figures");
         for figure in published(paper) {
-            let Published { place, system, row, setting, value, unit } = *figure;
+            let Published { place, system, row, graph, setting, value, unit } = *figure;
             assert!(value.is_finite() && value > 0.0, "{paper:?}: {figure:?}");
-            for text in [place, system, row, setting, unit] {
+            for text in [place, system, row, unit] {
                 assert!(!text.is_empty() && text.trim() == text, "{paper:?}: {figure:?}");
             }
+            assert!(!graph.is_empty() || !setting.is_empty(), "{paper:?}: {figure:?}");
+            let is_known = graph.is_empty() || paper.graphs().iter().any(|(name, ..)| *name == graph);
+            assert!(is_known, "{paper:?}: a graph that the paper does not have: {figure:?}");
             assert_eq!(system, system.to_lowercase(), "{paper:?}: {figure:?}");
             let known = ["table ", "figure ", "section "].iter().any(|kind| place.starts_with(kind));
             assert!(known, "{paper:?}: {figure:?}");
@@ -50,7 +62,7 @@ fn no_cell_is_stated_twice() {
     for paper in Paper::ALL {
         let mut seen = HashSet::new();
         for f in published(paper) {
-            assert!(seen.insert((f.place, f.system, f.row, f.setting)), "{paper:?}: {f:?}");
+            assert!(seen.insert((f.place, f.system, f.row, f.graph, f.setting)), "{paper:?}: {f:?}");
         }
     }
 }
@@ -101,8 +113,8 @@ fn tables_have_the_cells_that_the_papers_fill() {
     }
 }
 
-/// Place, engine, row, setting, value, unit.
-type Cell = (&'static str, &'static str, &'static str, &'static str, f64, &'static str);
+/// Place, engine, row, graph, setting, value, unit.
+type Cell = (&'static str, &'static str, &'static str, &'static str, &'static str, f64, &'static str);
 
 /// Cells at the ends of lines and tables: a column or a line that shifted moves them.
 #[test]
@@ -115,41 +127,44 @@ fn cells_are_those_of_the_papers() {
                     "table 4",
                     "sortledton",
                     "scan, instructions",
+                    "",
                     "2^20 neighbours, blocks of 256",
                     1.18e10,
                     "events",
                 ),
-                ("table 5", "sortledton", "tc", "nft, 1 thread, not adaptive", 482.18, "s"),
+                ("table 5", "sortledton, not adaptive", "tc", "nft", "1 thread", 482.18, "s"),
                 (
                     "table 6",
-                    "sortledton",
+                    "sortledton, not adaptive",
                     "tc, instructions",
-                    "g5, 1 thread, not adaptive",
+                    "g5",
+                    "1 thread",
                     12075.0,
                     "billion",
                 ),
-                ("table 7", "teseo", "insert", "g5, 32 threads", 3.17, "M edges/s"),
-                ("table 8", "sortledton", "scan, bandwidth", "g5, 32 threads", 55.62, "GB/s"),
-                ("table 9", "sortledton", "memory", "nft, with versions", 12.27, "GB"),
-                ("table 9", "livegraph", "memory", "g5, without versions", 7.17, "GB"),
-                ("table 10", "aspen", "sssp", "tw, 1 thread, flattened", 13.62, "s"),
-                ("table 12", "aspen", "insert, max", MIX, 17835.0, "us per 100"),
-                ("figure 15", "aspen", "search", "g5, 32 threads against 1", 14.7, "x"),
+                ("table 7", "teseo", "insert", "g5", "32 threads", 3.17, "M edges/s"),
+                ("table 8", "sortledton", "scan, bandwidth", "g5", "32 threads", 55.62, "GB/s"),
+                ("table 9", "sortledton versions", "memory", "nft", "with versions", 12.27, "GB"),
+                ("table 9", "livegraph plain", "memory", "g5", "without versions", 7.17, "GB"),
+                ("table 10", "aspen plain", "sssp", "tw", "1 thread, flattened", 13.62, "s"),
+                ("table 12", "aspen", "insert, max", "lj", MIX, 17835.0, "us per 100"),
+                ("figure 15", "aspen", "search", "g5", "32 threads against 1", 14.7, "x"),
             ],
         ),
         (
             Paper::RapidStore,
             &[
-                ("table 1", "sortledton", "pr", "g5, with versions", 94.26, "s"),
-                ("table 2", "sortledton", "tc", "g5", 18786.13, "s"),
-                ("table 3", "rapidstore", "filling of leaves", "fr, c-art", 64.70, "%"),
-                ("table 5", "rapidstore", "tc", "fr, time against csr's", 3.67, "x"),
-                ("table 5", "csr", "wcc", "fr", 65.39, "s"),
+                ("table 1", "sortledton", "pr", "g5", "with versions", 94.26, "s"),
+                ("table 2", "sortledton", "tc", "g5", "", 18786.13, "s"),
+                ("table 3", "rapidstore", "filling of leaves", "fr", "c-art", 64.70, "%"),
+                ("table 5", "rapidstore", "tc", "fr", "time against csr's", 3.67, "x"),
+                ("table 5", "csr", "wcc", "fr", "", 65.39, "s"),
                 (
                     "table 6",
                     "rapidstore",
                     "wcc",
-                    "g5, c-art, versions of subgraphs, clustered index",
+                    "g5",
+                    "c-art, versions of subgraphs, clustered index",
                     5.81,
                     "s",
                 ),
@@ -158,14 +173,15 @@ fn cells_are_those_of_the_papers() {
         (
             Paper::Teseo,
             &[
-                ("table 3", "csr", "wcc", "graph500-26", 9.66, "s"),
-                ("table 3", "graphone", "wcc", "uniform-26, time against csr's", 45.72, "x"),
-                ("table 3", "teseo", "wcc", "graph500-26, real ids, time against csr's", 1.21, "x"),
+                ("table 3", "csr", "wcc", "graph500-26", "", 9.66, "s"),
+                ("table 3", "graphone", "wcc", "uniform-26", "time against csr's", 45.72, "x"),
+                ("table 3", "teseo", "wcc", "graph500-26", "real ids, time against csr's", 1.21, "x"),
                 (
                     "table 3",
-                    "teseo",
+                    "teseo, logical ids",
                     "lcc, sorted",
-                    "graph500-24, logical ids, time against csr's",
+                    "graph500-24",
+                    "time against csr's",
                     5.98,
                     "x",
                 ),
@@ -174,21 +190,62 @@ fn cells_are_those_of_the_papers() {
         (
             Paper::LiveGraph,
             &[
-                ("table 3", "rocksdb", "latency, mean", "tao, in memory, 24 clients, optane", 0.0328, "ms"),
-                ("table 6", "lmdb", "latency, p999", "dflt, 4 GB of memory, nand", 16.698, "ms"),
+                (
+                    "table 3",
+                    "rocksdb",
+                    "latency, mean mix=tao durable=yes",
+                    "",
+                    "in memory, 24 clients, optane",
+                    0.0328,
+                    "ms",
+                ),
+                (
+                    "table 6",
+                    "lmdb",
+                    "latency, p999 mix=dflt durable=yes",
+                    "",
+                    "4 GB of memory, nand",
+                    16.698,
+                    "ms",
+                ),
             ],
         ),
         (
             Paper::LsmGraph,
-            &[("table 2", "rocksdb", "vertices of a buffer of 64 MB", "uk, more than 16 edges", 0.58, "%")],
+            &[("table 2", "rocksdb", "vertices of a buffer of 64 MB", "uk", "more than 16 edges", 0.58, "%")],
         ),
     ];
     for (paper, cells) in cells {
-        for &(place, system, row, setting, value, unit) in cells {
-            let stated = cell(paper, place, system, row, setting);
-            assert_eq!(stated, Some((value, unit)), "{paper:?}, {place}, {system}, {row}, {setting}");
+        for &(place, system, row, graph, setting, value, unit) in cells {
+            let stated = cell(paper, place, (system, row), (graph, setting));
+            assert_eq!(
+                stated,
+                Some((value, unit)),
+                "{paper:?}, {place}, {system}, {row}, {graph}, {setting}"
+            );
         }
     }
 }
 
-const MIX: &str = "lj, 4 inserting, 8 searching, 20 scanning threads";
+const MIX: &str = "4 inserting, 8 searching, 20 scanning threads";
+
+/// Systems that a paper calls as an engine is called here, but that have no form in this program.
+const NOT_HERE: [&str; 4] = [
+    "aspen, not flattened",
+    "sortledton, not adaptive",
+    "teseo, logical ids",
+    "rapidstore, versions of edges",
+];
+
+/// A name with a slip in it would keep the figure from the row that it belongs to.
+#[test]
+fn what_is_called_as_an_engine_is_one_or_a_form_of_it() {
+    let engines: Vec<&str> = Engine::value_variants().iter().map(|engine| engine.name()).collect();
+    let forms = forms();
+    let names: HashSet<&str> = engines.iter().copied().chain(forms.iter().map(|form| form.name)).collect();
+    for figure in Paper::ALL.iter().flat_map(|paper| published(*paper)) {
+        let container = figure.system.split([' ', ',']).next().unwrap_or_default();
+        let is_known = names.contains(figure.system) || NOT_HERE.contains(&figure.system);
+        assert!(is_known || !engines.contains(&container), "{figure:?}");
+    }
+}

@@ -1,11 +1,11 @@
-//! The lines of an experiment's table.
+//! The lines of an experiment's table, with published figures beside the rows that they belong to.
 
 use super::super::context::without_parameters;
-use super::super::published::{Paper, Published, published};
+use super::super::published::{AGAINST_CSR, Paper, Published, published};
 use super::super::shown::Run;
 use crate::record::Record;
 
-/// One figure of ours, of the papers, or of both.
+/// One figure of ours, with those of the paper that belong to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Line {
     /// What is measured, with its parameters.
@@ -35,50 +35,96 @@ pub(super) fn best<'a>(row: impl Iterator<Item = &'a Record>) -> Option<&'a Reco
     row.filter(|record| record.engine != "csr").min_by(|a, b| value(a).total_cmp(&value(b)))
 }
 
-/// The container of a form: `adjlst plain` is one of `adjlst`.
-fn system(engine: &str) -> &str {
-    engine.split([' ', ',']).next().unwrap_or(engine)
+/// How many times as much as the best of its row a figure takes, or how many times less it does in a second: 1 or more.
+pub(super) fn by_best(record: &Record, best: &Record) -> f64 {
+    if is_rate(&record.unit) { best.value / record.value } else { record.value / best.value }
 }
 
-/// All lines: rows in the order in which they were measured, then what the paper alone has.
+/// All lines, rows in the order in which they were measured.
 pub(super) fn lines(run: &Run) -> Vec<Line> {
     let theirs = in_place(run.experiment.paper, run.experiment.place);
-    let mut lines = Vec::new();
-    let mut used: Vec<(&str, &str)> = Vec::new();
+    let beside: Vec<Option<usize>> = theirs.iter().map(|figure| record_of(figure, run)).collect();
     let mut rows: Vec<&Record> = Vec::new();
     for record in &run.records {
         if !rows.iter().any(|row| same_row(row, record)) {
             rows.push(record);
         }
     }
+    let mut lines = Vec::new();
     for row in rows {
-        let of_row = || run.records.iter().filter(|record| same_row(record, row));
-        let best = best(of_row());
-        for record in of_row() {
-            let key = (without_parameters(&record.metric), system_of(&record.engine));
-            let is_first = !used.contains(&key);
-            used.extend(is_first.then_some(key));
-            let is_it = |p: &&Published| (p.row, p.system) == key;
-            lines.push(Line {
+        let of_row = || run.records.iter().enumerate().filter(|(_, record)| same_row(record, row));
+        let best = best(of_row().map(|(_, record)| record));
+        lines.extend(of_row().map(|(nth, record)| {
+            let of_record = theirs.iter().zip(&beside).filter(|(_, beside)| **beside == Some(nth));
+            let published: Vec<String> = of_record
+                .map(|(figure, _)| format!("{} ({})", shown(figure, &theirs), setting(figure)))
+                .collect();
+            Line {
                 row: record.metric.clone(),
                 threads: record.threads.to_string(),
                 engine: record.engine.clone(),
                 ours: record.shown(),
                 ratio: ratio(record, best),
-                published: if is_first { list(theirs.iter().filter(is_it), &theirs) } else { String::new() },
-            });
-        }
+                published: published.join("; "),
+            }
+        }));
     }
-    lines.extend(alone(&theirs, &used));
     lines
 }
 
-/// As the published figures name it.
-fn system_of(engine: &str) -> &str {
-    match engine {
-        "dynamic array" | "hash table" => engine,
-        _ => system(engine),
+/// The published figures of the place that belong to no row of ours, each with what [`shown`] says of it.
+pub(super) fn others(run: &Run) -> Vec<(Published, String)> {
+    let theirs = in_place(run.experiment.paper, run.experiment.place);
+    let others = theirs.iter().filter(|figure| record_of(figure, run).is_none());
+    others.map(|figure| (*figure, shown(figure, &theirs))).collect()
+}
+
+/// The one figure of ours to which a published one belongs: of the same engine in the same form, on a graph of the same generator, of the same
+/// metric, by one thread or by all. None where there is no such figure, or several.
+fn record_of(figure: &Published, run: &Run) -> Option<usize> {
+    let mut found = of_metric(figure, run);
+    if figure.setting.contains(" threads against ") {
+        return None;
     }
+    if let Some(threads) = threads(figure.setting) {
+        let most = found.iter().map(|(_, record)| record.threads).max()?;
+        found.retain(|(_, record)| record.threads == if threads == 1 { 1 } else { most });
+    }
+    match found[..] {
+        [(nth, _)] => Some(nth),
+        _ => None,
+    }
+}
+
+/// Our figures of the engine, the kind of graph and the metric of a published one; where none has its parameters, those with any.
+fn of_metric<'a>(figure: &Published, run: &'a Run) -> Vec<(usize, &'a Record)> {
+    let paper = run.experiment.paper;
+    let is_of =
+        |record: &Record| record.engine == figure.system && is_alike(paper, figure.graph, &record.graph);
+    let all: Vec<(usize, &Record)> =
+        run.records.iter().enumerate().filter(|(_, record)| is_of(record)).collect();
+    let is_exact = |record: &Record| record.metric == figure.row;
+    let has_exact = all.iter().any(|(_, record)| is_exact(record));
+    let is_named = |record: &Record| match has_exact {
+        true => is_exact(record),
+        false => without_parameters(&record.metric) == figure.row,
+    };
+    all.into_iter().filter(|(_, record)| is_named(record)).collect()
+}
+
+/// Whether a graph of a paper was made as ours was; also where the figure names none.
+fn is_alike(paper: Paper, theirs: &str, ours: &str) -> bool {
+    let known = paper.graphs().iter().find(|(name, ..)| *name == theirs);
+    let begins = known.and_then(|(.., begins)| *begins);
+    theirs.is_empty() || begins.is_some_and(|begins| ours.starts_with(begins))
+}
+
+/// The number of threads or clients of a setting, where it is that of the figure.
+fn threads(setting: &str) -> Option<usize> {
+    let words: Vec<&str> = setting.split([' ', ',']).collect();
+    let is_unit = |word: &str| ["thread", "threads", "clients"].contains(&word);
+    let at = words.iter().position(|word| is_unit(word))?;
+    words.get(at.checked_sub(1)?)?.parse().ok()
 }
 
 /// The figures that a paper has in a place.
@@ -94,33 +140,24 @@ fn ratio(record: &Record, best: Option<&Record>) -> String {
     }
 }
 
-/// Published figures with their settings, and the ratio to the CSR where the paper has it of the same graph.
-fn list<'a>(figures: impl Iterator<Item = &'a Published>, all: &[Published]) -> String {
-    let texts: Vec<String> = figures
-        .map(|p| {
-            let is_csr = |c: &&Published| {
-                c.system == "csr" && (c.row, c.unit) == (p.row, p.unit) && p.setting.starts_with(c.setting)
-            };
-            let ratio = match all.iter().find(is_csr) {
-                Some(csr) if p.system != "csr" => format!(" = {:.3} x csr", p.value / csr.value),
-                _ => String::new(),
-            };
-            format!("{} {}{ratio} ({})", p.value, p.unit, p.setting)
-        })
-        .collect();
-    texts.join("; ")
+/// A published figure, and its ratio to the CSR where the paper has it of the same graph.
+fn shown(figure: &Published, all: &[Published]) -> String {
+    let (value, unit) = (figure.value, figure.unit);
+    if figure.setting.ends_with(AGAINST_CSR) {
+        return format!("{value} x csr");
+    }
+    let is_csr =
+        |c: &&Published| c.system == "csr" && (c.row, c.graph, c.unit) == (figure.row, figure.graph, unit);
+    match all.iter().find(is_csr) {
+        Some(csr) if figure.system != "csr" && !["x", "%"].contains(&unit) => {
+            format!("{value} {unit} = {:.3} x csr", value / csr.value)
+        }
+        _ => format!("{value} {unit}"),
+    }
 }
 
-/// What the paper has and we have not.
-fn alone(theirs: &[Published], used: &[(&str, &str)]) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
-    for p in theirs.iter().filter(|p| !used.contains(&(p.row, p.system))) {
-        if lines.iter().any(|line| (line.row.as_str(), line.engine.as_str()) == (p.row, p.system)) {
-            continue;
-        }
-        let same = theirs.iter().filter(|other| (other.row, other.system) == (p.row, p.system));
-        let (row, engine) = (p.row.to_owned(), p.system.to_owned());
-        lines.push(Line { row, engine, published: list(same, theirs), ..Line::default() });
-    }
-    lines
+/// The graph and the setting of a published figure.
+fn setting(figure: &Published) -> String {
+    let parts = [figure.graph, figure.setting];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }

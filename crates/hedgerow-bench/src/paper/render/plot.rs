@@ -4,22 +4,19 @@ use std::collections::BTreeSet;
 
 use super::super::experiment::Plot;
 use super::super::shown::Run;
-use super::lines::{best, is_rate, same_row};
+use super::bars::{bars, forms, ratios};
+use super::drawing::{Drawing, colors, direction, engines};
+use super::lines::{best, by_best, same_row};
 use crate::record::Record;
-use crate::report::{Bars, Chart, Radar, Series};
-
-/// A drawing with the words above it.
-pub(super) struct Drawing {
-    pub(super) title: String,
-    pub(super) svg: String,
-}
+use crate::report::{Chart, Radar, Series};
 
 /// All drawings of an experiment.
 pub(super) fn drawings(run: &Run) -> Vec<Drawing> {
     let records: Vec<&Record> = run.records.iter().collect();
     match run.experiment.plot {
-        Plot::Bars => bars(&records, false),
-        Plot::Ratios => bars(&records, true),
+        Plot::Bars => bars(&records),
+        Plot::Forms => forms(&records),
+        Plot::Ratios => ratios(&records),
         Plot::Threads => {
             curves(&records, "threads", false, |record| Some((record.metric.clone(), record.threads as f64)))
         }
@@ -39,7 +36,7 @@ fn over(records: &[&Record], parameter: &str, log: bool) -> Vec<Drawing> {
         .copied()
         .partition(|record| parameter != "|B|" && split(&record.metric, "|B|").is_some());
     drawings.extend(curves(&sized, "|B|", true, |record| split(&record.metric, "|B|")));
-    drawings.extend(bars(&others, false));
+    drawings.extend(bars(&others));
     drawings
 }
 
@@ -69,7 +66,9 @@ fn curves(
         .into_iter()
         .map(|(name, unit)| {
             let of_chart = || placed.iter().filter(|(other, _, record)| other == name && record.unit == unit);
-            let series = engines(of_chart().map(|(.., record)| *record))
+            let engines = engines(of_chart().map(|(.., record)| *record));
+            let colors = colors(&engines);
+            let series = engines
                 .into_iter()
                 .map(|engine| {
                     let of_engine = of_chart().filter(|(.., record)| record.engine == engine);
@@ -78,52 +77,8 @@ fn curves(
                     Series::new(engine, points)
                 })
                 .collect();
-            let svg = Chart::new(name, &label, unit, series).to_svg();
-            Drawing { title: format!("{name}, {unit}, by {axis}"), svg }
-        })
-        .collect()
-}
-
-/// The engines in the order in which they were measured.
-fn engines<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<&'a str> {
-    let mut engines: Vec<&str> = Vec::new();
-    for record in records {
-        if !engines.contains(&record.engine.as_str()) {
-            engines.push(&record.engine);
-        }
-    }
-    engines
-}
-
-/// Bars, a chart for each unit and a group for each row; with `ratios` those to the CSR, where there are some.
-fn bars(records: &[&Record], ratios: bool) -> Vec<Drawing> {
-    let ratios = ratios && records.iter().any(|record| record.ratio.is_some());
-    let kind = |record: &Record| match (ratios, is_rate(&record.unit)) {
-        (false, _) => record.unit.clone(),
-        (true, true) => "rate by the CSR's".to_owned(),
-        (true, false) => "time by the CSR's".to_owned(),
-    };
-    let units: BTreeSet<String> = records.iter().map(|record| kind(record)).collect();
-    units
-        .into_iter()
-        .map(|unit| {
-            let of_chart: Vec<&Record> =
-                records.iter().copied().filter(|record| kind(record) == unit).collect();
-            let engines = engines(of_chart.iter().copied());
-            let mut groups: Vec<(String, Vec<f64>)> = Vec::new();
-            for record in &of_chart {
-                let label = format!("{} x{}", record.metric, record.threads);
-                let at = groups.iter().position(|(known, _)| *known == label).unwrap_or_else(|| {
-                    groups.push((label, vec![f64::NAN; engines.len()]));
-                    groups.len() - 1
-                });
-                let ratio = record.ratio.as_ref().map_or(f64::NAN, |(_, ratio)| *ratio);
-                if let Some(engine) = engines.iter().position(|engine| *engine == record.engine) {
-                    groups[at].1[engine] = if ratios { ratio } else { record.value };
-                }
-            }
-            let kinds = engines.into_iter().map(str::to_owned).collect();
-            Drawing { svg: Bars::new(&unit, &unit, kinds, groups).to_svg(), title: unit }
+            let svg = Chart::new(name, &label, unit, series).colored(colors).log_where_wide().to_svg();
+            Drawing { title: format!("{name}, {unit}, by {axis}: {}", direction(unit)), svg }
         })
         .collect()
 }
@@ -139,17 +94,15 @@ fn radar(records: &[&Record]) -> Drawing {
     let share = |engine: &str, axis: &Record| {
         let row = || records.iter().copied().filter(|record| same_row(record, axis));
         let mine = row().find(|record| record.engine == engine);
-        match (mine, best(row())) {
-            (Some(mine), Some(best)) if is_rate(&mine.unit) => mine.value / best.value,
-            (Some(mine), Some(best)) => best.value / mine.value,
-            _ => f64::NAN,
-        }
+        mine.zip(best(row())).map_or(f64::NAN, |(mine, best)| 1.0 / by_best(mine, best))
     };
-    let kinds = engines(records.iter().copied())
+    let engines = engines(records.iter().copied());
+    let colors = colors(&engines);
+    let kinds = engines
         .into_iter()
         .map(|engine| (engine.to_owned(), axes.iter().map(|axis| share(engine, axis)).collect()))
         .collect();
     let names = axes.iter().map(|axis| axis.metric.clone()).collect();
-    let title = "shares of the best".to_owned();
-    Drawing { svg: Radar::new(&title, names, kinds).to_svg(), title }
+    let title = "shares of the best: more is better".to_owned();
+    Drawing { svg: Radar::new(&title, names, kinds).colored(colors).to_svg(), title }
 }

@@ -1,0 +1,61 @@
+//! The axis of values: linear from 0, or logarithmic.
+
+use crate::figures::range;
+
+/// Values that differ by more are hard to tell from 0 on a linear axis.
+const WIDE: f64 = 50.0;
+/// More powers of ten than this have no line each.
+const MOST_DECADES: i32 = 8;
+
+/// Where values lie between the ends of an axis.
+pub(super) enum Scale {
+    /// From 0 to this value.
+    Linear(f64),
+    /// From one power of ten to another.
+    Log(i32, i32),
+}
+
+impl Scale {
+    /// The axis of these values; logarithmic if it may be, all are greater than 0, and they differ much.
+    pub(super) fn of(values: &[f64], may_be_log: bool) -> Scale {
+        let (least, most) = range(values);
+        match may_be_log && least > 0.0 && most.is_finite() && most / least > WIDE {
+            // The least value lies above the lower end, so that its bar is seen.
+            true => Scale::Log((least * 0.8).log10().floor() as i32, most.log10().ceil() as i32),
+            false => Scale::Linear(ceiling(most)),
+        }
+    }
+
+    pub(super) fn is_log(&self) -> bool {
+        matches!(self, Scale::Log(..))
+    }
+
+    /// From 0 at the lower end to 1 at the upper one.
+    pub(super) fn share(&self, value: f64) -> f64 {
+        match *self {
+            Scale::Linear(most) => value / most,
+            Scale::Log(from, to) => (value.log10() - f64::from(from)) / f64::from(to - from),
+        }
+    }
+
+    /// The values that have a line, ascending.
+    pub(super) fn ticks(&self) -> Vec<f64> {
+        match *self {
+            Scale::Linear(most) => (0..=4).map(|i| most * f64::from(i) / 4.0).collect(),
+            Scale::Log(from, to) => {
+                let step = ((to - from) / MOST_DECADES + 1) as usize;
+                (from..=to).step_by(step).map(|power| 10f64.powi(power)).collect()
+            }
+        }
+    }
+}
+
+/// The next round number at or above `v`; 1 where there is none.
+pub(super) fn ceiling(v: f64) -> f64 {
+    if !v.is_finite() || v <= 0.0 {
+        return 1.0;
+    }
+    let unit = 10f64.powf(v.log10().floor());
+    let step = [1.0, 1.2, 1.6, 2.0, 2.4, 3.2, 4.0, 5.0, 6.0, 8.0, 10.0];
+    step.into_iter().map(|s| s * unit).find(|&s| s >= v * (1.0 - 1e-9)).unwrap_or(10.0 * unit)
+}
