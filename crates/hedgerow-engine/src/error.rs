@@ -233,6 +233,16 @@ impl Error {
         matches!(self, Error::Commit(CommitError::Conflict { .. }))
     }
 
+    /// As a commit says it that had to read something: where the memory limit has no room for that, it is the commit that is refused.
+    pub(crate) fn of_commit(self) -> Error {
+        match self {
+            Error::Storage(StorageError::MemoryLimit { limit, used, needed }) => {
+                CommitError::MemoryLimit { limit, used, needed }.into()
+            }
+            other => other,
+        }
+    }
+
     /// Whether there was no space on the disk.
     pub(crate) fn is_disk_full(&self) -> bool {
         matches!(self, Error::Commit(CommitError::DiskFull) | Error::Storage(StorageError::DiskFull { .. }))

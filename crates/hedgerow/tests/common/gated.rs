@@ -1,5 +1,7 @@
-//! A disk whose syncs of the log, or reads of segments, wait while a gate is closed.
+//! A disk whose syncs of the log, or reads of segments, wait while a gate is closed, or whose reads of segments call a function first.
 
+use std::cell::Cell;
+use std::fmt;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -40,11 +42,41 @@ enum Gated {
     SegmentReads,
 }
 
-/// Another disk, of which some operations wait while the gate is closed.
+/// What stands before an operation.
+#[derive(Clone)]
+enum Before {
+    Gate(Arc<Gate>),
+    Call(Arc<dyn Fn() + Send + Sync>),
+}
+
+thread_local!(static IS_CALLED: Cell<bool> = const { Cell::new(false) });
+
+impl Before {
+    /// Waits for the gate; or calls the function, unless that is what reads.
+    fn pass(&self) {
+        match self {
+            Before::Gate(gate) => gate.pass(),
+            Before::Call(f) => {
+                if !IS_CALLED.replace(true) {
+                    f();
+                    IS_CALLED.set(false);
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Before {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if matches!(self, Before::Gate(_)) { "Gate" } else { "Call" })
+    }
+}
+
+/// Another disk, of which some operations have something before them.
 #[derive(Debug)]
 struct GatedFs {
     inner: Arc<dyn Vfs>,
-    gate: Arc<Gate>,
+    before: Before,
     gated: Gated,
 }
 
@@ -58,16 +90,22 @@ pub(crate) fn with_gated_reads(inner: Arc<dyn Vfs>) -> (Arc<dyn Vfs>, Arc<Gate>)
     with_gate(inner, Gated::SegmentReads)
 }
 
+/// Calls a function before each read of a segment on `inner`, on the thread that reads; not before the reads of the function itself.
+pub(crate) fn with_calling_reads(inner: Arc<dyn Vfs>, f: impl Fn() + Send + Sync + 'static) -> Arc<dyn Vfs> {
+    Arc::new(GatedFs { inner, before: Before::Call(Arc::new(f)), gated: Gated::SegmentReads })
+}
+
 fn with_gate(inner: Arc<dyn Vfs>, gated: Gated) -> (Arc<dyn Vfs>, Arc<Gate>) {
     let gate = Arc::new(Gate::default());
-    (Arc::new(GatedFs { inner, gate: gate.clone(), gated }), gate)
+    (Arc::new(GatedFs { inner, before: Before::Gate(gate.clone()), gated }), gate)
 }
 
 impl GatedFs {
     fn file(&self, name: &str, inner: Arc<dyn VfsFile>) -> Arc<dyn VfsFile> {
-        let gate =
-            |gated, suffix: &str| (self.gated == gated && name.ends_with(suffix)).then(|| self.gate.clone());
-        let (syncs, reads) = (gate(Gated::LogSyncs, ".wal"), gate(Gated::SegmentReads, ".csr"));
+        let before = |gated, suffix: &str| {
+            (self.gated == gated && name.ends_with(suffix)).then(|| self.before.clone())
+        };
+        let (syncs, reads) = (before(Gated::LogSyncs, ".wal"), before(Gated::SegmentReads, ".csr"));
         Arc::new(GatedFile { inner, syncs, reads })
     }
 }
@@ -75,12 +113,12 @@ impl GatedFs {
 #[derive(Debug)]
 struct GatedFile {
     inner: Arc<dyn VfsFile>,
-    syncs: Option<Arc<Gate>>,
-    reads: Option<Arc<Gate>>,
+    syncs: Option<Before>,
+    reads: Option<Before>,
 }
 
-fn pass(gate: &Option<Arc<Gate>>) {
-    gate.iter().for_each(|gate| gate.pass());
+fn pass(before: &Option<Before>) {
+    before.iter().for_each(Before::pass);
 }
 
 impl Vfs for GatedFs {

@@ -1,12 +1,17 @@
 //! A commit to many subgraphs has all of them in memory at once, in a memory that has room for little more; and two that do so at the same moment.
+//! One that finds what it needs gone each time that it has read it is refused.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Barrier, OnceLock};
+use std::sync::{Arc, Barrier, Mutex, OnceLock};
 
 use hedgerow::io::CountingFs;
-use hedgerow::{CommitError, Durability, Error, Graph, KeyKind, LEAST_MEMORY_LIMIT, Options, WriteTxn};
+use hedgerow::{
+    CommitError, Durability, Error, Graph, KeyKind, LEAST_MEMORY_LIMIT, Options, StorageError, WriteTxn,
+};
 use hedgerow_testkit::SimFs;
+
+use crate::common::gated::with_calling_reads;
 
 /// Vertices of a subgraph, and subgraphs, of 7 kB each.
 pub(crate) const SUBGRAPH: u64 = 64;
@@ -122,4 +127,36 @@ fn two_commits_that_need_more_than_half_of_the_memory_each_are_both_made() {
     }
     let most = graph.most_memory_used();
     assert!(most <= LEAST_MEMORY_LIMIT, "{most} bytes");
+}
+
+/// Case 10 of `docs/design/disk-cases.md`: a list of which every read finds that it has changed meanwhile, was written, and is gone again.
+#[test]
+fn a_commit_whose_list_never_stays_is_refused() {
+    for limit in [None, Some(LEAST_MEMORY_LIMIT)] {
+        let (disk, busy) = (SimFs::new(), Arc::new(Mutex::new(None::<Graph>)));
+        let others = busy.clone();
+        let fs = with_calling_reads(disk.handle(), move || {
+            let Some(graph) = others.lock().unwrap().clone() else { return };
+            graph.put_edge(5_u64, 600).unwrap();
+            graph.remove_edge(5_u64, 600).unwrap();
+            graph.checkpoint().unwrap();
+            graph.evict().unwrap();
+        });
+        let options = options().checkpoint_log_bytes(0);
+        let graph = limit.into_iter().fold(options, Options::memory_limit).open_on(fs).unwrap();
+        let edges: Vec<(u64, u64)> = (0..640).map(|v| (v, (v + 1) % 640)).collect();
+        graph.insert_edges(&edges).unwrap();
+        graph.checkpoint().unwrap();
+        assert!(graph.evict().unwrap() > 0);
+        *busy.lock().unwrap() = Some(graph.clone());
+        let refused = graph.insert_edge(5_u64, 630);
+        *busy.lock().unwrap() = None;
+        match (limit, refused) {
+            (None, Err(Error::Storage(StorageError::NotInMemory(_)))) => {}
+            (Some(_), Err(Error::Commit(CommitError::MemoryLimit { .. }))) => {}
+            (_, refused) => panic!("{limit:?}: {refused:?}"),
+        }
+        assert!(graph.insert_edge(5_u64, 630).unwrap(), "once it stays");
+        assert!(graph.check().unwrap().is_ok());
+    }
 }

@@ -43,8 +43,8 @@ impl Core {
     /// leaves no room, as it does before it begins (rule E7), and commits that load a second time take turns.
     ///
     /// # Errors
-    /// [`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit) where what it needs does not fit; those of a commit that waits; damage and the
-    /// system's errors.
+    /// [`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit) where what it needs does not fit, or others take it out of memory again each time;
+    /// those of a commit that waits; damage and the system's errors.
     pub(crate) fn load_for_commit<'c>(
         &'c self,
         loads: &mut CommitLoads<'c>,
@@ -55,13 +55,20 @@ impl Core {
             self.find_room_for_loads(limit, loads)?;
         }
         let load = || self.load_subgraphs(loads.subgraphs.iter().copied());
-        match load() {
+        let loaded = match load() {
             Err(Error::Storage(StorageError::MemoryLimit { needed, .. })) => {
                 self.find_room_to_merge(needed)?;
                 load()
             }
             done => done,
-        }
+        };
+        loaded.map_err(|error| match (error, self.memory_limit) {
+            // Others took out of memory, each time, what the commit had loaded.
+            (Error::Storage(StorageError::NotInMemory(_)), Some(limit)) => {
+                self.no_room(limit, self.bytes_to_load_all(&loads.subgraphs))
+            }
+            (error, _) => error.of_commit(),
+        })
     }
 
     fn find_room_for_loads<'c>(&'c self, limit: u64, loads: &mut CommitLoads<'c>) -> Result<()> {

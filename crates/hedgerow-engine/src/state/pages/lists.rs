@@ -213,8 +213,8 @@ impl Core {
         }
         recent.forget(wanted.touched());
         match self.look_in_memory(id) {
-            // What memory has no room for can be read all the same.
-            Err(Error::Storage(StorageError::MemoryLimit { .. })) => {
+            // What memory has no room for, or others need the room of, can be read all the same.
+            Err(Error::Storage(StorageError::MemoryLimit { .. } | StorageError::NotInMemory(_))) => {
                 let list = self.read_from_files(table, wanted)?;
                 Ok(list.map_or(Look::InMemory, |list| Look::Cold(Box::new(list))))
             }

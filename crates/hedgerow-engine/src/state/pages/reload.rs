@@ -9,12 +9,12 @@ use hedgerow_tier::{ImageId, SubgraphImage};
 use rayon::prelude::*;
 
 use super::{Installer, RoomToLoad, invalid};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, StorageError};
 use crate::files::sources::Sources;
 use crate::state::reservations::ReadCharge;
 use crate::state::store::Core;
 
-/// How often a read looks again that finds what it has just loaded taken out of memory.
+/// How often who finds what was just loaded taken out of memory looks again, or loads it again.
 pub(super) const MOST_LOOKS: usize = 100;
 
 /// A subgraph as a page version has it, which belongs to a call.
@@ -103,12 +103,19 @@ impl Core {
     }
 
     /// The subgraph, of which nothing is out of memory; it may be by the time that the caller looks.
+    ///
+    /// # Errors
+    /// As of [`subgraph`](Self::subgraph); [`StorageError::NotInMemory`] where it was out of memory again each time that it had been read, or had
+    /// changed and left memory while it was.
     pub(crate) fn resident(&self, label: LabelId, id: SubgraphId) -> Result<Option<&Subgraph>> {
         let Some(subgraph) = self.subgraph(label, id)? else { return Ok(None) };
-        while !subgraph.is_resident() {
+        for _ in 0..MOST_LOOKS {
+            if subgraph.is_resident() {
+                return Ok(Some(subgraph));
+            }
             self.reload(ImageId { label, subgraph: id }, subgraph)?;
         }
-        Ok(Some(subgraph))
+        if subgraph.is_resident() { Ok(Some(subgraph)) } else { Err(NotInMemory.into()) }
     }
 
     /// Links the subgraph again if it is cooling (rule E9), else reads an image, and puts it in if nothing changed meanwhile (rule E4).
@@ -198,7 +205,12 @@ impl Core {
         mut make: impl FnMut() -> std::result::Result<R, E>,
     ) -> std::result::Result<R, E> {
         for _ in 0..MOST_LOOKS {
-            load()?;
+            match load() {
+                Err(Error::Storage(StorageError::NotInMemory(_))) if self.eviction.clean().is_some() => {
+                    continue;
+                }
+                loaded => loaded?,
+            }
             match make() {
                 // Whether something is counted as taken says nothing here: it may have come back since, or is being taken just now.
                 Err(error) if is_not_in_memory(&error) && self.eviction.clean().is_some() => {}
