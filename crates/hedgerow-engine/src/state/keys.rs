@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 
-use hedgerow_core::account::Purpose;
+use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::{KindId, LabelId, Timestamp, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_mem::keys::Moment;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, StorageError};
 use crate::state::pages::{KEY_BYTES, StoredKeys, fits_kind, invalid, page_of};
 use crate::state::store::Core;
 
@@ -15,13 +15,16 @@ use crate::state::store::Core;
 const PAGE_VERTICES: u64 = 4096;
 /// Keys take this share of a memory limit before no more of them are kept, but of those that commits bind and unbind.
 const KEPT_SHARE: u64 = 4;
+/// So many keys at most are read at a time where memory keeps none of them: few enough to be read beside a full memory.
+const READ_TOGETHER: usize = 2048;
 
 impl Core {
     /// The vertex that `key` names for a snapshot at `t`, for a commit that may end the binding: memory knows it from then on (rule K2). Of a dense graph the
     /// existence of the vertex is not looked at. O(1); where memory does not know the key a read of a block for each segment.
     ///
     /// # Errors
-    /// Those of a read: damage, the system's errors, a limit without room.
+    /// Damage, the system's errors; [`StorageError::MemoryLimit`] where the limit has no room to keep the key, which a commit
+    /// [says as its own](Error::of_commit).
     #[inline]
     pub(crate) fn vertex_of(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Result<Option<VertexId>> {
         match self.ids.lookup(key, t) {
@@ -31,10 +34,10 @@ impl Core {
     }
 
     /// As [`vertex_of`](Self::vertex_of), for a read, and for a commit that leaves the binding as it is: memory may not know the key after it
-    /// (rule K5).
+    /// (rule K5). Where the limit has no room to keep the key, it does not.
     ///
     /// # Errors
-    /// As of that.
+    /// Damage, the system's errors.
     #[inline]
     pub(crate) fn vertex_to_read(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Result<Option<VertexId>> {
         match self.ids.lookup(key, t) {
@@ -75,17 +78,15 @@ impl Core {
     #[inline(never)]
     fn stored_vertex_of(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Result<Option<VertexId>> {
         if self.keeps_keys() || self.knows_all_keys_that_are_worth_it()? {
-            return self.learned_vertex_of(key, t);
+            let learned = self.learned_vertex_of(key, t);
+            if !has_no_room(&learned) {
+                return learned;
+            }
         }
         if !fits_kind(&self.schema.load(), self.config.keys, key) {
             return Ok(None);
         }
-        let mut found = None;
-        self.with_stored(1, |stored| {
-            found = stored.find(key)?;
-            Ok(())
-        })?;
-        if let Some(id) = found
+        if let Some(id) = self.reading_stored(1, |stored| stored.find(key))?
             && !self.ids.knows(id)
         {
             // So it is since the checkpoint that the store was opened from (rule K3).
@@ -141,11 +142,11 @@ impl Core {
         self.with_stored(self.ids.stored.count(), |stored| stored.learn_all())
     }
 
-    /// Has memory know the keys of vertices, as far as they have any; `false` where it does not keep all of them. O(ids), and a page for
-    /// each that it does not know.
+    /// Has memory know the keys of vertices, as far as they have any; `false` where it does not keep all of them, or has no room for them.
+    /// O(ids), and a page for each that it does not know.
     ///
     /// # Errors
-    /// As of [`vertex_of`](Self::vertex_of).
+    /// As of [`vertex_to_read`](Self::vertex_to_read).
     pub(crate) fn learn_keys_of(&self, ids: &[VertexId]) -> Result<bool> {
         if self.ids.stored.all_known() {
             return Ok(true);
@@ -159,7 +160,11 @@ impl Core {
             if !self.keeps_keys() {
                 return Ok(false);
             }
-            self.learn_key_of(id)?;
+            let learned = self.learn_key_of(id);
+            if has_no_room(&learned) {
+                return Ok(false);
+            }
+            learned?;
         }
         Ok(true)
     }
@@ -178,6 +183,24 @@ impl Core {
     fn with_stored(&self, keys: u64, f: impl FnOnce(&StoredKeys<'_>) -> Result<()>) -> Result<()> {
         let of_limit = self.memory_limit.map(|_| keys.saturating_mul(KEY_BYTES));
         let _promise = of_limit.map(|bytes| self.promise_beside_arena(bytes)).transpose()?;
+        self.from_stored(f)
+    }
+
+    /// What `f` reads of so many keys, which memory does not keep. They are charged meanwhile; where nothing makes room for them they are read all
+    /// the same, as small lists are: they are few.
+    fn reading_stored<R>(&self, keys: u64, f: impl FnOnce(&StoredKeys<'_>) -> Result<R>) -> Result<R> {
+        let bytes = if self.memory_limit.is_some() { keys.saturating_mul(KEY_BYTES) } else { 0 };
+        // Given up after the bytes.
+        let _in_use = self.memory_pool.begin();
+        let mut charge = Charge::new(self.account(), Purpose::Reads, 0);
+        let mut is_charged = || self.try_charge(&mut charge, bytes);
+        if !is_charged() && !(self.has_room_to_copy(bytes) && is_charged()) {
+            charge.set(bytes as usize);
+        }
+        self.from_stored(f)
+    }
+
+    fn from_stored<R>(&self, f: impl FnOnce(&StoredKeys<'_>) -> Result<R>) -> Result<R> {
         let (sources, schema) = (self.pages.sources(), self.schema.load_full());
         f(&StoredKeys { ids: &self.ids, sources: &sources, schema: &schema, config: self.config })
     }
@@ -229,8 +252,10 @@ impl Core {
     #[cold]
     fn stored_keys_of(&self, ids: Vec<VertexId>) -> Result<HashMap<VertexId, VertexKey>> {
         if self.keeps_keys() {
-            ids.into_iter().try_for_each(|id| self.must_learn_key_of(id))?;
-            return Ok(HashMap::new());
+            let learned = ids.iter().try_for_each(|&id| self.must_learn_key_of(id));
+            if !has_no_room(&learned) {
+                return learned.map(|()| HashMap::new());
+            }
         }
         let found = self.find_keys_of(&ids)?;
         match ids.iter().find(|id| !found.contains_key(id) && !self.ids.knows(**id)) {
@@ -243,15 +268,16 @@ impl Core {
     /// the keys of each page that has one of them.
     ///
     /// # Errors
-    /// As of [`vertex_of`](Self::vertex_of).
+    /// As of [`vertex_to_read`](Self::vertex_to_read).
     pub(crate) fn find_keys_of(&self, ids: &[VertexId]) -> Result<HashMap<VertexId, VertexKey>> {
         self.check_owner()?;
         let mut ids: Vec<VertexId> = ids.iter().copied().filter(|&id| !self.ids.knows(id)).collect();
         ids.sort_unstable();
         let mut found = HashMap::with_capacity(ids.len());
         let page_of_id = |id: &VertexId| page_of(LabelId::DEFAULT, id.subgraph());
-        for ids in ids.chunk_by(|a, b| page_of_id(a) == page_of_id(b)) {
-            self.with_stored(ids.len() as u64, |stored| {
+        let of_pages = ids.chunk_by(|a, b| page_of_id(a) == page_of_id(b));
+        for ids in of_pages.flat_map(|of_page| of_page.chunks(READ_TOGETHER)) {
+            self.reading_stored(ids.len() as u64, |stored| {
                 stored.find_keys(page_of_id(&ids[0]), ids, &mut found)
             })?;
         }
@@ -292,6 +318,11 @@ impl Core {
     }
 }
 
+/// Whether the limit had no room for what memory was to know. It is read where it is then.
+fn has_no_room<T>(learned: &Result<T>) -> bool {
+    matches!(learned, Err(Error::Storage(StorageError::MemoryLimit { .. })))
+}
+
 /// Tells keys of vertices, and remembers of which it could not.
 pub(crate) struct KeyTeller<'a> {
     core: &'a Core,
@@ -316,3 +347,6 @@ impl KeyTeller<'_> {
         VertexKey::U64(0)
     }
 }
+
+#[cfg(all(test, not(feature = "model-checking")))]
+mod tests;
