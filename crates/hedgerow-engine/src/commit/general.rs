@@ -156,7 +156,8 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result
         return Ok(Attempt::Done(Outcome { ts: order.last_drawn(), edges: 0, applied: effects.applied }));
     }
 
-    if let Some(needed) = engine.lacks_room_to_merge(|| bytes_to_merge(engine, &effects, &latches)) {
+    let merges = engine.promise_merges(|| bytes_to_merge(engine, &effects, &latches));
+    if let Err(needed) = merges {
         return Ok(Attempt::Room(needed));
     }
 
@@ -169,6 +170,7 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result
     let applied = must_apply(engine);
     taken.used(&effects);
     apply(engine, request.keys, &effects, ts, &mut latches);
+    drop(merges); // what they took is charged
     let (vertices, edges) = effects.count_changes();
     let merged: SmallVec<[_; 4]> = latches.merged().collect();
     drop(latches);

@@ -235,12 +235,14 @@ pub(crate) fn commit_unpublished<'g>(
         Some(_) => Some(encode(engine, op, kind, weight, row)?),
         None => None,
     };
-    if let Some(needed) = engine.lacks_room_to_merge(|| ends.bytes_to_merge(engine)) {
+    let merges = engine.promise_merges(|| ends.bytes_to_merge(engine));
+    if let Err(needed) = merges {
         drop(ends);
         engine.find_room_to_merge(needed)?;
         return Ok(None);
     }
     make_room(engine, op, &mut ends);
+    drop(merges); // what they took is charged
     let ts = draw(engine, record, |_| engine.check_open())?;
     let whole = must_apply(engine);
     let edges = match kind {

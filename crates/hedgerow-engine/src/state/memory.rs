@@ -202,6 +202,8 @@ impl Core {
                 // It may have made some room before the disk was full.
                 Waited::Failed { disk_full: true } if self.has_room(limit, need) => return Ok(()),
                 Waited::Failed { disk_full: true } => return Err(CommitError::DiskFull.into()),
+                // What others merge or load at this moment is over soon.
+                Waited::Failed { disk_full: false } | Waited::Nobody if self.reservations.promised() > 0 => {}
                 Waited::Failed { disk_full: false } | Waited::Nobody => break,
             }
             self.check_writable()?;
@@ -209,8 +211,9 @@ impl Core {
                 return Ok(());
             }
             // Nothing changed since before a checkpoint that is over: another would change nothing either. What was taken out is freed once
-            // the walks are over that may stand on it, which threads make that others keep from running.
-            let is_freed = self.subgraphs.memory().retire_list().stats().versions == 0;
+            // the walks are over that may stand on it, which threads make that others keep from running; what is promised is given back.
+            let is_freed = self.subgraphs.memory().retire_list().stats().versions == 0
+                && self.reservations.promised() == 0;
             if attempt >= FEWEST_CHECKPOINTS && is_freed && published == self.clock.published() {
                 break;
             }

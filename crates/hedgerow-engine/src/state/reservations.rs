@@ -239,6 +239,11 @@ impl Core {
         self.promise_as(bytes, |_, limit| Need::of_copy(bytes, limit))
     }
 
+    /// Promises bytes if they fit, in a turn: `fits` looks at what is promised, and at the account.
+    pub(super) fn promise_if(&self, bytes: u64, fits: impl FnOnce() -> bool) -> Option<Promise<'_>> {
+        self.reservations.promise(bytes, fits).then(|| Promise { core: self, bytes })
+    }
+
     /// Promises what a merge of a batch takes, of so many bytes, while it is made; `None` where it does not fit beside those of others, and more was
     /// charged since `used` bytes were. What it takes is not known to the byte: lists that were folded before may be merged again.
     pub(crate) fn promise_merge(&self, bytes: usize, used: u64) -> Option<Promise<'_>> {

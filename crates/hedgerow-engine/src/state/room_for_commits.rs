@@ -2,6 +2,7 @@
 //! subgraphs that it reads back.
 
 use super::memory::{Need, is_large, unopened};
+use super::reservations::Promise;
 use crate::error::Result;
 use crate::state::store::Core;
 
@@ -24,18 +25,34 @@ impl Core {
         self.find_room(limit, Need::of_merge(limit / share, limit)).map(|()| limit / share)
     }
 
-    /// As many bytes as merges take that the limit has no room for, if so. Small ones fit what commits leave free. `bytes` says what they
-    /// take; it is asked only where there is a limit.
+    /// Promises what the merges of a commit take until they are made; the bytes as an error where the limit has no room for them beside what
+    /// others are promised. Small merges fit what commits leave free, and need no promise. `bytes` says what they take at most; it is asked only
+    /// where there is a limit. The commit may have its latches: it takes a turn (rule E10), whose holders wait for nothing.
     #[inline]
-    pub(crate) fn lacks_room_to_merge(&self, bytes: impl FnOnce() -> usize) -> Option<u64> {
-        let limit = self.memory_limit?;
-        let needed = bytes() as u64;
-        // No more than `has_room` asks for: who found room must not be sent back for it.
-        let lacks = is_large(limit, needed) && self.taken(limit) + needed + unopened(limit) > limit;
-        lacks.then_some(needed)
+    pub(crate) fn promise_merges(
+        &self,
+        bytes: impl FnOnce() -> usize,
+    ) -> std::result::Result<Option<Promise<'_>>, u64> {
+        match self.memory_limit {
+            None => Ok(None),
+            Some(limit) => self.promise_merges_within(limit, bytes() as u64),
+        }
     }
 
-    /// Makes room for merges of a commit that [lacks](Self::lacks_room_to_merge) it, and holds nothing any more.
+    fn promise_merges_within(
+        &self,
+        limit: u64,
+        needed: u64,
+    ) -> std::result::Result<Option<Promise<'_>>, u64> {
+        if !is_large(limit, needed) {
+            return Ok(None);
+        }
+        // No more than `has_room` asks for: who found room must not be sent back for it.
+        let fits = || self.taken(limit).saturating_add(needed).saturating_add(unopened(limit)) <= limit;
+        self.promise_if(needed, fits).map(Some).ok_or(needed)
+    }
+
+    /// Makes room for merges of a commit that was [promised](Self::promise_merges) none, and holds nothing any more.
     ///
     /// # Errors
     /// Those of [`check_room`](Self::check_room).
@@ -63,3 +80,6 @@ impl Core {
         if self.has_room_without_kept(limit, need) { Ok(()) } else { Err(self.no_room(limit, bytes)) }
     }
 }
+
+#[cfg(all(test, not(feature = "model-checking")))]
+mod tests;

@@ -12,7 +12,7 @@ use crate::state::store::Engine;
 /// and nothing to latch: it is looked at again when the commit orders (invariant I28).
 /// Pages are made for what there was none of, unless the memory limit, beside the `used` bytes from before, has no room for them.
 pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, used: u64) {
-    if engine.lacks_room_to_merge(|| bytes_of_new_pages(engine, part)).is_some() {
+    if engine.promise_merges(|| bytes_of_new_pages(engine, part)).is_err() {
         part.is_cut_short = true;
         return;
     }
