@@ -20,7 +20,7 @@ pub mod segment;
 pub use error::TierError;
 pub use manifest::{LevelSegment, LoadedManifest, LogSegmentRef, Manifest, Section};
 pub use segment::{
-    AdjacencyPart, Extent, ImageId, ImageKeys, ImageRef, ImageScope, ImageSummary, KeysRef, ListImage,
-    ListQuery, PageId, PartRef, ReadCache, ReadMemory, SegmentInfo, SegmentReader, SegmentWriter,
+    AdjacencyPart, Extent, ImageId, ImageKeys, ImageRef, ImageScope, ImageSummary, IndexedKey, KeysRef,
+    ListImage, ListQuery, PageId, PartRef, ReadCache, ReadMemory, SegmentInfo, SegmentReader, SegmentWriter,
     SubgraphImage, SubgraphKeys,
 };

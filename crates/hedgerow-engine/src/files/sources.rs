@@ -7,8 +7,8 @@ use hedgerow_core::{LabelId, SubgraphId, VertexId, VertexKeyRef};
 use hedgerow_io::{Corruption, CorruptionKind, StoreId, Vfs};
 use hedgerow_tier::segment::segment_name;
 use hedgerow_tier::{
-    ImageId, ImageSummary, LevelSegment, ListImage, ListQuery, Manifest, PageId, ReadCache, ReadMemory,
-    SegmentInfo, SegmentReader, SubgraphImage, SubgraphKeys,
+    ImageId, ImageSummary, IndexedKey, LevelSegment, ListImage, ListQuery, Manifest, PageId, ReadCache,
+    ReadMemory, SegmentInfo, SegmentReader, SubgraphImage, SubgraphKeys,
 };
 
 use crate::error::{Error, Result};
@@ -166,13 +166,35 @@ impl Sources {
     pub(crate) fn find_key(&self, key: VertexKeyRef<'_>) -> Result<Option<(VertexId, &str)>> {
         for (at, segment) in self.segments.iter().enumerate() {
             let Some(id) = segment.reader.find_key(key)? else { continue };
-            // A newer image of the subgraph would have told of the key: the vertex has lost it since, or is gone.
-            let is_outdated = |newer: &Arc<NamedSegment>| newer.reader.has_vertices_of(id.subgraph());
-            if !self.segments.iter().take(at).any(is_outdated) {
+            if self.is_newest(at, id) {
                 return Ok(Some((id, &segment.name)));
             }
         }
         Ok(None)
+    }
+
+    /// Whether what the segment number `at` says of the key of a vertex counts: a newer image of the subgraph would have told of the key, so the vertex
+    /// would have lost it since, or be gone.
+    fn is_newest(&self, at: usize, id: VertexId) -> bool {
+        !self.segments.iter().take(at).any(|newer| newer.reader.has_vertices_of(id.subgraph()))
+    }
+
+    /// Calls `f` with each key that [`find_key`](Self::find_key) finds, and the vertex that it names; in no order that says something of them. Reads
+    /// each block of each key index once.
+    pub(crate) fn for_each_key(&self, mut f: impl FnMut(IndexedKey<'_>, VertexId)) -> Result<()> {
+        let readers = self.segments().map(|segment| &segment.reader);
+        SegmentReader::walk_keys(readers, |key, named| {
+            let mut named = (0..).zip(named).filter_map(|(at, id)| Some((at, (*id)?)));
+            if let Some((_, id)) = named.find(|&(at, id)| self.is_newest(at, id)) {
+                f(key, id);
+            }
+        })?;
+        Ok(())
+    }
+
+    /// How the key indexes have a key; `None` where there are no segments.
+    pub(crate) fn indexed_key<'k>(&self, key: VertexKeyRef<'k>) -> Option<IndexedKey<'k>> {
+        self.segments().next().map(|segment| segment.reader.indexed_key(key))
     }
 
     /// The bytes of memory that key indexes take.

@@ -15,6 +15,7 @@ use crate::options::Options;
 use crate::read::snapshot::Snapshot;
 
 mod by_page;
+mod keys;
 mod labels;
 mod lists;
 mod sides;

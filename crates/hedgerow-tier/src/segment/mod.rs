@@ -41,6 +41,7 @@ mod tests;
 pub use crate::id::{ImageId, PageId};
 pub use cache::ReadCache;
 pub use image::{AdjacencyPart, ImageKeys, ImageRef, ImageScope, KeysRef, PartRef, SubgraphImage};
+pub use key_index::IndexedKey;
 pub use list::{Extent, ListImage, ListQuery};
 pub use loss::SegmentLoss;
 pub use page_keys::SubgraphKeys;

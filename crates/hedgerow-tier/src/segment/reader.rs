@@ -10,7 +10,7 @@ use hedgerow_io::{Access, Corruption, CorruptionKind, Dir, StoreId, Vfs};
 
 use super::cache::ReadCache;
 use super::image::SubgraphImage;
-use super::key_index::{self, KeyIndex};
+use super::key_index::{self, IndexedKey, KeyIndex};
 use super::list::{ListImage, ListQuery};
 use super::page_keys::SubgraphKeys;
 use super::paged::PagedSegment;
@@ -238,6 +238,25 @@ impl SegmentReader {
     /// [`TierError::File`].
     pub fn find_key(&self, key: VertexKeyRef<'_>) -> Result<Option<VertexId>, TierError> {
         self.keys.as_ref().map_or(Ok(None), |keys| keys.find(self.source(), self.store, key))
+    }
+
+    /// How the key index has a key. O(length of the key).
+    pub fn indexed_key<'k>(&self, key: VertexKeyRef<'k>) -> IndexedKey<'k> {
+        IndexedKey::of(self.store, key)
+    }
+
+    /// Calls `f` with each key that a key index of the segments has, in no order that says something of the keys, and with what
+    /// [`find_key`](Self::find_key) of each segment finds; not with a key that one index has twice, which is damage to that. Cost: one read of each
+    /// block of each index, of which one at a time is in memory.
+    ///
+    /// # Errors
+    /// [`TierError::File`].
+    pub fn walk_keys<'s>(
+        segments: impl IntoIterator<Item = &'s SegmentReader>,
+        f: impl FnMut(IndexedKey<'_>, &[Option<VertexId>]),
+    ) -> Result<(), TierError> {
+        let index = |segment: &'s SegmentReader| segment.keys.as_ref().map(|keys| (keys, segment.source()));
+        key_index::walk(&segments.into_iter().map(index).collect::<Vec<_>>(), f)
     }
 
     /// Whether the segment has an image of the vertices of a subgraph, which may say that there is none; by the key index. O(log pages).

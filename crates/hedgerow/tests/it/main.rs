@@ -11,6 +11,7 @@ mod basics;
 mod batches;
 mod bulk;
 mod changes;
+mod check_keys;
 mod checkpoints;
 mod cold;
 mod columns;

@@ -64,7 +64,7 @@ fn counted(names: Names, disk: &SimFs) -> (Graph, Arc<IoCounters>) {
 pub(crate) const HARDLY_ANY: u64 = 2048;
 
 /// Options of a store whose reads keep so many bytes of keys.
-fn keeping(names: Names, keys_kept: u64) -> Options {
+pub(crate) fn keeping(names: Names, keys_kept: u64) -> Options {
     names.options().thresholds(Thresholds { keys_kept, ..Thresholds::SMALL })
 }
 

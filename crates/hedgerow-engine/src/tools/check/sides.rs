@@ -5,8 +5,7 @@
 //! zero. Fingerprints are keyed with random numbers of the process, so they are as good as random: edges that differ leave a sum at zero once in
 //! 2^128.
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
+use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
 
 use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::faults::{self, PlantedFault};
@@ -49,6 +48,17 @@ pub(super) struct Copied {
     pub(super) listed: Listed,
 }
 
+/// 128 bits of what `feed` tells a hasher, by a key of random numbers.
+pub(super) fn fingerprint(keyed: &RandomState, feed: impl Fn(&mut DefaultHasher)) -> u128 {
+    let half = |which: u8| {
+        let mut hasher = keyed.build_hasher();
+        hasher.write_u8(which);
+        feed(&mut hasher);
+        u128::from(hasher.finish())
+    };
+    half(0) << 64 | half(1)
+}
+
 impl Sides {
     /// For a label of a graph of so many edges.
     pub(super) fn new(core: &Core, edges: u64) -> Sides {
@@ -84,9 +94,7 @@ impl Sides {
     }
 
     fn fingerprint(&self, (src, dst, rank): EdgeName, item: &ItemRef<'_>) -> u128 {
-        let half = |which: u8| {
-            let mut hasher = self.fingerprints.build_hasher();
-            hasher.write_u8(which);
+        fingerprint(&self.fingerprints, |hasher| {
             hasher.write_u64(u64::from(src.0) << 32 | u64::from(dst.0));
             hasher.write_u64(rank);
             hasher.write_u64(item.weight.to_bits());
@@ -99,9 +107,7 @@ impl Sides {
                     }
                 });
             }
-            u128::from(hasher.finish())
-        };
-        half(0) << 64 | half(1)
+        })
     }
 
     /// Takes a copy of an edge into account, which the list of `at` in `direction` has.

@@ -7,8 +7,11 @@
 mod entry;
 mod search;
 mod verify;
+mod walk;
 mod write;
 
+pub use walk::IndexedKey;
+pub(super) use walk::walk;
 pub(super) use write::{KeyEntries, put_entry};
 
 use hedgerow_core::{LabelId, SubgraphId};

@@ -46,7 +46,7 @@ impl KeyIndex {
     }
 
     /// Reads and verifies a block, whose entries must ascend and lie before the next block.
-    fn read_block(
+    pub(super) fn read_block(
         &self,
         source: &Source,
         number: usize,

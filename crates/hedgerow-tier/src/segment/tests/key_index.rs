@@ -1,11 +1,12 @@
 //! What a key names, by the index of a segment.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use hedgerow_core::{KindId, LocalVertex, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_io::checksum::checksum128;
-use hedgerow_io::{CorruptionKind, CountingFs};
+use hedgerow_io::{CorruptionKind, CountingFs, FileId};
 
 use super::damage::small;
 use super::files::open_paged;
@@ -94,6 +95,31 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// A walk over two segments, of which one has a part of the other's keys, says of each key once what looks say; nothing of keys that
+    /// one of them has twice.
+    #[test]
+    fn a_walk_says_what_looks_say((config, images) in segment_strategy()) {
+        let fs = SimFs::new();
+        let (all, few) = (&images[..], &images[..images.len() / 2]);
+        let infos = [write(&fs, config, all), write_as(&fs, FileId(FILE.0 + 1), STORE, config, few)];
+        let readers = infos.map(|info| SegmentReader::open(fs.handle(), &info, STORE).unwrap());
+        let mut expected = BTreeMap::new();
+        for (key, _) in bindings_of(all) {
+            let found: Result<Vec<_>, _> = readers.iter().map(|reader| reader.find_key(key.as_ref())).collect();
+            if let Some(found) = found.ok().filter(|found| found.iter().any(Option::is_some)) {
+                expected.insert(format!("{:?}", readers[0].indexed_key(key.as_ref())), found);
+            }
+        }
+        let mut said = Vec::new();
+        SegmentReader::walk_keys(&readers, |key, named| said.push((format!("{key:?}"), named.to_vec()))).unwrap();
+        prop_assert_eq!(said.len(), expected.len());
+        prop_assert_eq!(said.into_iter().collect::<BTreeMap<_, _>>(), expected);
+    }
+}
+
 #[test]
 fn a_look_reads_one_block() {
     let fs = SimFs::new();
@@ -117,6 +143,11 @@ fn a_look_reads_one_block() {
         assert_eq!(reader.find_key(VertexKeyRef::U64(n * 1_000_003 + 1)).unwrap(), None);
     }
     assert!(counters.reads.load(Relaxed) - reads <= 500);
+    // A walk reads each block once.
+    let (before, mut keys) = (counters.reads.load(Relaxed), 0);
+    SegmentReader::walk_keys([&reader], |_, named| keys += named.iter().flatten().count()).unwrap();
+    assert_eq!(keys, 64 * 64);
+    assert!(counters.reads.load(Relaxed) - before < 20);
     assert!(reader.has_vertices_of(SubgraphId(63)) && !reader.has_vertices_of(SubgraphId(64)));
 }
 

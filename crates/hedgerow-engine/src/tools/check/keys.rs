@@ -1,0 +1,164 @@
+//! Whether the key of each vertex names it.
+//!
+//! Where memory does not keep all keys, a look-up would read a block of a key index for each vertex. So what the indexes say is not looked
+//! up: a pass over the vertices adds a fingerprint of each key that memory does not know and of its vertex to the sum of some neighboring
+//! ids, and a pass over the indexes takes those off that a look-up would find. Keys of ids whose sum is not zero are looked up one by one; of
+//! all others each names its vertex, but once in 2^128, as with the [copies of edges](super::sides).
+
+use std::hash::{DefaultHasher, Hash, RandomState};
+
+use hedgerow_core::account::{Charge, Purpose};
+use hedgerow_core::{VertexId, VertexKey, VertexKeyRef};
+use hedgerow_tier::IndexedKey;
+
+use super::CheckReport;
+use super::sides::fingerprint;
+use crate::error::Result;
+use crate::files::sources::Sources;
+use crate::graph::Graph;
+use crate::read::snapshot::Snapshot;
+use crate::read::tiered::Census;
+use crate::state::store::Core;
+
+/// The keys of so many vertices are read at a time: those of neighbors stand in the same blocks.
+const TOGETHER: usize = 512;
+/// So many ids share a sum at least.
+const IDS_PER_SUM: u32 = 1 << 8;
+/// Sums take this share of the memory limit at most, or so many bytes without one.
+const SHARE: u64 = 64;
+const BYTES: u64 = 16 << 20;
+
+impl Graph {
+    /// Looks whether the key of each vertex names it. Each block of a key index is read once, and more often only for keys that may name another vertex.
+    pub(super) fn check_keys(
+        &self,
+        census: &Census,
+        snapshot: &Snapshot,
+        report: &mut CheckReport,
+    ) -> Result<()> {
+        let stored = &self.engine.ids.stored;
+        if !stored.are_there() || stored.all_known() {
+            return self.look_up_keys(census.vertices(), snapshot, report);
+        }
+        let mut sums = Sums::new(&self.engine);
+        let sources = self.engine.pages.sources();
+        self.each_key(census.vertices(), |v, key| {
+            match self.engine.ids.lookup(key, snapshot.timestamp()) {
+                Some(named) if named == v => {}
+                None if !self.engine.ids.knows(v) => sums.add(&sources, key, v),
+                _ => sums.suspect(v),
+            }
+            Ok(())
+        })?;
+        if sums.keys > 0 {
+            // Those of now: a checkpoint may have taken the place of files that were read above, with the same keys.
+            self.engine.pages.sources().for_each_key(|key, named| {
+                if !self.engine.ids.knows(named) {
+                    sums.take_off(key, named);
+                }
+            })?;
+        }
+        self.look_up_keys(census.vertices().filter(|v| sums.differs(*v)), snapshot, report)
+    }
+
+    /// Looks up the key of each vertex.
+    fn look_up_keys(
+        &self,
+        vertices: impl Iterator<Item = VertexId>,
+        snapshot: &Snapshot,
+        report: &mut CheckReport,
+    ) -> Result<()> {
+        self.each_key(vertices, |v, key| {
+            if self.engine.vertex_to_read(key, snapshot.timestamp())? != Some(v) {
+                report.problem(format!("vertex {} has key {key}, which names another vertex or none", v.0));
+            }
+            Ok(())
+        })
+    }
+
+    /// Calls `f` with the key of each vertex.
+    fn each_key(
+        &self,
+        mut vertices: impl Iterator<Item = VertexId>,
+        mut f: impl FnMut(VertexId, VertexKeyRef<'_>) -> Result<()>,
+    ) -> Result<()> {
+        loop {
+            let together: Vec<VertexId> = vertices.by_ref().take(TOGETHER).collect();
+            if together.is_empty() {
+                return Ok(());
+            }
+            let keys = self.engine.telling_keys(|keys| {
+                let keys = together.iter().map(|&v| keys.of(v));
+                Ok(keys.collect::<Vec<VertexKey>>())
+            })?;
+            together.iter().zip(&keys).try_for_each(|(&v, key)| f(v, key.into()))?;
+        }
+    }
+}
+
+/// A sum of fingerprints for some neighboring ids each.
+struct Sums {
+    fingerprints: RandomState,
+    ids_per_sum: u32,
+    sums: Vec<Sum>,
+    /// Keys that were added.
+    keys: u64,
+    _charge: Charge,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    keys: u128,
+    /// Whether keys are to be looked up whatever the sum is.
+    is_suspect: bool,
+}
+
+impl Sums {
+    fn new(core: &Core) -> Sums {
+        let most = core.memory_limit.map_or(BYTES, |limit| limit / SHARE) / size_of::<Sum>() as u64;
+        let ids_per_sum = u64::from(core.ids.bound()).div_ceil(most).max(u64::from(IDS_PER_SUM));
+        let ids_per_sum = u32::try_from(ids_per_sum).unwrap_or(u32::MAX);
+        let sums = vec![Sum::default(); core.ids.bound().div_ceil(ids_per_sum) as usize];
+        let charge = Charge::new(core.account(), Purpose::Views, size_of_val(&sums[..]));
+        Sums { fingerprints: RandomState::new(), ids_per_sum, sums, keys: 0, _charge: charge }
+    }
+
+    /// None of ids that came later.
+    fn of(&mut self, id: VertexId) -> Option<&mut Sum> {
+        self.sums.get_mut((id.0 / self.ids_per_sum) as usize)
+    }
+
+    fn fingerprint(&self, key: IndexedKey<'_>, id: VertexId) -> u128 {
+        fingerprint(&self.fingerprints, |hasher: &mut DefaultHasher| (key, id.0).hash(hasher))
+    }
+
+    /// Takes the key of a vertex into account, which memory does not know.
+    fn add(&mut self, sources: &Sources, key: VertexKeyRef<'_>, id: VertexId) {
+        let Some(key) = sources.indexed_key(key) else { return self.suspect(id) };
+        let fingerprint = self.fingerprint(key, id);
+        self.keys += 1;
+        if let Some(sum) = self.of(id) {
+            sum.keys = sum.keys.wrapping_add(fingerprint);
+        }
+    }
+
+    /// Takes into account what a key names.
+    fn take_off(&mut self, key: IndexedKey<'_>, named: VertexId) {
+        let fingerprint = self.fingerprint(key, named);
+        if let Some(sum) = self.of(named) {
+            sum.keys = sum.keys.wrapping_sub(fingerprint);
+        }
+    }
+
+    fn suspect(&mut self, id: VertexId) {
+        if let Some(sum) = self.of(id) {
+            sum.is_suspect = true;
+        }
+    }
+
+    /// Whether keys of the ids around this one are to be looked up.
+    fn differs(&self, id: VertexId) -> bool {
+        let sum = self.sums.get((id.0 / self.ids_per_sum) as usize);
+        sum.is_none_or(|sum| sum.keys != 0 || sum.is_suspect)
+    }
+}

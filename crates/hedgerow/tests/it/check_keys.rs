@@ -1,0 +1,117 @@
+//! A check of a store whose keys memory does not keep reads each block of the key indexes a few times, and names the keys that name another vertex.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use hedgerow::io::CountingFs;
+use hedgerow::{Graph, VertexKey};
+use hedgerow_core::LabelId;
+use hedgerow_io::Vfs;
+use hedgerow_testkit::SimFs;
+use hedgerow_tier::{
+    ImageKeys, LevelSegment, Manifest, PageId, SegmentReader, SegmentWriter, SubgraphImage, TierError,
+};
+
+use crate::opening_keys::{HARDLY_ANY, Names, PAGE, keeping, store_of};
+
+const PAGES: u64 = 4;
+/// The page on which keys are made to lie: not the first, which memory knows.
+const LYING: u32 = 2;
+/// The vertex of a subgraph whose key another one gets, and that other one.
+const AT: usize = 3;
+
+fn open(names: Names, disk: &SimFs) -> (Graph, Arc<hedgerow::io::IoCounters>) {
+    let fs = CountingFs::new(disk.handle());
+    let counters = fs.counters();
+    (keeping(names, HARDLY_ANY).open_on(Arc::new(fs)).unwrap(), counters)
+}
+
+/// Writes two segments of a few vertices each; how many.
+fn add_segments(names: Names, disk: &SimFs) -> u64 {
+    let (mut added, mut segments) = (0, 0);
+    for more in [60, 9] {
+        let graph = names.options().open_on(disk.handle()).unwrap();
+        let mut tx = graph.write().unwrap();
+        (added..added + more).for_each(|v| assert!(tx.insert_vertex(&names.key(1_000_000 + v)).unwrap()));
+        tx.commit().unwrap();
+        segments = graph.checkpoint().unwrap().segments;
+        graph.close().unwrap();
+        added += more;
+    }
+    assert!(segments > 1, "{segments} segments");
+    added
+}
+
+#[test]
+fn a_check_reads_blocks_of_keys_and_not_one_for_each_vertex() {
+    for names in [Names::Numbers, Names::Texts] {
+        let disk = store_of(names, PAGES);
+        let vertices = PAGES * PAGE + add_segments(names, &disk);
+        let (graph, counters) = open(names, &disk);
+        let before = counters.reads.load(Relaxed);
+        let report = graph.check_by_page().unwrap();
+        assert!(report.is_ok() && report.vertices == vertices, "{report:?}");
+        let reads = counters.reads.load(Relaxed) - before;
+        assert!(reads < vertices / 8, "{names:?}: {reads} reads");
+        // What commits change meanwhile, memory knows.
+        assert!(graph.transact(0, |tx| tx.remove_vertex(&names.key(PAGE * 3))).unwrap().0);
+        assert!(graph.transact(0, |tx| tx.insert_vertex(&names.key(PAGE * 9))).unwrap().0);
+        let report = graph.check_by_page().unwrap();
+        assert!(report.is_ok() && report.vertices == vertices, "{report:?}");
+    }
+}
+
+fn key_of(image: &SubgraphImage) -> VertexKey {
+    match &image.keys {
+        ImageKeys::U64(keys) => VertexKey::U64(keys[AT]),
+        ImageKeys::Str(keys) => VertexKey::Str(keys[AT].clone()),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Writes a newer segment, in which a vertex of one subgraph has the key of a vertex of another one. Returns the other one, and the key.
+fn give_a_key_twice(disk: &SimFs) -> (u32, VertexKey) {
+    let fs: Arc<dyn Vfs> = disk.handle();
+    let mut next = Manifest::look(&fs).unwrap().unwrap().manifest;
+    let [segment] = &next.segments[..] else { panic!("one segment") };
+    let reader = SegmentReader::open(fs.clone(), &segment.info, next.store).unwrap();
+    let page = reader.find_page(PageId { label: LabelId::DEFAULT, page: LYING }).unwrap();
+    let mut images = Vec::new();
+    let read = reader.read_page(
+        page,
+        |_| true,
+        |image| {
+            images.push(image);
+            Ok::<(), TierError>(())
+        },
+    );
+    read.unwrap();
+    let [honest, .., lying] = &mut images[..] else { panic!("{} images", images.len()) };
+    match (&mut lying.keys, &honest.keys) {
+        (ImageKeys::U64(keys), ImageKeys::U64(of)) => keys[AT] = of[AT],
+        (ImageKeys::Str(keys), ImageKeys::Str(of)) => keys[AT] = of[AT].clone(),
+        other => panic!("{other:?}"),
+    }
+    let mut writer = SegmentWriter::create(fs.clone(), next.next_file_id, next.store, next.config).unwrap();
+    lying.with_ref(|image| writer.write(image)).unwrap();
+    next.segments.push(LevelSegment { level: 0, info: writer.finish().unwrap() });
+    next.sequence += 1;
+    next.next_file_id.0 += 1;
+    next.store(&fs).unwrap();
+    next.remove_older(&fs).unwrap();
+    (honest.id.0 * 64 + AT as u32, key_of(honest))
+}
+
+#[test]
+fn a_check_names_the_vertex_whose_key_names_another() {
+    for names in [Names::Numbers, Names::Texts] {
+        let disk = store_of(names, PAGES);
+        let (vertex, key) = give_a_key_twice(&disk);
+        let (graph, _) = open(names, &disk);
+        let expected = format!("vertex {vertex} has key {key}, which names another vertex or none");
+        assert_eq!(graph.check_by_page().unwrap().problems, [expected], "{names:?}");
+        graph.close().unwrap();
+        let in_memory = names.options().open_on(disk.handle()).unwrap().check().unwrap();
+        assert_eq!(in_memory.problems.len(), 1, "{in_memory:?}");
+    }
+}
