@@ -1,5 +1,5 @@
 //! A batch that reads nothing is refused after it has read chains from files, or merged them: for a read that failed, for a log that has no room
-//! for its record. Nothing of it is left, in memory and in what is read back from pages.
+//! for its record, for want of memory. Nothing of it is left, in memory and in what is read back from pages.
 
 use hedgerow::{
     CommitError, Direction, Durability, Error, Graph, KeyKind, LEAST_MEMORY_LIMIT, Options, Snapshot, Stats,
@@ -27,13 +27,18 @@ fn options() -> Options {
     options.log_segment_bytes(4096)
 }
 
+/// Within so many subgraphs, an edge from each vertex to the one so many places on.
+fn edges_that_reach(reach: u64, subgraphs: u64) -> Vec<(u64, u64)> {
+    let of_subgraph =
+        |s: u64| (0..THERE).map(move |v| (s * SUBGRAPH + v, s * SUBGRAPH + (v + reach) % THERE));
+    (0..subgraphs).flat_map(of_subgraph).collect()
+}
+
 fn store() -> SimFs {
     let disk = SimFs::new();
     let graph = options().open_on(disk.handle()).unwrap();
     for reach in 1..=REACH {
-        let of_subgraph =
-            |s: u64| (0..THERE).map(move |v| (s * SUBGRAPH + v, s * SUBGRAPH + (v + reach) % THERE));
-        graph.insert_edges(&(0..SUBGRAPHS).flat_map(of_subgraph).collect::<Vec<_>>()).unwrap();
+        graph.insert_edges(&edges_that_reach(reach, SUBGRAPHS)).unwrap();
     }
     graph.compact().unwrap();
     graph.close().unwrap();
@@ -139,6 +144,10 @@ fn a_batch_that_is_refused_midway_leaves_nothing() {
     assert!(matches!(refused, Err(Error::Commit(CommitError::DiskFull))), "{refused:?}");
     tested.has_nothing_of_it("the log had no room");
     disk.set_quota(None);
+    // All subgraphs, with what they are merged into, take more than there is; nobody writes checkpoints.
+    let refused = batch(graph, SUBGRAPHS);
+    assert!(matches!(refused, Err(Error::Commit(CommitError::MemoryLimit { .. }))), "{refused:?}");
+    tested.has_nothing_of_it("memory had no room");
     // It is made once nothing fails, and finds none of its edges and vertices there.
     batch(graph, CHANGED).unwrap();
     let made = |graph: &Graph| {
@@ -158,4 +167,39 @@ fn a_batch_that_is_refused_midway_leaves_nothing() {
     is_as_before(&tested.held, "the snapshot that is held");
     graph.close().unwrap();
     made(&options().open_on(disk.handle()).unwrap());
+}
+
+/// Without files nothing can leave memory for a batch: it is refused once its merges fill the limit, and gives them up.
+#[test]
+fn a_batch_whose_merges_memory_has_no_room_for_leaves_nothing() {
+    let graph = options().memory_limit(LEAST_MEMORY_LIMIT).in_memory().unwrap();
+    let (mut reach, mut before) = (1, graph.stats().unwrap());
+    let refused = loop {
+        match graph.insert_edges(&edges_that_reach(reach, SUBGRAPHS)) {
+            Ok(new) => assert_eq!(new, SUBGRAPHS * THERE),
+            Err(error) => break error,
+        }
+        (reach, before) = (reach + 1, graph.stats().unwrap());
+    };
+    let Error::Commit(CommitError::MemoryLimit { needed, .. }) = refused else { panic!("{refused:?}") };
+    // It began with room for all that it said ahead, and found under its latches that it needs more than was left.
+    assert!(before.memory_bytes() + needed > LEAST_MEMORY_LIMIT, "{needed} needed, {before:?}");
+    let lists = |graph: &Graph| {
+        let snapshot = graph.snapshot().unwrap();
+        let degrees = (0..SUBGRAPHS * SUBGRAPH).map(|v| snapshot.degree(v, Direction::Out).unwrap());
+        (snapshot.vertex_count(), snapshot.edge_count().unwrap(), degrees.flatten().sum::<usize>() as u64)
+    };
+    let edges = SUBGRAPHS * THERE * (reach - 1);
+    assert_eq!(lists(&graph), (SUBGRAPHS * THERE, edges, 2 * edges));
+    let after = graph.stats().unwrap();
+    // Lists may have taken in what their deltas had, 12 bytes for each entry, and are otherwise as they were.
+    let folded = 12 * (before.delta_entries - after.delta_entries);
+    assert_eq!((after.versions, after.old_version_bytes), (before.versions, 0));
+    assert_eq!(after.main_bytes, before.main_bytes + folded, "{after:?}, before {before:?}");
+    account::check(&graph).unwrap();
+    // One that needs less is made.
+    assert_eq!(graph.insert_edges(&edges_that_reach(reach, 9)).unwrap(), 9 * THERE);
+    let (edges, more) = (edges + 9 * THERE, 2 * (edges + 9 * THERE));
+    assert_eq!(lists(&graph), (SUBGRAPHS * THERE, edges, more));
+    assert!(graph.check().unwrap().is_ok());
 }
