@@ -148,6 +148,12 @@ faults! {
     /// The buffer in which records wait to be written is not charged to the account of the store.
     BufferNotCharged,
 
+    // Reads.
+    /// The newest edges of a vertex that are lent where they lie come in the order of the list, and not from the newest on.
+    LentInListOrder,
+    /// A vertex that has no value of a property is taken for none where the value is lent.
+    LentNullMissed,
+
     // Tools.
     /// A backup leaves out the labels and properties that are defined.
     BackupWithoutSchema,

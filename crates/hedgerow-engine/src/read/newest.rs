@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::cmp::Reverse;
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, LabelId, Row, RowRef, VertexId, VertexKeyRef};
 use hedgerow_mem::version::Read;
 
@@ -172,7 +173,11 @@ impl Snapshot {
             read.for_each_item(id.local(), |item| {
                 newest.offer((item.rank, item.dst), (item.weight, item.row))
             });
-            for ((rank, other), (weight, row)) in newest.finish() {
+            let mut newest = newest.finish();
+            if faults::is_on(PlantedFault::LentInListOrder) {
+                newest.sort_by_key(|((rank, other), _)| (*other, *rank));
+            }
+            for ((rank, other), (weight, row)) in newest {
                 f(LentEdge::lent((rank, other), weighted.then_some(weight), row, of_label));
             }
         };

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, LabelId, PropertyId, Row, Value, ValueRef, VertexId, VertexKeyRef};
 use hedgerow_mem::version::Read;
 
@@ -89,7 +90,8 @@ impl Snapshot {
             }
             None => None,
         };
-        Ok(found.or_else(|| call(ValueRef::Null)))
+        let missed = faults::is_on(PlantedFault::LentNullMissed);
+        Ok(if missed { found } else { found.or_else(|| call(ValueRef::Null)) })
     }
 
     /// The vertex, if it exists, and the property, if it is defined.

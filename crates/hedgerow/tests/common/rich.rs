@@ -209,6 +209,7 @@ pub(crate) fn same_in_reads(snapshot: &Snapshot, config: ModelConfig, expected: 
             }
         }
     }
+    same_in_properties_of_vertices(snapshot, expected)?;
     for (label, _) in LABELS.into_iter().skip(1) {
         for (direction, incoming) in [(Direction::Out, false), (Direction::In, true)] {
             for (key, wanted) in expected.all_neighbors_of(label, incoming && config.directed) {
@@ -219,6 +220,22 @@ pub(crate) fn same_in_reads(snapshot: &Snapshot, config: ModelConfig, expected: 
                 }
                 same_newest(snapshot, label, key, direction)?;
             }
+        }
+    }
+    Ok(())
+}
+
+/// One property of each vertex, another one of the next, copied and lent; every seventh is not defined.
+fn same_in_properties_of_vertices(snapshot: &Snapshot, expected: &Model) -> Verdict {
+    let error = |e: hedgerow::Error| e.to_string();
+    let names = PROPERTIES.iter().map(|(name, _)| *name).chain(["no such property"]);
+    for (key, name) in expected.vertices().zip(names.cycle()) {
+        let wanted = expected.vertex_props(key).and_then(|props| props.get(name).cloned());
+        let wanted = Some(wanted.unwrap_or(Value::Null));
+        let found = snapshot.vertex_property(key, name).map_err(error)?;
+        let lent = snapshot.with_vertex_property(key, name, |value| value.to_owned()).map_err(error)?;
+        if found != wanted || lent != wanted {
+            return Err(format!("{name} of {key}: {found:?}, lent {lent:?}, instead of {wanted:?}"));
         }
     }
     Ok(())

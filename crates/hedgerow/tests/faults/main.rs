@@ -127,6 +127,8 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::KindsLeftOutOfManifest, Finder::Crashes),
     (Fault::LaterKindsLost, Finder::Crashes),
     (Fault::EndsOfRowsNotChecked, Finder::Ends),
+    (Fault::LentInListOrder, Finder::Sequences),
+    (Fault::LentNullMissed, Finder::Sequences),
     (Fault::BackupWithoutSchema, Finder::Backup),
     (Fault::SalvageSilent, Finder::Salvage),
     (Fault::BufferNotCharged, Finder::Account),
