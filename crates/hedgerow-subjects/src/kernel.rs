@@ -63,7 +63,7 @@ impl Kernel {
     }
 
     /// Runs it on a snapshot: a search from each of the sources, with the answer of the last one.
-    pub fn run<S: GraphSnapshot>(self, snapshot: &S, sources: &[VertexId]) -> Result<Answer> {
+    pub(crate) fn run<S: GraphSnapshot>(self, snapshot: &S, sources: &[VertexId]) -> Result<Answer> {
         Ok(match self {
             Kernel::Bfs => {
                 let mut hops = Vec::new();

@@ -49,16 +49,31 @@ pub trait Subject: Sync {
     /// Whether it cannot do this.
     fn lacks(&self, capability: Capability) -> bool;
     /// Inserts the vertices `0..count`, many to a transaction.
+    ///
+    /// # Errors
+    /// Those of the engine.
     fn insert_vertices(&self, count: usize) -> Result<()>;
     /// Inserts edges, each in a transaction of its own.
+    ///
+    /// # Errors
+    /// Those of the engine.
     fn insert(&self, edges: Share<'_>) -> Result<()>;
     /// Removes edges, each in a transaction of its own.
+    ///
+    /// # Errors
+    /// Those of the engine.
     fn remove(&self, edges: Share<'_>) -> Result<()>;
     /// Inserts edges in one transaction.
+    ///
+    /// # Errors
+    /// Those of the engine.
     fn insert_batch(&self, edges: &[Edge]) -> Result<()>;
     /// As [`DynamicGraph::memory_bytes`].
     fn memory_bytes(&self) -> usize;
     /// Opens a snapshot.
+    ///
+    /// # Errors
+    /// Those of the engine.
     fn snapshot(&self) -> Result<Box<dyn Reader>>;
 }
 
@@ -75,12 +90,24 @@ pub trait Reader: Sync {
     /// The sum of the degrees.
     fn degrees(&self, vertices: &[VertexId]) -> usize;
     /// Reads all lists in order, block by block.
+    ///
+    /// # Errors
+    /// Those of the engine.
     fn scan(&self) -> Result<Sum>;
     /// Reads the lists of these vertices.
+    ///
+    /// # Errors
+    /// Those of the engine.
     fn visit(&self, vertices: &[VertexId]) -> Result<Sum>;
     /// Reads the lists of these vertices, and those of the first `followed` neighbours of each.
+    ///
+    /// # Errors
+    /// Those of the engine.
     fn two_hops(&self, vertices: &[VertexId], followed: usize) -> Result<Sum>;
     /// Runs a kernel.
+    ///
+    /// # Errors
+    /// Those of the engine.
     fn run(&self, kernel: Kernel, sources: &[VertexId]) -> Result<Answer>;
 }
 

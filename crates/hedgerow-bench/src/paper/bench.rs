@@ -191,7 +191,7 @@ pub(super) fn drawn_by_degree(edges: &[Edge], count: usize, seed: u64) -> Vec<Ve
     let mut end = || {
         let end = rng.below(2 * edges.len() as u64) as usize;
         let (src, dst, _) = edges[end / 2];
-        if end % 2 == 0 { src } else { dst }
+        if end.is_multiple_of(2) { src } else { dst }
     };
     (0..count).map(|_| end()).collect()
 }

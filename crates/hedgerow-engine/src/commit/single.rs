@@ -231,10 +231,7 @@ pub(crate) fn commit_unpublished<'g>(
         engine.check_open()?;
         return Ok(Some(Outcome { ts: order.last_drawn(), edges: 0, applied }));
     };
-    let record = match &engine.durable {
-        Some(_) => Some(encode(engine, op, kind, weight, row)?),
-        None => None,
-    };
+    let record = engine.durable.as_ref().map(|_| encode(engine, op, kind, weight, row)).transpose()?;
     let merges = engine.promise_merges(|| ends.bytes_to_merge(engine));
     if let Err(needed) = merges {
         drop(ends);

@@ -183,7 +183,7 @@ impl Core {
     fn with_stored(&self, keys: u64, f: impl FnOnce(&StoredKeys<'_>) -> Result<()>) -> Result<()> {
         let of_limit = self.memory_limit.map(|_| keys.saturating_mul(KEY_BYTES));
         let _promise = of_limit.map(|bytes| self.promise_beside_arena(bytes)).transpose()?;
-        self.from_stored(f)
+        self.with_sources(f)
     }
 
     /// What `f` reads of so many keys, which memory does not keep. They are charged meanwhile; where nothing makes room for them they are read all
@@ -194,13 +194,14 @@ impl Core {
         let _in_use = self.memory_pool.begin();
         let mut charge = Charge::new(self.account(), Purpose::Reads, 0);
         let mut is_charged = || self.try_charge(&mut charge, bytes);
-        if !is_charged() && !(self.has_room_to_copy(bytes) && is_charged()) {
+        let fits = is_charged() || (self.has_room_to_copy(bytes) && is_charged());
+        if !fits {
             charge.set(bytes as usize);
         }
-        self.from_stored(f)
+        self.with_sources(f)
     }
 
-    fn from_stored<R>(&self, f: impl FnOnce(&StoredKeys<'_>) -> Result<R>) -> Result<R> {
+    fn with_sources<R>(&self, f: impl FnOnce(&StoredKeys<'_>) -> Result<R>) -> Result<R> {
         let (sources, schema) = (self.pages.sources(), self.schema.load_full());
         f(&StoredKeys { ids: &self.ids, sources: &sources, schema: &schema, config: self.config })
     }
