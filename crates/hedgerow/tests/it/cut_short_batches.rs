@@ -192,10 +192,12 @@ fn a_batch_whose_merges_memory_has_no_room_for_leaves_nothing() {
     let edges = SUBGRAPHS * THERE * (reach - 1);
     assert_eq!(lists(&graph), (SUBGRAPHS * THERE, edges, 2 * edges));
     let after = graph.stats().unwrap();
-    // Lists may have taken in what their deltas had, 12 bytes for each entry, and are otherwise as they were.
+    // Lists may have taken in what their deltas had, 12 bytes for each entry, and are otherwise as they were, but for a few bytes at their ends: a
+    // merge of one subgraph that was kept would be tens of thousands.
     let folded = 12 * (before.delta_entries - after.delta_entries);
     assert_eq!((after.versions, after.old_version_bytes), (before.versions, 0));
-    assert_eq!(after.main_bytes, before.main_bytes + folded, "{after:?}, before {before:?}");
+    let differs = after.main_bytes.abs_diff(before.main_bytes + folded);
+    assert!(differs < 4096, "{after:?}, before {before:?}");
     account::check(&graph).unwrap();
     // One that needs less is made.
     assert_eq!(graph.insert_edges(&edges_that_reach(reach, 9)).unwrap(), 9 * THERE);
