@@ -20,8 +20,10 @@ pub(crate) const COLORS: [&str; 12] = [
 /// The height of a line of a label, and about the width of a letter.
 const LABEL_LINE: f64 = 13.0;
 const LETTER: f64 = 6.0;
+/// Where a legend begins that is beside the unit.
+const LEGEND: f64 = LEFT + 120.0;
 /// Names of the legend in a row, where there are more than fit beside the unit.
-const LEGEND_ROW: usize = 6;
+const LEGEND_ROW: usize = 5;
 
 /// A curve.
 pub(crate) struct Series {
@@ -181,8 +183,9 @@ impl Bars {
         let bar_width = (group_width * 0.8 / self.kinds.len().max(1) as f64).min(60.0);
         for (g, ((_, values), lines)) in self.groups.iter().zip(&labels).enumerate() {
             let from = LEFT + group_width * g as f64;
+            let first = from + (group_width - bar_width * self.kinds.len() as f64) / 2.0;
             for (k, &value) in values.iter().enumerate().filter(|(_, v)| v.is_finite()) {
-                let (x, top) = (from + group_width * 0.1 + bar_width * k as f64, height(&scale, value));
+                let (x, top) = (first + bar_width * k as f64, height(&scale, value));
                 let (width, height) = (bar_width - 2.0, HEIGHT - BOTTOM - top);
                 let color = color(&self.colors, k);
                 let _ = write!(
@@ -307,8 +310,8 @@ fn rule(svg: &mut String, y: f64, label: &str) {
 /// The `i`-th of so many names: few beside the unit, many in rows above it.
 pub(super) fn legend(svg: &mut String, (i, names): (usize, usize), name: &str, color: &str) {
     let (x, y) = match names {
-        0..=4 => (LEFT + 120.0 + 170.0 * i as f64, 5.0),
-        _ => (4.0 + 142.0 * (i % LEGEND_ROW) as f64, 5.0 - above(names) + 14.0 * (i / LEGEND_ROW) as f64),
+        0..=4 => (LEGEND + (WIDTH - LEGEND) / names.max(1) as f64 * i as f64, 5.0),
+        _ => (4.0 + 170.0 * (i % LEGEND_ROW) as f64, 5.0 - above(names) + 14.0 * (i / LEGEND_ROW) as f64),
     };
     let _ = write!(svg, "<rect x=\"{x}\" y=\"{y}\" width=\"10\" height=\"10\" fill=\"{color}\"/>");
     let _ = write!(svg, "<text x=\"{}\" y=\"{}\">{}</text>", x + 14.0, y + 9.0, escape(name));

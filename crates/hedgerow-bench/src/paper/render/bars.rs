@@ -38,15 +38,14 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// The values: a chart for each metric and unit, with a group for each figure, parameter and number of threads.
+/// The values: a chart for each metric and unit, with a group for each parameter and number of threads; one for all figures of a distribution.
 pub(super) fn bars(records: &[&Record]) -> Vec<Drawing> {
-    let chart = |record: &Record| (what(record).to_owned(), record.unit.clone());
+    let chart = |record: &Record| (named(record).0, record.unit.clone());
     charts(records, chart, |(what, unit), of_chart| {
         let mut cells = Cells::of(engines(of_chart.iter().copied()));
         let counts = has_several_threads(of_chart);
         for record in of_chart {
-            let rest = record.metric[what.len()..].trim_start_matches([',', ' ']);
-            cells.put(label(rest, record, counts), &record.engine, record.value);
+            cells.put(label(named(record).1, record, counts), &record.engine, record.value);
         }
         cells.draw(format!("{what}, {unit}: {}", direction(unit)), unit, "")
     })
@@ -92,10 +91,15 @@ pub(super) fn forms(records: &[&Record]) -> Vec<Drawing> {
     })
 }
 
-/// What is measured, without the figure of a distribution and without parameters: `search, p99` is `search`.
-fn what(record: &Record) -> &str {
+/// What a chart shows, and what tells a figure from the others there: of `search, p99` the search and its figure, else the metric and its
+/// parameters.
+fn named(record: &Record) -> (String, &str) {
     let metric = without_parameters(&record.metric);
-    metric.split_once(", ").map_or(metric, |(what, _)| what)
+    let parameters = &record.metric[metric.len()..];
+    match metric.split_once(", ") {
+        Some((what, figure)) => (format!("{what}{parameters}"), figure),
+        None => (metric.to_owned(), parameters.trim_start()),
+    }
 }
 
 /// Draws what has the same key in one chart, in the order in which the keys were measured.

@@ -56,9 +56,9 @@ fn summary_of(page: &mut Page, summary: &Summary) {
     page.paragraph(COUNTING);
     page.subheading("Engine against engine");
     page.paragraph(
-        "How many times the best's times and bytes, and how many times less than the best's rates, an engine has: the geometric mean over those rows \
-         of a kind that all engines with any such rows share; their number is in parentheses. 1 is who is best in every row, 2 takes twice as long as the best, \
-         or does half as much in a second. A kind's best may be another engine in each row, so that nobody has 1.",
+        "How far each engine is behind the best, which may be another one in each row: its time or its bytes by those of the best, or the best's rate by \
+         its own; the geometric mean over the rows of a kind. 1.00 is the best in every row; 2.00 takes twice as long on average, or does half as much in a second. \
+         Rows count that all engines share which have any of the kind; their number is in parentheses.",
     );
     let mut table = standings_table(summary).into_iter();
     let head = table.next().unwrap_or_default();

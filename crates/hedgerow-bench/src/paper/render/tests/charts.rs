@@ -43,6 +43,18 @@ fn the_times_of_a_distribution_share_a_chart_that_shows_the_least_of_them() {
 }
 
 #[test]
+fn durable_requests_have_a_chart_of_their_own() {
+    let metrics = ["latency, mean mix=tao", "latency, p99 mix=tao", "latency, mean mix=tao durable=yes"];
+    let of = |metric: &str| record("lmdb", metric, "s", 1, 1.0);
+    let drawings = drawings(&run(Paper::LiveGraph, "table 3", metrics.map(of).to_vec()));
+    let titles: Vec<&str> = drawings.iter().map(|drawing| drawing.title.as_str()).collect();
+    assert_eq!(
+        titles,
+        ["latency mix=tao, s: less is better", "latency mix=tao durable=yes, s: less is better"]
+    );
+}
+
+#[test]
 fn forms_stand_side_by_side_for_each_container() {
     let of = |engine: &str| record(engine, "memory", "bytes/edge", 1, 4.0);
     let engines = ["csr", "adjlst plain", "adjlst versions", "adjlst", "teseo plain", "teseo"];
