@@ -51,7 +51,6 @@ const DELTAS_AHEAD: usize = 5;
 const APPENDS_AHEAD: usize = 3;
 /// How often a commit starts over because a key moved before the latches were held.
 const MAX_RESTARTS: usize = 100;
-const DIRECTIONS: [Direction; 2] = [Direction::Out, Direction::In];
 
 /// Whether the transaction can go this way.
 fn suits(engine: &Engine, request: &Request<'_>) -> bool {
@@ -174,24 +173,17 @@ fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, us
     if !part.unloaded.is_empty() || part.is_cut_short {
         return;
     }
-    let horizon = engine.horizon();
-    let BatchLabel { label, weighted, attributed } = part.label;
     let outcomes = outcomes.of_label(part.label);
     part.effects.reserve_exact(part.entries.len());
-    if attributed {
+    if part.label.attributed {
         part.attributes.reserve_exact(part.entries.len());
     }
     let hint = InterpolationHint::over(engine.ids.bound());
     let (mut heads, mut lists) = (0, 0);
     for at in 0..part.batches.len() {
-        // Nothing was drawn yet: what was built goes, and the commit with it.
-        if engine.is_full(used) {
-            part.is_cut_short = true;
-            return;
-        }
         let upto = |ahead: usize| part.batches.len().min(at + ahead);
         for ahead in heads..upto(HEADS_AHEAD) {
-            prefetch_heads(&part.latched[ahead], &part.entries, &part.batches[ahead]);
+            prefetch_heads(&part.latched[ahead], part, &part.batches[ahead]);
             outcomes.prefetch_known(&part.entries[part.batches[ahead].all_entries()]);
         }
         for ahead in lists..upto(LISTS_AHEAD) {
@@ -199,25 +191,35 @@ fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, us
         }
         (heads, lists) = (upto(HEADS_AHEAD), upto(LISTS_AHEAD));
         gather(engine, outcomes, part, at, hint);
-        let Part { batches, latched, effects, attributes, ahead, .. } = part;
-        let (batch, held) = (&batches[at], &mut latched[at]);
-        for direction in DIRECTIONS {
-            let ops = ops(effects, attributes, batch.effects(direction));
-            // Other threads merge at the same moment.
-            let merge = match engine.memory_limit {
-                Some(_) => held.bytes_to_merge(direction, ops.len()),
-                None => 0,
-            };
-            let Some(_promise) = engine.promise_merge(merge, used) else {
+        for &direction in part.label.directions {
+            let count = part.batches[at].effects(direction).len();
+            let fits = count == 0 || part.latched[at].has_room(direction, count);
+            if !(fits || merge_ahead(engine, part, (at, direction), used)) {
+                // Nothing was drawn yet: what was built goes, and the commit with it.
                 part.is_cut_short = true;
                 return;
-            };
-            let chain = PartitionKey { label, subgraph: batch.subgraph, direction };
-            let pinned = |pin| engine.keep(chain, pin);
-            let built = held.prepare(direction, ops, weighted, &horizon, pinned);
-            ahead.extend(built.map(|built| (at as u32, direction, built)));
+            }
         }
     }
+}
+
+/// Makes room for the effects on a chain, or builds the version that has them merged in. False where the memory limit has no room for
+/// that beside the bytes that were `used` before, and what other threads merge at the same moment.
+#[cold]
+fn merge_ahead(engine: &Engine, part: &mut Part<'_>, (at, direction): (usize, Direction), used: u64) -> bool {
+    if engine.is_full(used) {
+        return false;
+    }
+    let Part { label, batches, latched, effects, attributes, ahead, .. } = part;
+    let (batch, held) = (&batches[at], &mut latched[at]);
+    let ops = ops(effects, attributes, batch.effects(direction));
+    let merge = engine.memory_limit.map_or(0, |_| held.bytes_to_merge(direction, ops.len()));
+    let Some(_promise) = engine.promise_merge(merge, used) else { return false };
+    let chain = PartitionKey { label: label.label, subgraph: batch.subgraph, direction };
+    let pinned = |pin| engine.keep(chain, pin);
+    let built = held.prepare(direction, ops, label.weighted, &engine.horizon(), pinned);
+    ahead.extend(built.map(|built| (at as u32, direction, built)));
+    true
 }
 
 /// The effects on one subgraph: the vertices that come into being, then the edges.
@@ -229,18 +231,20 @@ fn gather<'j>(
     hint: InterpolationHint,
 ) {
     let Part { label, entries, batches, latched, effects, attributes, .. } = part;
-    let BatchLabel { label, attributed, .. } = *label;
+    let BatchLabel { label, attributed, directions, .. } = *label;
     let (batch, held) = (&mut batches[at], &latched[at]);
-    batch.effects[0] = effects.len() as u32;
+    batch.effects = [effects.len() as u32; 3];
     if label == LabelId::DEFAULT {
         // Vertices stand in the outgoing chain, also those that edges of the other bring into being.
         let creates = entries[batch.all_entries()].iter().filter(|entry| !entry.is_kind(OpKind::Remove));
         let created = creates.fold(0, |mask, entry| mask | entry.local().bit()) & !held.present();
-        effects.extend(inserted(created));
-        part.vertices += created.count_ones() as usize;
+        if created != 0 {
+            effects.extend(inserted(created));
+            part.vertices += created.count_ones() as usize;
+        }
     }
     let placement = engine.placement();
-    for direction in DIRECTIONS {
+    for &direction in directions {
         let lost = label != LabelId::DEFAULT
             && direction == Direction::In
             && faults::is_on(PlantedFault::ReverseEdgeLost);
@@ -248,8 +252,10 @@ fn gather<'j>(
         let mut edges = held.finder(direction, hint);
         let mut done = 0;
         for group in entries.chunk_by(parts::BatchEntry::same_edge) {
-            outcomes.prefetch_rows(direction, &entries[done..]);
-            done += group.len();
+            if attributed {
+                outcomes.prefetch_rows(direction, &entries[done..]);
+                done += group.len();
+            }
             if group[0].is_vertex() {
                 continue;
             }
@@ -278,7 +284,7 @@ fn gather<'j>(
             }
             effects.push(LocalOp { local, op, dst, weight });
         }
-        batch.effects[direction as usize + 1] = effects.len() as u32;
+        batch.effects[direction as usize + 1..].fill(effects.len() as u32);
     }
     if attributed {
         attributes.resize(effects.len(), Attributes::NONE);
@@ -339,7 +345,7 @@ fn finish<'j>(
     });
     keys.unlatch();
     if engine.clock.complete(ts, vertices as i64, edges) {
-        engine.commits.wake();
+        engine.commits.wake(&engine.clock);
     }
     applied_all.done();
     Ok(Attempt::Committed(Outcome { ts, edges, applied }))
@@ -354,7 +360,7 @@ fn ops<'a>(effects: &'a [LocalOp], attributes: &'a [Attributes<'_>], range: Rang
 fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
     let horizon = engine.horizon();
     let Part { label, batches, latched, effects, attributes, ahead, .. } = part;
-    let BatchLabel { label, weighted, .. } = *label;
+    let BatchLabel { label, weighted, directions, .. } = *label;
     let mut built = ahead.drain(..).peekable();
     for (at, batch) in batches.iter().enumerate() {
         if let Some(held) = latched.get(at + HEADERS_AHEAD) {
@@ -366,10 +372,10 @@ fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
         if let Some(held) = latched.get(at + APPENDS_AHEAD) {
             held.prefetch_append(Direction::Out);
         }
-        for direction in DIRECTIONS {
+        for &direction in directions {
             let ops = ops(effects, attributes, batch.effects(direction));
-            let version = built.next_if(|&(of, chain, _)| (of as usize, chain) == (at, direction));
             if !ops.is_empty() {
+                let version = built.next_if(|&(of, chain, _)| (of as usize, chain) == (at, direction));
                 let chain = PartitionKey { label, subgraph: batch.subgraph, direction };
                 let pinned = |pin| engine.keep(chain, pin);
                 let version = version.map(|(_, _, version)| version);

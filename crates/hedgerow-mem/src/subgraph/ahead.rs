@@ -31,15 +31,18 @@ impl Latched<'_> {
         horizon: &impl Horizon,
         pinned: impl FnMut(Pin),
     ) -> Option<Ahead> {
-        let fits = |latched: &Self| {
-            let head = latched.writer.heads[direction as usize].as_ref();
-            head.is_some_and(|head| head.delta.len() + ops.len() <= head.delta.capacity())
-        };
-        if ops.is_empty() || fits(self) {
+        if ops.is_empty() || self.has_room(direction, ops.len()) {
             return None;
         }
         self.fold_ahead(direction, ops.len(), weighted, horizon, pinned);
-        (!fits(self)).then(|| self.build(direction, ops, weighted))
+        (!self.has_room(direction, ops.len())).then(|| self.build(direction, ops, weighted))
+    }
+
+    /// Whether the delta of a chain has room for so many operations: they bring about no merge. O(1).
+    #[inline]
+    pub fn has_room(&self, direction: Direction, count: usize) -> bool {
+        let head = self.writer.heads[direction as usize].as_ref();
+        head.is_some_and(|head| head.delta.len() + count <= head.delta.capacity())
     }
 
     #[cold]

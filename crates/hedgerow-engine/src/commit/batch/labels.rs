@@ -1,9 +1,10 @@
 //! The operations of a large transaction by label: each label has chains of its own, and is worked on by itself. The default
 //! label comes first, and there all vertices stand that the operations name.
 
-use hedgerow_core::LabelId;
+use hedgerow_core::{Direction, LabelId};
 
 use crate::commit::op::TxnOp;
+use crate::state::directions::directions_of;
 use crate::state::store::Engine;
 
 /// A label, and what its edges may have.
@@ -14,6 +15,8 @@ pub(super) struct BatchLabel {
     pub(super) weighted: bool,
     /// Whether its edges may have properties.
     pub(super) attributed: bool,
+    /// The directions of the chains in which its edges stand.
+    pub(super) directions: &'static [Direction],
 }
 
 /// The labels of a transaction, ascending.
@@ -30,7 +33,12 @@ struct LabelOps {
 impl ByLabel {
     /// Of `ops`. `attributed` says whether edges of the default label may have properties.
     pub(super) fn of(engine: &Engine, ops: &[TxnOp], attributed: bool) -> ByLabel {
-        let of = |label, attributed| BatchLabel { label, weighted: engine.is_weighted(label), attributed };
+        let of = |label, attributed| BatchLabel {
+            label,
+            weighted: engine.is_weighted(label),
+            attributed,
+            directions: directions_of(&engine.config, label),
+        };
         let mut labels = vec![LabelOps { label: of(LabelId::DEFAULT, attributed), places: Vec::new() }];
         if ops.iter().any(|op| op.label != LabelId::DEFAULT) {
             let places = (0u32..).zip(ops).filter(|(_, op)| op.label != LabelId::DEFAULT);

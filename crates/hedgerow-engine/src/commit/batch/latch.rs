@@ -1,9 +1,10 @@
 //! Latching the subgraphs of a batch.
 
+use hedgerow_core::LabelId;
 use hedgerow_mem::Subgraph;
 use hedgerow_mem::table::{PAGE, SubgraphPage};
 
-use super::parts::{HEADERS_AHEAD, Part};
+use super::parts::{HEADERS_AHEAD, Part, SubgraphBatch};
 use crate::commit::op::OpKind;
 use crate::state::store::Engine;
 
@@ -12,11 +13,7 @@ use crate::state::store::Engine;
 /// and nothing to latch: it is looked at again when the commit orders (invariant I28).
 /// Pages are made for what there was none of, unless the memory limit, beside the `used` bytes from before, has no room for them.
 pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, used: u64) {
-    if engine.promise_merges(|| bytes_of_new_pages(engine, part)).is_err() {
-        part.is_cut_short = true;
-        return;
-    }
-    let mut ahead = 0;
+    let (mut ahead, mut makes_pages) = (0, false);
     let Part { label, entries, batches, latched, absent, unloaded, is_cut_short, .. } = part;
     latched.reserve_exact(batches.len());
     let existing = |id| engine.table(label.label).and_then(|table| table.get(id));
@@ -39,12 +36,16 @@ pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, used: u64) {
             None if entries[batch.all_entries()].iter().all(|entry| entry.is_kind(OpKind::Remove)) => {
                 absent.push(batch.subgraph);
             }
-            None if engine.is_full(used) => {
-                *is_cut_short = true;
-                return;
+            None => {
+                let first = !std::mem::replace(&mut makes_pages, true);
+                let pages = || bytes_of_new_pages(engine, label.label, &batches[at..]);
+                if engine.is_full(used) || (first && engine.promise_merges(pages).is_err()) {
+                    *is_cut_short = true;
+                    return;
+                }
+                // Where the page was loaded since it was looked for, the chain may be out of memory like any other.
+                hold(engine.table_or_create(label.label).get_or_create(batch.subgraph));
             }
-            // Where the page was loaded since it was looked for, the chain may be out of memory like any other.
-            None => hold(engine.table_or_create(label.label).get_or_create(batch.subgraph)),
         }
     }
     if !absent.is_empty() {
@@ -52,18 +53,13 @@ pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, used: u64) {
     }
 }
 
-/// What the pages of tables take that a part is the first to write to.
+/// What the pages of tables take that batches are the first to write to.
 #[cold]
-fn bytes_of_new_pages(engine: &Engine, part: &Part<'_>) -> usize {
-    let label = part.label.label;
+fn bytes_of_new_pages(engine: &Engine, label: LabelId, batches: &[SubgraphBatch]) -> usize {
     let table = engine.table(label);
     let exists = |id| table.is_some_and(|table| table.get(id).is_some()) || engine.is_unloaded(label, id);
-    let mut pages: Vec<usize> = part
-        .batches
-        .iter()
-        .filter(|batch| !exists(batch.subgraph))
-        .map(|batch| batch.subgraph.index() / PAGE)
-        .collect();
+    let new = batches.iter().map(|batch| batch.subgraph).filter(|&id| !exists(id));
+    let mut pages: Vec<usize> = new.map(|id| id.index() / PAGE).collect();
     pages.dedup();
     pages.len() * SubgraphPage::bytes()
 }

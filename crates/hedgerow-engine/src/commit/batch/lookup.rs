@@ -25,6 +25,9 @@ const STAYS: u8 = 6;
 /// How many entries ahead of the one at hand properties are loaded; operations, which say where those are, twice as many.
 const ROWS_AHEAD: usize = 12;
 
+/// Operations of which one thread knows the effects, in its nearest cache.
+const NEAR: usize = 1 << 11;
+
 /// The effects of the operations. All operations on one edge share the cell of the first of them, at both copies.
 pub(super) struct Outcomes<'a> {
     ops: &'a [TxnOp],
@@ -61,7 +64,7 @@ impl<'a> LabelOutcomes<'_, 'a> {
         held: &Latched<'_>,
         hint: InterpolationHint,
     ) {
-        for direction in [Direction::Out, Direction::In] {
+        for &direction in self.label.directions {
             let entries = &entries[batch.entries(direction)];
             if entries.is_empty() {
                 continue;
@@ -83,6 +86,9 @@ impl<'a> LabelOutcomes<'_, 'a> {
     /// Starts loading what is known of the entries: another thread may have written that moments ago. With properties, which each
     /// copy asks for by itself, the operations too.
     pub(super) fn prefetch_known(&self, entries: &[BatchEntry]) {
+        if self.all.cells.len() <= NEAR {
+            return;
+        }
         if self.label.attributed {
             let first = entries.iter().take(ROWS_AHEAD * 2);
             first.for_each(|entry| simd::prefetch(&raw const self.all.ops[entry.op()]));

@@ -23,6 +23,8 @@ const MOST_PARTS: usize = 1 << 11;
 const CHUNK: usize = 1 << 13;
 /// Operations that are looked at to tell where the entries will be.
 const SAMPLE: usize = 1 << 9;
+/// Up to so many batches of subgraphs, one for each entry, have room from the beginning.
+const FEW_BATCHES: usize = 1 << 8;
 /// How many batches of subgraphs ahead headers are loaded.
 pub(super) const HEADERS_AHEAD: usize = 8;
 
@@ -191,6 +193,7 @@ impl Part<'_> {
     /// Sorts the entries, which come in the order of the program, and finds the batches.
     fn sort(&mut self) {
         sort(&mut self.entries);
+        self.batches.reserve(self.entries.len().min(FEW_BATCHES));
         let mut from = 0;
         for batch in self.entries.chunk_by(|a, b| a.subgraph() == b.subgraph()) {
             let outgoing = batch.partition_point(BatchEntry::is_outgoing) as u32;
@@ -214,9 +217,9 @@ pub(super) fn still_absent(engine: &Engine, parts: &[Part<'_>]) -> bool {
 }
 
 /// Starts loading the heads of the chains that a batch writes to.
-pub(super) fn prefetch_heads(held: &Latched<'_>, entries: &[BatchEntry], batch: &SubgraphBatch) {
-    for direction in [Direction::Out, Direction::In] {
-        let entries = &entries[batch.entries(direction)];
+pub(super) fn prefetch_heads(held: &Latched<'_>, part: &Part<'_>, batch: &SubgraphBatch) {
+    for &direction in part.label.directions {
+        let entries = &part.entries[batch.entries(direction)];
         if !entries.is_empty() {
             held.prefetch_head(direction, entries.iter().map(BatchEntry::local));
         }
@@ -227,11 +230,13 @@ pub(super) fn prefetch_heads(held: &Latched<'_>, entries: &[BatchEntry], batch: 
 /// an entry compares as one word, which sorts in half the time.
 fn sort(entries: &mut Vec<BatchEntry>) {
     let bits = |n: u32| u32::BITS - n.leading_zeros();
-    let lowest = entries.iter().map(|entry| entry.subgraph().0).min().unwrap_or(0);
-    let highest = entries.iter().map(|entry| entry.subgraph().0).max().unwrap_or(0);
+    let ends = |(lowest, highest): (u32, u32), id: u32| (lowest.min(id), highest.max(id));
+    let (lowest, highest) = entries.iter().map(|entry| entry.subgraph().0).fold((u32::MAX, 0), ends);
     let place_bits = bits(entries.len() as u32);
     // Subgraph, then direction and vertex (7 bits) and destination (32 bits), then the place among the entries.
-    if bits(highest - lowest) + 7 + 32 + place_bits > u64::BITS || entries.len() > u32::MAX as usize {
+    if bits(highest.saturating_sub(lowest)) + 7 + 32 + place_bits > u64::BITS
+        || entries.len() > u32::MAX as usize
+    {
         return entries.sort_unstable();
     }
     let base = u64::from(lowest) << 7;
