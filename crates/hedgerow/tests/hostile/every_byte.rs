@@ -7,6 +7,7 @@ mod reads;
 mod sound;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
@@ -204,8 +205,9 @@ fn cases<'a>(store: &'a Sound, seed: u64, most: usize) -> Vec<Case<'a>> {
 fn explore(store: &Sound, seed: u64, most: usize) -> Seen {
     let cases = Mutex::new(cases(store, seed, most));
     let all = Mutex::new(Seen::default());
+    let threads = std::thread::available_parallelism().map_or(2, NonZero::get);
     std::thread::scope(|scope| {
-        for _ in 0..2 {
+        for _ in 0..threads {
             scope.spawn(|| {
                 let mut mine = Seen::default();
                 loop {
