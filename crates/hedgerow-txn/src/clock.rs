@@ -5,8 +5,9 @@
 //!   the latches of everything it writes. So per subgraph the order of application and of timestamps agree.
 //! * **Complete**: once applied, the committer marks its slot of the ring and tries to advance.
 //! * **Advance**: whoever gets the publisher lock moves `t_read` over every marked slot up to the gate. A committer
-//!   that finds the lock taken leaves: the holder looks again after releasing it. Marking and looking again are
-//!   separated from the lock by sequentially consistent fences on both sides, so one of the two sees the other.
+//!   leaves where the slot after `t_read` is not marked, since whoever marks that one publishes its own too, and where
+//!   it finds the lock taken, since the holder looks again after releasing it. Marking and looking are separated by
+//!   sequentially consistent fences on both sides, so one of the two sees the other.
 //! * **Gate**: nothing past the gate is published. Under `sync` durability the gate is the last durable timestamp;
 //!   otherwise it is infinite.
 
@@ -14,10 +15,22 @@ use hedgerow_core::Timestamp;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicI64, AtomicU64, Mutex, MutexGuard, Ordering, fence};
 
+use crate::apart::Apart;
+
+/// The square root of the number of places in a ring.
+const SIDE: u64 = if cfg!(feature = "model-checking") { 2 } else { 64 };
+const RING: u64 = SIDE * SIDE;
+
+/// The place of a timestamp in a ring. Neighbours in time, which belong to different threads, lie in different cache lines.
+#[inline]
+fn place(ts: u64) -> usize {
+    (ts % SIDE * SIDE + ts / SIDE % SIDE) as usize
+}
+
+/// How often a committer that finds another one in the ordering section looks again before it sleeps: a section takes less than a
+/// microsecond.
 #[cfg(not(feature = "model-checking"))]
-const RING: u64 = 4096;
-#[cfg(feature = "model-checking")]
-const RING: u64 = 4;
+const ORDER_SPINS: usize = 100;
 
 /// How many vertices and edges a snapshot holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,13 +55,17 @@ struct CountSlot {
     edges: AtomicU64,
 }
 
-/// On cache lines of its own: two, since processors load lines in pairs.
-#[repr(align(128))]
-struct Apart<T>(T);
+/// What the holder of the ordering section knows.
+struct Drawn {
+    last: u64,
+    /// Below this there was room in the ring when somebody looked. Publication is looked at again only where it is reached: `t_read`
+    /// changes in other caches all the time.
+    room: u64,
+}
 
 /// The last timestamp drawn, and the section that draws.
 struct Order {
-    section: Mutex<u64>,
+    section: Mutex<Drawn>,
     drawn: AtomicU64,
 }
 
@@ -64,25 +81,29 @@ pub struct Clock {
 
 /// The ordering section, entered. Only its holder draws timestamps; keep it short.
 pub struct OrderGuard<'a> {
-    last: MutexGuard<'a, u64>,
+    state: MutexGuard<'a, Drawn>,
     clock: &'a Clock,
 }
 
 impl OrderGuard<'_> {
     /// The last timestamp drawn.
     pub fn last_drawn(&self) -> Timestamp {
-        Timestamp(*self.last)
+        Timestamp(self.state.last)
     }
 
     /// Whether a timestamp can be drawn now. If not, leave the section and wait until
     /// [`published`](Clock::published) has moved: 4096 commits are waiting to be published.
-    pub fn has_room(&self) -> bool {
-        *self.last + 1 < self.clock.t_read.0.load(Ordering::Acquire) + RING
+    pub fn has_room(&mut self) -> bool {
+        let next = self.state.last + 1;
+        if next >= self.state.room {
+            self.state.room = self.clock.t_read.0.load(Ordering::Acquire) + RING;
+        }
+        next < self.state.room
     }
 
     /// The timestamp that [`draw`](Self::draw) will give.
     pub fn next(&self) -> Timestamp {
-        Timestamp(*self.last + 1)
+        Timestamp(self.state.last + 1)
     }
 
     /// Draws the next timestamp. Its owner must call [`Clock::complete`] for it, whatever happens: publication stops
@@ -92,9 +113,9 @@ impl OrderGuard<'_> {
     /// If [`has_room`](Self::has_room) does not hold.
     pub fn draw(&mut self) -> Timestamp {
         assert!(self.has_room(), "the ring of completed commits is full");
-        *self.last += 1;
-        self.clock.order.0.drawn.store(*self.last, Ordering::Release);
-        Timestamp(*self.last)
+        self.state.last += 1;
+        self.clock.order.0.drawn.store(self.state.last, Ordering::Release);
+        Timestamp(self.state.last)
     }
 }
 
@@ -112,13 +133,16 @@ impl Clock {
             vertices: AtomicI64::new(0),
             edges: AtomicI64::new(0),
         });
-        let count_slots = (0..RING).map(|i| CountSlot {
-            ts: AtomicU64::new(if i == last.0 % RING { last.0 } else { u64::MAX }),
+        let count_slots = (0..RING as usize).map(|i| CountSlot {
+            ts: AtomicU64::new(if i == place(last.0) { last.0 } else { u64::MAX }),
             vertices: AtomicU64::new(counts.vertices),
             edges: AtomicU64::new(counts.edges),
         });
         Clock {
-            order: Apart(Order { section: Mutex::new(last.0), drawn: AtomicU64::new(last.0) }),
+            order: Apart(Order {
+                section: Mutex::new(Drawn { last: last.0, room: last.0 + RING }),
+                drawn: AtomicU64::new(last.0),
+            }),
             t_read: Apart(AtomicU64::new(last.0)),
             gate: AtomicU64::new(gate.0),
             publisher: Apart(Mutex::new(counts)),
@@ -129,7 +153,25 @@ impl Clock {
 
     /// Enters the ordering section, waiting for another committer in it.
     pub fn order(&self) -> OrderGuard<'_> {
-        OrderGuard { last: self.order.0.section.lock(), clock: self }
+        // Under the model checkers one way to wait is enough.
+        let free = if cfg!(feature = "model-checking") { None } else { self.order.0.section.try_lock() };
+        OrderGuard { state: free.unwrap_or_else(|| self.wait_for_order()), clock: self }
+    }
+
+    /// Waits a little without sleeping: to wake a thread takes longer than many sections.
+    #[cold]
+    fn wait_for_order(&self) -> MutexGuard<'_, Drawn> {
+        let section = &self.order.0.section;
+        #[cfg(not(feature = "model-checking"))]
+        for _ in 0..ORDER_SPINS {
+            std::hint::spin_loop();
+            if !section.is_locked()
+                && let Some(state) = section.try_lock()
+            {
+                return state;
+            }
+        }
+        section.lock()
     }
 
     /// The published timestamp `t_read`: every commit at or before it is complete and visible.
@@ -153,7 +195,7 @@ impl Clock {
     /// Marks the commit `ts` as applied, with its changes of the counts, and publishes what can be. Returns whether
     /// the published timestamp moved.
     pub fn complete(&self, ts: Timestamp, vertices: i64, edges: i64) -> bool {
-        let slot = &self.ring[(ts.0 % RING) as usize];
+        let slot = &self.ring[place(ts.0)];
         slot.vertices.store(vertices, Ordering::Relaxed);
         slot.edges.store(edges, Ordering::Relaxed);
         slot.ts.store(ts.0, Ordering::Release);
@@ -169,7 +211,7 @@ impl Clock {
     /// The counts of the snapshot at `t`, or `None` if 4096 commits were published since: take a newer timestamp.
     #[inline]
     pub fn counts(&self, t: Timestamp) -> Option<Counts> {
-        let slot = &self.counts[(t.0 % RING) as usize];
+        let slot = &self.counts[place(t.0)];
         if slot.ts.load(Ordering::Acquire) != t.0 {
             return None;
         }
@@ -181,23 +223,22 @@ impl Clock {
 
     fn next_is_complete(&self, t: u64) -> bool {
         (t < self.gate.load(Ordering::SeqCst) || faults::is_on(PlantedFault::PublishedBeforeDurable))
-            && self.ring[((t + 1) % RING) as usize].ts.load(Ordering::Acquire) == t + 1
+            && self.ring[place(t + 1)].ts.load(Ordering::Acquire) == t + 1
     }
 
     fn advance(&self) -> bool {
         let mut moved = false;
         loop {
-            // Orders our mark (or the raised gate) before looking at the lock.
+            // Orders our mark, or the raised gate, or the release of the lock, before looking at the marks of others; and
+            // `t_read`, where it moved, before the caller looks who waits for it.
             fence(Ordering::SeqCst);
+            if !self.next_is_complete(self.t_read.0.load(Ordering::SeqCst)) {
+                return moved;
+            }
             let Some(mut totals) = self.publisher.0.try_lock() else { return moved };
             moved |= self.drain(&mut totals);
             drop(totals);
             if faults::is_on(PlantedFault::CompletedCommitForgotten) {
-                return moved;
-            }
-            // Orders releasing the lock before looking for marks made by those who found it taken.
-            fence(Ordering::SeqCst);
-            if !self.next_is_complete(self.t_read.0.load(Ordering::SeqCst)) {
                 return moved;
             }
         }
@@ -208,14 +249,14 @@ impl Clock {
         let mut t = from;
         while self.next_is_complete(t) {
             t += 1;
-            let slot = &self.ring[(t % RING) as usize];
+            let slot = &self.ring[place(t)];
             totals.vertices = totals.vertices.wrapping_add_signed(slot.vertices.load(Ordering::Relaxed));
             totals.edges = totals.edges.wrapping_add_signed(slot.edges.load(Ordering::Relaxed));
         }
         if t == from {
             return false;
         }
-        let slot = &self.counts[(t % RING) as usize];
+        let slot = &self.counts[place(t)];
         slot.ts.store(u64::MAX, Ordering::Relaxed);
         fence(Ordering::Release);
         slot.vertices.store(totals.vertices, Ordering::Relaxed);

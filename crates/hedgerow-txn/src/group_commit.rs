@@ -10,10 +10,9 @@
 //! always, while those of the one before append.
 
 use hedgerow_core::Timestamp;
-use hedgerow_core::sync::{
-    AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, Signal, fence,
-};
+use hedgerow_core::sync::{AtomicBool, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, Signal, fence};
 
+use crate::apart::Apart;
 use crate::clock::Clock;
 
 /// The port to the log.
@@ -48,6 +47,15 @@ struct State {
     turn: usize,
     /// How many went to sleep at each place since those there were last told to wake.
     asleep: [usize; 2],
+    /// What those wait for that sleep on `changed`, or are about to.
+    awaited: Vec<Timestamp>,
+}
+
+/// Places where committers sleep until earlier ones have been published: who is published wakes few who are not.
+const PLACES: usize = if cfg!(feature = "model-checking") { 2 } else { 8 };
+
+fn place(ts: Timestamp) -> usize {
+    ts.0 as usize % PLACES
 }
 
 /// Where committers wait for publication.
@@ -58,11 +66,12 @@ pub struct GroupCommit {
     synced: [Signal; 2],
     /// Whether the first to wake up at each place is to wake the rest, so that the leader syncs meanwhile.
     relayed: [AtomicBool; 2],
-    /// Where those wait whose commit is durable, or need not be, but who have earlier ones to wait for.
-    changed: Condvar,
-    /// How many sleep on `changed`, or are about to.
-    waiters: AtomicUsize,
-    failed: AtomicBool,
+    /// Where those wait whose commit is durable, or need not be, but who have earlier ones to wait for, by [`place`].
+    changed: [Condvar; PLACES],
+    /// The first timestamp that somebody there waits for; 0 where nobody does. Every publisher reads it.
+    first_awaited: Apart<AtomicU64>,
+    /// Every committer reads it.
+    failed: Apart<AtomicBool>,
     /// The last commit that was submitted without a waiter of its own.
     asked: AtomicU64,
     /// Whether the thread that waits for those sleeps, or is about to; it sleeps on `asked_changed`.
@@ -74,15 +83,15 @@ impl GroupCommit {
     /// Whether the log failed.
     #[inline]
     pub fn is_failed(&self) -> bool {
-        self.failed.load(Ordering::Acquire)
+        self.failed.0.load(Ordering::Acquire)
     }
 
     /// Marks the log as failed and wakes everybody who waits.
     pub fn fail(&self) {
         let guard = self.state.lock();
-        self.failed.store(true, Ordering::Release);
+        self.failed.0.store(true, Ordering::Release);
         self.synced.iter().for_each(Signal::advance);
-        self.changed.notify_all();
+        self.changed.iter().for_each(Condvar::notify_all);
         self.asked_changed.notify_all();
         drop(guard);
         self.synced.iter().for_each(Signal::wake_all);
@@ -125,16 +134,34 @@ impl GroupCommit {
         }
     }
 
-    /// Wakes those who wait, after the published timestamp moved.
+    /// Wakes those who wait for what is published by now: to be called by the thread for which [`Clock::complete`] or
+    /// [`Clock::raise_gate`] has just moved the published timestamp.
     #[inline]
-    pub fn wake(&self) {
-        // Orders the store of `t_read` before looking for waiters; a waiter counts itself before it looks at `t_read`.
-        fence(Ordering::SeqCst);
-        if self.waiters.load(Ordering::SeqCst) > 0 {
-            let guard = self.state.lock();
-            self.changed.notify_all();
-            drop(guard);
+    pub fn wake(&self, clock: &Clock) {
+        // The clock fenced after it stored `t_read`; a waiter says what it waits for, fences, and looks at `t_read`.
+        let first = self.first_awaited.0.load(Ordering::SeqCst);
+        if first > 0 && first <= clock.published().0 {
+            self.wake_published(clock);
         }
+    }
+
+    #[cold]
+    fn wake_published(&self, clock: &Clock) {
+        let mut state = self.state.lock();
+        let published = clock.published();
+        state.awaited.retain(|&ts| {
+            let waits = ts > published;
+            if !waits {
+                self.changed[place(ts)].notify_all();
+            }
+            waits
+        });
+        self.note_awaited(&state);
+    }
+
+    fn note_awaited(&self, state: &State) {
+        let first = state.awaited.iter().min().map_or(0, |ts| ts.0);
+        self.first_awaited.0.store(first, Ordering::SeqCst);
     }
 
     /// Waits until `ts` is published. With a log, syncs it where nobody else does. Blocks for about one sync, or while
@@ -196,13 +223,18 @@ impl GroupCommit {
         clock: &Clock,
         ts: Timestamp,
     ) -> MutexGuard<'a, State> {
-        self.waiters.fetch_add(1, Ordering::SeqCst);
-        // Orders counting ourselves before looking at `t_read`: the other half of the fence in `wake`.
+        state.awaited.push(ts);
+        self.note_awaited(&state);
+        // Orders saying what we wait for before looking at `t_read`: the other half of the fence in `wake`.
         fence(Ordering::SeqCst);
         if clock.published() < ts && !self.is_failed() {
-            self.changed.wait(&mut state);
+            self.changed[place(ts)].wait(&mut state);
         }
-        self.waiters.fetch_sub(1, Ordering::SeqCst);
+        // Whoever published it took it out already.
+        if let Some(at) = state.awaited.iter().position(|&awaited| awaited == ts) {
+            state.awaited.swap_remove(at);
+            self.note_awaited(&state);
+        }
         state
     }
 
@@ -220,7 +252,7 @@ impl GroupCommit {
             let covers = state.covers;
             drop(state);
             match log.sync() {
-                Ok(()) if clock.raise_gate(covers) => self.wake(),
+                Ok(()) if clock.raise_gate(covers) => self.wake(clock),
                 Ok(()) => {}
                 Err(NotDurable) => self.fail(),
             }
@@ -259,6 +291,10 @@ impl GroupCommit {
     }
 }
 
+/// How often a committer gives its processor away before it sleeps until earlier ones are published.
+#[cfg(not(feature = "model-checking"))]
+const YIELDS: usize = 4;
+
 /// Waits a little without sleeping: an earlier committer usually needs well under a microsecond to finish. Only where
 /// publication does not wait for the disk.
 #[cfg(not(feature = "model-checking"))]
@@ -272,8 +308,11 @@ fn spin(clock: &Clock, ts: Timestamp) -> bool {
         }
         std::hint::spin_loop();
     }
-    std::thread::yield_now();
-    clock.published() >= ts
+    // The processor may be another's: the one that is waited for perhaps.
+    (0..YIELDS).any(|_| {
+        std::thread::yield_now();
+        clock.published() >= ts
+    })
 }
 
 #[cfg(feature = "model-checking")]

@@ -5,6 +5,7 @@
 //! is model-checked with a fake one. `docs/design/protocol.md` states rules and invariants.
 #![forbid(unsafe_code)]
 
+mod apart;
 pub mod clock;
 #[cfg_attr(feature = "shuttle", path = "commit_threads/alone.rs")]
 pub mod commit_threads;

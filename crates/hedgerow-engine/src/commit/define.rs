@@ -223,7 +223,7 @@ impl Engine {
         // Known before it is complete: whoever uses it commits later.
         self.schema.replace(schema.clone());
         if self.clock.complete(ts, 0, 0) {
-            self.commits.wake();
+            self.commits.wake(&self.clock);
         }
         applied.done();
         Ok(())

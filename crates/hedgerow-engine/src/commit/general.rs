@@ -179,7 +179,7 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result
 
     // 7. Publish: mark complete here; the caller waits.
     if engine.clock.complete(ts, vertices, edges) {
-        engine.commits.wake();
+        engine.commits.wake(&engine.clock);
     }
     applied.done();
     Ok(Attempt::Done(Outcome { ts, edges, applied: effects.applied }))

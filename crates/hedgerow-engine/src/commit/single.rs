@@ -252,7 +252,7 @@ pub(crate) fn commit_unpublished<'g>(
     drop(ends);
     engine.note_merged(LabelId::DEFAULT, merged);
     if engine.clock.complete(ts, 0, edges) {
-        engine.commits.wake();
+        engine.commits.wake(&engine.clock);
     }
     whole.done();
     Ok(Some(Outcome { ts, edges, applied }))

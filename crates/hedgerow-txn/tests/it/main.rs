@@ -50,7 +50,7 @@ fn nobody_of_many_sleeps_for_ever() {
                 ts
             };
             if clock.complete(ts, 0, 0) {
-                commits.wake();
+                commits.wake(&clock);
             }
             commits.wait(&clock, ts, Some(&log)).unwrap();
             assert!(log.synced.load(SeqCst) >= ts.0, "acknowledged before it was durable");

@@ -54,7 +54,7 @@ fn commit(store: &Store) -> Result<Timestamp, NotDurable> {
         ts
     };
     if store.clock.complete(ts, 0, 0) {
-        store.commits.wake();
+        store.commits.wake(&store.clock);
     }
     store.commits.wait(&store.clock, ts, Some(&store.log))?;
     assert!(store.log.synced.load(SeqCst) >= ts.0, "acknowledged before it was durable");
@@ -125,15 +125,49 @@ fn without_a_log_a_committer_waits_for_those_before_it() {
         let other = store.clone();
         let slow = thread::spawn(move || {
             if other.0.complete(first, 0, 0) {
-                other.1.wake();
+                other.1.wake(&other.0);
             }
         });
         if store.0.complete(second, 0, 0) {
-            store.1.wake();
+            store.1.wake(&store.0);
         }
         store.1.wait(&store.0, second, None::<&FakeLog>).unwrap();
         assert_eq!(store.0.published(), second);
         slow.join().unwrap();
+    });
+}
+
+/// Two that wait for different commits: whoever publishes wakes the one that is published, and forgets neither.
+#[test]
+fn those_who_wait_for_different_commits_are_all_woken() {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(1);
+    builder.max_branches = 20_000;
+    builder.check(|| {
+        let clock = Clock::new(Timestamp(0), Counts::default(), Timestamp::INFINITY);
+        let store = Arc::new((clock, GroupCommit::default()));
+        let drawn: Vec<Timestamp> = {
+            let mut order = store.0.order();
+            (0..3).map(|_| order.draw()).collect()
+        };
+        let complete = |store: &(Clock, GroupCommit), ts| {
+            if store.0.complete(ts, 0, 0) {
+                store.1.wake(&store.0);
+            }
+        };
+        let (other, third) = (store.clone(), drawn[2]);
+        let waiter = thread::spawn(move || {
+            complete(&other, third);
+            other.1.wait(&other.0, third, None::<&FakeLog>).unwrap();
+        });
+        let (other, second) = (store.clone(), drawn[1]);
+        let slow = thread::spawn(move || complete(&other, second));
+        complete(&store, drawn[0]);
+        store.1.wait(&store.0, second, None::<&FakeLog>).unwrap();
+        assert!(store.0.published() >= second);
+        slow.join().unwrap();
+        waiter.join().unwrap();
+        assert_eq!(store.0.published(), third);
     });
 }
 
@@ -146,7 +180,7 @@ fn submit(store: &Store) -> Timestamp {
         ts
     };
     if store.clock.complete(ts, 0, 0) {
-        store.commits.wake();
+        store.commits.wake(&store.clock);
     }
     store.commits.ask(ts);
     ts
