@@ -81,8 +81,6 @@ pub mod similarity;
 pub mod sssp;
 pub mod summary;
 pub mod tc;
-#[cfg(test)]
-mod testing;
 pub mod verify;
 pub mod walks;
 pub mod wbetweenness;

@@ -66,7 +66,7 @@ impl Pairs {
     }
 
     /// Whether both are the same pairs in the same order, with numbers that are equal within a relative error.
-    pub(crate) fn agrees_with(&self, other: &Pairs, relative: f64) -> bool {
+    pub fn agrees_with(&self, other: &Pairs, relative: f64) -> bool {
         let values = self.values.iter().zip(&other.values);
         self.from == other.from
             && self.to == other.to

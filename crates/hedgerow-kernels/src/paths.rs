@@ -100,7 +100,7 @@ impl Paths {
     }
 
     /// Whether there are as many, of the same lengths within a relative error, between the same ends.
-    pub(crate) fn agrees_with(&self, other: &Paths, relative: f64) -> bool {
+    pub fn agrees_with(&self, other: &Paths, relative: f64) -> bool {
         let lengths = self.lengths.iter().zip(&other.lengths);
         let ends = |paths: &Paths, at| {
             let path = paths.path(at);

@@ -2,9 +2,9 @@
 
 use hedgerow_core::{Direction, VertexId};
 
-use super::adamic_adar;
-use crate::similarity::Compared;
 use crate::testing::plain_graph;
+use hedgerow_kernels::adamic_adar::adamic_adar;
+use hedgerow_kernels::similarity::Compared;
 
 /// As `adamic_adar_index` of NetworkX 3 has them.
 #[test]

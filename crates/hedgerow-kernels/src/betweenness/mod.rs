@@ -37,8 +37,6 @@ pub(crate) mod entry;
 pub(crate) mod numbers;
 pub(crate) mod parameters;
 mod passes;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 use parameters::SAMPLES;

@@ -3,9 +3,9 @@
 
 use hedgerow_core::{Direction, Resident, Topology, VertexId};
 
-use super::{Sources, betweenness, verify};
-use crate::KernelError;
 use crate::testing::{close, graphs, plain_graph, random_graph, sources};
+use hedgerow_kernels::KernelError;
+use hedgerow_kernels::betweenness::{Sources, betweenness, verify};
 
 const RELATIVE: f64 = 1e-12;
 

@@ -38,8 +38,6 @@ mod bitmaps;
 mod config;
 pub(crate) mod entry;
 mod levels;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 pub use config::{BfsConfig, UNREACHED};

@@ -2,9 +2,9 @@
 
 use hedgerow_core::{Direction, VertexId};
 
-use super::{BfsConfig, bfs, verify};
-use crate::KernelError;
 use crate::testing::{graphs, plain_graph, random_graph, sources};
+use hedgerow_kernels::KernelError;
+use hedgerow_kernels::bfs::{BfsConfig, bfs, verify};
 
 #[test]
 fn depths_by_every_way_to_switch() {

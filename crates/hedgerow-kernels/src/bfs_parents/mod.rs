@@ -28,8 +28,6 @@ use crate::error::{Failure, check_source, checked_bound};
 use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES, into_plain, reverse};
 
 pub(crate) mod entry;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 /// No vertex, where a result has a vertex for each.

@@ -2,9 +2,9 @@
 
 use hedgerow_core::{Direction, VertexId};
 
-use super::{NO_VERTEX, bfs_parents, verify};
 use crate::testing::{graphs, plain_graph, random_graph, sources, with_threads};
-use crate::{BfsConfig, KernelError, bfs};
+use hedgerow_kernels::bfs_parents::{NO_VERTEX, bfs_parents, verify};
+use hedgerow_kernels::{BfsConfig, KernelError, bfs};
 
 #[test]
 fn parents_as_in_a_plain_search_and_as_gap_checks_them() {

@@ -30,8 +30,6 @@ pub(crate) mod entry;
 mod frequent;
 mod parameters;
 mod round;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 use parameters::ITERATIONS;

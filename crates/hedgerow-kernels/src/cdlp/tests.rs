@@ -1,9 +1,9 @@
 //! Labels that are known, and all iterations up to where nothing changes.
 
-use super::{label_propagation, verify};
 use crate::testing::{graphs, plain_graph};
-use crate::{KernelError, NO_COMPONENT};
 use hedgerow_core::Topology;
+use hedgerow_kernels::cdlp::{label_propagation, verify};
+use hedgerow_kernels::{KernelError, NO_COMPONENT};
 
 #[test]
 fn every_iteration_is_as_counted() {

@@ -37,8 +37,6 @@ pub(crate) mod entry;
 pub(crate) mod parameters;
 mod search;
 mod tally;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 use parameters::SAMPLES;
@@ -97,8 +95,11 @@ pub fn closeness_until<G: Topology>(
 }
 
 impl ClosenessOf {
-    /// The vertices that distances are measured to; none where vertices are given, which are checked.
-    pub(crate) fn sampled<G: Topology>(&self, g: &G) -> Result<Vec<VertexId>, KernelError<G::Error>> {
+    /// The vertices that distances are measured to; none where vertices are given, which are checked. O(vertices).
+    ///
+    /// # Errors
+    /// [`KernelError::OutOfRange`]: a sample of no vertices. [`KernelError::SourceNotLive`]: a vertex that is given and not there.
+    pub fn sampled<G: Topology>(&self, g: &G) -> Result<Vec<VertexId>, KernelError<G::Error>> {
         match self {
             ClosenessOf::All => Ok(sample_of_live(g, usize::MAX, 0)),
             ClosenessOf::Sampled { count, seed } => {

@@ -2,9 +2,9 @@
 
 use hedgerow_core::{Direction, Topology, VertexId};
 
-use super::{ClosenessOf, closeness, verify};
-use crate::KernelError;
 use crate::testing::{close, graphs, plain_graph, random_graph, sources, with_threads};
+use hedgerow_kernels::KernelError;
+use hedgerow_kernels::closeness::{ClosenessOf, closeness, verify};
 
 const RELATIVE: f64 = 1e-12;
 

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use hedgerow_core::{Direction, Resident, VertexId};
 
-/// How far each vertex is that a search reaches.
-pub(super) fn hops<G: Resident>(g: &G, source: VertexId, direction: Direction) -> Vec<Option<u64>> {
+/// How far each vertex is that a search from `source` reaches, in edges. O(vertices + edges).
+pub fn hops<G: Resident>(g: &G, source: VertexId, direction: Direction) -> Vec<Option<u64>> {
     let mut distance = vec![None; g.vertex_bound()];
     distance[source.index()] = Some(0);
     let mut queue = VecDeque::from([source]);

@@ -32,8 +32,6 @@ use crate::paths::Paths;
 pub(crate) mod entry;
 mod extend;
 mod parameters;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 use extend::{Bounds, Ways};

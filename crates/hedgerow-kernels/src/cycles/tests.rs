@@ -2,9 +2,9 @@
 
 use hedgerow_core::{Direction, VertexId};
 
-use super::{CycleConfig, cycles_through, verify};
-use crate::KernelError;
 use crate::testing::{plain_graph, random_graph, sources, with_threads};
+use hedgerow_kernels::KernelError;
+use hedgerow_kernels::cycles::{CycleConfig, cycles_through, verify};
 
 #[test]
 fn cycles_are_those_of_all_ways() {

@@ -22,8 +22,6 @@ use crate::error::{Failure, checked_bound};
 use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES};
 
 pub(crate) mod entry;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 /// The degree of every vertex in a direction, indexed by vertex id; 0 for holes.

@@ -2,9 +2,9 @@
 
 use hedgerow_core::Direction;
 
-use super::{verify, vertex_degrees};
-use crate::histogram;
 use crate::testing::{graphs, plain_graph};
+use hedgerow_kernels::degrees::{verify, vertex_degrees};
+use hedgerow_kernels::histogram;
 
 #[test]
 fn degrees_as_counted() {

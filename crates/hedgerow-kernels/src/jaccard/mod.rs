@@ -20,8 +20,6 @@ use crate::pairs::Pairs;
 use crate::similarity::{Compared, Measure, compare};
 
 pub(crate) mod entry;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 /// Jaccard's coefficient of pairs, or of each source with the vertices most similar to it.

@@ -2,9 +2,9 @@
 
 use hedgerow_core::{Direction, VertexId};
 
-use super::jaccard;
-use crate::similarity::Compared;
 use crate::testing::plain_graph;
+use hedgerow_kernels::jaccard::jaccard;
+use hedgerow_kernels::similarity::Compared;
 
 fn of(edges: &[(u32, u32)], directed: bool, pairs: &[(u32, u32)]) -> Vec<f64> {
     let g = plain_graph(8, edges, directed);

@@ -30,8 +30,6 @@ use crate::frontier::{Rounds, all_ways};
 use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES};
 
 pub(crate) mod entry;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 /// The core number of every vertex, indexed by vertex id; 0 for holes.

@@ -1,7 +1,7 @@
 //! Core numbers that are known.
 
-use super::{core_numbers, verify};
 use crate::testing::{plain_graph, random_graph};
+use hedgerow_kernels::kcore::{core_numbers, verify};
 
 /// A clique of five, a ring of it and six more, a path that hangs from it, and a vertex alone.
 #[test]

@@ -19,8 +19,6 @@ use crate::bfs::{BfsConfig, bfs_until};
 use crate::{Cancel, KernelError};
 
 pub(crate) mod entry;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 /// The hops from `source` to each vertex that is at most `hops` away, indexed by vertex id; [`UNREACHED`](crate::UNREACHED) elsewhere.

@@ -2,9 +2,9 @@
 
 use hedgerow_core::{Direction, VertexId};
 
-use super::{k_hop_neighborhood, verify};
-use crate::KernelError;
 use crate::testing::{graphs, plain_graph, sources};
+use hedgerow_kernels::KernelError;
+use hedgerow_kernels::khop::{k_hop_neighborhood, verify};
 
 #[test]
 fn neighborhoods_end_where_they_are_told() {

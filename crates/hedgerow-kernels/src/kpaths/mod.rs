@@ -35,8 +35,6 @@ use crate::sssp::{SsspConfig, distances};
 pub(crate) mod entry;
 mod parameters;
 mod spur;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 use parameters::K;

@@ -6,9 +6,9 @@ use hedgerow_core::{Direction, VertexId};
 use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
 
-use super::{k_shortest_paths, verify};
-use crate::KernelError;
 use crate::testing::{plain_graph, sources, weighted_graph};
+use hedgerow_kernels::KernelError;
+use hedgerow_kernels::kpaths::{k_shortest_paths, verify};
 
 /// Checks a pair in both directions; returns the number of paths.
 fn check(g: &Csr, source: VertexId, target: VertexId, k: u32) -> usize {

@@ -40,8 +40,6 @@ use crate::ranked::{CHUNK_RANKS, Detail, Earlier, Ranking};
 mod count;
 pub(crate) mod entry;
 mod hubs;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 use count::Counting;

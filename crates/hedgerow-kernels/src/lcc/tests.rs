@@ -3,8 +3,8 @@
 use hedgerow_core::Topology;
 use hedgerow_workload::kron;
 
-use super::{local_clustering, verify};
 use crate::testing::{graphs, plain_graph};
+use hedgerow_kernels::lcc::{local_clustering, verify};
 
 #[test]
 fn coefficients_as_asked_for_one_by_one() {

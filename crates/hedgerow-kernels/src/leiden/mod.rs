@@ -25,8 +25,6 @@ use crate::communities::{CommunityConfig, Mover, Weighted, find, renumber};
 use crate::grouping::Communities;
 
 pub(crate) mod entry;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 /// Communities by Leiden's method.

@@ -2,9 +2,9 @@
 
 use hedgerow_core::{Direction, Resident, Topology, VertexId};
 
-use super::leiden;
 use crate::testing::{graphs, plain_graph, random_graph};
-use crate::{CommunityConfig, NO_COMPONENT, louvain};
+use hedgerow_kernels::leiden::leiden;
+use hedgerow_kernels::{CommunityConfig, NO_COMPONENT, louvain};
 
 /// The vertices that paths within its community lead to from the one that names it.
 fn reached<G: Resident>(g: &G, labels: &[u32], first: u32) -> usize {

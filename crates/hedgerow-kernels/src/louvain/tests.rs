@@ -2,9 +2,9 @@
 
 use hedgerow_core::{Topology, VertexId};
 
-use super::{louvain, verify};
 use crate::testing::{graphs, plain_graph, random_graph, weighted_graph};
-use crate::{CommunityConfig, KernelError, NO_COMPONENT, modularity};
+use hedgerow_kernels::louvain::{louvain, verify};
+use hedgerow_kernels::{CommunityConfig, KernelError, NO_COMPONENT, modularity};
 
 fn default() -> CommunityConfig {
     CommunityConfig::default()
@@ -68,7 +68,7 @@ fn weights_and_resolution_count() {
     let g = plain_graph(60, &ring_of_cliques(10, 6), false);
     let count = |resolution| {
         let config = CommunityConfig { resolution, ..default() };
-        crate::count_components(&louvain(&g, &config).expect("valid").labels)
+        hedgerow_kernels::count_components(&louvain(&g, &config).expect("valid").labels)
     };
     assert!(count(0.05) < 10 && count(1.0) == 10 && count(40.0) > 10);
 }
@@ -190,7 +190,7 @@ fn communities_are_about_as_good_as_those_of_networkx() {
         ("mixed", 1000, once(mixed.collect()), 0.416_582),
     ] {
         let g = plain_graph(vertices, &edges, false);
-        let (louvain, leiden) = (louvain(&g, &default()), crate::leiden(&g, &default()));
+        let (louvain, leiden) = (louvain(&g, &default()), hedgerow_kernels::leiden(&g, &default()));
         for found in [louvain.expect("valid"), leiden.expect("valid")] {
             assert!(found.modularity >= of_networkx - 0.01, "{name}: {} for {of_networkx}", found.modularity);
         }

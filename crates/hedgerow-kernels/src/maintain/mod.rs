@@ -18,8 +18,6 @@ mod components;
 mod degrees;
 mod handle;
 mod ranks;
-#[cfg(test)]
-mod tests;
 mod triangles;
 
 pub use components::Components;

@@ -6,9 +6,9 @@ use hedgerow_core::{Changes, EdgeChange, EdgeChangeKind, VertexId};
 use hedgerow_lab::{Csr, CsrOptions};
 use hedgerow_workload::rng::Rng;
 
-use super::*;
-use crate::PageRankConfig;
 use crate::testing::with_threads;
+use hedgerow_kernels::maintain::{Components, Degrees, Maintained, Ranks, Triangles};
+use hedgerow_kernels::{Cancel, KernelError, PageRankConfig};
 
 /// A graph that changes.
 #[derive(Clone, Default)]

@@ -31,8 +31,6 @@ mod greedy;
 mod parameters;
 mod rows;
 mod sides;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 /// How many pairs a matching has.

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use hedgerow_core::{Direction, Resident, Topology, VertexId};
 use hedgerow_workload::rng::Rng;
 
-use super::{MatchingSize, matching, matching_until, verify};
 use crate::testing::{graphs, plain_graph, with_threads};
-use crate::{Cancel, KernelError, NO_VERTEX};
+use hedgerow_kernels::matching::{MatchingSize, matching, matching_until, verify};
+use hedgerow_kernels::{Cancel, KernelError, NO_VERTEX};
 
 /// Whether an edge could be added.
 fn has_room<G: Resident>(g: &G, mates: &[u32]) -> bool {

@@ -29,3 +29,20 @@ impl Edge {
         (VertexId(self.low), VertexId(self.high))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hedgerow_core::VertexId;
+
+    use super::Edge;
+
+    #[test]
+    fn edges_are_ordered_as_their_weights() {
+        let weights = [f64::MIN, -2.5, -f64::MIN_POSITIVE, 0.0, 5e-324, 1.0, f64::MAX];
+        let edges = weights.map(|weight| Edge::new(VertexId(5), VertexId(3), weight));
+        assert!(edges.is_sorted());
+        for (edge, weight) in edges.iter().zip(weights) {
+            assert!(edge.weight() == weight && edge.ends() == (VertexId(3), VertexId(5)));
+        }
+    }
+}

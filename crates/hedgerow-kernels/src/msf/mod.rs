@@ -35,8 +35,6 @@ mod batch;
 mod edge;
 pub(crate) mod entry;
 mod read;
-#[cfg(test)]
-mod tests;
 mod trees;
 pub mod verify;
 

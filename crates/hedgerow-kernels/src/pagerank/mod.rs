@@ -45,8 +45,6 @@ mod gather;
 mod personal;
 mod score;
 mod sweep;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 pub use config::PageRankConfig;

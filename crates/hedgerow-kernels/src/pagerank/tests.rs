@@ -1,9 +1,9 @@
 //! Scores against the plain formula; numbers of both widths; when it stops; what is out of range.
 
-use super::{PageRankConfig, pagerank, pagerank_with, verify};
-use crate::KernelError;
 use crate::testing::{close, csr_of, graphs, plain_graph, random_graph, with_threads};
 use hedgerow_core::{Direction, Resident, Topology, VertexId};
+use hedgerow_kernels::KernelError;
+use hedgerow_kernels::pagerank::{PageRankConfig, pagerank, pagerank_with, verify};
 use hedgerow_workload::GraphSpec;
 
 #[test]

@@ -26,8 +26,6 @@ use crate::par::{LISTS_AHEAD, PLACES_AHEAD, reverse, sort_if_read_together};
 use crate::paths::{Paths, joined, path_to_root};
 
 pub(crate) mod entry;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 /// No vertex.

@@ -2,9 +2,9 @@
 
 use hedgerow_core::{Direction, Resident, Topology, VertexId};
 
-use super::{shortest_path, verify};
-use crate::KernelError;
 use crate::testing::{graphs, plain_graph, random_graph, sources};
+use hedgerow_kernels::KernelError;
+use hedgerow_kernels::path::{shortest_path, verify};
 
 #[test]
 fn paths_are_there_and_no_longer_than_they_must_be() {

@@ -30,8 +30,6 @@ use crate::pagerank::{PageRankConfig, Ranking};
 
 pub(crate) mod entry;
 mod parameters;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 /// The personalised PageRank of every vertex for a surfer who starts at `sources`, indexed by vertex id; 0 for holes.

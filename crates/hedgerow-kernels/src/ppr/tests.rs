@@ -2,9 +2,9 @@
 
 use hedgerow_core::{Topology, VertexId};
 
-use super::{personalized_pagerank, verify};
 use crate::testing::{close, graphs, plain_graph, random_graph, sources};
-use crate::{KernelError, PageRankConfig, pagerank};
+use hedgerow_kernels::ppr::{personalized_pagerank, verify};
+use hedgerow_kernels::{KernelError, PageRankConfig, pagerank};
 
 fn config(iterations: u32, tolerance: Option<f64>) -> PageRankConfig {
     PageRankConfig { iterations, tolerance, ..PageRankConfig::default() }

@@ -3,7 +3,7 @@
 //!
 //! **Adding a kernel.** A folder with `mod.rs` (what it computes, its trick, the paper, the code), `entry.rs` (its
 //! [`Kernel`], and how [`Arguments`] become its own), `verify.rs` (a slow answer that shares no code with it) and
-//! `tests.rs`; its name in the list (`list.rs`). If what it gives is of no [`ResultKind`] yet, those who show results need to
+//! `tests.rs`, with a line in `tests/it/kernels.rs`; its name in the list (`list.rs`). If what it gives is of no [`ResultKind`] yet, those who show results need to
 //! learn the new kind too, and the compiler names them.
 //!
 //! A call through the list costs a look-up by name and one indirect call more than a call of the kernel's function: the
@@ -15,8 +15,6 @@ mod list;
 mod memory;
 mod outcome;
 mod parameter;
-#[cfg(test)]
-mod tests;
 
 pub use arguments::Arguments;
 pub use kernel::Kernel;

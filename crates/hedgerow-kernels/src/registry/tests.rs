@@ -5,9 +5,9 @@ use std::ops::Bound;
 
 use hedgerow_core::{Topology, VertexId};
 
-use super::{Absent, KERNELS, Kernel, Parameter, ParameterKind, Value, find};
 use crate::testing::{graphs, plain_graph, sources};
-use crate::{Cancel, KernelError};
+use hedgerow_kernels::registry::{Absent, KERNELS, Kernel, Parameter, ParameterKind, Value, find};
+use hedgerow_kernels::{Cancel, KernelError};
 
 /// Scores may differ in rounding.
 const RELATIVE: f64 = 1e-12;
@@ -93,6 +93,23 @@ fn every_kernel_is_a_folder_with_all_its_parts() {
             assert!(folders.join(kernel.name).join(part).exists(), "{} has no {part}", kernel.name);
         }
     }
+}
+
+/// A file of tests that is not listed would be compiled by nobody.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "the folders of the sources are listed")]
+fn the_tests_of_every_folder_are_in_this_program() {
+    let listed = include_str!("../../tests/it/kernels.rs");
+    let folders = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut count = 0;
+    for folder in std::fs::read_dir(folders).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        if folder.join("tests.rs").exists() {
+            let name = folder.file_name().and_then(|name| name.to_str()).expect("a name");
+            assert!(listed.contains(&format!("\"../../src/{name}/tests.rs\"")), "{name}");
+            count += 1;
+        }
+    }
+    assert!(count > KERNELS.len(), "{count} files of tests");
 }
 
 #[test]

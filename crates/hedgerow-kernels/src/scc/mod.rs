@@ -34,8 +34,6 @@ use crate::{KernelError, NO_COMPONENT};
 pub(crate) mod entry;
 mod pivot;
 mod rest;
-#[cfg(test)]
-mod tests;
 mod trim;
 pub mod verify;
 

@@ -1,9 +1,9 @@
 //! Components that are known, and each kind of them in one graph.
 
-use super::{scc, verify};
 use crate::testing::{graphs, plain_graph, random_graph};
-use crate::{NO_COMPONENT, wcc};
 use hedgerow_core::Topology;
+use hedgerow_kernels::scc::{scc, verify};
+use hedgerow_kernels::{NO_COMPONENT, wcc};
 
 #[test]
 fn components_as_found_one_after_another() {

@@ -32,8 +32,6 @@ mod nearest;
 mod parameters;
 mod short;
 mod source;
-#[cfg(test)]
-mod tests;
 pub(crate) mod verify;
 mod weights;
 

@@ -1,16 +1,36 @@
 //! Both measures against sets of neighbours, for pairs and for the most similar; graphs that are stored in one direction; what cannot be.
 
 use hedgerow_core::{Direction, Topology, VertexId};
+use hedgerow_lab::Csr;
 
-use super::{Compared, Measure, compare, verify};
-use crate::lists::LONG;
 use crate::testing::{graphs, plain_graph, random_graph, sources, with_threads};
-use crate::{Cancel, KernelError};
+use hedgerow_kernels::{Cancel, Compared, KernelError, Pairs, adamic_adar, jaccard, registry};
 
+/// A list of more entries is long.
+const LONG: u32 = 1 << 14;
+
+/// The kernels of both measures.
 const MEASURES: [Measure; 2] = [Measure::Jaccard, Measure::AdamicAdar];
 
-fn found(g: &impl Topology, compared: &Compared, measure: Measure, direction: Direction) -> crate::Pairs {
-    compare(g, compared, measure, direction, &Cancel::new()).expect("live")
+#[derive(Clone, Copy)]
+enum Measure {
+    Jaccard,
+    AdamicAdar,
+}
+
+fn found(g: &Csr, compared: &Compared, measure: Measure, direction: Direction) -> Pairs {
+    let found = match measure {
+        Measure::Jaccard => jaccard(g, compared, direction),
+        Measure::AdamicAdar => adamic_adar(g, compared, direction),
+    };
+    found.expect("live")
+}
+
+fn expected(g: &Csr, compared: &Compared, measure: Measure, direction: Direction) -> Pairs {
+    match measure {
+        Measure::Jaccard => jaccard::verify::jaccard(g, compared, direction),
+        Measure::AdamicAdar => adamic_adar::verify::adamic_adar(g, compared, direction),
+    }
 }
 
 #[test]
@@ -24,7 +44,7 @@ fn pairs_and_the_most_similar_as_by_sets() {
         let sources = live.into_iter().take(few).collect();
         for compared in [Compared::Pairs(pairs), Compared::Nearest { sources, k: 4 }] {
             for measure in MEASURES {
-                let expected = verify::compare(&g, &compared, measure, direction);
+                let expected = expected(&g, &compared, measure, direction);
                 let found = found(&g, &compared, measure, direction);
                 assert!(found.agrees_with(&expected, 1e-12), "{found:?} {expected:?}");
             }
@@ -41,7 +61,7 @@ fn the_bound_leaves_no_similar_vertex_out() {
         for k in [1, 20, 5000] {
             let compared = Compared::Nearest { sources: sources.clone(), k };
             for measure in MEASURES {
-                let expected = verify::compare(&g, &compared, measure, Direction::Out);
+                let expected = expected(&g, &compared, measure, Direction::Out);
                 assert!(found(&g, &compared, measure, Direction::Out).agrees_with(&expected, 1e-12));
             }
         }
@@ -51,7 +71,7 @@ fn the_bound_leaves_no_similar_vertex_out() {
 /// Lists that are too long for one of many threads, sources with more targets than are compared one by one, and sources that threads share.
 #[test]
 fn long_lists_and_many_targets_are_shared_by_any_number_of_threads() {
-    let leaves = 2 * LONG as u32;
+    let leaves = 2 * LONG;
     let hubs =
         (2..leaves).flat_map(|v| [(0, v), (1, v)].into_iter().filter(move |(hub, _)| hub * v % 3 == 0));
     let edges: Vec<(u32, u32)> =
@@ -63,7 +83,7 @@ fn long_lists_and_many_targets_are_shared_by_any_number_of_threads() {
         let g = plain_graph(leaves as usize, &edges, directed);
         for measure in MEASURES {
             let compared = Compared::Pairs(pairs.iter().copied().map(vertex).collect());
-            let expected = verify::compare(&g, &compared, measure, direction);
+            let expected = expected(&g, &compared, measure, direction);
             let near = |count: usize| Compared::Nearest {
                 sources: [6, 0, 1, 9].map(VertexId)[..count].into(),
                 k: 70,
@@ -84,7 +104,7 @@ fn long_lists_and_many_targets_are_shared_by_any_number_of_threads() {
 #[test]
 fn what_cannot_be_is_refused() {
     let g = plain_graph(3, &[(0, 1)], true);
-    let run = |compared| compare(&g, &compared, Measure::Jaccard, Direction::Out, &Cancel::new());
+    let run = |compared| jaccard(&g, &compared, Direction::Out);
     let (far, here) = (VertexId(9), VertexId(0));
     assert_eq!(
         run(Compared::Pairs(vec![(here, here), (far, here)])),
@@ -96,7 +116,7 @@ fn what_cannot_be_is_refused() {
     );
     let refused = run(Compared::Nearest { sources: vec![here], k: 0 }).expect_err("none").to_string();
     assert_eq!(refused, "k must be 1 to 4294967295, found 0");
-    let mut arguments = crate::registry::find("jaccard").expect("listed").arguments();
+    let mut arguments = registry::find("jaccard").expect("listed").arguments();
     arguments.set("sources", vec![here, here]).expect("vertices");
     arguments.set("targets", vec![here]).expect("vertices");
     let refused = arguments.run(&g, &Cancel::new()).expect_err("one is missing").to_string();

@@ -39,8 +39,6 @@ use crate::par::{LISTS_AHEAD, PLACES_AHEAD, sort_if_read_together};
 mod buckets;
 pub(crate) mod entry;
 mod parameters;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 mod weights;
 

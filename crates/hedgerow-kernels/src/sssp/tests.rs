@@ -4,9 +4,9 @@ use hedgerow_core::{Direction, Topology, VertexId};
 use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
 
-use super::{SsspConfig, sssp, verify};
 use crate::testing::{plain_graph, random_graph, weighted_graph};
-use crate::{BfsConfig, KernelError, UNREACHED, bfs};
+use hedgerow_kernels::sssp::{SsspConfig, sssp, verify};
+use hedgerow_kernels::{BfsConfig, KernelError, UNREACHED, bfs};
 
 fn bits(distances: &[f64]) -> Vec<u64> {
     distances.iter().map(|d| d.to_bits()).collect()

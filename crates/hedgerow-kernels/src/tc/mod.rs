@@ -32,8 +32,6 @@ use crate::error::checked_bound;
 use crate::ranked::{CHUNK_RANKS, Detail, EDGES_PER_HUB, Earlier, MOST_HUBS, Ranking, is_set, set};
 
 pub(crate) mod entry;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 /// Intersecting this many words of bits costs about as much as testing one bit.

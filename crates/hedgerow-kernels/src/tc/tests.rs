@@ -1,8 +1,8 @@
 //! Every way in which lists are intersected, and counts that are known.
 
-use super::{triangle_count, verify};
 use crate::testing::{graphs, plain_graph};
 use hedgerow_core::Topology;
+use hedgerow_kernels::tc::{triangle_count, verify};
 use hedgerow_workload::kron;
 
 #[test]

@@ -33,8 +33,6 @@ use crate::random::sample_of_live;
 pub(crate) mod config;
 pub(crate) mod draw;
 pub(crate) mod entry;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 pub use config::WalkConfig;

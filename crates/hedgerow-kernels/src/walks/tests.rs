@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use hedgerow_core::{Direction, Resident, Topology, VertexId};
 
-use super::{WalkConfig, random_walks, verify};
-use crate::KernelError;
 use crate::testing::{graphs, most_chi_square, plain_graph, random_graph, with_threads};
+use hedgerow_kernels::KernelError;
+use hedgerow_kernels::walks::{WalkConfig, random_walks, verify};
 
 #[test]
 fn walks_are_those_taken_one_by_one() {

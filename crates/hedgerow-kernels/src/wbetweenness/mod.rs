@@ -43,8 +43,6 @@ mod distances;
 mod endless;
 pub(crate) mod entry;
 mod passes;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 use passes::Passes;

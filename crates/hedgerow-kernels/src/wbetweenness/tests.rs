@@ -4,10 +4,10 @@ use hedgerow_core::{Topology, VertexId};
 use hedgerow_lab::{Csr, CsrOptions, Duplicates};
 use hedgerow_workload::rng::Rng;
 
-use super::{verify, weighted_betweenness};
-use crate::betweenness::{Sources, betweenness};
 use crate::testing::{close, graphs, known_graph, plain_graph, sources, weighted_graph, with_threads};
-use crate::{KernelError, SsspConfig, sssp};
+use hedgerow_kernels::betweenness::{Sources, betweenness};
+use hedgerow_kernels::wbetweenness::{verify, weighted_betweenness};
+use hedgerow_kernels::{KernelError, SsspConfig, sssp};
 
 const RELATIVE: f64 = 1e-11;
 

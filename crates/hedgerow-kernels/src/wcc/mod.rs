@@ -31,8 +31,6 @@ use crate::error::{Failure, checked_bound};
 use crate::par::{CHUNK_VERTICES, into_plain};
 
 pub(crate) mod entry;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 /// The component of an id without a vertex.

@@ -1,9 +1,9 @@
 //! Components, their number, and that another graph gives others.
 
-use super::{NO_COMPONENT, verify, wcc};
-use crate::count_components;
 use crate::testing::{graphs, plain_graph};
-use crate::verify::same_partition;
+use hedgerow_kernels::count_components;
+use hedgerow_kernels::verify::same_partition;
+use hedgerow_kernels::wcc::{NO_COMPONENT, verify, wcc};
 
 #[test]
 fn components_as_joined_one_by_one() {

@@ -35,8 +35,6 @@ use crate::par::{CHUNK_VERTICES, reverse};
 use crate::sssp::for_each_source;
 
 pub(crate) mod entry;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 /// The closeness of every vertex by weights, indexed by vertex id; 0 for holes. Distances are from it along the edges, or against them.

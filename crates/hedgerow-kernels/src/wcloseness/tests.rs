@@ -4,10 +4,10 @@ use hedgerow_core::{Direction, Topology, VertexId};
 use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
 
-use super::{verify, weighted_closeness};
-use crate::KernelError;
-use crate::closeness::{ClosenessOf, closeness};
 use crate::testing::{close, graphs, known_graph, plain_graph, sources, weighted_graph, with_threads};
+use hedgerow_kernels::KernelError;
+use hedgerow_kernels::closeness::{ClosenessOf, closeness};
+use hedgerow_kernels::wcloseness::{verify, weighted_closeness};
 
 const RELATIVE: f64 = 1e-12;
 

@@ -5,8 +5,8 @@ use std::collections::BinaryHeap;
 
 use hedgerow_core::{Direction, Resident, VertexId, WeightedTopology};
 
-/// How far each vertex is that a search reaches, by Dijkstra's algorithm. Edges with a negative weight are not crossed.
-pub(super) fn distances<G: WeightedTopology + Resident>(
+/// How far each vertex is that a search from `source` reaches, by Dijkstra's algorithm. Edges with a negative weight are not crossed. O(edges · log vertices).
+pub fn distances<G: WeightedTopology + Resident>(
     g: &G,
     source: VertexId,
     direction: Direction,

@@ -35,8 +35,6 @@ pub(crate) mod entry;
 mod parameters;
 mod rounds;
 mod sums;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 use rounds::Rounds;

@@ -4,9 +4,9 @@ use hedgerow_core::VertexId;
 use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
 
-use super::{verify, weighted_pagerank};
 use crate::testing::{close, graphs, known_graph, plain_graph, sources, weighted_graph, with_threads};
-use crate::{KernelError, PageRankConfig, pagerank, personalized_pagerank};
+use hedgerow_kernels::wpagerank::{verify, weighted_pagerank};
+use hedgerow_kernels::{KernelError, PageRankConfig, pagerank, personalized_pagerank};
 
 const RELATIVE: f64 = 1e-11;
 

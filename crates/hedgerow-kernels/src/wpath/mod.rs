@@ -31,8 +31,6 @@ use crate::paths::{Paths, joined, path_to_root};
 use crate::sssp::for_each_neighbor;
 
 pub(crate) mod entry;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 /// A path with the least sum of weights from `source` to `target`, along the edges or against them.

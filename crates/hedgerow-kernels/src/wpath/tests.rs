@@ -6,9 +6,9 @@ use hedgerow_core::{Direction, VertexId};
 use hedgerow_lab::Csr;
 use hedgerow_workload::rng::Rng;
 
-use super::{shortest_weighted_path, verify};
-use crate::KernelError;
 use crate::testing::{graphs, sources, weighted_graph};
+use hedgerow_kernels::KernelError;
+use hedgerow_kernels::wpath::{shortest_weighted_path, verify};
 
 /// Checks some pairs; returns how many were joined.
 fn check(g: &Csr, pairs: usize) -> usize {

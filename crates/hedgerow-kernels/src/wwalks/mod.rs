@@ -30,8 +30,6 @@ use crate::walks::{WalkConfig, take_walks};
 
 mod draw;
 pub(crate) mod entry;
-#[cfg(test)]
-mod tests;
 pub mod verify;
 
 use draw::{ByWeight, Long};

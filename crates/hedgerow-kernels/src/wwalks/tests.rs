@@ -6,9 +6,9 @@ use hedgerow_core::{Direction, Resident, Topology, VertexId, WeightedTopology};
 use hedgerow_lab::{Csr, CsrOptions, Duplicates};
 use hedgerow_workload::rng::Rng;
 
-use super::{verify, weighted_random_walks};
 use crate::testing::{graphs, most_chi_square, plain_graph, weighted_graph, with_threads};
-use crate::{KernelError, WalkConfig};
+use hedgerow_kernels::wwalks::{verify, weighted_random_walks};
+use hedgerow_kernels::{KernelError, WalkConfig};
 
 fn random(seed: u64) -> Csr {
     let mut rng = Rng::new(seed);

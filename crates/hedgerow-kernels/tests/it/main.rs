@@ -27,6 +27,8 @@ macro_rules! counts_of {
 
 mod cancel;
 mod corrected;
+mod kernels;
+mod memory;
 mod oracles;
 mod paged;
 mod pages;
