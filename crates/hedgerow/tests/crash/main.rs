@@ -22,6 +22,8 @@ use plan::Plan;
 /// Rounds of `make test`; each has its own seed and explores about 3,900 states.
 const ROUNDS: u64 = 14;
 const FLOOR: u64 = 50_000;
+/// Most crashes leave what another one left, byte by byte.
+const FLOOR_OPENED: u64 = 5_000;
 const MODE_FLOOR: u64 = 1_000;
 const SITE_FLOOR: u64 = 100;
 
@@ -52,6 +54,7 @@ fn every_crash_leaves_a_prefix_of_the_commits() {
     let total = rounds::explore(&Effort::rounds(ROUNDS), Plan::of).unwrap_or_else(|e| panic!("{e}"));
     println!("{total}");
     explored("crash states", total.states, FLOOR);
+    explored("different crash states", total.opened, FLOOR_OPENED);
     for mode in Damage::ALL {
         explored(&format!("crash states in mode {mode:?}"), total.mode(mode), MODE_FLOOR);
     }

@@ -10,6 +10,8 @@ use hedgerow_testkit::Damage;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) states: u64,
+    /// Different ones: of states that are equal byte by byte one is opened. Those that crash again are not counted.
+    pub(crate) opened: u64,
     pub(crate) recovery_crashes: u64,
     pub(crate) third_lives: u64,
     pub(crate) rotations: u64,
@@ -30,6 +32,7 @@ pub(crate) struct Tally {
 impl Tally {
     pub(crate) fn add(&mut self, other: &Tally) {
         self.states += other.states;
+        self.opened += other.opened;
         self.recovery_crashes += other.recovery_crashes;
         self.third_lives += other.third_lives;
         self.rotations += other.rotations;
@@ -66,7 +69,8 @@ impl Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} commits, {} crash states; by file operation:", self.commits, self.states)?;
+        let Tally { commits, states, opened, .. } = self;
+        writeln!(f, "{commits} commits, {states} crash states, {opened} different ones; by file operation:")?;
         for (site, n) in &self.sites {
             writeln!(f, "  {site:<16} {n:>9}")?;
         }

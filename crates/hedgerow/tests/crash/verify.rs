@@ -36,6 +36,27 @@ impl History {
     fn state(&self, ts: u64) -> Option<&Arc<Model>> {
         self.states.get(ts.checked_sub(self.first)? as usize)
     }
+
+    /// What a store that was judged to be that of commit `ts` holds.
+    pub(crate) fn found(&self, ts: u64) -> Verdict<Found> {
+        let state = self.state(ts).cloned().ok_or("a timestamp from before")?;
+        Ok(Found { ts, state, kinds: defined_by(&self.kinds, ts) })
+    }
+
+    /// Whether [`verify`] accepts a store that holds this.
+    pub(crate) fn allows(&self, found: &Found) -> bool {
+        (self.acked..=self.last()).contains(&found.ts)
+            && self.state(found.ts).is_some_and(|state| Arc::ptr_eq(state, &found.state))
+            && defined_by(&self.kinds, found.ts) == found.kinds
+    }
+}
+
+/// What a store that was opened and judged holds.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    ts: u64,
+    state: Arc<Model>,
+    kinds: Vec<Definition>,
 }
 
 /// What a verification says when it fails.
