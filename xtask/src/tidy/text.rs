@@ -1,6 +1,7 @@
 //! Prose and everything else that is read: no machine's paths, no dead links, no orphaned design page, no contract
 //! sentence that points at a test which is not there.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::lexer::line_of;
@@ -151,17 +152,25 @@ fn resolves(from: &str, target: &str, to: &str) -> bool {
 /// Every `test NAME` (the name in backticks) of the contract names a test function that exists.
 fn check_contract(files: &[File], report: &mut Report) {
     let Some(contract) = files.iter().find(|f| f.path == "docs/contract.md") else { return };
+    let functions = functions(files);
     for (at, _) in contract.text.match_indices("test `") {
         let name = contract.text[at + "test `".len()..].split('`').next().unwrap_or_default();
         let function = name.rsplit("::").next().unwrap_or(name);
-        let needles = [format!("fn {function}("), format!("def {function}(")];
-        let exists = files
-            .iter()
-            .filter(|f| f.has_extension("rs") || f.has_extension("py"))
-            .any(|f| needles.iter().any(|needle| f.text.contains(needle)));
-        if !exists {
+        if !functions.contains(function) {
             let message = format!("test `{name}` does not exist; a sentence without a test is to be deleted");
             report.error(contract, line_of(&contract.text, at), message);
         }
     }
+}
+
+/// What stands between `fn` or `def` and the next parenthesis: the names of all functions without type parameters.
+fn functions(files: &[File]) -> HashSet<&str> {
+    let mut names = HashSet::new();
+    for file in files.iter().filter(|f| f.has_extension("rs") || f.has_extension("py")) {
+        for keyword in ["fn ", "def "] {
+            let after = file.text.match_indices(keyword).map(|(at, _)| &file.text[at + keyword.len()..]);
+            names.extend(after.filter_map(|rest| rest.find('(').map(|end| &rest[..end])));
+        }
+    }
+    names
 }
