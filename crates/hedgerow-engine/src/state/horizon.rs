@@ -5,35 +5,37 @@ use std::cell::OnceCell;
 use hedgerow_core::Timestamp;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_mem::{Horizon, Pin};
-use hedgerow_txn::{ActiveReaders, ReaderRegistry};
+use hedgerow_txn::{ActiveReaders, Clock, ReaderRegistry};
 
-/// What the store knows about its readers at one moment. The registry is scanned at the first question, after the
-/// published timestamp was loaded (rule R5).
+/// What the store knows about its readers at the moment of the first question: then the published timestamp is loaded, which changes in
+/// other caches all the time, and after it the registry is scanned (rule R5). Most commits ask nothing.
 pub(crate) struct LiveHorizon<'a> {
-    published: Timestamp,
+    clock: &'a Clock,
     registry: &'a ReaderRegistry,
+    published: OnceCell<Timestamp>,
     active: OnceCell<ActiveReaders<'a>>,
 }
 
 impl<'a> LiveHorizon<'a> {
-    /// What holds when `published` was just loaded.
-    pub(crate) fn new(published: Timestamp, registry: &'a ReaderRegistry) -> LiveHorizon<'a> {
-        LiveHorizon { published, registry, active: OnceCell::new() }
+    pub(crate) fn new(clock: &'a Clock, registry: &'a ReaderRegistry) -> LiveHorizon<'a> {
+        LiveHorizon { clock, registry, published: OnceCell::new(), active: OnceCell::new() }
     }
 
     fn active(&self) -> &ActiveReaders<'a> {
+        self.published();
         self.active.get_or_init(|| self.registry.scan())
     }
 
     /// The oldest timestamp that any reader, now or later, can see; `None` while a reader is registering.
     pub(crate) fn oldest(&self) -> Option<Timestamp> {
-        self.active().oldest(self.published)
+        let published = self.published();
+        self.active().oldest(published)
     }
 }
 
 impl Horizon for LiveHorizon<'_> {
     fn published(&self) -> Timestamp {
-        self.published
+        *self.published.get_or_init(|| self.clock.published())
     }
 
     fn pin_in(&self, begin: Timestamp, end: Timestamp) -> Option<Pin> {

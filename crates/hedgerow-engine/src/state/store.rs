@@ -232,7 +232,7 @@ impl Core {
     }
 
     pub(crate) fn horizon(&self) -> LiveHorizon<'_> {
-        LiveHorizon::new(self.clock.published(), &self.readers)
+        LiveHorizon::new(&self.clock, &self.readers)
     }
 
     /// Tells view caches and settling what merges of a label replaced. To be called without latches: it takes locks, and may start
