@@ -27,10 +27,10 @@ fn place(ts: u64) -> usize {
     (ts % SIDE * SIDE + ts / SIDE % SIDE) as usize
 }
 
-/// How often a committer that finds another one in the ordering section looks again before it sleeps: a section takes less than a
-/// microsecond.
+/// Pauses of a committer that finds another one in the ordering section, between its looks: longer ones, as others look too. Then it
+/// sleeps: a section takes less than a microsecond.
 #[cfg(not(feature = "model-checking"))]
-const ORDER_SPINS: usize = 100;
+const ORDER_PAUSES: [usize; 8] = [1, 2, 4, 8, 16, 16, 16, 32];
 
 /// How many vertices and edges a snapshot holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -163,8 +163,8 @@ impl Clock {
     fn wait_for_order(&self) -> MutexGuard<'_, Drawn> {
         let section = &self.order.0.section;
         #[cfg(not(feature = "model-checking"))]
-        for _ in 0..ORDER_SPINS {
-            std::hint::spin_loop();
+        for pauses in ORDER_PAUSES {
+            (0..pauses).for_each(|_| std::hint::spin_loop());
             if !section.is_locked()
                 && let Some(state) = section.try_lock()
             {

@@ -291,6 +291,10 @@ impl GroupCommit {
     }
 }
 
+/// How often a committer pauses for earlier ones before it gives its processor away.
+#[cfg(not(feature = "model-checking"))]
+const SPINS: u64 = 200;
+
 /// How often a committer gives its processor away before it sleeps until earlier ones are published.
 #[cfg(not(feature = "model-checking"))]
 const YIELDS: usize = 4;
@@ -302,11 +306,20 @@ fn spin(clock: &Clock, ts: Timestamp) -> bool {
     if clock.gate() < ts {
         return false;
     }
-    for _ in 0..200 {
-        if clock.published() >= ts {
+    let mut left = SPINS;
+    loop {
+        let behind = ts.0.saturating_sub(clock.published().0);
+        if behind == 0 {
             return true;
         }
-        std::hint::spin_loop();
+        // Who has many before it looks seldom: each look at the published timestamp keeps publishers from it (as for ticket locks:
+        // Mellor-Crummey and Scott, "Algorithms for scalable synchronization on shared-memory multiprocessors", section 2.2).
+        let pauses = behind.min(left);
+        if pauses == 0 {
+            break;
+        }
+        (0..pauses).for_each(|_| std::hint::spin_loop());
+        left -= pauses;
     }
     // The processor may be another's: the one that is waited for perhaps.
     (0..YIELDS).any(|_| {
