@@ -17,14 +17,13 @@ use hedgerow_core::sync::{AtomicI64, AtomicU64, Mutex, MutexGuard, Ordering, fen
 
 use crate::apart::Apart;
 
-/// The square root of the number of places in a ring.
-const SIDE: u64 = if cfg!(feature = "model-checking") { 2 } else { 64 };
-const RING: u64 = SIDE * SIDE;
+const RING: u64 = if cfg!(feature = "model-checking") { 4 } else { 4096 };
 
-/// The place of a timestamp in a ring. Neighbours in time, which belong to different threads, lie in different cache lines.
+/// The place of a timestamp in a ring. Neighbours in time share cache lines: who publishes several reads few, and places apart made two
+/// writers on distant cores 6 % slower.
 #[inline]
 fn place(ts: u64) -> usize {
-    (ts % SIDE * SIDE + ts / SIDE % SIDE) as usize
+    (ts % RING) as usize
 }
 
 /// Pauses of a committer that finds another one in the ordering section, between its looks: longer ones, as others look too. Then it
