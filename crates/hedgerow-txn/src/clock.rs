@@ -19,15 +19,15 @@ use crate::apart::Apart;
 
 const RING: u64 = if cfg!(feature = "model-checking") { 4 } else { 4096 };
 
-/// The place of a timestamp in a ring. Neighbours in time share cache lines: who publishes several reads few, and places apart made two
-/// writers on distant cores 6 % slower.
+/// The place of a timestamp in a ring. Timestamps that follow each other share cache lines: a publisher of several commits reads few
+/// lines. With a line for each, two writers on distant cores were 6 % slower.
 #[inline]
 fn place(ts: u64) -> usize {
     (ts % RING) as usize
 }
 
-/// Pauses of a committer that finds another one in the ordering section, between its looks: longer ones, as others look too. Then it
-/// sleeps: a section takes less than a microsecond.
+/// How often a committer that finds another one in the ordering section pauses before each look, until it sleeps. A section takes less than
+/// a microsecond; the pauses grow, since each look takes the cache line from the committer in the section.
 #[cfg(not(feature = "model-checking"))]
 const ORDER_PAUSES: [usize; 8] = [1, 2, 4, 8, 16, 16, 16, 32];
 

@@ -51,7 +51,7 @@ struct State {
     awaited: Vec<Timestamp>,
 }
 
-/// Places where committers sleep until earlier ones have been published: who is published wakes few who are not.
+/// The places where committers sleep until earlier ones have been published, by timestamp: a publication wakes few that wait for more.
 const PLACES: usize = if cfg!(feature = "model-checking") { 2 } else { 8 };
 
 fn place(ts: Timestamp) -> usize {
@@ -230,7 +230,7 @@ impl GroupCommit {
         if clock.published() < ts && !self.is_failed() {
             self.changed[place(ts)].wait(&mut state);
         }
-        // Whoever published it took it out already.
+        // The publisher of `ts` took it out already.
         if let Some(at) = state.awaited.iter().position(|&awaited| awaited == ts) {
             state.awaited.swap_remove(at);
             self.note_awaited(&state);
@@ -312,7 +312,7 @@ fn spin(clock: &Clock, ts: Timestamp) -> bool {
         if behind == 0 {
             return true;
         }
-        // Who has many before it looks seldom: each look at the published timestamp keeps publishers from it (as for ticket locks:
+        // A commit with many before it looks seldom: each look takes the published timestamp from its publisher (as for ticket locks:
         // Mellor-Crummey and Scott, "Algorithms for scalable synchronization on shared-memory multiprocessors", section 2.2).
         let pauses = behind.min(left);
         if pauses == 0 {
@@ -321,7 +321,7 @@ fn spin(clock: &Clock, ts: Timestamp) -> bool {
         (0..pauses).for_each(|_| std::hint::spin_loop());
         left -= pauses;
     }
-    // The processor may be another's: the one that is waited for perhaps.
+    // Where threads are more than processors, this lets the earlier committer run.
     (0..YIELDS).any(|_| {
         std::thread::yield_now();
         clock.published() >= ts

@@ -113,6 +113,13 @@ fn a_failed_sync_acknowledges_nobody() {
     });
 }
 
+/// Completes a commit that no log holds, and wakes those that it publishes.
+fn complete((clock, commits): &(Clock, GroupCommit), ts: Timestamp) {
+    if clock.complete(ts, 0, 0) {
+        commits.wake(clock);
+    }
+}
+
 #[test]
 fn without_a_log_a_committer_waits_for_those_before_it() {
     loom::model(|| {
@@ -123,14 +130,8 @@ fn without_a_log_a_committer_waits_for_those_before_it() {
             (order.draw(), order.draw())
         };
         let other = store.clone();
-        let slow = thread::spawn(move || {
-            if other.0.complete(first, 0, 0) {
-                other.1.wake(&other.0);
-            }
-        });
-        if store.0.complete(second, 0, 0) {
-            store.1.wake(&store.0);
-        }
+        let slow = thread::spawn(move || complete(&other, first));
+        complete(&store, second);
         store.1.wait(&store.0, second, None::<&FakeLog>).unwrap();
         assert_eq!(store.0.published(), second);
         slow.join().unwrap();
@@ -149,11 +150,6 @@ fn those_who_wait_for_different_commits_are_all_woken() {
         let drawn: Vec<Timestamp> = {
             let mut order = store.0.order();
             (0..3).map(|_| order.draw()).collect()
-        };
-        let complete = |store: &(Clock, GroupCommit), ts| {
-            if store.0.complete(ts, 0, 0) {
-                store.1.wake(&store.0);
-            }
         };
         let (other, third) = (store.clone(), drawn[2]);
         let waiter = thread::spawn(move || {
