@@ -101,6 +101,8 @@ faults! {
     GuessNotVerified,
     /// As [`VerticesNotLookedAtAgain`](Self::VerticesNotLookedAtAgain), in large transactions.
     BatchKeysNotLookedAtAgain,
+    /// As [`VerticesNotLookedAtAgain`](Self::VerticesNotLookedAtAgain), in transactions of a few operations on edges.
+    FewKeysNotLookedAtAgain,
     /// A commit does not look again whether the pages of which it found none still do not exist.
     AbsentNotLookedAtAgain,
     /// The removal of a vertex leaves its edges alone where the other end lies in a subgraph that the commit does not write to.

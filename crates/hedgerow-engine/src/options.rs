@@ -51,6 +51,9 @@ pub struct Thresholds {
     /// Entries of a batch, two for each edge, from which on several threads commit it: with fewer, a second thread costs more
     /// than it saves.
     pub threads_from: usize,
+    /// The most blind operations on edges that a commit works on without the schedule for large ones. Under the controlled scheduler two, so that
+    /// small programs have both.
+    pub few_up_to: usize,
     /// The main parts that get patches.
     pub patches: PatchSizes,
     /// As many bytes of keys are in memory before no more are kept of what was looked up: this, or less where a memory limit says so.
@@ -60,12 +63,13 @@ pub struct Thresholds {
 impl Thresholds {
     /// Sizes that the graphs of tests reach.
     pub const SMALL: Thresholds =
-        Thresholds { threads_from: 1 << 10, patches: PatchSizes::SMALL, keys_kept: u64::MAX };
+        Thresholds { threads_from: 1 << 10, few_up_to: 6, patches: PatchSizes::SMALL, keys_kept: u64::MAX };
 }
 
 impl Default for Thresholds {
     fn default() -> Thresholds {
-        Thresholds { threads_from: 1 << 13, patches: PatchSizes::default(), keys_kept: u64::MAX }
+        let few_up_to = if cfg!(feature = "shuttle") { 2 } else { 1 << 10 };
+        Thresholds { threads_from: 1 << 13, few_up_to, patches: PatchSizes::default(), keys_kept: u64::MAX }
     }
 }
 

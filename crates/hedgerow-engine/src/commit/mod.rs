@@ -10,7 +10,7 @@
 //! How it commits:
 //!
 //! * [`op`]: operations, and what each makes of an edge; [`names`]: their keys under handles; [`request`]: what comes to a commit, and what the commit comes to.
-//! * [`general`]: the phases in their order; [`single`] and [`batch`]: the same for one operation, and for many blind ones;
+//! * [`general`]: the phases in their order; [`single`], [`few`] and [`batch`]: the same for one operation, for a few blind ones, and for many;
 //!   [`schedule`] chooses.
 //! * The phases: [`plan`] (keys to vertex ids), [`validate`] (latches, and what was read), [`incident`] (edges of removed vertices),
 //!   [`effect`] (what really changes), [`encode`] (the log record), [`order`] (the ordering section).
@@ -22,6 +22,7 @@ mod batch;
 mod define;
 mod effect;
 mod encode;
+mod few;
 mod general;
 mod incident;
 pub(crate) mod items;

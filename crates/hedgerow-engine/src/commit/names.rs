@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use foldhash::quality::RandomState;
-use hedgerow_core::{KindId, VertexKey, VertexKeyRef};
+use hedgerow_core::{KindId, VertexId, VertexKey, VertexKeyRef};
 
 /// A key inside one transaction: a number that says kind and key, or the place of the key in the transaction's table.
 ///
@@ -22,6 +22,12 @@ const BITS: u32 = 48;
 impl TxnKey {
     fn special(what: u8, low: u64) -> TxnKey {
         TxnKey(SPECIAL << 56 | u64::from(what) << BITS | low)
+    }
+
+    /// The vertex that a number of the default kind is in a dense graph.
+    #[inline]
+    pub(super) fn dense_id(self) -> Option<VertexId> {
+        u32::try_from(self.0).ok().map(VertexId)
     }
 
     /// What stands below [`SPECIAL`], and the bytes below that.

@@ -217,7 +217,7 @@ pub(crate) fn commit_unpublished<'g>(
     // Edges may have properties only if the schema says so, which is asked under the latches.
     let laid;
     let change = if engine.schema.default_is_plain() {
-        plain_change(engine, op, before).map(|(kind, weight)| (kind, weight, RowRef::Empty))
+        plain_change(engine, op.kind, op.weight, before).map(|(kind, weight)| (kind, weight, RowRef::Empty))
     } else {
         let given = given();
         laid = op.lays().then(|| laid_over(before.map(|w| (w, ends.row(op, hint).to_row())), given.patch).1);
@@ -261,11 +261,16 @@ pub(crate) fn commit_unpublished<'g>(
 /// What the operation changes where edges have no properties, given the weight before: the operation on the chains of the edge,
 /// and the weight that it leaves.
 #[inline]
-fn plain_change(engine: &Engine, op: &Single, before: Option<f64>) -> Option<(EdgeOp, f64)> {
-    let after = op.kind.makes(before, || op.weight, |old| old.unwrap_or(op.weight));
+pub(super) fn plain_change(
+    engine: &Engine,
+    kind: OpKind,
+    weight: f64,
+    before: Option<f64>,
+) -> Option<(EdgeOp, f64)> {
+    let after = kind.makes(before, || weight, |old| old.unwrap_or(weight));
     let same = |old: &f64, new: &f64| same_weight(engine.config.weighted, *old, *new);
-    let kind = effective(before.as_ref(), after.as_ref(), same)?;
-    Some((kind, after.unwrap_or(0.0)))
+    let change = effective(before.as_ref(), after.as_ref(), same)?;
+    Some((change, after.unwrap_or(0.0)))
 }
 
 /// As [`plain_change`], and whether the edge has the properties of the operation afterwards; `has_row` looks up whether it has them

@@ -23,16 +23,18 @@ pub(crate) enum Way {
     Single,
     /// In the general way, which a transaction takes that makes no vertices; it reads nothing, so no snapshot keeps the id.
     General,
-    /// With another edge, as a batch.
+    /// With another edge, as a few operations.
+    Few,
+    /// With another edge that is named twice, as a batch.
     Batch,
 }
 
 impl Way {
-    const ALL: [Way; 3] = [Way::Single, Way::General, Way::Batch];
+    const ALL: [Way; 4] = [Way::Single, Way::General, Way::Few, Way::Batch];
 
     /// Each way comes under both schedulers, which take turns.
     pub(crate) fn of(seed: u64) -> Way {
-        Way::ALL[(seed / 2 % 3) as usize]
+        Way::ALL[(seed / 2 % 4) as usize]
     }
 
     fn join(self, graph: &Graph, src: VertexKeyRef<'_>) {
@@ -45,7 +47,10 @@ impl Way {
                     tx.put_edge(src, dst)
                 })
                 .map(|_| ()),
-            Way::Batch => graph.transact(100, |tx| tx.put_edges([(src, dst), (dst, dst)])).map(|_| ()),
+            Way::Few => graph.transact(100, |tx| tx.put_edges([(src, dst), (dst, dst)])).map(|_| ()),
+            Way::Batch => {
+                graph.transact(100, |tx| tx.put_edges([(src, dst), (dst, dst), (dst, dst)])).map(|_| ())
+            }
         };
         match written {
             Ok(()) => {}

@@ -24,6 +24,7 @@ pub(crate) const SCHEDULED: &[Fault] = &[
     Fault::IdsNotLookedAtAgain,
     Fault::GuessNotVerified,
     Fault::BatchKeysNotLookedAtAgain,
+    Fault::FewKeysNotLookedAtAgain,
     Fault::KindsNotCompared,
     Fault::AbsentNotLookedAtAgain,
     Fault::CompletedCommitForgotten,

@@ -26,6 +26,7 @@ mod disk_full;
 mod durability;
 mod ends;
 mod equivalence;
+mod few;
 mod files;
 mod fixtures;
 mod graph_read;

@@ -217,7 +217,7 @@ impl<'e> Resolved<'e> {
     #[inline]
     fn ends(&self, op: &TxnOp, at: usize) -> Option<(VertexId, VertexId)> {
         match self.places.get(at) {
-            None => Some((engine_id(op.src)?, engine_id(op.dst)?)),
+            None => Some((op.src.dense_id()?, op.dst.dense_id()?)),
             Some(&[src, dst]) => Some((self.names[src as usize].1?, self.names[dst as usize].1?)),
         }
     }
@@ -323,10 +323,6 @@ impl<'e> Resolved<'e> {
     pub(super) fn unlatch(&mut self) {
         self.latches.clear();
     }
-}
-
-fn engine_id(key: TxnKey) -> Option<VertexId> {
-    u32::try_from(key.0).ok().map(VertexId)
 }
 
 impl Drop for Resolved<'_> {

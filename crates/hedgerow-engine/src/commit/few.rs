@@ -1,0 +1,256 @@
+//! Transactions of a few blind operations on plain edges of the default label between vertices that exist: the steps of
+//! [`single`](super::single) for several edges at once.
+//!
+//! A [`batch`](super::batch) sorts entries, works in parts, and writes what each operation comes to where other threads find it, which pays off
+//! from some hundred operations on. Here one word for each copy of an edge is sorted, which gives the order of the latches and
+//! groups what is appended to one chain; each edge is looked up at the copy with the shorter list, while what the next ones read is
+//! loaded. Whatever is unusual (a vertex or page to be made, a chain that is not in memory, two operations that may be on one edge) goes to
+//! the batch with nothing changed.
+
+mod copies;
+
+use hedgerow_core::{Direction, InterpolationHint, LabelId, RowRef, SubgraphId, Timestamp};
+use hedgerow_mem::subgraph::LocalOp;
+use hedgerow_mem::{Ahead, EdgeOp, Latched, Merged, Ops};
+use smallvec::SmallVec;
+
+use super::encode::Encoder;
+use super::order::{draw, must_apply};
+use super::request::{Outcome, Request};
+use super::single::plain_change;
+use crate::config::Isolation;
+use crate::error::Result;
+use crate::files::log::Record;
+use crate::state::store::Engine;
+
+use copies::{Edge, EdgeCopy, INLINE, MOST, are_named, gather};
+
+/// How many edges ahead of a look what it reads is loaded.
+const EDGES_AHEAD: usize = 8;
+
+/// The effects on one chain: their range among all of the commit.
+struct ChainEffects {
+    /// The place of the latch of its subgraph.
+    latch: u16,
+    direction: Direction,
+    subgraph: SubgraphId,
+    start: u32,
+    end: u32,
+}
+
+type Latches<'e> = SmallVec<[Latched<'e>; INLINE]>;
+
+/// What the operations come to, by chain.
+struct Effects {
+    chains: SmallVec<[ChainEffects; 2 * INLINE]>,
+    ops: SmallVec<[LocalOp; 2 * INLINE]>,
+}
+
+/// Whether the transaction can go this way, as far as it says itself.
+fn suits(engine: &Engine, request: &Request<'_>) -> bool {
+    (2..=engine.thresholds.few_up_to.min(MOST)).contains(&request.ops.len())
+        && !engine.config.is_one_way()
+        && request.isolation == Isolation::Serializable
+        && request.reads.is_empty()
+        && request.ops.iter().all(|op| op.is_default_edge() && op.attributes == 0)
+}
+
+/// Commits the transaction up to and including the mark in the ring. `None` sends the caller to the batch, with nothing changed.
+pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Result<Option<Outcome>> {
+    if !suits(engine, request) {
+        return Ok(None);
+    }
+    let Some((mut edges, copies)) = gather(engine, request) else { return Ok(None) };
+    let Some(mut latches) = latch(engine, &copies, &mut edges) else { return Ok(None) };
+    // Edges may have properties only if the schema says so, which is asked under the latches.
+    if !engine.schema.default_is_plain() {
+        return Ok(None);
+    }
+    look(engine, request, &latches, &mut edges);
+    if !are_named(engine, request, &edges) {
+        return Ok(None);
+    }
+    let applied = request.ops.len() as u64;
+    let effects = effects(engine, &copies, &edges);
+    if effects.ops.is_empty() {
+        // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this moment.
+        let order = engine.clock.order();
+        engine.check_open()?;
+        return Ok(Some(Outcome { ts: order.last_drawn(), edges: 0, applied }));
+    }
+    let record = engine.durable.as_ref().map(|_| encode(engine, &edges)).transpose()?;
+    // The batch looks for room chain by chain.
+    let Ok(merges) = engine.promise_merges(|| bytes_to_merge(&latches, &effects)) else { return Ok(None) };
+    let built = prepare(engine, &mut latches, &effects);
+    drop(merges); // what they took is charged
+    let ts = draw(engine, record, |_| engine.check_open())?;
+    let whole = must_apply(engine);
+    apply(engine, latches, &effects, built, ts);
+    let edges = edges.iter().map(|edge| edge.change.map_or(0, |(op, _)| growth(op))).sum();
+    if engine.clock.complete(ts, 0, edges) {
+        engine.commits.wake(&engine.clock);
+    }
+    whole.done();
+    Ok(Some(Outcome { ts, edges, applied }))
+}
+
+/// By how much an effect changes the number of edges.
+#[inline]
+fn growth(op: EdgeOp) -> i64 {
+    match op {
+        EdgeOp::Insert => 1,
+        EdgeOp::Remove => -1,
+        EdgeOp::Update | EdgeOp::Vertex => 0,
+    }
+}
+
+/// Latches the subgraphs, ascending, and notes at which latch each end is. `None` where a page, a chain or a vertex is not there.
+fn latch<'e>(engine: &'e Engine, copies: &[EdgeCopy], edges: &mut [Edge]) -> Option<Latches<'e>> {
+    let mut latches = Latches::new();
+    let mut last = None;
+    for copy in copies {
+        let subgraph = copy.subgraph();
+        if last != Some(subgraph) {
+            let held = engine.subgraphs.get(subgraph)?.latch();
+            // Asked under the latch, where nothing is taken out of memory any more (rule E3).
+            if engine.eviction.happens() && !held.is_resident() {
+                return None;
+            }
+            latches.push(held);
+            last = Some(subgraph);
+        }
+        let at = latches.len() - 1;
+        let (place, second) = copy.place();
+        let edge = &mut edges[place];
+        let end = if second { edge.dst } else { edge.src };
+        if !latches[at].contains_vertex(end.local()) {
+            return None;
+        }
+        latches[at].prefetch_head(copy.direction(), [end.local()]);
+        edge.latches[usize::from(second)] = at as u16;
+        if edge.src == edge.dst {
+            // A loop of an undirected graph has one copy, at both ends.
+            edge.latches = [at as u16; 2];
+        }
+    }
+    Some(latches)
+}
+
+/// Looks up each edge where its list is shorter, both copies say the same, and notes what its operation changes.
+fn look(engine: &Engine, request: &Request<'_>, latches: &Latches<'_>, edges: &mut [Edge]) {
+    let second = engine.placement().second_direction();
+    let hint = InterpolationHint::over(engine.ids.bound());
+    for at in 0..edges.len() + EDGES_AHEAD {
+        if let Some(edge) = edges.get_mut(at) {
+            let ([src, dst], [of_src, of_dst]) =
+                (edge.latched(latches), [edge.src.local(), edge.dst.local()]);
+            let of_dst_degree = dst.settled_degree(second, of_dst);
+            edge.at_src = src.settled_degree(Direction::Out, of_src) <= of_dst_degree;
+            src.prefetch_edges(Direction::Out, of_src, edge.dst, edge.at_src.then_some(hint));
+            dst.prefetch_edges(second, of_dst, edge.src, (!edge.at_src).then_some(hint));
+        }
+        let Some(at) = at.checked_sub(EDGES_AHEAD) else { continue };
+        let (edge, op) = (&mut edges[at], &request.ops[at]);
+        let [src, dst] = edge.latched(latches);
+        let before = if edge.at_src {
+            src.edge(Direction::Out, edge.src.local(), edge.dst, hint)
+        } else {
+            dst.edge(second, edge.dst.local(), edge.src, hint)
+        };
+        edge.change = plain_change(engine, op.kind, op.weight, before);
+    }
+}
+
+/// The effects, grouped by chain.
+fn effects(engine: &Engine, copies: &[EdgeCopy], edges: &[Edge]) -> Effects {
+    let mut effects = Effects { chains: SmallVec::new(), ops: SmallVec::new() };
+    effects.ops.reserve(copies.len());
+    let (placement, weighted) = (engine.placement(), engine.config.weighted);
+    for chain in copies.chunk_by(|a, b| a.chain() == b.chain()) {
+        let (start, mut latch) = (effects.ops.len() as u32, 0);
+        for copy in chain {
+            let (place, second) = copy.place();
+            let edge = &edges[place];
+            let Some((op, weight)) = edge.change else { continue };
+            if second && !placement.second_changes(op, weighted) {
+                continue;
+            }
+            let (at, dst) = if second { (edge.dst, edge.src) } else { (edge.src, edge.dst) };
+            latch = edge.latches[usize::from(second)];
+            effects.ops.push(LocalOp { local: at.local(), op, dst, weight });
+        }
+        let end = effects.ops.len() as u32;
+        if end > start {
+            let (direction, subgraph) = (chain[0].direction(), chain[0].subgraph());
+            effects.chains.push(ChainEffects { latch, direction, subgraph, start, end });
+        }
+    }
+    effects
+}
+
+impl Effects {
+    #[inline]
+    fn of(&self, chain: &ChainEffects) -> Ops<'_> {
+        Ops::plain(&self.ops[chain.start as usize..chain.end as usize])
+    }
+}
+
+/// The log record; an undirected edge stands in it once.
+fn encode(engine: &Engine, edges: &[Edge]) -> Result<Record> {
+    let mut encoder = Encoder::new(engine);
+    let changed = || edges.iter().filter_map(|edge| Some(((edge.src, edge.dst), edge.change?)));
+    for (ends, _) in changed().filter(|(_, (op, _))| *op == EdgeOp::Remove) {
+        encoder.remove(LabelId::DEFAULT, ends, 0)?;
+    }
+    for (ends, (_, weight)) in changed().filter(|(_, (op, _))| *op != EdgeOp::Remove) {
+        encoder.put(LabelId::DEFAULT, ends, 0, weight, RowRef::Empty)?;
+    }
+    Ok(encoder.finish())
+}
+
+/// At most how many bytes the merges take that are due before the operations.
+#[cold]
+fn bytes_to_merge(latches: &Latches<'_>, effects: &Effects) -> usize {
+    let of = |chain: &ChainEffects| {
+        latches[usize::from(chain.latch)].bytes_to_merge(chain.direction, effects.of(chain).len())
+    };
+    effects.chains.iter().map(of).sum()
+}
+
+/// Versions that were built ahead of the timestamp: the place of the chain among the effects, and the version.
+type Built = SmallVec<[(usize, Ahead); 1]>;
+
+/// Merges that are due happen before the timestamp is drawn: who draws a later one waits for no merge.
+fn prepare(engine: &Engine, latches: &mut Latches<'_>, effects: &Effects) -> Built {
+    let (mut built, horizon) = (Built::new(), engine.horizon());
+    for (at, chain) in effects.chains.iter().enumerate() {
+        let (held, ops) = (&mut latches[usize::from(chain.latch)], effects.of(chain));
+        if !held.has_room(chain.direction, ops.len()) {
+            let pinned = |pin| engine.keep((chain.subgraph, chain.direction), pin);
+            let ahead = held.prepare(chain.direction, ops, engine.config.weighted, &horizon, pinned);
+            built.extend(ahead.map(|ahead| (at, ahead)));
+        }
+    }
+    built
+}
+
+/// Applies the effects, and releases each latch once its subgraph has all of them: another commit goes on there while this one applies the
+/// rest.
+fn apply(engine: &Engine, latches: Latches<'_>, effects: &Effects, built: Built, ts: Timestamp) {
+    let (horizon, mut built) = (engine.horizon(), built.into_iter().peekable());
+    let mut chains = effects.chains.iter().enumerate().peekable();
+    let mut merged = Merged::default();
+    for (latch, mut held) in latches.into_iter().enumerate() {
+        while let Some((at, chain)) = chains.next_if(|(_, chain)| usize::from(chain.latch) == latch) {
+            let version = built.next_if(|&(of, _)| of == at).map(|(_, version)| version);
+            let pinned = |pin| engine.keep((chain.subgraph, chain.direction), pin);
+            let (ops, weighted) = (effects.of(chain), engine.config.weighted);
+            held.apply_ahead(chain.direction, ops, version, ts, weighted, &horizon, pinned);
+        }
+        merged += held.merged();
+    }
+    engine.note_merged(LabelId::DEFAULT, merged);
+}
+
+#[cfg(all(test, not(feature = "shuttle")))]
+mod tests;
