@@ -85,11 +85,28 @@ fn show(value: f64, unit: &str) -> String {
     }
 }
 
+/// A line of JSON for each record, which is there as soon as it is written.
+pub(crate) struct JsonLines(Box<dyn Write>);
+
+impl JsonLines {
+    /// To a file, or with `-` to the standard output.
+    pub(crate) fn new(path: &Path) -> Result<JsonLines> {
+        Ok(JsonLines(match path == Path::new("-") {
+            true => Box::new(std::io::stdout()),
+            false => Box::new(File::create(path).context(path.display())?),
+        }))
+    }
+
+    pub(crate) fn write(&mut self, record: &Record) -> Result<()> {
+        writeln!(self.0, "{}", record.to_line()).and_then(|()| self.0.flush()).context("JSON output")
+    }
+}
+
 /// Where the records of one run go: a table on the standard error, lines of JSON where asked for.
 pub(crate) struct Recorder {
     suite: &'static str,
     graph: String,
-    json: Option<Box<dyn Write>>,
+    json: Option<JsonLines>,
     records: Vec<Record>,
 }
 
@@ -104,11 +121,7 @@ pub(crate) struct Metric<'a> {
 impl Recorder {
     /// Records of `suite` on `graph`; `json` is a file, or `-` for the standard output.
     pub(crate) fn new(suite: &'static str, graph: String, json: Option<&Path>) -> Result<Recorder> {
-        let json: Option<Box<dyn Write>> = match json {
-            None => None,
-            Some(path) if path == Path::new("-") => Some(Box::new(std::io::stdout())),
-            Some(path) => Some(Box::new(File::create(path).context(path.display())?)),
-        };
+        let json = json.map(JsonLines::new).transpose()?;
         eprintln!("{suite} on {graph}");
         Ok(Recorder { suite, graph, json, records: Vec::new() })
     }
@@ -153,7 +166,7 @@ impl Recorder {
         };
         eprintln!("  {}", record.row());
         if let Some(json) = &mut self.json {
-            writeln!(json, "{}", record.to_line()).and_then(|()| json.flush()).context("JSON output")?;
+            json.write(&record)?;
         }
         self.records.push(record);
         Ok(())

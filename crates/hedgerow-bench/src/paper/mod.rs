@@ -18,13 +18,10 @@ mod shown;
 #[cfg(test)]
 mod tests;
 
-use std::fs::File;
-use std::io::Write;
-use std::path::Path;
 use std::time::Instant;
 
 use crate::failure::{Context as _, Result};
-use crate::record::Record;
+use crate::record::JsonLines;
 use crate::suite::links::Rival;
 use crate::suite::{make_folder_of, with_work};
 use bench::Bench;
@@ -39,11 +36,12 @@ pub(crate) fn run(options: &PaperOptions, rivals: &[Rival]) -> Result<()> {
     let shared = options.shared();
     with_work(&shared, |work| {
         let begun = Instant::now();
+        let mut lines = options.json.as_deref().map(JsonLines::new).transpose()?;
         let bench = Bench::new(work, options.quick, rivals);
         let context = Context::new(&bench);
         let mut papers = Vec::new();
         for &paper in options.papers() {
-            let runs = run_paper(options, paper, (&bench, &context));
+            let runs = run_paper(options, paper, (&bench, &context), lines.as_mut())?;
             render::print(&runs);
             papers.push(runs);
         }
@@ -52,9 +50,6 @@ pub(crate) fn run(options: &PaperOptions, rivals: &[Rival]) -> Result<()> {
         render::print_summary(&summary);
         let report = Report { setting: Setting::of(&bench, begun), papers, failed: bench.failed() };
         eprintln!("\n{}", report.setting);
-        if let Some(path) = &options.json {
-            write_lines(&report, path)?;
-        }
         if let Some(path) = &options.report {
             make_folder_of(path)?;
             std::fs::write(path, render::page(&report, &summary)).context(path.display())?;
@@ -71,7 +66,8 @@ fn run_paper(
     options: &PaperOptions,
     paper: Paper,
     (bench, context): (&Bench<'_>, &Context<'_>),
-) -> PaperRuns {
+    mut lines: Option<&mut JsonLines>,
+) -> Result<PaperRuns> {
     let mut runs = Vec::new();
     for experiment in catalog::experiments(paper).iter().filter(|experiment| options.wants(experiment.place))
     {
@@ -83,21 +79,10 @@ fn run_paper(
             Vec::new()
         });
         records.iter_mut().for_each(|record| record.suite = place.clone());
+        // What was measured before the program is stopped stays.
+        lines.as_mut().map_or(Ok(()), |lines| records.iter().try_for_each(|record| lines.write(record)))?;
         runs.push(Run { experiment, records });
     }
     let absent = catalog::absent(paper).filter(|absent| options.wants(absent.place)).collect();
-    PaperRuns { paper, runs, absent }
-}
-
-/// Writes a line of JSON for each figure of each experiment.
-fn write_lines(report: &Report, path: &Path) -> Result<()> {
-    let mut out: Box<dyn Write> = match path == Path::new("-") {
-        true => Box::new(std::io::stdout()),
-        false => Box::new(File::create(path).context(path.display())?),
-    };
-    let runs = report.papers.iter().flat_map(|paper| &paper.runs);
-    for line in runs.flat_map(|run| &run.records).map(Record::to_line) {
-        writeln!(out, "{line}").context("JSON output")?;
-    }
-    Ok(out.flush()?)
+    Ok(PaperRuns { paper, runs, absent })
 }
