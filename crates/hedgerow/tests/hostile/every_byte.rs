@@ -28,6 +28,8 @@ const SLICES: usize = 16;
 const READS_OF_PIECE: usize = 4;
 /// The same where all bytes are damaged; then each byte of a piece is damaged before or after the opening, not both.
 const READS_OF_PIECE_OF_ALL: usize = 16;
+/// The same for the other kinds that have most bytes, where all are damaged: those of a block, or of a record, are under one checksum too.
+const READS_OF_MANY: usize = 4;
 
 /// One damaged byte.
 struct Case<'a> {
@@ -153,7 +155,8 @@ fn read_damaged(store: &Sound, snapshot: &Snapshot, case: &mut Case<'_>, seen: &
     let mut numbers = store.reads_beside(case.file, case.at as usize, &mut case.rng);
     let first = case.rng.below(numbers.len() as u64) as usize;
     numbers.rotate_left(if case.rng.eighths(4) { first } else { 0 });
-    for number in numbers.into_iter().skip(case.at as usize % case.step).step_by(case.step) {
+    let skipped = case.rng.below(case.step as u64) as usize;
+    for number in numbers.into_iter().skip(skipped).step_by(case.step) {
         let read = &store.reads[number];
         for turn in 0..TURNS {
             match read.ask(snapshot) {
@@ -188,13 +191,12 @@ fn cases<'a>(store: &'a Sound, seed: u64, every: bool) -> Vec<Case<'a>> {
                 _ if kind.is_read_later() => &[false, true],
                 _ => &[false],
             };
-            let of_piece = if every { READS_OF_PIECE_OF_ALL } else { READS_OF_PIECE };
             all.extend(ways.iter().enumerate().map(|(way, &while_open)| Case {
                 file,
                 at: *at as u64,
                 mask,
                 kind,
-                step: if kind == Kind::Piece { of_piece } else { 1 },
+                step: one_read_in(kind, every),
                 is_first: way == 0,
                 while_open,
                 rng: SplitMix64::new(rng.next_u64()),
@@ -202,6 +204,18 @@ fn cases<'a>(store: &'a Sound, seed: u64, every: bool) -> Vec<Case<'a>> {
         }
     }
     all
+}
+
+/// Of how many reads one is made for a byte.
+fn one_read_in(kind: Kind, every: bool) -> usize {
+    match kind {
+        Kind::Piece if every => READS_OF_PIECE_OF_ALL,
+        Kind::Piece => READS_OF_PIECE,
+        Kind::LogPayload | Kind::Neighbors | Kind::Keys | Kind::Properties | Kind::KeyBlock if every => {
+            READS_OF_MANY
+        }
+        _ => 1,
+    }
 }
 
 fn explore(store: &Sound, seed: u64, every: bool) -> Seen {
