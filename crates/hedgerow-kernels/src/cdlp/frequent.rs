@@ -26,7 +26,12 @@ fn majority(labels: &[u32]) -> Option<u32> {
 }
 
 fn most_frequent_sorted(labels: &mut [u32]) -> u32 {
-    labels.sort_unstable();
+    // In the first iteration labels are ids, and a list whose changes were not merged yet comes in a long run and a short one, which a stable sort merges.
+    match labels.windows(2).position(|pair| pair[0] > pair[1]) {
+        None => {}
+        Some(run) if run * 2 > labels.len() => labels.sort(),
+        Some(_) => labels.sort_unstable(),
+    }
     let (mut best, mut most) = (0, 0);
     for same in labels.chunk_by(|a, b| a == b) {
         if same.len() > most {
@@ -50,5 +55,7 @@ mod tests {
         assert_eq!(most_frequent(&mut [3, 1, 2]), Some(1));
         assert_eq!(most_frequent(&mut [4, 8, 8, 1, 8, 8, 2]), Some(8));
         assert_eq!(most_frequent(&mut [6, 6, 1, 1, 0, 3]), Some(1));
+        assert_eq!(most_frequent(&mut [2, 4, 7, 9, 4, 8]), Some(4), "a long run and a short one");
+        assert_eq!(most_frequent(&mut [2, 4, 7, 9]), Some(2), "in order");
     }
 }
