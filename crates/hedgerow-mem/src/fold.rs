@@ -8,7 +8,7 @@ use crate::arena::Arena;
 use crate::delta::Delta;
 use crate::main_part::Main;
 use crate::merge;
-use crate::op::{EdgeOp, Entries, Entry, Ops};
+use crate::op::{Entries, Entry, Ops};
 use crate::patch::Patch;
 use crate::version::Version;
 
@@ -48,12 +48,7 @@ pub(crate) fn published(
 
 /// By how many edges the first `n` entries of a delta change their number: only effective operations are logged. O(n).
 fn growth(delta: &Delta, n: usize) -> isize {
-    let of = |op| match op {
-        EdgeOp::Insert => 1,
-        EdgeOp::Remove => -1,
-        EdgeOp::Update | EdgeOp::Vertex => 0,
-    };
-    (0..n).map(|i| of(delta.source(i).1)).sum()
+    (0..n).map(|i| delta.source(i).1.growth() as isize).sum()
 }
 
 /// Folds the published part of the delta and leaves no room for more. With `relocate` the main part moves also if

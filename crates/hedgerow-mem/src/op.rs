@@ -34,6 +34,16 @@ impl EdgeOp {
             _ => EdgeOp::Vertex,
         }
     }
+
+    /// By how much it changes the number of edges of a list.
+    #[inline]
+    pub fn growth(self) -> i64 {
+        match self {
+            EdgeOp::Insert => 1,
+            EdgeOp::Remove => -1,
+            EdgeOp::Update | EdgeOp::Vertex => 0,
+        }
+    }
 }
 
 /// One entry, unpacked.

@@ -275,12 +275,7 @@ fn gather<'j>(
             };
             if placement.counts_at(direction, at, dst) {
                 part.changes += 1;
-                part.edges += match op {
-                    _ if label == LabelId::VERTICES => 0,
-                    EdgeOp::Insert => 1,
-                    EdgeOp::Remove => -1,
-                    _ => 0,
-                };
+                part.edges += if label == LabelId::VERTICES { 0 } else { op.growth() };
             }
             effects.push(LocalOp { local, op, dst, weight });
         }

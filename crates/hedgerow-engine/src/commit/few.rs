@@ -86,22 +86,12 @@ pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
     let ts = draw(engine, record, |_| engine.check_open())?;
     let whole = must_apply(engine);
     apply(engine, latches, &effects, built, ts);
-    let edges = edges.iter().map(|edge| edge.change.map_or(0, |(op, _)| growth(op))).sum();
+    let edges = edges.iter().map(|edge| edge.change.map_or(0, |(op, _)| op.growth())).sum();
     if engine.clock.complete(ts, 0, edges) {
         engine.commits.wake(&engine.clock);
     }
     whole.done();
     Ok(Some(Outcome { ts, edges, applied }))
-}
-
-/// By how much an effect changes the number of edges.
-#[inline]
-fn growth(op: EdgeOp) -> i64 {
-    match op {
-        EdgeOp::Insert => 1,
-        EdgeOp::Remove => -1,
-        EdgeOp::Update | EdgeOp::Vertex => 0,
-    }
 }
 
 /// Latches the subgraphs, ascending, and notes at which latch each end is. `None` where a page, a chain or a vertex is not there.
@@ -225,11 +215,9 @@ fn prepare(engine: &Engine, latches: &mut Latches<'_>, effects: &Effects) -> Bui
     let (mut built, horizon) = (Built::new(), engine.horizon());
     for (at, chain) in effects.chains.iter().enumerate() {
         let (held, ops) = (&mut latches[usize::from(chain.latch)], effects.of(chain));
-        if !held.has_room(chain.direction, ops.len()) {
-            let pinned = |pin| engine.keep((chain.subgraph, chain.direction), pin);
-            let ahead = held.prepare(chain.direction, ops, engine.config.weighted, &horizon, pinned);
-            built.extend(ahead.map(|ahead| (at, ahead)));
-        }
+        let pinned = |pin| engine.keep((chain.subgraph, chain.direction), pin);
+        let ahead = held.prepare(chain.direction, ops, engine.config.weighted, &horizon, pinned);
+        built.extend(ahead.map(|ahead| (at, ahead)));
     }
     built
 }

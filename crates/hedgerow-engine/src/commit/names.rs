@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use foldhash::quality::RandomState;
-use hedgerow_core::{KindId, VertexId, VertexKey, VertexKeyRef};
+use hedgerow_core::{KindId, Timestamp, VertexId, VertexKey, VertexKeyRef};
 
 /// A key inside one transaction: a number that says kind and key, or the place of the key in the transaction's table.
 ///
@@ -13,6 +13,9 @@ use hedgerow_core::{KindId, VertexId, VertexKey, VertexKeyRef};
 /// not fit: of the default kind one in 256 that are drawn by chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct TxnKey(pub(crate) u64);
+
+/// The timestamp at which commits look up what keys name: everything applied is included.
+pub(super) const NOW: Timestamp = Timestamp(u64::MAX - 1);
 
 const SPECIAL: u64 = 0xff;
 const TABLE: u8 = 0xff;

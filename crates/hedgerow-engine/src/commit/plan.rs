@@ -7,7 +7,7 @@ use hedgerow_mem::{ReadItem, SubgraphTable};
 use smallvec::SmallVec;
 
 use super::incident::for_each_incident;
-use super::names::{TxnKey, TxnKeys};
+use super::names::{NOW, TxnKey, TxnKeys};
 use super::op::{OpKind, TxnOp};
 use super::validate::{LatchKey, Latches};
 use crate::error::{ArgumentError, CommitError, Error, Result};
@@ -81,11 +81,10 @@ impl KeyBindings {
     /// Looks up what every key names now. Memory knows those bindings from then on that the commit may end: what it knows nothing of is
     /// as segments say (rules K2 and K5).
     pub(crate) fn resolve(&mut self, engine: &Engine, keys: &TxnKeys) -> Result<()> {
-        let now = Timestamp(u64::MAX - 1);
         for binding in &mut self.bindings {
             let key = keys.key(binding.key);
             binding.initial =
-                if binding.removes { engine.vertex_of(key, now) } else { engine.vertex_to_read(key, now) }?;
+                if binding.removes { engine.vertex_of(key, NOW) } else { engine.vertex_to_read(key, NOW) }?;
         }
         Ok(())
     }

@@ -18,6 +18,7 @@ use hedgerow_mem::{Attributes, EdgeOp, Latched, Merged, Ops, Subgraph};
 
 use super::effect::laid_over;
 use super::encode::Encoder;
+use super::names::NOW;
 use super::op::{Given, OpKind};
 use super::order::{draw, must_apply};
 use super::request::Outcome;
@@ -49,8 +50,7 @@ impl Single {
         dst: VertexKeyRef<'_>,
         weight: f64,
     ) -> Option<Single> {
-        let now = Timestamp(u64::MAX - 1);
-        let [src, dst] = engine.ids.lookup_all([src, dst], now, |_, _, _| ());
+        let [src, dst] = engine.ids.lookup_all([src, dst], NOW, |_, _, _| ());
         Some(Single::between(engine, kind, [src?, dst?], weight))
     }
 
@@ -242,11 +242,7 @@ pub(crate) fn commit_unpublished<'g>(
     drop(merges); // what they took is charged
     let ts = draw(engine, record, |_| engine.check_open())?;
     let whole = must_apply(engine);
-    let edges = match kind {
-        EdgeOp::Insert => 1,
-        EdgeOp::Remove => -1,
-        EdgeOp::Update | EdgeOp::Vertex => 0,
-    };
+    let edges = kind.growth();
     apply(engine, op, kind, weight, row, ts, &mut ends);
     let merged = ends.merged();
     drop(ends);

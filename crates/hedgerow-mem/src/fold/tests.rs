@@ -3,7 +3,7 @@
 use hedgerow_core::{LocalVertex, VertexId};
 
 use super::*;
-use crate::op::LocalOp;
+use crate::op::{EdgeOp, LocalOp};
 
 const PUBLISHED: Timestamp = Timestamp(1_000_000);
 

@@ -12,7 +12,8 @@ use crate::common;
 const VERTICES: u64 = 400;
 const TRANSACTIONS: u64 = 300;
 const MOST_OPERATIONS: u64 = 40;
-const UPTO: [usize; 2] = [0, 1 << 10];
+/// Every transaction as a large one, then as a few operations where that can be.
+const FEW_UP_TO: [usize; 2] = [0, 1 << 10];
 
 fn end(rng: &mut SplitMix64, config: ModelConfig) -> VertexKey {
     vertex_key(config, rng.below(VERTICES) * rng.below(VERTICES) / VERTICES)
@@ -68,7 +69,7 @@ fn agrees(config: ModelConfig, few_up_to: usize, seed: u64) {
 
 #[test]
 fn a_few_operations_leave_what_the_model_does() {
-    for (nth, few_up_to) in (0..).zip(UPTO) {
+    for (nth, few_up_to) in (0..).zip(FEW_UP_TO) {
         for config in ModelConfig::all() {
             agrees(config, few_up_to, 40 + nth);
         }

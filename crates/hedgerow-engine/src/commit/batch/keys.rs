@@ -10,7 +10,7 @@ use super::distinct::Distinct;
 use super::labels::follows_its_vertex;
 use super::parts::BatchEntry;
 use crate::commit::attributes::AttributesTable;
-use crate::commit::names::{TxnKey, TxnKeys};
+use crate::commit::names::{NOW, TxnKey, TxnKeys};
 use crate::commit::op::{OpKind, TxnOp};
 use crate::commit::request::Request;
 use crate::error::{ArgumentError, Result};
@@ -57,8 +57,6 @@ const KEYS_AT_A_TIME: usize = 1 << 11;
 const RESERVED: usize = if cfg!(feature = "shuttle") { 2 } else { 1 << 12 };
 /// Keys that are looked up together, so that their cache misses overlap: about as many as a processor has under way.
 const TOGETHER: usize = 16;
-
-const NOW: Timestamp = Timestamp(u64::MAX - 1);
 
 impl<'e> Resolved<'e> {
     /// Looks up the keys of the request; those that are absent and to be created get ids, under their latches.

@@ -1,11 +1,11 @@
 //! The edges of the operations of a transaction, and their copies in the order of chains.
 
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::{Direction, KeyKind, SubgraphId, Timestamp, VertexId, VertexKeyRef};
+use hedgerow_core::{Direction, KeyKind, SubgraphId, VertexId, VertexKeyRef};
 use hedgerow_mem::{EdgeOp, Latched, Subgraph};
 use smallvec::SmallVec;
 
-use crate::commit::names::TxnKey;
+use crate::commit::names::{NOW, TxnKey};
 use crate::commit::request::Request;
 use crate::state::store::Engine;
 
@@ -15,7 +15,6 @@ pub(super) const MOST: usize = 1 << (PLACE_BITS - 1);
 pub(super) const INLINE: usize = 32;
 /// Keys that are looked up together, so that their cache misses overlap.
 const TOGETHER: usize = 8;
-const NOW: Timestamp = Timestamp(u64::MAX - 1);
 /// Bits of the place of a copy.
 const PLACE_BITS: u32 = 11;
 /// Bits of the other end that a copy carries: what two operations on one edge have in common, and others hardly ever.

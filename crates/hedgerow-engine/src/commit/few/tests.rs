@@ -38,7 +38,7 @@ fn a_copy_is_packed_and_unpacked() {
 
 const FAR: u64 = 5 * 64 + 7;
 
-/// Vertices 0 to 9, and one on another page.
+/// Vertices 0 to 9, and one in another subgraph.
 fn graph(directed: bool) -> Graph {
     let graph = Options::new().directed(directed).keys(KeyKind::Dense).in_memory().unwrap();
     graph.transact(1, |tx| (0..10).chain([FAR]).try_for_each(|v| tx.insert_vertex(v).map(drop))).unwrap();
@@ -79,6 +79,9 @@ fn what_is_plain_goes_this_way_and_nothing_else() {
         assert_eq!(commit(&graph, &[(Put, 5, 6), (Remove, 5, 6)]), None, "twice one edge");
         assert_eq!(commit(&graph, &[(Put, 5, 6), (Put, 6, 5)]), if directed { Some(2) } else { None });
         assert_eq!(commit(&graph, &[(OpKind::InsertVertex, 1, 1), (Put, 6, 7)]), None, "a vertex");
+        assert_eq!(commit(&graph, &[(Put, 9, FAR), (Put, FAR, FAR)]), Some(2));
+        graph.settle().unwrap();
+        assert_eq!(commit(&graph, &[(Put, 0, 1), (Put, FAR, FAR)]), Some(1), "the loop is there");
         let far = VertexId(FAR as u32).subgraph();
         graph.engine.eviction.note_stored(1);
         assert_eq!(commit(&graph, &[(Put, 7, 8), (Put, 7, FAR)]), Some(2), "all is in memory");
