@@ -111,6 +111,8 @@ faults! {
     IdReusedEarly,
     /// A commit that completes while another thread publishes is forgotten.
     CompletedCommitForgotten,
+    /// A commit draws its timestamp outside of the ordering section while another one is in it.
+    DrawnDuringSection,
 
     // Kinds.
     /// An id that goes to a vertex of the default kind keeps the kind that it had.

@@ -75,9 +75,11 @@ impl Default for Subgraph {
     }
 }
 
-/// How often a latch that is held is looked at before the lock is waited for.
+/// How often a latch that is held is looked at before the lock is waited for: some ten microseconds. Who sleeps with other latches held
+/// makes all wait that need those; with five times fewer looks transactions of 16 edges by four writers were a third slower, with
+/// twice as many single edges by sixteen writers on two processors 8 %.
 #[cfg(not(feature = "model-checking"))]
-const LATCH_SPINS: u32 = 200;
+const LATCH_SPINS: u32 = 1000;
 
 impl Subgraph {
     /// An empty subgraph by itself that allocates from `memory`.

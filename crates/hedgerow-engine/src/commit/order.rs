@@ -23,6 +23,19 @@ pub(crate) fn must_apply(core: &Core) -> UnlessDone<impl Fn()> {
     UnlessDone::new(|| core.commits.fail())
 }
 
+/// Draws for a commit that asks nothing in the ordering section but whether the store is open. Without a log it need not enter it: closing
+/// is said in the section, and ends drawing outside of it.
+#[inline]
+pub(crate) fn draw_unchecked(engine: &Engine, record: Option<Record>) -> Result<Timestamp> {
+    if record.is_none() {
+        engine.check_open()?;
+        if let Some(ts) = engine.clock.draw_outside() {
+            return Ok(ts);
+        }
+    }
+    draw(engine, record, |_| engine.check_open())
+}
+
 /// The ordering section: `check` what must still hold, reserve log space, draw, append.
 pub(crate) fn draw(
     engine: &Engine,

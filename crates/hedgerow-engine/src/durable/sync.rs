@@ -52,7 +52,8 @@ impl Core {
         // The log and the lock are the parent's.
         self.check_owner_by_id()?;
         let last = {
-            let order = self.clock.order();
+            let mut order = self.clock.order();
+            order.forbid_outside();
             if self.closed.swap(true, Ordering::AcqRel) {
                 drop(order);
                 // Another call closes, or has closed: return when it is done.

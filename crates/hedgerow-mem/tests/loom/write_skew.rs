@@ -61,3 +61,27 @@ fn write_skew_is_impossible() {
         assert!(mine.is_none() || theirs.is_none(), "both committed: {mine:?} {theirs:?}");
     });
 }
+
+/// Writes the edge without a look at anything else, with a timestamp that is drawn outside of the ordering section if possible.
+fn blind(clock: &Clock, writes: &Subgraph) -> Timestamp {
+    let mut latched = writes.latch();
+    let ts = clock.draw_outside().unwrap_or_else(|| clock.order().draw());
+    let op = LocalOp { local: V, op: EdgeOp::Insert, dst: VertexId(9), weight: 0.0 };
+    latched.apply(Direction::Out, Ops::plain(&[op]), ts, false, &Nobody(clock.published()), |_| ());
+    drop(latched);
+    clock.complete(ts, 0, 0);
+    ts
+}
+
+#[test]
+fn who_validates_misses_no_earlier_commit_that_was_drawn_outside_of_the_section() {
+    loom::model(|| {
+        let clock = Arc::new(Clock::new(Timestamp(0), Counts::default(), Timestamp::INFINITY));
+        let subgraphs = Arc::new((Subgraph::default(), Subgraph::default()));
+        let (other_clock, other) = (clock.clone(), subgraphs.clone());
+        let writer = thread::spawn(move || blind(&other_clock, &other.0));
+        let mine = transaction(&clock, &subgraphs.0, &subgraphs.1, Timestamp(0));
+        let theirs = writer.join().unwrap();
+        assert!(mine.is_none_or(|mine| mine < theirs), "{mine:?} did not see {theirs:?}");
+    });
+}

@@ -38,6 +38,7 @@ const FOUND_BY: &[(Fault, Finder)] = &[
     (Fault::KindsNotCompared, Finder::Kinds(Way::Batch)),
     (Fault::AbsentNotLookedAtAgain, Finder::Programs(DENSE)),
     (Fault::CompletedCommitForgotten, Finder::Programs(DENSE)),
+    (Fault::DrawnDuringSection, Finder::Programs(DENSE)),
     (Fault::RegisteringReaderMissed, Finder::Programs(DENSE)),
     (Fault::ClosedReaderWaitedFor, Finder::Held),
     (Fault::WalkNotWaitedFor, Finder::Walks),

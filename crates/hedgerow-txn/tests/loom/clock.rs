@@ -97,3 +97,54 @@ fn counts_belong_to_their_timestamp_or_are_refused() {
         writer.join().unwrap();
     });
 }
+
+/// One draws in the section, one outside of it: each timestamp is drawn once, also where the one in the section looks at the last first.
+#[test]
+fn nobody_draws_outside_while_another_is_in_the_section() {
+    loom::model(|| {
+        let clock = clock(u64::MAX);
+        let other = clock.clone();
+        let outside = thread::spawn(move || {
+            let drawn = other.draw_outside();
+            if let Some(ts) = drawn {
+                other.complete(ts, 0, 1);
+            }
+            drawn
+        });
+        let (before, ts) = {
+            let mut order = clock.order();
+            (order.last_drawn(), order.draw())
+        };
+        assert_eq!(ts, before.next());
+        clock.complete(ts, 0, 1);
+        let drawn = outside.join().unwrap();
+        assert_ne!(drawn, Some(ts));
+        let last = ts.max(drawn.unwrap_or_default());
+        assert_eq!((clock.drawn(), clock.published()), (last, last));
+        assert_eq!(clock.counts(last), Some(Counts { vertices: 0, edges: last.0 }));
+    });
+}
+
+/// Who forbids it has seen all that was drawn outside of the section, and what their committers did before.
+#[test]
+fn nothing_is_drawn_outside_once_that_is_forbidden() {
+    loom::model(|| {
+        let clock = clock(u64::MAX);
+        let made = Arc::new(loom::sync::atomic::AtomicU64::new(0));
+        let (other, page) = (clock.clone(), made.clone());
+        let outside = thread::spawn(move || {
+            page.store(1, loom::sync::atomic::Ordering::Relaxed);
+            other.draw_outside()
+        });
+        let last = {
+            let mut order = clock.order();
+            order.forbid_outside();
+            order.last_drawn()
+        };
+        if last > Timestamp(0) {
+            assert_eq!(made.load(loom::sync::atomic::Ordering::Relaxed), 1);
+        }
+        assert_eq!(clock.draw_outside(), None);
+        assert_eq!(outside.join().unwrap().unwrap_or_default(), last);
+    });
+}

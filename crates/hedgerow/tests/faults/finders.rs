@@ -28,6 +28,7 @@ pub(crate) const SCHEDULED: &[Fault] = &[
     Fault::KindsNotCompared,
     Fault::AbsentNotLookedAtAgain,
     Fault::CompletedCommitForgotten,
+    Fault::DrawnDuringSection,
     Fault::RegisteringReaderMissed,
     Fault::ClosedReaderWaitedFor,
     Fault::WalkNotWaitedFor,
