@@ -13,6 +13,9 @@
 //! or, where that is less work, is turned into bits and intersected word by word. Where v is no hub both are short
 //! sorted lists, and intersected as such.
 //!
+//! An undirected graph without hubs, as a road network is, keeps the order of its ids, and its lists are intersected where they lie: each
+//! triangle is found at the vertex with the largest id.
+//!
 //! The ranked lists are made as `ranked` says, for [`local_clustering()`](crate::local_clustering()) too.
 //!
 //! **Cited.** T. Schank, D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*, WEA 2005, for the
@@ -32,6 +35,7 @@ use crate::error::checked_bound;
 use crate::ranked::{CHUNK_RANKS, Detail, EDGES_PER_HUB, Earlier, MOST_HUBS, Ranking, is_set, set};
 
 pub(crate) mod entry;
+mod flat;
 pub mod verify;
 
 /// Intersecting this many words of bits costs about as much as testing one bit.
@@ -55,6 +59,12 @@ pub fn triangle_count<G: Resident>(g: &G) -> Result<u64, KernelError> {
 pub fn triangle_count_until<G: Resident>(g: &G, cancel: &Cancel) -> Result<u64, KernelError> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
     hedgerow_par::run(|| {
+        if flat::is_flat(g, vertex_bound, cancel) {
+            cancel.check()?;
+            let triangles = flat::count(g, vertex_bound, cancel);
+            cancel.check()?;
+            return Ok(triangles);
+        }
         let ranking = Ranking::new(g, vertex_bound, cancel)?;
         let earlier = Earlier::new(g, &ranking, Detail::Ranks, cancel)?;
         let hubs = Hubs::new(&earlier, cancel)?;

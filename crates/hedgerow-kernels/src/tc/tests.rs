@@ -40,6 +40,30 @@ fn triangles_of_large_graphs_counted_two_ways() {
     assert_eq!(counted, verify::triangle_count(&undirected));
 }
 
+/// Where no vertex has many neighbours, lists are intersected as they are: with repetitions and loops in them, in large graphs and small.
+#[test]
+fn triangles_of_flat_graphs_are_those_of_the_slow_count() {
+    let mut rng = hedgerow_workload::rng::Rng::new(5);
+    for (vertices, edges, near) in [(40, 120, 40), (3000, 9000, 8), (3000, 16_000, 12), (3000, 15_000, 3000)]
+    {
+        let edges: Vec<(u32, u32)> = (0..edges)
+            .map(|_| {
+                let u = rng.below(vertices) as u32;
+                (u, (u + rng.below(near) as u32) % vertices as u32)
+            })
+            .collect();
+        let g = plain_graph(vertices as usize, &edges, false);
+        let expected = verify::triangle_count(&g);
+        assert!(expected > 0);
+        assert_eq!(triangle_count(&g).expect("ids fit"), expected, "{vertices} {near}");
+        let twice: Vec<(u32, u32)> = edges.iter().chain(&edges).copied().collect();
+        assert_eq!(
+            triangle_count(&plain_graph(vertices as usize, &twice, false)).expect("ids fit"),
+            expected
+        );
+    }
+}
+
 #[test]
 fn the_slow_count_can_differ() {
     let joined = plain_graph(4, &[(0, 1), (1, 2), (2, 3)], false);

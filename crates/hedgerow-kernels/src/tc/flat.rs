@@ -1,0 +1,106 @@
+//! Triangles of graphs without hubs: lists are intersected as they lie in the graph.
+//!
+//! An order by degree spares work at hubs alone. Where there are none, as in road networks, it costs a copy of half the graph, and puts far
+//! apart what lay together: vertices near each other mostly have ids near each other.
+
+use hedgerow_core::{Direction, Resident, VertexId};
+use rayon::prelude::*;
+
+use crate::cancel::{Cancel, Meter};
+use crate::par::CHUNK_VERTICES;
+
+/// Degrees of the ends of edges are at most this, in the mean over all entries of lists. So what is compared here is at most 1.5 times as
+/// many entries for each entry of a list.
+const MOST_AT_ENDS: u64 = 16;
+
+/// Whether the graph has short lists at the ends of its edges. Of directed graphs nobody asks: lists of both directions would have to be merged
+/// again and again. O(vertices).
+pub(super) fn is_flat<G: Resident>(g: &G, vertex_bound: usize, cancel: &Cancel) -> bool {
+    if g.is_directed() || g.edge_count() as u64 > MOST_AT_ENDS * vertex_bound as u64 {
+        return false;
+    }
+    let sums = |chunk: usize| {
+        if cancel.poll() {
+            return (0, 0);
+        }
+        chunk_vertices(chunk, vertex_bound).fold((0u64, 0u64), |(sum, squares), v| {
+            let degree = g.degree_estimate(v, Direction::Out) as u64;
+            (sum + degree, squares.saturating_add(degree.saturating_mul(degree)))
+        })
+    };
+    let add = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1.saturating_add(b.1));
+    let chunks = (0..vertex_bound.div_ceil(CHUNK_VERTICES)).into_par_iter();
+    let (sum, squares) = hedgerow_par::map_reduce(chunks, sums, || (0, 0), add);
+    squares <= MOST_AT_ENDS * sum
+}
+
+/// The number of triangles of an undirected graph; of no use once the flag is raised. O(Σ degree²).
+pub(super) fn count<G: Resident>(g: &G, vertex_bound: usize, cancel: &Cancel) -> u64 {
+    let chunks = vertex_bound.div_ceil(CHUNK_VERTICES);
+    cancel.begin(chunks as u64);
+    let count_chunk = |chunk: usize| {
+        let Some(mut meter) = cancel.meter() else { return 0 };
+        let mut lists = (Vec::new(), Vec::new());
+        let found = chunk_vertices(chunk, vertex_bound).map(|u| count_at(g, u, &mut lists, &mut meter)).sum();
+        cancel.step(1);
+        found
+    };
+    hedgerow_par::map_reduce((0..chunks).into_par_iter().with_max_len(1), count_chunk, || 0, |a, b| a + b)
+}
+
+fn chunk_vertices(chunk: usize, vertex_bound: usize) -> impl Iterator<Item = VertexId> {
+    let first = chunk * CHUNK_VERTICES;
+    (first as u32..(first + CHUNK_VERTICES).min(vertex_bound) as u32).map(VertexId)
+}
+
+/// The triangles whose last vertex is `u`.
+fn count_at<G: Resident>(
+    g: &G,
+    u: VertexId,
+    lists: &mut (Vec<VertexId>, Vec<VertexId>),
+    meter: &mut Meter<'_>,
+) -> u64 {
+    let own = list(g, u, &mut lists.0);
+    let mut found = 0;
+    // Lists are short: to search for the end of this part takes longer than to come to it.
+    for (i, &v) in own.iter().enumerate().skip(1).take_while(|&(_, &v)| v < u) {
+        // Of a repeated edge the first entry counts.
+        if own[i - 1] != v {
+            let other = list(g, v, &mut lists.1);
+            if !meter.spend(i + other.len()) {
+                return found;
+            }
+            found += common(&own[..i], other);
+        }
+    }
+    found
+}
+
+/// The list of `v`, gathered in `buffer` where it has corrections.
+#[inline]
+fn list<'a, G: Resident>(g: &'a G, v: VertexId, buffer: &'a mut Vec<VertexId>) -> &'a [VertexId] {
+    let neighbors = g.neighbors(v, Direction::Out);
+    match neighbors.as_slice() {
+        Some(list) => list,
+        None => {
+            buffer.clear();
+            buffer.extend(neighbors.iter());
+            buffer
+        }
+    }
+}
+
+/// How many vertices stand in both lists, repetitions aside.
+#[inline]
+fn common(mut a: &[VertexId], mut b: &[VertexId]) -> u64 {
+    let (mut found, mut last) = (0, None);
+    while let (Some(&x), Some(&y)) = (a.first(), b.first()) {
+        if x == y && last != Some(x) {
+            found += 1;
+            last = Some(x);
+        }
+        a = &a[usize::from(x <= y)..];
+        b = &b[usize::from(y <= x)..];
+    }
+    found
+}
