@@ -3,7 +3,7 @@
 use hedgerow_core::{Direction, VertexId};
 
 use crate::testing::plain_graph;
-use hedgerow_kernels::adamic_adar::adamic_adar;
+use hedgerow_kernels::adamic_adar::{adamic_adar, verify};
 use hedgerow_kernels::similarity::Compared;
 
 /// As `adamic_adar_index` of NetworkX 3 has them.
@@ -35,4 +35,26 @@ fn degrees_of_a_directed_graph() {
     let alone = plain_graph(2, &[(0, 1)], true);
     let itself = Compared::Pairs(vec![(VertexId(0), VertexId(0))]);
     assert_eq!(adamic_adar(&alone, &itself, Direction::Out).expect("live").values(), [0.0]);
+}
+
+/// Two shared neighbours of degree 4 count for as much as one of degree 2: the score is the same, whatever else is added, and the least vertex
+/// is the first.
+#[test]
+fn equal_scores_of_unequal_degrees_are_equal_numbers() {
+    // The source is 0; it shares neighbours of degrees 3, 4, 4, 5, 6 with vertex 1, of degrees 2, 3, 5, 6 with vertex 2.
+    let (mut edges, mut next) = (Vec::new(), 3);
+    for (target, degrees) in [(1, &[3, 4, 4, 5, 6][..]), (2, &[2, 3, 5, 6])] {
+        for degree in degrees {
+            let shared = next;
+            edges.extend([(shared, 0), (shared, target)]);
+            edges.extend((1..=degree - 2).map(|other| (shared, shared + other)));
+            next += degree - 1;
+        }
+    }
+    let g = plain_graph(next as usize, &edges, false);
+    let nearest = Compared::Nearest { sources: vec![VertexId(0)], k: 2 };
+    let found = adamic_adar(&g, &nearest, Direction::Out).expect("live");
+    assert_eq!(found.values()[0].to_bits(), found.values()[1].to_bits());
+    assert_eq!(found, verify::adamic_adar(&g, &nearest, Direction::Out));
+    assert_eq!(found.to(), [VertexId(1), VertexId(2)]);
 }

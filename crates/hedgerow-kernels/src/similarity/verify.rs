@@ -20,16 +20,16 @@ fn score<G: Resident>(g: &G, u: VertexId, v: VertexId, measure: Measure, directi
         return if together == 0 { 0.0 } else { shared.count() as f64 / together as f64 };
     }
     let against = if direction == Direction::Out { Direction::In } else { Direction::Out };
-    let mut degrees: Vec<usize> = shared
+    let degrees = shared
         .map(|&w| {
             let list = neighbors(g, w, against);
             list.len() + usize::from(!g.is_directed() && list.contains(&w))
         })
-        .filter(|&degree| degree > 1)
-        .collect();
-    // In an order that does not depend on names, so that equal scores are equal numbers.
-    degrees.sort_unstable();
-    degrees.into_iter().map(|degree| 1.0 / (degree as f64).ln()).sum()
+        .filter(|&degree| degree > 1);
+    // Added without a rounding: two neighbours of degree 4 count for as much as one of degree 2, and equal scores are to be equal numbers.
+    let one = (1u64 << 60) as f64;
+    let parts: u128 = degrees.map(|degree| (one / (degree as f64).ln()) as u128).sum();
+    parts as f64 / one
 }
 
 /// The scores of pairs, or the best ones of all.
