@@ -231,8 +231,13 @@ fn part<G: Resident>(
         for_each_neighbor(g, VertexId(v), &mut meter, |w, ways| {
             let rank = ranking.rank[w.index()];
             degree += u32::from(rank != r);
-            if rank < r {
-                if keeps_both { kept.push((rank, u8::from(ways == BOTH))) } else { part.ranks.push(rank) }
+            if keeps_both {
+                kept.push((rank, u8::from(ways == BOTH)));
+                kept.truncate(kept.len() - usize::from(rank >= r));
+            } else {
+                // Half of the neighbours go, which no processor foresees: all are put, and these taken back.
+                part.ranks.push(rank);
+                part.ranks.truncate(part.ranks.len() - usize::from(rank >= r));
             }
         });
         if keeps_both {
