@@ -16,7 +16,7 @@ const MOST_AT_ENDS: u64 = 16;
 /// Whether the graph has short lists at the ends of its edges. Of directed graphs nobody asks: lists of both directions would have to be merged
 /// again and again. O(vertices).
 pub(super) fn is_flat<G: Resident>(g: &G, vertex_bound: usize, cancel: &Cancel) -> bool {
-    if g.is_directed() || g.edge_count() as u64 > MOST_AT_ENDS * vertex_bound as u64 {
+    if g.is_directed() || g.edge_count() > MOST_AT_ENDS * vertex_bound as u64 {
         return false;
     }
     let sums = |chunk: usize| {
