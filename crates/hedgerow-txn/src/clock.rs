@@ -229,10 +229,11 @@ impl Clock {
     #[inline]
     fn has_room(&self, next: u64) -> bool {
         let room = &self.order.0.room;
-        next < room.load(Ordering::Relaxed) || {
+        // Acquires what whoever stored this had seen published: a slot is marked again only after its publisher has read it.
+        next < room.load(Ordering::Acquire) || {
             let now = self.published().0 + RING;
             // An earlier value that another thread stores over it only has somebody look once more.
-            room.store(now, Ordering::Relaxed);
+            room.store(now, Ordering::Release);
             next < now
         }
     }

@@ -24,7 +24,7 @@ pub(super) fn is_flat<G: Resident>(g: &G, vertex_bound: usize, cancel: &Cancel) 
             return (0, 0);
         }
         chunk_vertices(chunk, vertex_bound).fold((0u64, 0u64), |(sum, squares), v| {
-            let degree = g.degree_estimate(v, Direction::Out) as u64;
+            let degree = g.degree(v, Direction::Out) as u64;
             (sum + degree, squares.saturating_add(degree.saturating_mul(degree)))
         })
     };
@@ -62,6 +62,9 @@ fn count_at<G: Resident>(
 ) -> u64 {
     let own = list(g, u, &mut lists.0);
     let mut found = 0;
+    if !meter.spend(own.len()) {
+        return found;
+    }
     // Lists are short: to search for the end of this part takes longer than to come to it.
     for (i, &v) in own.iter().enumerate().skip(1).take_while(|&(_, &v)| v < u) {
         // Of a repeated edge the first entry counts.
