@@ -235,7 +235,7 @@ fn part<G: Resident>(
                 kept.push((rank, u8::from(ways == BOTH)));
                 kept.truncate(kept.len() - usize::from(rank >= r));
             } else {
-                // Half of the neighbours go, which no processor foresees: all are put, and these taken back.
+                // Half of the neighbours are ranked later, and no processor foresees which: each is pushed, and these are dropped again.
                 part.ranks.push(rank);
                 part.ranks.truncate(part.ranks.len() - usize::from(rank >= r));
             }

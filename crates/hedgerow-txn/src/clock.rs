@@ -145,7 +145,7 @@ impl Drop for OrderGuard<'_> {
 }
 
 impl Clock {
-    /// The bytes of the clock and its rings: the same from the beginning to the end.
+    /// The bytes of the clock and its ring: the same from the beginning to the end.
     pub fn bytes(&self) -> usize {
         size_of::<Clock>() + size_of_val(&*self.ring)
     }
@@ -229,7 +229,7 @@ impl Clock {
     #[inline]
     fn has_room(&self, next: u64) -> bool {
         let room = &self.order.0.room;
-        // Acquires what whoever stored this had seen published: a slot is marked again only after its publisher has read it.
+        // Acquires what the thread that stored this had seen published: a slot is marked again only after its publisher has read it.
         next < room.load(Ordering::Acquire) || {
             let now = self.published().0 + RING;
             // An earlier value that another thread stores over it only has somebody look once more.

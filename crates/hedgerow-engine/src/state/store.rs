@@ -142,10 +142,21 @@ fn worker(core: &Weak<Core>, duty: Duty, run: fn(&Weak<Core>)) -> Worker {
     Worker::new(duty, Arc::new(move || run(&core)))
 }
 
+/// The clock of a store that opens.
+fn clock_of(parts: &EngineParts, durability: Durability) -> Clock {
+    let has_log = parts.durable.is_some();
+    let waits = has_log && durability == Durability::Sync;
+    let gate = if waits { parts.last } else { Timestamp::INFINITY };
+    let clock = Clock::new(parts.last, parts.counts, gate);
+    if has_log {
+        // The log has records in the order of timestamps.
+        clock.order().forbid_outside();
+    }
+    clock
+}
+
 impl Engine {
     pub(crate) fn new(options: &Options, parts: EngineParts, threads: Threads) -> Arc<Engine> {
-        let waits = parts.durable.is_some() && options.durability == Durability::Sync;
-        let gate = if waits { parts.last } else { Timestamp::INFINITY };
         // Under the model checkers threads are theirs to make.
         let settles = options.background_settling && !options.read_only && !cfg!(feature = "model-checking");
         let checkpoints = parts.durable.is_some() && !options.read_only && !cfg!(feature = "model-checking");
@@ -159,7 +170,7 @@ impl Engine {
             config: parts.config,
             isolation: options.isolation,
             durability: options.durability,
-            clock: Arc::new(Clock::new(parts.last, parts.counts, gate)),
+            clock: Arc::new(clock_of(&parts, options.durability)),
             readers: ReaderRegistry::default(),
             commits: Arc::default(),
             subgraphs: parts.subgraphs,

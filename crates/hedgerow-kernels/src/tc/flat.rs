@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use crate::cancel::{Cancel, Meter};
 use crate::par::CHUNK_VERTICES;
 
-/// Degrees of the ends of edges are at most this, in the mean over all entries of lists. So what is compared here is at most 1.5 times as
-/// many entries for each entry of a list.
+/// Degrees of the ends of edges are at most this, in the mean over all entries of lists. So at most 24 entries are compared for each
+/// entry of a list: half of its own list, and the list at its other end.
 const MOST_AT_ENDS: u64 = 16;
 
 /// Whether the graph has short lists at the ends of its edges. Of directed graphs nobody asks: lists of both directions would have to be merged

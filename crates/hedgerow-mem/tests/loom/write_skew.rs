@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId};
 use hedgerow_mem::Ops;
 use hedgerow_mem::subgraph::LocalOp;
-use hedgerow_mem::{EdgeOp, Horizon, Pin, ReadItem, Subgraph};
+use hedgerow_mem::{EdgeOp, Horizon, Latched, Pin, ReadItem, Subgraph};
 use hedgerow_txn::{Clock, Counts};
 use loom::thread;
 
@@ -25,6 +25,14 @@ impl Horizon for Nobody {
     }
 }
 
+/// Inserts the edge, releases the latch and completes the commit.
+fn apply(clock: &Clock, mut latched: Latched<'_>, ts: Timestamp) {
+    let op = LocalOp { local: V, op: EdgeOp::Insert, dst: VertexId(9), weight: 0.0 };
+    latched.apply(Direction::Out, Ops::plain(&[op]), ts, false, &Nobody(clock.published()), |_| ());
+    drop(latched);
+    clock.complete(ts, 0, 0);
+}
+
 /// Reads the edge in `reads` at `start`, writes it in `writes` if absent there: the phases of a commit.
 fn transaction(clock: &Clock, reads: &Subgraph, writes: &Subgraph, start: Timestamp) -> Option<Timestamp> {
     let absent = reads
@@ -32,7 +40,7 @@ fn transaction(clock: &Clock, reads: &Subgraph, writes: &Subgraph, start: Timest
         .unwrap()
         .unwrap_or(true);
     assert!(absent, "nothing is written before the start");
-    let mut latched = writes.latch();
+    let latched = writes.latch();
     let ts = {
         let mut order = clock.order();
         let other = reads.try_latch()?;
@@ -42,10 +50,7 @@ fn transaction(clock: &Clock, reads: &Subgraph, writes: &Subgraph, start: Timest
         drop(other);
         order.draw()
     };
-    let op = LocalOp { local: V, op: EdgeOp::Insert, dst: VertexId(9), weight: 0.0 };
-    latched.apply(Direction::Out, Ops::plain(&[op]), ts, false, &Nobody(clock.published()), |_| ());
-    drop(latched);
-    clock.complete(ts, 0, 0);
+    apply(clock, latched, ts);
     Some(ts)
 }
 
@@ -64,17 +69,14 @@ fn write_skew_is_impossible() {
 
 /// Writes the edge without a look at anything else, with a timestamp that is drawn outside of the ordering section if possible.
 fn blind(clock: &Clock, writes: &Subgraph) -> Timestamp {
-    let mut latched = writes.latch();
+    let latched = writes.latch();
     let ts = clock.draw_outside().unwrap_or_else(|| clock.order().draw());
-    let op = LocalOp { local: V, op: EdgeOp::Insert, dst: VertexId(9), weight: 0.0 };
-    latched.apply(Direction::Out, Ops::plain(&[op]), ts, false, &Nobody(clock.published()), |_| ());
-    drop(latched);
-    clock.complete(ts, 0, 0);
+    apply(clock, latched, ts);
     ts
 }
 
 #[test]
-fn who_validates_misses_no_earlier_commit_that_was_drawn_outside_of_the_section() {
+fn a_transaction_does_not_miss_an_earlier_commit_that_drew_outside_of_the_section() {
     loom::model(|| {
         let clock = Arc::new(Clock::new(Timestamp(0), Counts::default(), Timestamp::INFINITY));
         let subgraphs = Arc::new((Subgraph::default(), Subgraph::default()));

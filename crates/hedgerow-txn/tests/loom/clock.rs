@@ -98,7 +98,7 @@ fn counts_belong_to_their_timestamp_or_are_refused() {
     });
 }
 
-/// One draws in the section, one outside of it: each timestamp is drawn once, also where the one in the section looks at the last first.
+/// One thread draws in the section, another outside of it: each timestamp is drawn once, and between two steps of the section nobody draws.
 #[test]
 fn nobody_draws_outside_while_another_is_in_the_section() {
     loom::model(|| {
@@ -125,7 +125,7 @@ fn nobody_draws_outside_while_another_is_in_the_section() {
     });
 }
 
-/// Who forbids it has seen all that was drawn outside of the section, and what their committers did before.
+/// The thread that forbids it sees the last timestamp that was drawn outside, and what its committer did before.
 #[test]
 fn nothing_is_drawn_outside_once_that_is_forbidden() {
     loom::model(|| {
