@@ -40,7 +40,7 @@ pub use predicate::{Comparison, PropertyTest};
 pub use property::{PropertyId, PropertyType, Value, ValueRef};
 pub use row::{Cells, Row};
 pub use row_ref::RowRef;
-pub use search::{InterpolationHint, lower_bound_near};
+pub use search::{InterpolationHint, lower_bound_near, lower_bound_soon};
 pub use time::Timestamp;
 pub use view::{
     Block, ByVertex, Direction, Neighbors, Resident, Topology, WeightedNeighbors, WeightedTopology,

@@ -7,6 +7,8 @@ use crate::simd;
 const SHORT: usize = 64;
 /// Vertices in a cache line.
 const LINE: usize = 16;
+/// Elements of which [`lower_bound_soon`] looks at all.
+const SOON: usize = 128;
 
 /// Where in a sorted list of vertices one is likely to stand: where it stood if all were spread evenly over the ids there
 /// are. It holds for graphs without local structure, which have the lists that are too long for caches; where it does not
@@ -92,6 +94,19 @@ pub fn lower_bound_near(list: &[VertexId], likely: usize, dst: VertexId) -> usiz
     low + list[low..high].partition_point(|&x| x < dst)
 }
 
+/// The number of elements of `list`, which ascends, that are less than `dst`, which likely stands among the first [`SOON`]: these are
+/// compared many at a time, the others by halving. O(log length).
+#[inline]
+pub fn lower_bound_soon(list: &[VertexId], dst: VertexId) -> usize {
+    match list.split_at_checked(SOON) {
+        Some((soon, rest)) if soon.last().is_some_and(|&x| x < dst) => {
+            SOON + rest.partition_point(|&x| x < dst)
+        }
+        Some((soon, _)) => simd::count_below(soon, dst),
+        None => simd::count_below(list, dst),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,6 +158,18 @@ mod tests {
                             "length {len}, {dst:?}, {likely}"
                         );
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_search_from_the_beginning_ends_where_a_scan_does() {
+        for len in [0, 1, 15, 16, 17, 127, 128, 129, 130, 300] {
+            for list in lists(len, 1000) {
+                for dst in (0..1003).chain([u32::MAX]).map(VertexId) {
+                    let expected = list.iter().filter(|&&x| x < dst).count();
+                    assert_eq!(lower_bound_soon(&list, dst), expected, "length {len}, {dst:?}");
                 }
             }
         }

@@ -109,16 +109,11 @@ fn sum_of_lanes(lanes: [i8; LANES]) -> isize {
 /// who reads these elements anyway.
 #[inline]
 pub fn count_below(list: &[VertexId], bound: VertexId) -> usize {
-    let mut before = 0;
     let (steps, rest) = list.as_chunks::<LANES>();
-    for step in steps {
-        let below: u32 = step.iter().map(|&v| u32::from(v < bound)).sum();
-        before += below as usize;
-        if below < LANES as u32 {
-            return before;
-        }
-    }
-    before + rest.iter().filter(|&&v| v < bound).count()
+    let whole = steps.iter().take_while(|step| step[LANES - 1] < bound).count();
+    let step = steps.get(whole).map_or(rest, |step| &step[..]);
+    // All at once: no branch to guess.
+    whole * LANES + step.iter().map(|&v| usize::from(v < bound)).sum::<usize>()
 }
 
 /// The bits of the bytes of `chunk` whose low six bits equal those of `needle`.

@@ -16,6 +16,7 @@
 //! per vector load.
 #![allow(unsafe_code)]
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use hedgerow_core::faults::{self, PlantedFault};
@@ -317,6 +318,25 @@ impl Delta {
     pub(crate) fn growth_of(&self, n: usize, local: LocalVertex) -> isize {
         let [inserts, removals] = [EdgeOp::Insert, EdgeOp::Remove].map(|op| tag(local, op));
         self.storage.with_tags(n, |tags| simd::count_difference(tags, inserts, removals))
+    }
+
+    /// As [`growth_of`](Self::growth_of), of all lists.
+    pub(crate) fn growth(&self, n: usize) -> isize {
+        let growth = |entry: Entry| match entry.op {
+            EdgeOp::Insert => 1,
+            EdgeOp::Remove => -1,
+            EdgeOp::Update | EdgeOp::Vertex => 0,
+        };
+        self.entries(n).map(growth).sum()
+    }
+
+    /// How many of these entries remove an edge. O(entries), without a branch that depends on one.
+    #[inline]
+    pub(crate) fn removals(&self, entries: Range<usize>) -> usize {
+        let is_removal = |tag: &u8| usize::from(tag >> 6 == EdgeOp::Remove as u8);
+        self.storage.with_tags(entries.end, |tags| {
+            tags.get(entries.start..).unwrap_or(&[]).iter().map(is_removal).sum()
+        })
     }
 
     /// Whether edges have weights.

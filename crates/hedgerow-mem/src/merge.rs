@@ -5,6 +5,7 @@ use hedgerow_core::{LocalVertex, RowRef, SUBGRAPH_VERTICES, VertexId};
 use smallvec::SmallVec;
 
 use crate::arena::Arena;
+use crate::change::Change;
 use crate::main_part::Main;
 use crate::op::{EdgeOp, Entries};
 use crate::patch::{self, Patch};
@@ -33,6 +34,20 @@ pub(crate) fn apply(main: &Main, n: usize, entries: &impl Entries, weighted: boo
 pub(crate) fn lists(main: &Main, n: usize, entries: &impl Entries, weighted: bool, arena: &Arena) -> Main {
     let lookup = EntryLookup { entries, kinds: Kinds { ranks: false, rows: false }, weighted };
     merged(main, n, lookup, |len| Output::lists(arena, main, len, weighted))
+}
+
+/// As [`lists`], with sorted changes in place of entries, of which the lists have `len` edges then.
+pub(crate) fn changed_lists(
+    main: &Main,
+    changes: &[Change<'_>],
+    len: usize,
+    present: u64,
+    weighted: bool,
+    arena: &Arena,
+) -> Main {
+    let mut out = Output::lists(arena, main, len, weighted);
+    changes.iter().for_each(|change| out.put(change.local, change.dst, change.rank, change.state));
+    out.finish(present)
 }
 
 /// `main` with the first `n` entries applied, written to what `output` makes for so many edges.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::Ordering;
 use hedgerow_core::{InterpolationHint, LocalVertex, Timestamp, VertexId};
 
@@ -106,9 +107,17 @@ impl Version {
         changes
     }
 
-    /// Neighbours and weights with the first `n` entries of the delta applied: for views. Of a version without patch and ranks.
+    /// Neighbours and weights with patch and the first `n` entries of the delta applied: for views. Of a version without ranks.
     pub(crate) fn lists(&self, n: usize, arena: &Arena) -> Main {
-        merge::lists(&self.main, n, &self.delta, self.main.weights.is_some(), arena)
+        let weighted = self.main.weights.is_some();
+        let Some(patch) = self.patch.as_deref().filter(|_| !faults::is_on(PlantedFault::PatchForgotten))
+        else {
+            return merge::lists(&self.main, n, &self.delta, weighted, arena);
+        };
+        let (added, removed) = patch.all_sizes();
+        let len = (self.main.edges().len() + added - removed).saturating_add_signed(self.delta.growth(n));
+        let changes = self.changes(n, None, |_| true);
+        merge::changed_lists(&self.main, &changes, len, self.at_delta(n).present(), weighted, arena)
     }
 
     /// What stands for this version with the first `n` entries of its delta folded in, but without their effect on timestamps:

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::{InterpolationHint, VertexId};
+use crate::{InterpolationHint, VertexId, lower_bound_soon};
 
 #[cfg(test)]
 mod tests;
@@ -97,8 +97,7 @@ impl<'a> Neighbors<'a> {
     #[cold]
     fn run_to_removed(self) -> (&'a [VertexId], Neighbors<'a>) {
         let Some((&first, removed)) = self.removed.split_first() else { return (&[], self) };
-        let end = self.main.partition_point(|&v| v < first);
-        let (run, main) = self.main.split_at(end);
+        let (run, main) = self.main.split_at(lower_bound_soon(self.main, first));
         let main = main.get(1..).unwrap_or(&[]);
         (run, Neighbors { main, removed, added: self.added })
     }
@@ -141,11 +140,16 @@ impl<'a> Neighbors<'a> {
     /// As [`contains`](Self::contains), where it is known how ids are spread: quicker in long lists.
     #[inline]
     pub fn contains_near(&self, v: VertexId, hint: InterpolationHint) -> bool {
-        let in_main = || match self.removed.is_empty() {
-            true => hint.find(self.main, v).is_some(),
-            false => occurrences(self.main, v) > occurrences(self.removed, v),
-        };
-        in_main() || hint.find(self.added, v).is_some()
+        let in_main = hint.find(self.main, v).is_some_and(|at| !self.is_removed(v, at));
+        in_main || hint.find(self.added, v).is_some()
+    }
+
+    /// Whether all edges to `v` are taken away, of which the first stands at `at` in the main list.
+    #[inline]
+    pub(super) fn is_removed(&self, v: VertexId, at: usize) -> bool {
+        let from = self.removed.partition_point(|&x| x < v);
+        self.removed.get(from) == Some(&v)
+            && repetitions(&self.main[at..], v) <= repetitions(&self.removed[from..], v)
     }
 
     /// Starts loading what [`contains_near`](Self::contains_near) reads first.
@@ -180,10 +184,9 @@ impl<'a> Neighbors<'a> {
     }
 }
 
-/// How often `v` stands in a sorted list.
-fn occurrences(list: &[VertexId], v: VertexId) -> usize {
-    let from = list.partition_point(|&x| x < v);
-    list[from..].partition_point(|&x| x == v)
+/// How often `v` stands at the beginning of a sorted list.
+fn repetitions(list: &[VertexId], v: VertexId) -> usize {
+    list.iter().take_while(|&&x| x == v).count()
 }
 
 impl<'a> IntoIterator for Neighbors<'a> {

@@ -1,7 +1,7 @@
 //! Graphs whose edges have weights.
 
 use super::{Direction, Neighbors, Topology};
-use crate::VertexId;
+use crate::{InterpolationHint, VertexId, lower_bound_soon};
 
 /// A [`Topology`] that also tells the weights of its edges.
 ///
@@ -74,13 +74,11 @@ impl<'a> WeightedNeighbors<'a> {
 
     /// The weight of the edge to `v`, if there is one; of parallel edges, of any. O(log degree).
     pub fn weight_of(&self, v: VertexId) -> Option<f64> {
-        if !self.neighbors.contains(v) {
-            return None;
-        }
-        if let Ok(at) = self.neighbors.added.binary_search(&v) {
+        let Neighbors { main, added, .. } = self.neighbors;
+        if let Ok(at) = added.binary_search(&v) {
             return Some(self.added.get(at).copied().unwrap_or(1.0));
         }
-        let at = self.neighbors.main.binary_search(&v).ok()?;
+        let at = InterpolationHint::UNKNOWN.find(main, v).filter(|&at| !self.neighbors.is_removed(v, at))?;
         let position = at as u32 + self.first;
         let new = self.updated.binary_search_by_key(&position, |&(position, _)| position);
         let new = new.ok().map(|i| self.updated[i].1);
@@ -138,7 +136,8 @@ impl<'a> WeightedNeighbors<'a> {
     #[cold]
     fn run_to_correction(self) -> (&'a [VertexId], &'a [f64], WeightedNeighbors<'a>) {
         let list = self.neighbors.main;
-        let removed = self.neighbors.removed.first().map_or(list.len(), |r| list.partition_point(|v| v < r));
+        let removed = self.neighbors.removed.first();
+        let removed = removed.map_or(list.len(), |&removed| lower_bound_soon(list, removed));
         let updated = self.updated.first().map_or(list.len(), |u| (u.0 - self.first) as usize);
         let mut rest = self;
         let at = removed.min(updated);

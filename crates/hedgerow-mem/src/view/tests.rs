@@ -216,7 +216,7 @@ fn a_refresh_reads_what_changed_and_shares_the_rest() {
 fn corrections_are_right_however_many_there_are() {
     let mut world = World::with_patches(false, PatchSizes::default());
     // So many that no delta is a share of them that a view would copy lists for.
-    world.commit_all(&(0..9000).map(|i| (64 + i * 7 % 64, i * 3)).collect::<Vec<_>>());
+    world.commit_all(&(0..16_000).map(|i| (64 + i * 7 % 64, i * 3)).collect::<Vec<_>>());
     world.settle(1);
     let mut last = None;
     // A delta of 200 entries: kept in place or not, sorted in each way.
@@ -264,6 +264,49 @@ fn a_delta_that_is_a_large_share_is_copied_once_and_what_comes_after_it_corrects
         }
         assert_eq!(copies.len(), 1, "600 edges are copied at 19 entries, and those after them are too few");
         assert!(last.is_some_and(|view| view.kept_bytes() >= 600 * 4), "the copy is the view's");
+    }
+}
+
+#[test]
+fn a_patch_is_copied_with_the_lists_it_corrects() {
+    for weighted in [false, true] {
+        // Patches that take several deltas.
+        let mut world = World::with_patches(weighted, PatchSizes { least: 300, ..PatchSizes::SMALL });
+        for i in 0..600 {
+            world.commit(64 + i * 7 % 64, i * 3, false);
+        }
+        world.settle(1);
+        let (mut last, mut copies): (Option<Arc<View>>, _) = (None, BTreeSet::new());
+        // Edges of main part and patch go, get other weights, and come again, for longer than a delta lasts.
+        for i in 0..300 {
+            let of_main = (64 + i * 7 % 64, i * 3);
+            let (src, dst) = if i % 2 == 0 { of_main } else { (64 + i % 40 * 29 % 64, 5000 + i % 40) };
+            world.commit(src, dst, i % 3 == 0 && (i % 2 == 0 || i >= 40));
+            if i == 150 {
+                // What is not there can't go: a vertex begins to exist.
+                world.commit(64, 9999, true);
+            }
+            let (view, _) = world.refresh(last.take(), world.now());
+            world.check(&view, world.now());
+            let subgraph = world.table.get_or_create(SubgraphId(1));
+            let patched = subgraph.read(Direction::Out, world.now(), |read| read.version().patch.is_some());
+            copies.extend(view.out.chunks[0].copy(1).filter(|_| patched.unwrap() == Some(true)));
+            last = Some(Arc::new(view));
+        }
+        assert!(copies.len() > 2, "{} copies of versions with a patch", copies.len());
+    }
+}
+
+#[test]
+fn few_removals_are_copied_where_as_many_insertions_are_not() {
+    for (remove, copied) in [(false, false), (true, true)] {
+        let mut world = World::with_patches(false, PatchSizes::default());
+        world.commit_all(&(0..1000).map(|i| (64 + i % 64, i)).collect::<Vec<_>>());
+        world.settle(1);
+        (0..9).for_each(|i| world.commit(64 + i, if remove { i } else { 5000 + i }, remove));
+        let (view, _) = world.refresh(None, world.now());
+        world.check(&view, world.now());
+        assert_eq!(view.out.chunks[0].copy(1).is_some(), copied);
     }
 }
 

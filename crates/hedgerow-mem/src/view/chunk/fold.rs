@@ -1,10 +1,10 @@
-//! Copies that a view makes of lists, with a delta folded in, where the delta is a large share of them.
+//! Copies that a view makes of lists, with patch and delta folded in, where these are a large share of them.
 //!
 //! Corrections cost a kernel some nanoseconds for each vertex that has some, in each pass over the graph; a copy costs once, and a
 //! kernel reads it like a settled list. What comes after the copy is corrected, in refreshes, until that is a large share again:
 //! so a refresh sorts only entries that came since. `docs/design/views.md` gives the model.
 
-use super::folded::{Folded, is_worth_it};
+use super::folded::{Folded, Lacking};
 use super::{CHUNK_SUBGRAPHS, Chunk};
 use crate::arena::Arena;
 use crate::version::{Read, Version};
@@ -23,14 +23,13 @@ impl Chunk {
     ) -> u64 {
         let (version, n) = (read.version(), read.delta_len());
         let known = self.folded_part(i, version, n);
-        let (edges, from) = match known {
-            Some(folded) => (self.lists[i].main.len(), folded.entries),
-            None => (version.main().edges().len(), 0),
+        let (edges, lacking) = match known {
+            Some(folded) => (self.lists[i].main.len(), Lacking::since(read, folded.entries)),
+            None => (version.main().edges().len(), Lacking::in_main(read)),
         };
-        let can_fold = n > from && version.patch.is_none() && !version.is_ranked();
         match known {
-            _ if can_fold && is_worth_it(edges, n - from) => {
-                scratch.entries += n - from;
+            _ if lacking.is_worth_a_copy(edges) && !version.is_ranked() => {
+                scratch.entries += lacking.entries;
                 self.fold(i, version, n, arena)
             }
             Some(folded) => self.read_since(i, version, n, folded, scratch),

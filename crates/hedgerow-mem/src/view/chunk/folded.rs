@@ -15,10 +15,41 @@ pub(super) struct Folded {
     pub(super) present: u64,
 }
 
-/// Whether `n` entries over so many edges are worth a copy.
-#[inline]
-pub(super) fn is_worth_it(edges: usize, n: usize) -> bool {
-    edges <= n.saturating_mul(EDGES_PER_ENTRY)
+/// An entry that removes an edge counts as so many: it cuts a list in two, which each pass over the list meets, while all that is
+/// added to a list is one stretch.
+const ENTRIES_PER_REMOVAL: usize = 4;
+
+/// What lists lack of a version, which corrections or a copy are to add.
+#[derive(Clone, Copy)]
+pub(super) struct Lacking {
+    /// Entries of patch and delta.
+    pub(super) entries: usize,
+    /// Those of them that remove edges.
+    removals: usize,
+}
+
+impl Lacking {
+    /// What the main part lacks. O(delta).
+    #[inline]
+    pub(super) fn in_main(read: Read<'_>) -> Lacking {
+        let (added, removed) = read.version().patch.as_ref().map_or((0, 0), |patch| patch.all_sizes());
+        let delta = Lacking::since(read, 0);
+        Lacking { entries: delta.entries + added + removed, removals: delta.removals + removed }
+    }
+
+    /// The entries of the delta from `from` on. O(delta).
+    #[inline]
+    pub(super) fn since(read: Read<'_>, from: usize) -> Lacking {
+        let entries = read.delta_len() - from;
+        Lacking { entries, removals: read.version().delta().removals(from..read.delta_len()) }
+    }
+
+    /// Whether it is worth a copy of so many edges.
+    #[inline]
+    pub(super) fn is_worth_a_copy(self, edges: usize) -> bool {
+        let entries = self.entries + (ENTRIES_PER_REMOVAL - 1) * self.removals;
+        self.entries > 0 && edges <= entries.saturating_mul(EDGES_PER_ENTRY)
+    }
 }
 
 /// What a view that is made from scratch has to do about a subgraph.
@@ -33,14 +64,10 @@ pub struct FromScratch {
 impl FromScratch {
     /// About what is read. O(1).
     pub fn of(read: Read<'_>) -> FromScratch {
-        let (version, n) = (read.version(), read.delta_len());
+        let (version, lacking) = (read.version(), Lacking::in_main(read));
         let edges = version.main().edges().len();
-        let patched = version.patch.as_ref().map_or(0, |patch| {
-            let (added, removed) = patch.all_sizes();
-            added + removed
-        });
-        let copies = n > 0 && version.patch.is_none() && !version.is_ranked() && is_worth_it(edges, n);
-        let (copied, entries) = if copies { (edges + n, 0) } else { (0, n + patched) };
+        let copies = lacking.is_worth_a_copy(edges) && !version.is_ranked();
+        let (copied, entries) = if copies { (edges + lacking.entries, 0) } else { (0, lacking.entries) };
         FromScratch { copied, entries }
     }
 }
