@@ -3,7 +3,7 @@
 use crate::version::Read;
 
 /// A view copies so many edges for an entry of a delta, at most.
-const EDGES_PER_ENTRY: usize = 32;
+const EDGES_PER_ENTRY: usize = 64;
 
 /// What a copy holds: a version and the first entries of its delta.
 #[derive(Clone, Copy, Default)]
