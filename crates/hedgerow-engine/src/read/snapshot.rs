@@ -206,15 +206,19 @@ impl Snapshot {
     /// # Errors
     /// [`StateError::Forked`](crate::StateError::Forked) in a forked child, if the view was not made before the fork; and as of every
     /// [read](Self).
+    #[inline]
     pub fn view(&self) -> Result<&View> {
         self.kept_view().map(|view| &**view)
     }
 
     /// The view that this snapshot keeps, made now if there is none.
+    #[inline]
     pub(crate) fn kept_view(&self) -> Result<&Arc<View>> {
-        if let Some(view) = self.inner.view.get() {
-            return Ok(view);
-        }
+        self.inner.view.get().map_or_else(|| self.make_kept_view(), Ok)
+    }
+
+    #[cold]
+    fn make_kept_view(&self) -> Result<&Arc<View>> {
         self.inner.engine.check_owner()?;
         // Made outside the cell: a worker that waits for its part may run another task that asks for this view, and
         // would wait for itself. Two threads that meet here make it twice, and one is kept.
