@@ -7,7 +7,7 @@ use crate::simd;
 const SHORT: usize = 64;
 /// Vertices in a cache line.
 const LINE: usize = 16;
-/// Elements of which [`lower_bound_soon`] looks at all.
+/// [`lower_bound_soon`] compares so many elements before it halves.
 const SOON: usize = 128;
 
 /// Where in a sorted list of vertices one is likely to stand: where it stood if all were spread evenly over the ids there
@@ -98,12 +98,9 @@ pub fn lower_bound_near(list: &[VertexId], likely: usize, dst: VertexId) -> usiz
 /// compared many at a time, the others by halving. O(log length).
 #[inline]
 pub fn lower_bound_soon(list: &[VertexId], dst: VertexId) -> usize {
-    match list.split_at_checked(SOON) {
-        Some((soon, rest)) if soon.last().is_some_and(|&x| x < dst) => {
-            SOON + rest.partition_point(|&x| x < dst)
-        }
-        Some((soon, _)) => simd::count_below(soon, dst),
-        None => simd::count_below(list, dst),
+    match list.get(SOON - 1) {
+        Some(&last) if last < dst => SOON + list[SOON..].partition_point(|&x| x < dst),
+        _ => simd::count_below(list, dst),
     }
 }
 

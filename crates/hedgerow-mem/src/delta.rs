@@ -320,14 +320,9 @@ impl Delta {
         self.storage.with_tags(n, |tags| simd::count_difference(tags, inserts, removals))
     }
 
-    /// As [`growth_of`](Self::growth_of), of all lists.
+    /// As [`growth_of`](Self::growth_of), of all lists. O(n).
     pub(crate) fn growth(&self, n: usize) -> isize {
-        let growth = |entry: Entry| match entry.op {
-            EdgeOp::Insert => 1,
-            EdgeOp::Remove => -1,
-            EdgeOp::Update | EdgeOp::Vertex => 0,
-        };
-        self.entries(n).map(growth).sum()
+        (0..n).map(|i| self.source(i).1.growth() as isize).sum()
     }
 
     /// How many of these entries remove an edge. O(entries), without a branch that depends on one.

@@ -41,14 +41,9 @@ pub(crate) fn published(
     if n == 0 && carried > 0 {
         return None;
     }
-    let capacity = delta_capacity(head.main.neighbors.len().saturating_add_signed(growth(&head.delta, n)));
+    let capacity = delta_capacity(head.main.neighbors.len().saturating_add_signed(head.delta.growth(n)));
     let offset_fits = ts.0 - begin(head, n).0 <= u64::from(u32::MAX);
     (carried + count <= capacity && offset_fits).then(|| fold(head, n, capacity, Aim::Write, weighted, arena))
-}
-
-/// By how many edges the first `n` entries of a delta change their number: only effective operations are logged. O(n).
-fn growth(delta: &Delta, n: usize) -> isize {
-    (0..n).map(|i| delta.source(i).1.growth() as isize).sum()
 }
 
 /// Folds the published part of the delta and leaves no room for more. With `relocate` the main part moves also if

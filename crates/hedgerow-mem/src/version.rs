@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::Ordering;
 use hedgerow_core::{InterpolationHint, LocalVertex, Timestamp, VertexId};
 
@@ -110,8 +109,7 @@ impl Version {
     /// Neighbours and weights with patch and the first `n` entries of the delta applied: for views. Of a version without ranks.
     pub(crate) fn lists(&self, n: usize, arena: &Arena) -> Main {
         let weighted = self.main.weights.is_some();
-        let Some(patch) = self.patch.as_deref().filter(|_| !faults::is_on(PlantedFault::PatchForgotten))
-        else {
+        let Some(patch) = &self.patch else {
             return merge::lists(&self.main, n, &self.delta, weighted, arena);
         };
         let (added, removed) = patch.all_sizes();

@@ -144,7 +144,7 @@ impl<'a> Neighbors<'a> {
         in_main || hint.find(self.added, v).is_some()
     }
 
-    /// Whether all edges to `v` are taken away, of which the first stands at `at` in the main list.
+    /// Whether `removed` takes away all edges to `v`, of which the first stands at `at` in the main list. O(log degree).
     #[inline]
     pub(super) fn is_removed(&self, v: VertexId, at: usize) -> bool {
         let from = self.removed.partition_point(|&x| x < v);
@@ -184,9 +184,9 @@ impl<'a> Neighbors<'a> {
     }
 }
 
-/// How often `v` stands at the beginning of a sorted list.
+/// How often `v` stands at the beginning of a list whose other elements are greater. O(log length).
 fn repetitions(list: &[VertexId], v: VertexId) -> usize {
-    list.iter().take_while(|&&x| x == v).count()
+    list.partition_point(|&x| x == v)
 }
 
 impl<'a> IntoIterator for Neighbors<'a> {

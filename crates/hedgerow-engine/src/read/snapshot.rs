@@ -217,6 +217,7 @@ impl Snapshot {
         self.inner.view.get().map_or_else(|| self.make_kept_view(), Ok)
     }
 
+    /// Makes the view that this snapshot keeps. Out of line, so that the way to a view that is there can be inlined.
     #[cold]
     fn make_kept_view(&self) -> Result<&Arc<View>> {
         self.inner.engine.check_owner()?;

@@ -214,13 +214,13 @@ fn a_refresh_reads_what_changed_and_shares_the_rest() {
 
 #[test]
 fn corrections_are_right_however_many_there_are() {
-    let mut world = World::with_patches(false, PatchSizes::default());
-    // So many that no delta is a share of them that a view would copy lists for.
-    world.commit_all(&(0..16_000).map(|i| (64 + i * 7 % 64, i * 3)).collect::<Vec<_>>());
+    // So many that no delta is a share of them that a view would copy lists for, and none becomes a patch.
+    let mut world = World::with_patches(false, PatchSizes { from: usize::MAX, ..PatchSizes::default() });
+    world.commit_all(&(0..40_000).map(|i| (64 + i * 7 % 64, i * 3)).collect::<Vec<_>>());
     world.settle(1);
     let mut last = None;
-    // A delta of 100 entries: kept in place or not, sorted in each way.
-    for i in 0..80 {
+    // A delta of 200 entries: kept in place or not, sorted in each way.
+    for i in 0..160 {
         world.commit(64 + i * 29 % 64, 5000 + i * 11 % 97, i % 3 == 0);
         if i % 4 == 1 {
             world.commit(64 + i * 7 % 64, i * 3, true);
@@ -283,7 +283,7 @@ fn a_patch_is_copied_with_the_lists_it_corrects() {
             let (src, dst) = if i % 2 == 0 { of_main } else { (64 + i % 40 * 29 % 64, 5000 + i % 40) };
             world.commit(src, dst, i % 3 == 0 && (i % 2 == 0 || i >= 40));
             if i == 150 {
-                // What is not there can't go: a vertex begins to exist.
+                // The edge is not there, so `commit` logs a vertex in its place.
                 world.commit(64, 9999, true);
             }
             let (view, _) = world.refresh(last.take(), world.now());

@@ -2,7 +2,7 @@
 
 use crate::version::Read;
 
-/// A view copies so many edges for an entry of a delta, at most.
+/// A view copies so many edges for an entry of patch or delta, at most.
 const EDGES_PER_ENTRY: usize = 64;
 
 /// What a copy holds: a version and the first entries of its delta.
@@ -19,7 +19,7 @@ pub(super) struct Folded {
 /// added to a list is one stretch.
 const ENTRIES_PER_REMOVAL: usize = 4;
 
-/// What lists lack of a version, which corrections or a copy are to add.
+/// How many entries of a version are not in the lists of a view, which keeps them as corrections or copies the lists with them.
 #[derive(Clone, Copy)]
 pub(super) struct Lacking {
     /// Entries of patch and delta.
@@ -29,7 +29,7 @@ pub(super) struct Lacking {
 }
 
 impl Lacking {
-    /// What the main part lacks. O(delta).
+    /// The entries that the main part lacks: those of patch and delta. O(delta).
     #[inline]
     pub(super) fn in_main(read: Read<'_>) -> Lacking {
         let (added, removed) = read.version().patch.as_ref().map_or((0, 0), |patch| patch.all_sizes());
@@ -44,7 +44,7 @@ impl Lacking {
         Lacking { entries, removals: read.version().delta().removals(from..read.delta_len()) }
     }
 
-    /// Whether it is worth a copy of so many edges.
+    /// Whether the view should copy lists of so many edges rather than correct them.
     #[inline]
     pub(super) fn is_worth_a_copy(self, edges: usize) -> bool {
         let entries = self.entries + (ENTRIES_PER_REMOVAL - 1) * self.removals;
@@ -62,7 +62,7 @@ pub struct FromScratch {
 }
 
 impl FromScratch {
-    /// About what is read. O(1).
+    /// About what is read. O(delta).
     pub fn of(read: Read<'_>) -> FromScratch {
         let (version, lacking) = (read.version(), Lacking::in_main(read));
         let edges = version.main().edges().len();

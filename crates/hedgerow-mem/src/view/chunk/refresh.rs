@@ -166,7 +166,7 @@ fn find_in_group<'a>(
 }
 
 /// Reads what is stale at the timestamp `t`, which must be registered and that of [`Stale::find`]. O(delta entries), and
-/// O(64) counted references for each chunk that another view shares. Returns the number of delta entries read.
+/// O(64) counted references for each chunk that another view shares. Returns the number of entries read of deltas, and of patches that were copied.
 ///
 /// # Errors
 /// [`NotInMemory`] if a subgraph is not. None of these chunks counts as read then.

@@ -19,7 +19,7 @@ pub(in crate::view) struct Scratch {
     pub(super) build: Builder,
     /// A few corrections that were read last.
     pub(in crate::view) few: SmallPatch,
-    /// How many delta entries were read with it.
+    /// How many entries of deltas were read with it, and of patches that were copied.
     pub(in crate::view) entries: usize,
 }
 
