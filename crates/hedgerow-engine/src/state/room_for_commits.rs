@@ -62,8 +62,9 @@ impl Core {
     }
 
     /// Makes room for the `lists` that a commit is about to load into the arena, and for its `merges`, both in bytes; the commit holds nothing. Where
-    /// both are small nothing is done: each load makes room for itself. If the commit `waits`, and the limit is large enough for both, it waits for
-    /// checkpoints; else what can be evicted is.
+    /// both are small nothing is done: each load makes room for itself. If the commit `waits`, it waits for checkpoints where the limit is large
+    /// enough for both, or where commits have changed what no checkpoint holds yet: what lists take is an estimate, and may be less. Else what
+    /// can be evicted is.
     ///
     /// # Errors
     /// Those of [`check_room`](Self::check_room).
@@ -74,7 +75,7 @@ impl Core {
         if self.fits_now(limit, need) {
             return Ok(());
         }
-        if waits && need.is_within(limit) {
+        if waits && (need.is_within(limit) || self.eviction.clean() < Some(self.clock.published())) {
             return self.find_room(limit, need);
         }
         if self.has_room_without_kept(limit, need) { Ok(()) } else { Err(self.no_room(limit, bytes)) }
