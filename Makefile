@@ -6,7 +6,11 @@
 CARGO ?= cargo
 # The graph of `make bench`; figures for docs/benchmarks.md use kron:18 and kron:20.
 GRAPH ?= kron:16
-BENCH_SUITES := insert update ops analytics mixed commit recovery format
+# The engines of the suites that take any, for instance hedgerow,csr,rapidstore,teseo.
+ENGINES ?= hedgerow,csr
+SUITES_OF_ENGINES := insert update ops analytics mixed
+SUITES_OF_THE_STORE := commit recovery format vertices maintained disk
+SUITE := $(CARGO) run --release --locked -p hedgerow-bench --
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
@@ -24,10 +28,15 @@ test-deep: ## One exploring stage, or all, with new seeds: STAGE=crash SECONDS=6
 bench: ## The quick form of every suite; results in target/bench
 	$(CARGO) build --release --locked -p hedgerow-bench
 	mkdir -p target/bench
-	set -e; for suite in $(BENCH_SUITES); do \
-		$(CARGO) run --release --locked -p hedgerow-bench -- $$suite --graph $(GRAPH) --json target/bench/$$suite.jsonl; \
+	set -e; for suite in $(SUITES_OF_ENGINES); do \
+		$(SUITE) $$suite --graph $(GRAPH) --engines $(ENGINES) --json target/bench/$$suite.jsonl; \
 	done
-	$(CARGO) run --release --locked -p hedgerow-bench -- report $(BENCH_SUITES:%=target/bench/%.jsonl)
+	set -e; for suite in $(SUITES_OF_THE_STORE); do \
+		$(SUITE) $$suite --graph $(GRAPH) --json target/bench/$$suite.jsonl; \
+	done
+	: > target/bench/linkbench.jsonl # stays empty without LinkBench's files
+	$(SUITE) linkbench --json target/bench/linkbench.jsonl
+	$(SUITE) report $(patsubst %,target/bench/%.jsonl,$(SUITES_OF_ENGINES) $(SUITES_OF_THE_STORE) linkbench)
 
 bench-papers: ## The experiments of five papers over all containers; results in target/bench
 	$(CARGO) build --release --locked -p hedgerow-bench

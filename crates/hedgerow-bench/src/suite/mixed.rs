@@ -104,7 +104,7 @@ fn pairs(
 }
 
 /// How many times longer anything takes where two threads have fewer cores.
-fn share() -> f64 {
+pub(super) fn share() -> f64 {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     2.0 / cores.min(2) as f64
 }

@@ -12,7 +12,7 @@ use super::work::Work;
 use crate::failure::Result;
 use crate::record::{Metric, Recorder};
 
-const ROUNDS: usize = 5;
+pub(super) const ROUNDS: usize = 5;
 
 /// What one store gave: the first of each is of the insertion of all edges, the others of rounds.
 struct Course {

@@ -276,6 +276,17 @@ fn containers_are_measured_beside_the_store() {
         }
         assert_eq!(find(&insert, engine, "accounted_bytes_per_edge.loaded")["ratio_to"], "csr");
     }
+    let (update, mixed) = (of("update"), of("mixed"));
+    update.iter().for_each(|f| check_form(f, "update", "kron:8"));
+    mixed.iter().for_each(|f| check_form(f, "mixed", "kron:8"));
+    for engine in &ENGINES[1..] {
+        for metric in ["load.edges_per_s", "round_5.edges_per_s", "round_5.accounted_bytes_per_edge"] {
+            find(&update, engine, metric);
+        }
+        for metric in ["reader.seconds", "reader.slowdown", "writer.edges_per_s", "writer.slowdown"] {
+            find(&mixed, engine, metric);
+        }
+    }
     let (ops, analytics) = (of("ops"), of("analytics"));
     for engine in ENGINES {
         for metric in ["has_edge_hit.per_s", "scan_sequential.per_s", "two_hop.per_s"] {
@@ -284,6 +295,26 @@ fn containers_are_measured_beside_the_store() {
         for kernel in ["bfs", "pr", "sssp", "wcc", "tc", "geomean"] {
             assert_eq!(find(&analytics, engine, &format!("{kernel}.unsettled"))["ratio_to"], "csr");
         }
+    }
+}
+
+#[test]
+fn suites_of_the_store_alone_refuse_containers() {
+    let dir = tempfile::tempdir().unwrap();
+    let of_store = [
+        &["commit"][..],
+        &["recovery"],
+        &["vertices"],
+        &["maintained"],
+        &["disk"],
+        &["format"],
+        &["mixed", "--readers", "2"],
+    ];
+    for suite in of_store {
+        let output = bench(dir.path(), &[suite, &["--engines", "csr,teseo"]].concat(), None);
+        assert_eq!(output.status.code(), Some(1), "{suite:?}");
+        let message = text(&output.stderr);
+        assert!(message.contains("the store alone") && message.contains("teseo"), "{suite:?}: {message}");
     }
 }
 

@@ -14,7 +14,7 @@ const BATCHES: [usize; 2] = [1_000, 100_000];
 
 const UNIT: &str = "edges/s";
 
-fn directed(work: &Work<'_>, edges: usize) -> f64 {
+pub(super) fn directed(work: &Work<'_>, edges: usize) -> f64 {
     edges as f64 * work.per_edge
 }
 

@@ -1,21 +1,27 @@
-//! The store, a CSR and the containers of the lab by the same loops, in turns: what the suites `insert`, `ops` and `analytics` are
-//! where a container is among the engines. The store is what `hedgerow-subjects` makes of it: single edges
+//! The store, a CSR and the containers of the lab by the same loops, in turns: what the suites `insert`, `update`, `ops`, `analytics` and
+//! `mixed` are where a container is among the engines. The store is what `hedgerow-subjects` makes of it: single edges
 //! by calls of their own, reads and kernels on a snapshot with its view.
 
+mod beside;
 mod edges;
 mod insert;
 mod kernels;
 mod measured;
 mod reads;
 mod threads;
+mod update;
+
+use std::time::Duration;
 
 use hedgerow_subjects::{Engine, Subject, fixed, open};
 
 use super::analytics::sources;
+use super::mixed::share;
 use super::ops::Questions;
 use super::work::Work;
 use crate::failure::Result;
 use crate::record::Recorder;
+pub(crate) use beside::phase as beside;
 pub(crate) use edges::{edges, form};
 pub(crate) use insert::check_count;
 pub(crate) use measured::Measured;
@@ -32,6 +38,46 @@ pub(super) fn insert(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
                 Engine::Csr => insert::build(work, &mut measured)?,
                 engine => insert::all(work, &edges, engine, &mut measured)?,
             }
+        }
+    }
+    measured.record(recorder)
+}
+
+/// A fifth of the edges removed and inserted again, five rounds.
+pub(super) fn update(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
+    let edges = edges(work);
+    let mut measured = Measured::default();
+    for _ in 0..work.options.repeat() {
+        for &engine in work.options.engines.iter().filter(|engine| **engine != Engine::Csr) {
+            let subject = open(engine, form(work))?;
+            subject.insert_vertices(work.graph.vertices)?;
+            update::course(work, &edges, (engine.name(), &*subject), &mut measured)?;
+        }
+    }
+    measured.record(recorder)
+}
+
+/// How long a reader and a writer are measured, alone and beside one another, at least; of a graph with few edges so long for each.
+const PHASE: Duration = Duration::from_millis(400);
+const PHASE_OF_EDGE: Duration = Duration::from_micros(10);
+
+/// PageRank on new snapshots beside one writer, each against itself alone.
+pub(super) fn mixed(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
+    let edges = edges(work);
+    let least = PHASE.min(PHASE_OF_EDGE * edges.len().min(1 << 20) as u32);
+    let fifth = &edges[..edges.len().div_ceil(5)];
+    let subjects = subjects(work)?;
+    let mut measured = Measured::default();
+    for _ in 0..work.options.repeat() {
+        for &(name, ref subject) in &subjects {
+            let of = |readers, writers| beside(&**subject, fifth, (readers, writers), least);
+            let (alone, writer, both) = (of(1, 0)?.reader, of(0, 1)?.updates_per_s, of(1, 1)?);
+            let figures = alone.zip(both.reader).zip(writer.zip(both.updates_per_s));
+            let Some(((reader, reader_beside), (writer, writer_beside))) = figures else { continue };
+            measured.add(name, "reader.seconds", "s", 1, reader);
+            measured.add(name, "reader.slowdown", "x", 2, reader_beside / reader / share());
+            measured.add(name, "writer.edges_per_s", "edges/s", 1, writer * work.per_edge);
+            measured.add(name, "writer.slowdown", "x", 2, writer / writer_beside / share());
         }
     }
     measured.record(recorder)
