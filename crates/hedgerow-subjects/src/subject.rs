@@ -221,7 +221,9 @@ impl<S: GraphSnapshot> Reader for Opened<S> {
     }
 }
 
-/// What a read does with neighbours, so that it reads them.
+/// What a read does with neighbours, so that it reads them. One function for all engines: inlined into the code of each, where the compiler happened
+/// to place the loop made scans of one engine or another half as fast again.
+#[inline(never)]
 fn ids(run: &[VertexId]) -> u64 {
     run.iter().map(|v| u64::from(v.0)).sum()
 }
