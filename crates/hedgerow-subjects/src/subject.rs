@@ -221,8 +221,8 @@ impl<S: GraphSnapshot> Reader for Opened<S> {
     }
 }
 
-/// What a read does with neighbours, so that it reads them. One function for all engines: inlined into the code of each, where the compiler happened
-/// to place the loop made scans of one engine or another half as fast again.
+/// What a read does with neighbours, so that it reads them. One function for all engines: inlined into the code of each, the same loop ran
+/// half as fast again for one engine in one build, and for another in the next.
 #[inline(never)]
 fn ids(run: &[VertexId]) -> u64 {
     run.iter().map(|v| u64::from(v.0)).sum()

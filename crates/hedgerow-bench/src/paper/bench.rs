@@ -1,17 +1,17 @@
 //! What all measurements work on, and how they take turns.
 
 use std::cell::RefCell;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hedgerow_core::{Capability, VertexId};
 use hedgerow_lab::{Csr, CsrOptions, GraphForm};
-use hedgerow_subjects::{Edge, Engine, Share, Subject, fixed, open};
+use hedgerow_subjects::{Edge, Engine, Share, Subject, fixed};
 use hedgerow_workload::rng::Rng;
 
 use crate::failure::{Failure, Result};
 use crate::record::{Record, Recorder};
 use crate::suite::links::Rival;
-use crate::suite::{Measured, Work, edges, form};
+use crate::suite::{Measured, Work, edges, empty, form};
 
 /// An engine that a measurement left out, and why.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,9 +22,6 @@ pub(super) struct Failed {
     /// Whether it should have been able to.
     pub(super) is_fault: bool,
 }
-
-/// What is done for a while is done so long for each edge, at most.
-const WHILE_OF_EDGE: Duration = Duration::from_micros(10);
 
 /// The work, the engines, and how much of it.
 pub(super) struct Bench<'a> {
@@ -65,11 +62,6 @@ impl<'a> Bench<'a> {
         counts
     }
 
-    /// How long something is done over and over: so long, or of a graph with few edges less.
-    pub(super) fn while_of(&self, most: Duration) -> Duration {
-        most.min(WHILE_OF_EDGE * self.edges.len().min(1 << 20) as u32)
-    }
-
     /// So many edges as directed ones.
     pub(super) fn directed(&self, edges: usize) -> f64 {
         edges as f64 * self.work.per_edge
@@ -77,9 +69,7 @@ impl<'a> Bench<'a> {
 
     /// An empty engine that has the vertices.
     pub(super) fn empty(&self, engine: Engine) -> Result<Box<dyn Subject>> {
-        let subject = open(engine, self.form)?;
-        subject.insert_vertices(self.work.graph.vertices)?;
-        Ok(subject)
+        empty(self.work, engine)
     }
 
     /// The graph as a CSR, as a subject that does not change.

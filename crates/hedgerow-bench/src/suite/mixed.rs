@@ -27,8 +27,7 @@ const OPENINGS: usize = 1_000;
 /// Readings in one phase, at least.
 const READINGS: usize = 5;
 /// A phase lasts this long, at least; of a graph with few edges so long for each.
-const PHASE: Duration = Duration::from_millis(400);
-const PHASE_OF_EDGE: Duration = Duration::from_micros(10);
+pub(super) const PHASE: Duration = Duration::from_millis(400);
 
 /// What a reader does over and over.
 #[derive(Clone, Copy, PartialEq)]
@@ -175,7 +174,7 @@ fn phase(
     reader: Option<&(dyn Fn() -> Result<()> + Sync)>,
     writer: Option<&mut Writer<'_>>,
 ) -> Result<Phase> {
-    let least = PHASE.min(PHASE_OF_EDGE * work.graph.edges.len().min(1 << 20) as u32);
+    let least = work.while_of(PHASE);
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let writes = writer.map(|writer| {

@@ -33,7 +33,7 @@ pub(crate) use links::{LinkBenchOptions, records as linkbench_records, run as li
 pub(crate) use memory::{MemoryOptions, run_child as memory_child};
 pub(crate) use page::write as report;
 pub(crate) use reads::{ReadsOptions, run as reads};
-pub(crate) use side_by_side::{Measured, beside, check_count, edges, form, timed};
+pub(crate) use side_by_side::{Measured, beside, check_count, edges, empty, form, timed};
 pub(crate) use stream::{StreamOptions, run as stream};
 pub(crate) use vertices::{VertexMemoryOptions, run_child as vertex_memory_child};
 pub(crate) use work::{SuiteOptions, Work};
@@ -114,7 +114,7 @@ fn run_store(
     match options.engines.iter().find(|engine| engine.is_container()) {
         None => run(suite, options, body),
         Some(engine) => Err(format!(
-            "this measures the store alone, and {} is a container of the lab; insert, update, ops, analytics and mixed take any engine",
+            "the suite {suite} with these options measures the store alone, and {} is a container of the lab; insert, update, ops, analytics and mixed take any engine",
             engine.name()
         )
         .into()),

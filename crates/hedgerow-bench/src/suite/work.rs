@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use hedgerow_lab::Csr;
 use hedgerow_subjects::Engine;
@@ -78,11 +79,18 @@ pub(crate) struct Work<'a> {
 
 /// Reads of one kind that are timed together, at most.
 const READS: usize = 1 << 20;
+/// What is done for a while is done so long for each edge, at most.
+const WHILE_OF_EDGE: Duration = Duration::from_micros(10);
 
 impl Work<'_> {
     /// How many reads of one kind are timed together: of a graph with few edges some for each.
     pub(crate) fn reads(&self) -> usize {
         READS.min(self.graph.edges.len() * 8)
+    }
+
+    /// How long something is done over and over: so long, or of a graph with few edges less.
+    pub(crate) fn while_of(&self, most: Duration) -> Duration {
+        most.min(WHILE_OF_EDGE * self.graph.edges.len().min(1 << 20) as u32)
     }
 
     pub(crate) fn csr(&self) -> Result<Csr> {

@@ -129,8 +129,8 @@ fn two_commits_that_need_more_than_half_of_the_memory_each_are_both_made() {
     assert!(most <= LEAST_MEMORY_LIMIT, "{most} bytes");
 }
 
-/// Each commit needs more than the limit has by what is estimated of its lists, which counts them again for each checkpoint that wrote them, and less in
-/// truth; and the commit before it fills half of the limit with what only a checkpoint lets leave memory.
+/// The estimate counts lists again for each checkpoint that wrote them, so the later of these commits need more than the limit by it, and less in truth.
+/// The commit before each of them fills half of the limit with lists that cannot leave memory before a checkpoint holds them.
 #[test]
 fn a_commit_of_more_than_the_limit_by_estimate_waits_for_what_others_have_changed() {
     let graph = options().memory_limit(LEAST_MEMORY_LIMIT).open_on(store().handle()).unwrap();

@@ -1,7 +1,5 @@
 //! Readers beside writers: each reader opens snapshots and ranks their vertices, each writer removes and inserts edges of its own.
 
-use std::time::Duration;
-
 use hedgerow_core::Capability;
 use hedgerow_subjects::Subject;
 
@@ -9,9 +7,6 @@ use super::super::bench::Bench;
 use crate::failure::Result;
 use crate::record::Record;
 use crate::suite::{Measured, beside};
-
-/// How long a phase lasts, at least.
-const PHASE: Duration = Duration::from_millis(400);
 
 /// Measures them.
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
@@ -42,7 +37,7 @@ fn phase(
     measured: &mut Measured,
 ) -> Result<()> {
     let fifth = &bench.edges[..bench.edges.len() / 5];
-    let phase = beside(subject, fifth, (readers, writers), bench.while_of(PHASE))?;
+    let phase = beside(bench.work, subject, fifth, (readers, writers))?;
     let label = |who: &str| format!("{who} readers={readers} writers={writers}");
     let threads = readers + writers;
     if let Some(seconds) = phase.reader {

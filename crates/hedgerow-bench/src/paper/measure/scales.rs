@@ -41,7 +41,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
         let fixed =
             hedgerow_subjects::fixed(Csr::from_edges(graph.vertices, &graph.edges, &CsrOptions::default())?);
         let metric = format!("scan, seek included scale={scale}");
-        let (rounds, limit) = (bench.work.options.repeat(), bench.while_of(LIMIT));
+        let (rounds, limit) = (bench.work.options.repeat(), bench.work.while_of(LIMIT));
         let of_scale = bench.rounds("scales", rounds, engines.clone(), |name, engine, measured| {
             let snapshot = match engine {
                 None => fixed.snapshot()?,

@@ -63,7 +63,7 @@ impl Sets {
         let searched = ends(&edges);
         let mut rng = Rng::new(23);
         let scanned = (0..owners).map(|_| VertexId(rng.below(owners as u64) as u32)).collect();
-        let limit = bench.while_of(LIMIT);
+        let limit = bench.work.while_of(LIMIT);
         Sets { vertices, owners, length, edges, searched, scanned, limit }
     }
 

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use hedgerow_subjects::{Edge, Kernel, Share, Subject};
 
+use super::super::mixed::PHASE;
+use super::super::work::Work;
 use super::threads::timed;
 use crate::failure::Result;
 use crate::figures::median;
@@ -20,13 +22,14 @@ pub(crate) struct Phase {
     pub(crate) updates_per_s: Option<f64>,
 }
 
-/// Runs so many readers and writers for `least` or longer. The writers share `edges`, all of which are there before and after.
+/// Runs so many readers and writers for [`PHASE`] or longer, of a small graph less. The writers share `edges`, all of which are there before and after.
 pub(crate) fn phase(
+    work: &Work<'_>,
     subject: &dyn Subject,
     edges: &[Edge],
     (readers, writers): (usize, usize),
-    least: Duration,
 ) -> Result<Phase> {
+    let least = work.while_of(PHASE);
     let (reading, written) = (AtomicUsize::new(readers), AtomicUsize::new(0));
     let times = Mutex::new(Vec::new());
     let seconds = timed(readers + writers, |nth| {

@@ -2,7 +2,7 @@
 
 use hedgerow_core::VertexId;
 use hedgerow_lab::GraphForm;
-use hedgerow_subjects::{Edge, Share, Subject};
+use hedgerow_subjects::{Edge, Engine, Subject, open};
 
 use super::super::load;
 use super::super::work::Work;
@@ -20,8 +20,9 @@ pub(crate) fn edges(work: &Work<'_>) -> Vec<Edge> {
     work.distinct_edges().iter().map(|edge| (VertexId(edge.0), VertexId(edge.1), weight(edge))).collect()
 }
 
-/// Inserts the vertices, and then edge by edge.
-pub(super) fn fill(work: &Work<'_>, edges: &[Edge], subject: &dyn Subject) -> Result<()> {
+/// An engine that has the vertices of the work, and no edges.
+pub(crate) fn empty(work: &Work<'_>, engine: Engine) -> Result<Box<dyn Subject>> {
+    let subject = open(engine, form(work))?;
     subject.insert_vertices(work.graph.vertices)?;
-    subject.insert(Share::all(edges))
+    Ok(subject)
 }

@@ -1,10 +1,10 @@
 //! Ingestion into engines of any kind.
 
-use hedgerow_subjects::{Edge, Engine, Share, Subject, open};
+use hedgerow_subjects::{Edge, Engine, Share, Subject};
 use std::time::Instant;
 
 use super::super::work::Work;
-use super::edges::form;
+use super::edges::empty;
 use super::measured::Measured;
 use super::threads::timed;
 use crate::failure::Result;
@@ -33,13 +33,8 @@ pub(super) fn build(work: &Work<'_>, measured: &mut Measured) -> Result<()> {
 pub(super) fn all(work: &Work<'_>, edges: &[Edge], engine: Engine, measured: &mut Measured) -> Result<()> {
     let name = engine.name();
     let count = directed(work, edges.len());
-    let empty = || -> Result<Box<dyn Subject>> {
-        let subject = open(engine, form(work))?;
-        subject.insert_vertices(work.graph.vertices)?;
-        Ok(subject)
-    };
     for writers in 1..=work.options.threads() {
-        let subject = empty()?;
+        let subject = empty(work, engine)?;
         let seconds = timed(writers, |nth| subject.insert(Share::of(edges, nth, writers)))?;
         measured.add(name, "single.edges_per_s", UNIT, writers, count / seconds);
         // Before a snapshot is opened: that of the store keeps a view.
@@ -51,7 +46,7 @@ pub(super) fn all(work: &Work<'_>, edges: &[Edge], engine: Engine, measured: &mu
         }
     }
     for size in BATCHES {
-        let subject = empty()?;
+        let subject = empty(work, engine)?;
         let begun = Instant::now();
         edges.chunks(size).try_for_each(|batch| subject.insert_batch(batch))?;
         let rate = count / begun.elapsed().as_secs_f64();

@@ -11,9 +11,7 @@ mod reads;
 mod threads;
 mod update;
 
-use std::time::Duration;
-
-use hedgerow_subjects::{Engine, Subject, fixed, open};
+use hedgerow_subjects::{Engine, Share, Subject, fixed};
 
 use super::analytics::sources;
 use super::mixed::share;
@@ -22,7 +20,7 @@ use super::work::Work;
 use crate::failure::Result;
 use crate::record::Recorder;
 pub(crate) use beside::phase as beside;
-pub(crate) use edges::{edges, form};
+pub(crate) use edges::{edges, empty, form};
 pub(crate) use insert::check_count;
 pub(crate) use measured::Measured;
 use reads::reads;
@@ -49,28 +47,22 @@ pub(super) fn update(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let mut measured = Measured::default();
     for _ in 0..work.options.repeat() {
         for &engine in work.options.engines.iter().filter(|engine| **engine != Engine::Csr) {
-            let subject = open(engine, form(work))?;
-            subject.insert_vertices(work.graph.vertices)?;
+            let subject = empty(work, engine)?;
             update::course(work, &edges, (engine.name(), &*subject), &mut measured)?;
         }
     }
     measured.record(recorder)
 }
 
-/// How long a reader and a writer are measured, alone and beside one another, at least; of a graph with few edges so long for each.
-const PHASE: Duration = Duration::from_millis(400);
-const PHASE_OF_EDGE: Duration = Duration::from_micros(10);
-
 /// PageRank on new snapshots beside one writer, each against itself alone.
 pub(super) fn mixed(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
     let edges = edges(work);
-    let least = PHASE.min(PHASE_OF_EDGE * edges.len().min(1 << 20) as u32);
     let fifth = &edges[..edges.len().div_ceil(5)];
     let subjects = subjects(work)?;
     let mut measured = Measured::default();
     for _ in 0..work.options.repeat() {
         for &(name, ref subject) in &subjects {
-            let of = |readers, writers| beside(&**subject, fifth, (readers, writers), least);
+            let of = |readers, writers| beside(work, &**subject, fifth, (readers, writers));
             let (alone, writer, both) = (of(1, 0)?.reader, of(0, 1)?.updates_per_s, of(1, 1)?);
             let figures = alone.zip(both.reader).zip(writer.zip(both.updates_per_s));
             let Some(((reader, reader_beside), (writer, writer_beside))) = figures else { continue };
@@ -78,6 +70,7 @@ pub(super) fn mixed(work: &Work<'_>, recorder: &mut Recorder) -> Result<()> {
             measured.add(name, "reader.slowdown", "x", 2, reader_beside / reader / share());
             measured.add(name, "writer.edges_per_s", "edges/s", 1, writer * work.per_edge);
             measured.add(name, "writer.slowdown", "x", 2, writer / writer_beside / share());
+            check_count(&**subject, edges.len(), name)?;
         }
     }
     measured.record(recorder)
@@ -88,8 +81,8 @@ fn subjects(work: &Work<'_>) -> Result<Vec<(&'static str, Box<dyn Subject>)>> {
     let edges = edges(work);
     let mut subjects = Vec::new();
     for &engine in work.options.engines.iter().filter(|engine| **engine != Engine::Csr) {
-        let subject = open(engine, form(work))?;
-        edges::fill(work, &edges, &*subject)?;
+        let subject = empty(work, engine)?;
+        subject.insert(Share::all(&edges))?;
         subjects.push((engine.name(), subject));
     }
     Ok(subjects)
