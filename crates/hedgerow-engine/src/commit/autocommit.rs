@@ -30,8 +30,7 @@ pub(crate) fn edge(
     engine.check_room(1)?;
     engine.check_key(src)?;
     engine.check_key(dst)?;
-    let outcome = edge_unpublished(engine, kind, src, dst, weight, Given::none)?;
-    order::publish(engine, outcome)
+    edge_then(engine, kind, src, dst, weight, Given::none, |outcome| order::publish(engine, outcome))
 }
 
 /// As [`edge`], of a graph without weights, for keys that were checked: the edge gets one property, of which the word is a value.
@@ -46,8 +45,7 @@ pub(crate) fn edge_with_word(
     engine.check_writable()?;
     engine.check_room(1)?;
     let given = || Given::row(RowRef::Word(property, of, word));
-    let outcome = edge_unpublished(engine, kind, src, dst, 1.0, given)?;
-    order::publish(engine, outcome)
+    edge_then(engine, kind, src, dst, 1.0, given, |outcome| order::publish(engine, outcome))
 }
 
 /// As [`edge`], with properties and without waiting, for keys that were checked and an edge of the default label. `given` makes
@@ -61,17 +59,32 @@ pub(crate) fn edge_unpublished<'g>(
     weight: f64,
     given: impl Fn() -> Given<'g>,
 ) -> Result<Outcome> {
+    edge_then(engine, kind, src, dst, weight, given, Ok)
+}
+
+/// As [`edge_unpublished`], and `then` goes on with the outcome. It is called in two places: where nothing unusual happened, the outcome is
+/// still in registers, and would be read back from memory before it is written there if both ways met in one result.
+#[inline(always)]
+fn edge_then<'g>(
+    engine: &Engine,
+    kind: OpKind,
+    src: VertexKeyRef<'_>,
+    dst: VertexKeyRef<'_>,
+    weight: f64,
+    given: impl Fn() -> Given<'g>,
+    then: impl Fn(Outcome) -> Result<Outcome>,
+) -> Result<Outcome> {
     // The fault is about ids that were looked up; guesses have one of their own.
     if !faults::is_on(PlantedFault::IdsNotLookedAtAgain) {
         let Some(op) = Single::guess(engine, kind, src, dst, weight) else {
-            return edge_in_general(engine, kind, src, dst, weight, given);
+            return then(edge_in_general(engine, kind, src, dst, weight, given)?);
         };
         let named = || faults::is_on(PlantedFault::GuessNotVerified) || op.is_named(engine, src, dst);
         if let Some(outcome) = single::commit_unpublished(engine, &op, &given, named)? {
-            return Ok(outcome);
+            return then(outcome);
         }
     }
-    edge_looked_up(engine, kind, src, dst, weight, given)
+    then(edge_looked_up(engine, kind, src, dst, weight, given)?)
 }
 
 /// As [`edge_unpublished`], with the keys looked up for certain before anything else.

@@ -25,6 +25,7 @@ use super::request::Outcome;
 use crate::error::Result;
 use crate::files::log::Record;
 use crate::state::change::{effective, same_weight};
+use crate::state::ids::IdMap;
 use crate::state::placement::Placement;
 use crate::state::store::Engine;
 
@@ -69,7 +70,11 @@ impl Single {
                 engine.subgraphs.get(id.subgraph()).into_iter().for_each(Subgraph::prefetch_header);
             }
         };
-        let ends = engine.ids.guess(&[src, dst], likely)?;
+        let ends = match engine.config.keys {
+            // No array of keys: they were written just before, and are not there yet as a whole.
+            KeyKind::Dense => [IdMap::dense_id(src)?, IdMap::dense_id(dst)?],
+            KeyKind::U64 | KeyKind::Str => engine.ids.guess(&[src, dst], likely)?,
+        };
         Some(Single::between(engine, kind, ends, weight))
     }
 

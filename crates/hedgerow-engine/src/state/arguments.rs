@@ -28,12 +28,18 @@ impl Core {
     /// Whether a vertex may have the key.
     #[inline]
     fn takes_key(&self, key: VertexKeyRef<'_>) -> bool {
-        match (self.config.keys, key) {
-            (KeyKind::Dense, VertexKeyRef::U64(n)) => n <= u64::from(hedgerow_core::VertexId::MAX.0),
-            (KeyKind::U64, VertexKeyRef::U64(_)) => true,
-            (KeyKind::Str, VertexKeyRef::Str(s)) => s.len() <= hedgerow_core::key::MAX_KEY_BYTES,
-            (_, VertexKeyRef::KindU64(..) | VertexKeyRef::KindStr(..)) => self.takes_key_of_kind(key),
-            _ => false,
+        // Not together with the kind of the graph's keys: that copies the key as a whole, which was written in parts just before, so that the
+        // processor must wait for it.
+        match key {
+            VertexKeyRef::U64(n) => match self.config.keys {
+                KeyKind::Dense => n <= u64::from(hedgerow_core::VertexId::MAX.0),
+                KeyKind::U64 => true,
+                KeyKind::Str => false,
+            },
+            VertexKeyRef::Str(s) => {
+                self.config.keys == KeyKind::Str && s.len() <= hedgerow_core::key::MAX_KEY_BYTES
+            }
+            VertexKeyRef::KindU64(..) | VertexKeyRef::KindStr(..) => self.takes_key_of_kind(key),
         }
     }
 
