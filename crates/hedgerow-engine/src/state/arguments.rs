@@ -28,8 +28,8 @@ impl Core {
     /// Whether a vertex may have the key.
     #[inline]
     fn takes_key(&self, key: VertexKeyRef<'_>) -> bool {
-        // Not together with the kind of the graph's keys: that copies the key as a whole, which was written in parts just before, so that the
-        // processor must wait for it.
+        // One after the other: to match on a pair of the graph's kind and the key, the compiler copies the key whole, and the processor waits
+        // until the parts that the caller wrote just before have left its store buffer.
         match key {
             VertexKeyRef::U64(n) => match self.config.keys {
                 KeyKind::Dense => n <= u64::from(hedgerow_core::VertexId::MAX.0),
