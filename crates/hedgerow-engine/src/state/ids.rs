@@ -137,22 +137,15 @@ impl IdMap {
     }
 
     /// The vertices that keys probably name now, not looked at yet: who uses them asks with latches held whether they
-    /// [carry](Self::carries) the keys. `None` if that is not to be said at a glance. `likely` hears each as soon as it is known; of a
-    /// dense graph nothing.
+    /// [carry](Self::carries) the keys. `None` if that is not to be said at a glance, and in a dense graph, of which nothing is to be
+    /// guessed. `likely` hears each as soon as it is known.
     #[inline]
     pub(crate) fn guess<const N: usize>(
         &self,
         keys: &[VertexKeyRef<'_>; N],
         likely: impl FnMut(Moment, usize, VertexId),
     ) -> Option<[VertexId; N]> {
-        if let Some(table) = &self.keys {
-            return table.guess(keys, likely);
-        }
-        let mut ids = [VertexId(0); N];
-        for (id, &key) in ids.iter_mut().zip(keys) {
-            *id = IdMap::dense_id(key)?;
-        }
-        Some(ids)
+        self.keys.as_ref()?.guess(keys, likely)
     }
 
     /// When `key` was last bound or unbound; zero if never.
