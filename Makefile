@@ -1,7 +1,7 @@
 # Every command of the project. The work itself is in `xtask` and in `hedgerow-bench`.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-deep bench bench-papers rivals lint python clean
+.PHONY: help demo test test-deep bench bench-papers rivals lint python platforms lab-check lab-test clean
 
 CARGO ?= cargo
 # The graph of `make bench`; figures for docs/benchmarks.md use kron:18 and kron:20.
@@ -10,23 +10,31 @@ GRAPH ?= kron:16
 ENGINES ?= hedgerow,csr
 SUITES_OF_ENGINES := insert update ops analytics mixed
 SUITES_OF_THE_STORE := commit recovery format vertices maintained disk
-SUITE := $(CARGO) run --release --locked -p hedgerow-bench --
+BENCH := $(CARGO) run --release --locked --manifest-path lab/Cargo.toml -p hedgerow-bench
+SUITE := $(BENCH) --
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
 
 demo: ## The whole main job in one program; with DATA=PATH on a real event stream
-	$(CARGO) build --release --locked -p hedgerow-bench
-	$(CARGO) run --release --locked -p hedgerow-bench -- demo $(if $(DATA),--data '$(DATA)')
+	$(CARGO) run --release --locked -p hedgerow-demo -- $(if $(DATA),--data '$(DATA)')
 
-test: ## Every check and test; with STAGE='a b' only those stages
-	$(CARGO) xtask test $(STAGE)
+test: ## Every check and test, whatever fails; with STAGE='a b' only those stages; FAIL_FAST=1 stops at the first failure
+	$(CARGO) xtask test $(STAGE) $(if $(FAIL_FAST),--fail-fast)
 
 test-deep: ## One exploring stage, or all, with new seeds: STAGE=crash SECONDS=600
 	$(CARGO) xtask test-deep $(if $(STAGE),--stage $(STAGE)) $(if $(SECONDS),--seconds $(SECONDS))
 
+platforms: ## Check the product for Linux on arm64, Linux with musl, and macOS on arm64
+	$(CARGO) xtask test platforms
+
+lab-check: ## Check that the lab compiles: research containers, benchmarks, engines of others
+	$(CARGO) xtask test lab-check
+
+lab-test: ## Test the lab
+	$(CARGO) xtask test lab
+
 bench: ## The quick form of every suite; results in target/bench
-	$(CARGO) build --release --locked -p hedgerow-bench
 	mkdir -p target/bench
 	set -e; for suite in $(SUITES_OF_ENGINES); do \
 		$(SUITE) $$suite --graph $(GRAPH) --engines $(ENGINES) --json target/bench/$$suite.jsonl; \
@@ -39,9 +47,8 @@ bench: ## The quick form of every suite; results in target/bench
 	$(SUITE) report $(patsubst %,target/bench/%.jsonl,$(SUITES_OF_ENGINES) $(SUITES_OF_THE_STORE) linkbench)
 
 bench-papers: ## The experiments of five papers over all containers; results in target/bench
-	$(CARGO) build --release --locked -p hedgerow-bench
 	mkdir -p target/bench
-	$(CARGO) run --release --locked -p hedgerow-bench -- paper --which all --quick --json target/bench/papers.jsonl --report target/bench/papers.html
+	$(BENCH) --features forms -- paper --which all --quick --json target/bench/papers.jsonl --report target/bench/papers.html
 
 # RocksDB's binding is made with libclang. The package index has one that needs no installation, without the headers of a compiler:
 # those of the C compiler serve.
@@ -50,7 +57,7 @@ rivals: ## Build and test LMDB, redb and RocksDB under the benchmarks; RocksDB c
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check libclang
 	LIBCLANG_PATH=$$(.venv/bin/python -c 'import clang, pathlib; print(pathlib.Path(clang.__file__).parent / "native")') \
 		BINDGEN_EXTRA_CLANG_ARGS="-I$$($(CC) -print-file-name=include)" \
-		$(CARGO) test --release --locked -p hedgerow-rivals --features rocksdb
+		$(CARGO) test --release --locked --manifest-path lab/Cargo.toml -p hedgerow-rivals --features rocksdb
 
 lint: ## Format check, tidy and clippy
 	$(CARGO) xtask ci
@@ -58,7 +65,7 @@ lint: ## Format check, tidy and clippy
 python: ## Build the Python package, optimised, into .venv
 	$(CARGO) xtask python
 
-clean: ## Remove what was built: target/, .venv and Python's caches
-	rm -rf target .venv .hypothesis python/.pytest_cache
+clean: ## Remove what was built: target/, lab/target/, .venv and Python's caches
+	rm -rf target lab/target .venv .hypothesis python/.pytest_cache
 	find python -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -f python/src/hedgerow/_native*.so

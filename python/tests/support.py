@@ -12,6 +12,18 @@ import zstandard
 
 ROOT = Path(__file__).resolve().parents[2]
 
+# Seconds. Who waits longer waits for something that does not come. What comes at all comes within a second or two; beside
+# programs that take every processor it may take tens of times as long. Only a test that fails takes it.
+FOR_EVER = 180.0
+
+
+def wait_until(what: str, reached: Callable[[], bool]) -> None:
+    """Waits until `reached` says so."""
+    deadline = time.monotonic() + FOR_EVER
+    while not reached():
+        assert time.monotonic() < deadline, f"{what} does not come"
+        time.sleep(0.001)
+
 
 def data(name: str) -> Path:
     """A path in the folder of data sets, which HEDGEROW_DATA names.
@@ -54,7 +66,7 @@ def in_child(body: Callable[[], None]) -> int:
         except BaseException:
             traceback.print_exc()
             os._exit(1)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + FOR_EVER
     while time.monotonic() < deadline:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:

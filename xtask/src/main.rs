@@ -14,7 +14,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   tidy                                 check arrows, cycles, unsafe, summaries, sizes, words and links
   tidy --modules CRATE                 list the arrows between the modules of a crate
   ci                                   format check, tidy, clippy
-  test [STAGE ...]                     the stages of `make test`, all or the named ones
+  test [--fail-fast] [STAGE ...]       the stages of `make test`, all or the named ones
   test-deep [--stage S] [--seconds N]  the exploring stages, for N seconds each (default 600)
   python                               build the Python package optimised into .venv";
 

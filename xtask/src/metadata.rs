@@ -66,6 +66,22 @@ impl Workspace {
     }
 }
 
+/// The workspaces of the repository, below its root: the product, and the lab.
+const WORKSPACES: [&str; 2] = ["", "lab"];
+
+/// Returns the packages and arrows of all workspaces below `root` that have a manifest.
+pub(crate) fn load_all(root: &Path) -> Result<Workspace, String> {
+    let mut all = Workspace::default();
+    for folder in WORKSPACES.map(|folder| root.join(folder)) {
+        if folder.join("Cargo.toml").is_file() {
+            let Workspace { packages, arrows } = load(&folder)?;
+            all.packages.extend(packages);
+            all.arrows.extend(arrows);
+        }
+    }
+    Ok(all)
+}
+
 /// Asks cargo for the workspace at `root`. Resolves nothing, so it needs no network.
 pub(crate) fn load(root: &Path) -> Result<Workspace, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -85,12 +101,12 @@ fn parse(json: &Value) -> Workspace {
     let default_members = strings(&json["workspace_default_members"]);
     let mut workspace = Workspace::default();
     let packages: Vec<&Value> = json["packages"].as_array().into_iter().flatten().collect();
-    let names: Vec<String> = packages.iter().map(|p| text(&p["name"])).collect();
     for package in packages {
         let from = text(&package["name"]);
         for dependency in package["dependencies"].as_array().into_iter().flatten() {
             let to = text(&dependency["name"]);
-            if !dependency["path"].is_null() && names.contains(&to) {
+            // A path leads to a package of this repository, maybe to one of another workspace.
+            if !dependency["path"].is_null() {
                 let kind = if dependency["kind"] == "dev" { Kind::Dev } else { Kind::Normal };
                 workspace.arrows.push(Arrow { from: from.clone(), to, kind });
             }

@@ -3,9 +3,10 @@
 //! A kernel is generic over graphs, so each program that calls one compiles it for the type of its graph, and one that calls kernels by
 //! their names compiles all of them. This crate does so once, for both forms in which a store gives its edges: all in memory ([`View`]), or
 //! by the page ([`TieredView`]). The command line, Python, the benchmarks and the tests of the store call these functions, which are not generic.
+//! Users reach them as `hedgerow::kernels`, by the feature `kernels` of the facade.
 //!
 //! ```
-//! use hedgerow::{EdgeSelection, Graph};
+//! use hedgerow_engine::{EdgeSelection, Graph};
 //! use hedgerow_kernels::{Cancel, registry};
 //!
 //! let graph = Graph::in_memory()?;
@@ -18,7 +19,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
-use hedgerow::{EdgeSelection, Error, KernelView, Snapshot, TieredView, View};
+use hedgerow_engine::{EdgeSelection, Error, KernelView, Snapshot, TieredView, View};
 use hedgerow_kernels::registry::{Arguments, Kernel, Outcome};
 use hedgerow_kernels::{Cancel, KernelError};
 
@@ -31,7 +32,7 @@ pub fn view(
     snapshot: &Snapshot,
     kernel: &Kernel,
     selection: &EdgeSelection<'_>,
-) -> hedgerow::Result<KernelView> {
+) -> hedgerow_engine::Result<KernelView> {
     match kernel.needs_resident {
         true => snapshot.view_selected(selection).map(KernelView::Resident),
         false => snapshot.kernel_view(selection),

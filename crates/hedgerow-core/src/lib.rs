@@ -4,6 +4,13 @@
 //! `unsafe` is confined to [`fork`], [`simd`] and the locks of [`sync`].
 #![deny(unsafe_code)]
 
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!(
+    "Hedgerow needs a target of 64 bits: it maps regions of memory that fewer bits cannot address"
+);
+#[cfg(not(target_endian = "little"))]
+compile_error!("Hedgerow needs a little-endian target: its files and columns are read as they lie in memory");
+
 pub mod account;
 pub mod assemble;
 pub mod changes;

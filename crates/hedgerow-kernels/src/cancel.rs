@@ -19,7 +19,7 @@ use crate::progress::{Progress, Steps};
 /// ```
 /// use hedgerow_kernels::{Cancel, KernelError, PageRankConfig, pagerank_until};
 ///
-/// let graph = hedgerow_lab::Csr::from_edges(3, &[(0, 1), (1, 2)], &Default::default()).unwrap();
+/// let graph = hedgerow_workload::Csr::from_edges(3, &[(0, 1), (1, 2)], &Default::default()).unwrap();
 /// let cancel = Cancel::new();
 /// let other = cancel.clone();
 /// // Would take days.

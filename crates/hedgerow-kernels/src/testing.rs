@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each of the two test programs uses a part")]
 
 use hedgerow_core::{Topology, VertexId};
-use hedgerow_lab::{Csr, CsrOptions, Duplicates};
 use hedgerow_workload::rng::Rng;
+use hedgerow_workload::{Csr, CsrOptions, Duplicates};
 use hedgerow_workload::{GraphSpec, LoadedGraph};
 
 /// A random graph; `loops` keeps self-loops, `hole_share` of the ids are not live.

@@ -9,13 +9,22 @@
 //! 3. else in a pool that this process keeps for the store;
 //! 4. else, where no thread can be started, on the calling thread, as a plain loop.
 //!
+//! **Elements are chunks.** Each loop of rayon is about ten functions, compiled for each type of elements and each closure, and a kernel
+//! has many. So the loops here put their elements into a list and share out its places, in one parallel loop that is compiled once, and
+//! call `f` through a pointer. An element is to be worth some hundred nanoseconds, as a chunk of a list is. Loops over numbers are in
+//! [`fine`].
+//!
 //! The number of threads is that of the pool; of those that this crate starts it is `RAYON_NUM_THREADS`, or the number of
 //! processors.
 #![forbid(unsafe_code)]
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
 use rayon::iter::plumbing::{Producer, ProducerCallback};
 use rayon::prelude::*;
 
+pub mod fine;
 mod job;
 mod place;
 #[cfg(test)]
@@ -27,119 +36,141 @@ pub use place::{refuse_threads, run, spawn, threads};
 
 /// Calls `f` with each element. Blocks until all calls are done.
 pub fn for_each<I: IndexedParallelIterator>(elements: I, f: impl Fn(I::Item) + Send + Sync) {
-    match place() {
-        Place::Here => elements.for_each(f),
-        Place::Own(pool) => pool.install(|| elements.for_each(f)),
-        Place::Alone => elements.with_producer(OneByOne(|element| {
-            f(element);
-            true
-        })),
-    }
+    for_each_of(list(elements), &f);
 }
 
-/// What `f` makes of each element, in their order.
+fn for_each_of<E: Send>(elements: Vec<E>, f: &(dyn Fn(E) + Sync)) {
+    let Some(place) = place().shared(elements.len()) else { return elements.into_iter().for_each(f) };
+    let slots = slots(elements);
+    place.each(slots.len(), &|at| slots[at].take().into_iter().for_each(f));
+}
+
+/// Returns the results of `f` for all elements, in their order.
 pub fn map<I: IndexedParallelIterator, T: Send>(
     elements: I,
     f: impl Fn(I::Item) -> T + Send + Sync,
 ) -> Vec<T> {
-    match place() {
-        Place::Here => elements.map(f).collect(),
-        Place::Own(pool) => pool.install(|| elements.map(f).collect()),
-        Place::Alone => {
-            let mut made = Vec::with_capacity(elements.len());
-            elements.with_producer(OneByOne(|element| {
-                made.push(f(element));
-                true
-            }));
-            made
-        }
-    }
+    map_of(list(elements), &f)
 }
 
-/// What `f` makes of the elements, joined by `join`, which must not depend on the order; `none` of no elements.
+fn map_of<E: Send, T: Send>(elements: Vec<E>, f: &(dyn Fn(E) -> T + Sync)) -> Vec<T> {
+    let Some(place) = place().shared(elements.len()) else { return elements.into_iter().map(f).collect() };
+    let slots = slots(elements);
+    let made: Vec<Slot<T>> = slots.iter().map(|_| Slot::default()).collect();
+    place.each(slots.len(), &|at| slots[at].take().into_iter().for_each(|element| made[at].put(f(element))));
+    made.into_iter().filter_map(Slot::into_inner).collect()
+}
+
+/// Joins the results of `f` for all elements by `join`, in their order; `none` of no elements.
 pub fn map_reduce<I: IndexedParallelIterator, T: Send>(
     elements: I,
     f: impl Fn(I::Item) -> T + Send + Sync,
-    none: impl Fn() -> T + Send + Sync,
-    join: impl Fn(T, T) -> T + Send + Sync,
+    none: impl Fn() -> T,
+    join: impl Fn(T, T) -> T,
 ) -> T {
-    match place() {
-        Place::Here => elements.map(f).reduce(none, join),
-        Place::Own(pool) => pool.install(|| elements.map(f).reduce(none, join)),
-        Place::Alone => {
-            let mut sum = Some(none());
-            elements.with_producer(OneByOne(|element| {
-                sum = sum.take().map(|sum| join(sum, f(element)));
-                true
-            }));
-            sum.unwrap_or_else(none)
-        }
-    }
+    map_of(list(elements), &f).into_iter().reduce(join).unwrap_or_else(none)
 }
 
-/// Folds runs of elements that follow each other, each run from `none`; returns what the runs came to, in order.
+/// Folds runs of elements that follow each other, each run from `none`; returns the results of the runs, in order.
 pub fn fold<I: IndexedParallelIterator, T: Send>(
     elements: I,
     none: impl Fn() -> T + Send + Sync,
     f: impl Fn(T, I::Item) -> T + Send + Sync,
 ) -> Vec<T> {
-    match place() {
-        Place::Here => elements.fold(none, f).collect(),
-        Place::Own(pool) => pool.install(|| elements.fold(none, f).collect()),
-        Place::Alone => {
-            let mut run = Some(none());
-            elements.with_producer(OneByOne(|element| {
-                run = run.take().map(|run| f(run, element));
-                true
-            }));
-            run.into_iter().collect()
-        }
-    }
+    let mut rest = list(elements).into_iter();
+    let length = rest.len().div_ceil(RUNS_OF_A_THREAD * threads()).max(1);
+    let runs: Vec<Vec<I::Item>> = std::iter::from_fn(|| {
+        let run: Vec<I::Item> = rest.by_ref().take(length).collect();
+        (!run.is_empty()).then_some(run)
+    })
+    .collect();
+    map_of(runs, &|run| run.into_iter().fold(none(), &f))
 }
+
+/// Runs of a [`fold`] for each thread: enough that one with much work leaves no other thread idle for long.
+const RUNS_OF_A_THREAD: usize = 8;
 
 /// Calls `f` with each element until a call fails; of several failures one is returned.
 ///
 /// # Errors
-/// What a call of `f` returned.
+/// The error that a call of `f` returned.
 pub fn try_for_each<I: IndexedParallelIterator, E: Send>(
     elements: I,
     f: impl Fn(I::Item) -> Result<(), E> + Send + Sync,
 ) -> Result<(), E> {
-    match place() {
-        Place::Here => elements.try_for_each(f),
-        Place::Own(pool) => pool.install(|| elements.try_for_each(f)),
-        Place::Alone => {
-            let mut all = Ok(());
-            elements.with_producer(OneByOne(|element| {
-                all = f(element);
-                all.is_ok()
-            }));
-            all
+    try_for_each_of(list(elements), &f)
+}
+
+fn try_for_each_of<E: Send, X: Send>(
+    elements: Vec<E>,
+    f: &(dyn Fn(E) -> Result<(), X> + Sync),
+) -> Result<(), X> {
+    let Some(place) = place().shared(elements.len()) else { return elements.into_iter().try_for_each(f) };
+    let (slots, has_failed, failure) = (slots(elements), AtomicBool::new(false), Slot::default());
+    place.each(slots.len(), &|at| {
+        if !has_failed.load(Ordering::Relaxed)
+            && let Some(Err(error)) = slots[at].take().map(f)
+        {
+            has_failed.store(true, Ordering::Relaxed);
+            failure.put(error);
         }
-    }
+    });
+    failure.into_inner().map_or(Ok(()), Err)
 }
 
 /// Sorts; equal elements may change places.
 pub fn sort_unstable<T: Ord + Send>(elements: &mut [T]) {
     match place() {
-        Place::Here => elements.par_sort_unstable(),
-        Place::Own(pool) => pool.install(|| elements.par_sort_unstable()),
         Place::Alone => elements.sort_unstable(),
+        place => place.within(|| elements.par_sort_unstable()),
     }
 }
 
-/// Takes the elements of a parallel iterator as a plain loop does, until its function returns `false`. No pool is
-/// touched.
-struct OneByOne<F>(F);
+/// The elements of a parallel iterator, in a list. Touches no pool.
+fn list<I: IndexedParallelIterator>(elements: I) -> Vec<I::Item> {
+    let mut all = Vec::with_capacity(elements.len());
+    one_by_one(elements, &mut |element| all.push(element));
+    all
+}
 
-impl<T, F: FnMut(T) -> bool> ProducerCallback<T> for OneByOne<F> {
-    type Output = ();
+/// Calls `f` with the elements of a parallel iterator as a plain loop does. Touches no pool.
+fn one_by_one<I: IndexedParallelIterator>(elements: I, f: &mut dyn FnMut(I::Item)) {
+    struct OneByOne<'a, T>(&'a mut dyn FnMut(T));
 
-    fn callback<P: Producer<Item = T>>(mut self, elements: P) {
-        for element in elements.into_iter() {
-            if !(self.0)(element) {
-                return;
-            }
+    impl<T> ProducerCallback<T> for OneByOne<'_, T> {
+        type Output = ();
+
+        fn callback<P: Producer<Item = T>>(self, elements: P) {
+            elements.into_iter().for_each(self.0);
         }
     }
+
+    elements.with_producer(OneByOne(f));
+}
+
+/// A place for a value that one thread puts and one thread takes.
+struct Slot<T>(Mutex<Option<T>>);
+
+impl<T> Default for Slot<T> {
+    fn default() -> Slot<T> {
+        Slot(Mutex::new(None))
+    }
+}
+
+impl<T> Slot<T> {
+    fn take(&self) -> Option<T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn put(&self, value: T) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+    }
+
+    fn into_inner(self) -> Option<T> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn slots<E>(elements: Vec<E>) -> Vec<Slot<E>> {
+    elements.into_iter().map(|element| Slot(Mutex::new(Some(element)))).collect()
 }

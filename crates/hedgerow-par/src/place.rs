@@ -7,7 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError, mpsc};
 use std::time::Duration;
 
 use hedgerow_core::fork;
+use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// The most jobs into which a loop is cut for each thread: enough for a balance, while making them costs nothing beside the work.
+const JOBS_OF_A_THREAD: usize = 128;
 
 /// Where a call runs.
 pub(crate) enum Place {
@@ -62,15 +66,47 @@ pub fn refuse_threads(refused: bool) {
     REFUSED.store(refused, Ordering::Relaxed);
 }
 
+impl Place {
+    /// The place, if `count` elements are worth sharing out there.
+    pub(crate) fn shared(self, count: usize) -> Option<Place> {
+        (count > 1 && !matches!(self, Place::Alone)).then_some(self)
+    }
+
+    /// Calls `f` with each number below `count`. A job that another thread may take has one number, or more where there are very many.
+    pub(crate) fn each(self, count: usize, f: &(dyn Fn(usize) + Sync)) {
+        let together = count.div_ceil(JOBS_OF_A_THREAD * threads()).max(1);
+        self.within(|| (0..count).into_par_iter().with_max_len(together).for_each(f));
+    }
+
+    /// Runs `f` where a parallel call may be made: in the pool of the process, or on this thread. Never alone.
+    pub(crate) fn within<R: Send>(self, f: impl FnOnce() -> R + Send) -> R {
+        called(f, |f| match self {
+            Place::Own(pool) => pool.install(f),
+            Place::Here | Place::Alone => f(),
+        })
+    }
+}
+
+/// Has `caller` call `f` once, through a pointer: so `f` is compiled once, in however many places `caller` calls it.
+fn called<R: Send>(f: impl FnOnce() -> R + Send, caller: impl FnOnce(&mut (dyn FnMut() + Send))) -> R {
+    let (mut f, mut result) = (Some(f), None);
+    caller(&mut || result = f.take().map(|f| f()));
+    result.unwrap_or_else(|| unreachable!("the function was called"))
+}
+
 /// Runs `f` on a thread of the pool that parallel calls use, so that each of them starts from a worker: passing a job in from
 /// outside costs a lock and two wake-ups. On the calling thread where there is no pool. Blocks until `f` returns.
 pub fn run<R: Send>(f: impl FnOnce() -> R + Send) -> R {
+    called(f, run_here)
+}
+
+fn run_here(f: &mut (dyn FnMut() + Send)) {
     match place() {
         Place::Here => rayon::scope(|_| f()),
         Place::Own(pool) => pool.install(f),
         Place::Alone => {
             let _until_the_end = StayAlone(ALONE.replace(true));
-            f()
+            f();
         }
     }
 }

@@ -8,7 +8,8 @@ use rayon::prelude::*;
 
 use super::place::Place;
 use super::{
-    fold, for_each, map, map_reduce, refuse_threads, run, sort_unstable, spawn, start, threads, try_for_each,
+    fine, fold, for_each, map, map_reduce, refuse_threads, run, sort_unstable, spawn, start, threads,
+    try_for_each,
 };
 
 /// [`refuse_threads`] is for the whole process: one test at a time.
@@ -18,7 +19,9 @@ fn every_loop() {
     let numbers: Vec<u64> = (0..10_000).collect();
     let sum = AtomicU64::new(0);
     for_each(numbers.par_iter(), |n| _ = sum.fetch_add(*n, Ordering::Relaxed));
-    assert_eq!(sum.into_inner(), 49_995_000);
+    fine::for_each(numbers.par_iter(), |n| _ = sum.fetch_add(*n, Ordering::Relaxed));
+    assert_eq!(sum.into_inner(), 2 * 49_995_000);
+    assert!(fine::map(numbers.par_iter(), |n| n + 1).into_iter().eq(1..=10_000));
     let doubled = map(numbers.par_chunks(7).enumerate(), |(at, chunk)| (at, chunk.len()));
     assert!(doubled.iter().zip(0..).all(|((at, _), i)| *at == i));
     assert_eq!(doubled.iter().map(|(_, len)| len).sum::<usize>(), 10_000);

@@ -6,9 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::error::{DataError, out_of_memory};
-
-/// The Python module that makes arrays of columns.
-const MODULE: &str = "hedgerow._columns";
+use crate::imports;
 
 /// A column.
 pub(crate) struct Array<'py> {
@@ -23,7 +21,7 @@ impl<'py> Array<'py> {
     /// The column `object`, which messages call `name`.
     pub(crate) fn read(name: &str, object: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
         let py = object.py();
-        let plain = py.import(MODULE)?.getattr("plain")?;
+        let plain = imports::COLUMNS.get(py)?.getattr("plain")?;
         let plain = plain.call1((object,)).map_err(|error| not_an_array(py, name, error))?;
         let (array, missing) = plain.extract::<(Bound<'_, PyAny>, Option<Bound<'_, PyAny>>)>()?;
         let array = array.cast_into::<PyUntypedArray>().map_err(PyErr::from)?;
@@ -104,7 +102,7 @@ pub(crate) fn view<'py, T: numpy::Element>(
     array: &Bound<'py, PyUntypedArray>,
     dtype: &str,
 ) -> PyResult<PyReadonlyArray1<'py, T>> {
-    let numpy = array.py().import("numpy")?;
+    let numpy = imports::NUMPY.get(array.py())?;
     numpy.call_method1("require", (array, dtype, "A"))?.extract::<PyReadonlyArray1<'py, T>>()
 }
 

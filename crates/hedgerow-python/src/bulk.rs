@@ -280,7 +280,8 @@ fn read_numbers(kind: KeyKind, name: &str, object: &Bound<'_, PyAny>) -> PyResul
         // NumPy makes floats of an empty list.
         _ if array.len() == 0 => {}
         _ => {
-            return Err(DataError::new_err(format!("{name} must hold ints, found {}", array.dtype())));
+            let found = array.dtype().str()?;
+            return Err(DataError::new_err(format!("{name} must hold ints, found {found}")));
         }
     }
     if kind == KeyKind::Dense {
@@ -366,7 +367,7 @@ fn read_weights(object: &Bound<'_, PyAny>, edges: usize) -> PyResult<Vec<f64>> {
         }
         _ if array.len() == 0 => {}
         _ => {
-            let found = array.dtype();
+            let found = array.dtype().str()?;
             return Err(DataError::new_err(format!("weights must hold numbers, found {found}")));
         }
     }

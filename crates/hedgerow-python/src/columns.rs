@@ -10,6 +10,7 @@ use pyo3::types::{PyDict, PyList, PyString};
 use crate::arrays::{Array, exact, not_exact, reserved, view};
 use crate::ending::calling;
 use crate::error::DataError;
+use crate::imports;
 use crate::times::Unit;
 use crate::value::{self, to_object};
 
@@ -69,7 +70,7 @@ pub(crate) fn read(
         'M' => times(&shown, &array)?,
         'O' | 'U' | 'S' => objects(&shown, &array)?,
         _ => {
-            let found = array.dtype();
+            let found = array.dtype().str()?;
             return Err(DataError::new_err(format!(
                 "{shown} must hold bools, ints, floats, str, bytes or times, found {found}"
             )));
@@ -235,7 +236,6 @@ impl Gather {
     /// A masked array; of text and bytes, an array of objects with None.
     pub(crate) fn finish(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let _calling = calling(py);
-        let numpy = py.import("numpy")?;
         let values = match self.kind {
             PropertyType::Bool => self.bools.into_pyarray(py).into_any(),
             PropertyType::I64 => self.ints.into_pyarray(py).into_any(),
@@ -246,11 +246,13 @@ impl Gather {
             PropertyType::Utf8 | PropertyType::Bytes => {
                 let objects: PyResult<Vec<Py<PyAny>>> =
                     self.others.iter().map(|value| to_object(py, value.as_ref())).collect();
-                return Ok(numpy.call_method1("array", (PyList::new(py, objects?)?, "O"))?.unbind());
+                let objects = PyList::new(py, objects?)?;
+                return Ok(imports::NUMPY.get(py)?.call_method1("array", (objects, "O"))?.unbind());
             }
         };
         let arguments = PyDict::new(py);
         arguments.set_item("mask", self.nulls.into_pyarray(py))?;
-        Ok(numpy.getattr("ma")?.getattr("MaskedArray")?.call((values,), Some(&arguments))?.unbind())
+        let masked = imports::MASKED_ARRAYS.get(py)?;
+        Ok(masked.call_method("MaskedArray", (values,), Some(&arguments))?.unbind())
     }
 }

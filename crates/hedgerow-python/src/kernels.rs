@@ -11,6 +11,7 @@ use pyo3::types::{PyDict, PyString};
 use crate::ending::calling;
 use crate::error::{ProgrammingError, out_of_memory, raise, raise_kernel};
 use crate::handle::Origin;
+use crate::imports;
 use crate::key::{Key, count, direction};
 use crate::pool::{kernel, kernel_telling, parallel};
 use crate::results::{BYTES_PER_ROW, Reading, is_room, keys_array, make};
@@ -193,7 +194,7 @@ fn vertex_or_none(py: Python<'_>, reading: &Reading, values: &[u32]) -> PyResult
         named.set_item(missing, py.None())?;
         named
     } else {
-        py.import("numpy.ma")?.getattr("MaskedArray")?.call1((named, missing))?
+        imports::MASKED_ARRAYS.get(py)?.call_method1("MaskedArray", (named, missing))?
     };
     let arguments = PyDict::new(py);
     arguments.set_item("ids", &vertices.keys)?;

@@ -7,6 +7,7 @@
 //!   [`times`]: what columns of other libraries hold. [`results`], [`schema`]: answers as Python objects; [`many`], [`tables`]:
 //!   answers about many vertices. [`arrow`]: answers handed to other libraries.
 //! * [`pool`]: parallel calls. [`memory`]: the allocator. [`ending`]: threads at the end of the interpreter. [`error`]: the exception tree.
+//!   [`imports`]: what is looked up in Python.
 //!
 //! Doc comments on Python classes are Python docstrings; their examples are run by the package's tests.
 //!
@@ -30,6 +31,7 @@ mod ending;
 mod error;
 mod handle;
 mod hops;
+mod imports;
 mod kernel_methods;
 mod kernels;
 mod key;
@@ -63,6 +65,7 @@ static ALLOCATOR: memory::Allocator = memory::Allocator;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    imports::fetch(module.py())?;
     error::add_to(module)?;
     module.add_class::<database::Database>()?;
     module.add_class::<transaction::Transaction>()?;

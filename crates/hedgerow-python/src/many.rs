@@ -14,6 +14,7 @@ use crate::bulk::Keys;
 use crate::columns::Gather;
 use crate::ending::calling;
 use crate::error::{DataError, IntegrityError, raise};
+use crate::imports;
 use crate::pool::{Keeping, attended, parallel};
 use crate::results::{Reading, keys_array, make, read_only};
 
@@ -185,7 +186,7 @@ impl Reading {
         let key = key.into_pyobject(py)?;
         let (copies, found) = {
             let _calling = calling(py);
-            let copies = py.import("hedgerow._result")?.getattr("_copies")?;
+            let copies = imports::RESULTS.get(py)?.getattr("_copies")?;
             let found = copies.call_method1("get", (&key,))?;
             (copies, found)
         };

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use crate::ending::calling;
 use crate::error::{ForkedError, raise, raise_kernel};
 use crate::handle::{Origin, lock};
+use crate::imports;
 #[cfg(target_os = "linux")]
 pub(crate) use crate::memory::Keeping;
 
@@ -42,7 +43,7 @@ pub(crate) fn attended<T: Send + 'static>(
     end: impl Fn(),
     f: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
-    if !is_main_thread(py) {
+    if !is_main_thread(py)? {
         return Ok(parallel(py, f));
     }
     attended_by(py, origin, end, |_| Ok(()), f)
@@ -122,14 +123,11 @@ pub(crate) fn cancellable<T: Send + 'static>(
 }
 
 /// Whether the calling thread is the one that gets signals.
-fn is_main_thread(py: Python<'_>) -> bool {
+fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
     let _calling = calling(py);
-    let ask = || -> PyResult<bool> {
-        let threading = py.import("threading")?;
-        let main = threading.call_method0("main_thread")?.getattr("ident")?;
-        main.eq(threading.call_method0("get_ident")?)
-    };
-    ask().unwrap_or(false)
+    let threading = imports::THREADING.get(py)?;
+    let main = threading.call_method0("main_thread")?.getattr("ident")?;
+    main.eq(threading.call_method0("get_ident")?)
 }
 
 /// Calls the handlers of signals that have come.

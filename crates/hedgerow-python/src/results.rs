@@ -16,13 +16,11 @@ use crate::edge_columns::{EdgeColumns, EdgesShape};
 use crate::ending::calling;
 use crate::error::{DataError, out_of_memory, raise};
 use crate::handle::Origin;
+use crate::imports;
 use crate::key::{Kinds, Namer};
 use crate::pool::{attended, parallel};
 use crate::selection::Chosen;
 use crate::value::WEIGHT;
-
-/// The Python module that defines the classes of results.
-const MODULE: &str = "hedgerow._result";
 
 /// Bytes that finding the row of a vertex id takes.
 pub(crate) const BYTES_PER_ROW: usize = 8;
@@ -30,7 +28,7 @@ pub(crate) const BYTES_PER_ROW: usize = 8;
 /// Makes an object of the class `name` with these keyword arguments.
 pub(crate) fn make(py: Python<'_>, name: &str, arguments: &Bound<'_, PyDict>) -> PyResult<Py<PyAny>> {
     let _calling = calling(py);
-    Ok(py.import(MODULE)?.getattr(name)?.call((), Some(arguments))?.unbind())
+    Ok(imports::RESULTS.get(py)?.call_method(name, (), Some(arguments))?.unbind())
 }
 
 /// An open snapshot and what its results share.

@@ -3,6 +3,8 @@
 use hedgerow::Value;
 use pyo3::prelude::*;
 
+use crate::imports;
+
 const DAY: i128 = 86_400_000_000;
 
 /// The unit of a `datetime64`: so many microseconds, parts of one, or steps of the calendar.
@@ -21,7 +23,7 @@ pub(crate) enum Unit {
 impl Unit {
     /// The unit of the elements of `dtype`.
     pub(crate) fn of(dtype: &Bound<'_, PyAny>) -> PyResult<Unit> {
-        let data = dtype.py().import("numpy")?.call_method1("datetime_data", (dtype,))?;
+        let data = imports::NUMPY.get(dtype.py())?.call_method1("datetime_data", (dtype,))?;
         let (name, count) = data.extract::<(String, i64)>()?;
         let count = i128::from(count);
         Ok(match name.as_str() {

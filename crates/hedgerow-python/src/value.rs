@@ -14,6 +14,7 @@ use crate::arrays::{exact, not_exact};
 use crate::ending::calling;
 use crate::error::{DataError, NotSupportedError};
 use crate::handle::{Handle, Origin};
+use crate::imports;
 use crate::key::{Key, Kinds, type_name};
 use crate::times::Unit;
 
@@ -260,7 +261,7 @@ fn read_any(name: &dyn Display, object: &Bound<'_, PyAny>) -> PyResult<Value> {
 
 /// The value of a scalar of NumPy whose type is called `kind`; of other objects none.
 fn read_scalar(name: &dyn Display, object: &Bound<'_, PyAny>, kind: &str) -> PyResult<Option<Value>> {
-    let numpy = object.py().import("numpy")?;
+    let numpy = imports::NUMPY.get(object.py())?;
     if object.is_instance(&numpy.getattr("datetime64")?)? {
         let number = object.call_method1("astype", ("int64",))?.extract()?;
         let value = Unit::of(&object.getattr("dtype")?)?.value(number);
@@ -317,11 +318,11 @@ pub(crate) fn to_object(py: Python<'_>, value: ValueRef<'_>) -> PyResult<Py<PyAn
         ValueRef::Timestamp(micros) => {
             let arguments = PyDict::new(py);
             arguments.set_item("microseconds", micros)?;
-            let delta = py.import("datetime")?.getattr("timedelta")?.call((), Some(&arguments))?;
+            let delta = py.get_type::<PyDelta>().call((), Some(&arguments))?;
             match epoch(py)?.call_method1("__add__", (delta,)) {
                 Ok(time) => time.unbind(),
                 Err(error) if error.is_instance_of::<PyOverflowError>(py) => {
-                    py.import("numpy")?.call_method1("datetime64", (micros, "us"))?.unbind()
+                    imports::NUMPY.get(py)?.call_method1("datetime64", (micros, "us"))?.unbind()
                 }
                 Err(error) => return Err(error),
             }
@@ -350,21 +351,17 @@ pub(crate) fn read_type(object: &Bound<'_, PyAny>) -> PyResult<PropertyType> {
         return Ok(kind);
     }
     let py = object.py();
-    let builtins = py.import("builtins")?;
-    let datetime = py.import("datetime")?.getattr("datetime")?;
-    for (name, kind) in [
-        ("bool", PropertyType::Bool),
-        ("int", PropertyType::I64),
-        ("float", PropertyType::F64),
-        ("str", PropertyType::Utf8),
-        ("bytes", PropertyType::Bytes),
+    for (class, kind) in [
+        (py.get_type::<PyBool>(), PropertyType::Bool),
+        (py.get_type::<PyInt>(), PropertyType::I64),
+        (py.get_type::<PyFloat>(), PropertyType::F64),
+        (py.get_type::<PyString>(), PropertyType::Utf8),
+        (py.get_type::<PyBytes>(), PropertyType::Bytes),
+        (py.get_type::<PyDateTime>(), PropertyType::Timestamp),
     ] {
-        if object.is(&builtins.getattr(name)?) {
+        if object.is(&class) {
             return Ok(kind);
         }
-    }
-    if object.is(&datetime) {
-        return Ok(PropertyType::Timestamp);
     }
     let found = object.repr()?;
     Err(DataError::new_err(format!(

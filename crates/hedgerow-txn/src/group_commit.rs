@@ -91,7 +91,10 @@ impl GroupCommit {
         let guard = self.state.lock();
         self.failed.0.store(true, Ordering::Release);
         self.synced.iter().for_each(Signal::advance);
-        self.changed.iter().for_each(Condvar::notify_all);
+        // A statement, since the locks of other systems return a number.
+        self.changed.iter().for_each(|changed| {
+            changed.notify_all();
+        });
         self.asked_changed.notify_all();
         drop(guard);
         self.synced.iter().for_each(Signal::wake_all);

@@ -107,6 +107,6 @@ fn undirected(
     hedgerow_par::sort_unstable(&mut packed);
     packed.dedup();
     packed.retain(|&edge| (edge >> 32) as u32 != edge as u32);
-    let edges = hedgerow_par::map(packed.par_iter(), |&edge| ((edge >> 32) as u32, edge as u32));
+    let edges = hedgerow_par::fine::map(packed.par_iter(), |&edge| ((edge >> 32) as u32, edge as u32));
     EdgeList { vertices: 1 << scale, directed: false, edges }
 }

@@ -1,5 +1,5 @@
-//! The work that Hedgerow is tested and measured with: seeded generators, graph readers, update streams, and an
-//! independent replay of those streams.
+//! The work that Hedgerow is tested and measured with: seeded generators, graph readers, update streams, an independent
+//! replay of those streams, and the plain [`Csr`] that graphs are compared with.
 //!
 //! Nothing here knows the store. What a seed generates never changes between versions: figures and failures stay
 //! comparable.
@@ -7,6 +7,7 @@
 // Reading data sets is no part of the engine's durability, so that it does not go through the engine's file trait.
 #![allow(clippy::disallowed_methods)]
 
+pub mod csr;
 pub mod data;
 pub mod generate;
 pub mod linkbench;
@@ -17,6 +18,7 @@ pub mod scheduler;
 pub mod spec;
 pub mod stream;
 
+pub use csr::{Csr, CsrError, CsrOptions, Duplicates};
 pub use data::{DataError, data_dir, require_data};
 pub use generate::{EdgeList, kron, shuffle, uniform};
 pub use replay::{Diff, State};

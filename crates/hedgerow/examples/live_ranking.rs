@@ -2,11 +2,11 @@
 //! static graph while edges keep coming.
 //!
 //! ```sh
-//! cargo run --release --example live_ranking
+//! cargo run --release --features kernels --example live_ranking
 //! ```
 
+use hedgerow::kernels::{PageRankConfig, pagerank, top_k};
 use hedgerow::{KeyKind, Options};
-use hedgerow_kernels::{PageRankConfig, pagerank, top_k};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 

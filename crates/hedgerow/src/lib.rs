@@ -18,10 +18,14 @@
 //! # Ok::<(), hedgerow::Error>(())
 //! ```
 //!
+//! With the feature `kernels`, the module `kernels` holds graph analytics: shortest paths, PageRank, communities and others.
+//!
 //! What a commit promises is in `docs/contract.md`; how it is kept, in `docs/design/protocol.md`.
 #![forbid(unsafe_code)]
 
 mod graph_read;
+#[cfg(feature = "kernels")]
+pub mod kernels;
 
 pub use graph_read::GraphRead;
 pub use hedgerow_core::{

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -34,10 +35,8 @@ _ArrowColumn = tuple[str, Any, bool]
 
 
 def _native() -> Any:
-    """The native half, which imports this module."""
-    from . import _native as native
-
-    return native
+    """The native half. It imports this module, and calls import nothing."""
+    return sys.modules[f"{__package__}._native"]
 
 
 class _Table:

@@ -21,12 +21,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import FOR_EVER
 
 import hedgerow
 
 STUBS = Path(hedgerow.__file__).with_name("_native.pyi")
-# A child that takes longer hangs.
-DEADLINE = 60.0
 FORKS = 5
 SEED = int(os.environ.get("HEDGEROW_SEED", "1"))
 DEEP_SECONDS = float(os.environ.get("HEDGEROW_DEEP_SECONDS", "0"))
@@ -265,7 +264,7 @@ class Child:
 
     def wait(self) -> str:
         """What the child said. Kills one that hangs."""
-        text, deadline = b"", time.monotonic() + DEADLINE
+        text, deadline = b"", time.monotonic() + FOR_EVER
         while True:
             ready, _, _ = select.select([self.said], [], [], max(0.0, deadline - time.monotonic()))
             if not ready:
@@ -322,7 +321,7 @@ def busy(db: hedgerow.Database) -> Iterator[list[int]]:
     finally:
         stop.set()
         for thread in threads:
-            thread.join(60)
+            thread.join(FOR_EVER)
             assert not thread.is_alive(), "a thread of the parent does not end"
     assert not failures, failures
 
@@ -374,8 +373,11 @@ def test_a_child_of_a_parent_inside_a_pipeline() -> None:
     held = [db.pipeline()]
 
     def submit(p: hedgerow.Pipeline) -> None:
-        while not stop.is_set():
+        # Once at least, however late the thread comes to it.
+        while True:
             p.insert_edges(src, dst)
+            if stop.is_set():
+                return
 
     def child() -> None:
         for name in ("flush", "close", "__exit__"):
@@ -390,7 +392,7 @@ def test_a_child_of_a_parent_inside_a_pipeline() -> None:
         time.sleep(rng.random() * 0.005)
         assert Child(child).wait() == ""
     stop.set()
-    thread.join(60)
+    thread.join(FOR_EVER)
     assert not thread.is_alive()
     held[0].close()
     assert db.snapshot().edge_count == 20_000
@@ -469,8 +471,9 @@ block, path = sys.argv[1], sys.argv[2] or None
 db = hedgerow.open(path)
 stop = threading.Event()
 def write():
+    # Once at least, however late the thread comes to it.
     n = 0
-    while not stop.is_set():
+    while n == 0 or not stop.is_set():
         db.insert_edge(100, 200 + n)
         n += 1
 threads = [threading.Thread(target=write) for _ in range(2)]
@@ -485,7 +488,8 @@ try:
         pid = os.fork()
         if pid == 0:
             sys.exit(7)
-        end = time.monotonic() + 10
+        # A child that takes longer hangs: an end takes some milliseconds, and on a busy machine a second or two.
+        end = time.monotonic() + 120
         while time.monotonic() < end:
             ended, status = os.waitpid(pid, os.WNOHANG)
             if ended:
@@ -510,7 +514,7 @@ def test_a_child_ends_its_interpreter_inside_a_block(tmp_path: Path, files: bool
     import subprocess
 
     command = [sys.executable, "-W", "ignore", "-c", ENDING, block, str(tmp_path / "store") if files else ""]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=FOR_EVER, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "7\n", "")
     if files:
         with hedgerow.open(tmp_path / "store") as db:
@@ -523,16 +527,19 @@ def test_a_child_ends_its_interpreter_inside_a_block(tmp_path: Path, files: bool
 def test_the_store_of_a_killed_parent_opens_though_its_child_lives(tmp_path: Path) -> None:
     path = tmp_path / "store"
     told_r, told_w = os.pipe()
+    # Both live until this process closes its end, or ends.
+    lives_r, lives_w = os.pipe()
 
     def parent() -> None:
+        os.close(lives_w)
         db = hedgerow.open(path)
         db.insert_edge(1, 2)
-        child = os.fork()
-        if child == 0:
-            time.sleep(60)
+        if os.fork() == 0:
+            # It gave up the lock before it runs.
+            os.write(told_w, str(os.getpid()).encode())
+            os.read(lives_r, 1)
             os._exit(0)
-        os.write(told_w, str(child).encode())
-        time.sleep(60)
+        os.read(lives_r, 1)
 
     owner = Child(parent)
     grandchild = int(os.read(told_r, 20))
@@ -545,6 +552,7 @@ def test_the_store_of_a_killed_parent_opens_though_its_child_lives(tmp_path: Pat
             assert db.snapshot().has_edge(1, 2)
     finally:
         os.kill(grandchild, signal.SIGKILL)
+        os.close(lives_w)
 
 
 def test_a_second_opening_names_this_process(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import weakref
 from pathlib import Path
 
 import pytest
+from support import FOR_EVER
 
 import hedgerow
 
@@ -157,7 +158,7 @@ def test_readers_share_a_store(store: Path) -> None:
 
     def other(*arguments: str) -> tuple[str, str]:
         command = [sys.executable, "-I", "-c", code, str(store), *arguments]
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=FOR_EVER, check=False)
         return ended.stdout.strip(), ended.stderr.strip().rpartition("is locked: ")[2]
 
     with hedgerow.open(store, read_only=True) as first, hedgerow.open(store, read_only=True) as second:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support import in_child
+from support import FOR_EVER, in_child, wait_until
 
 import hedgerow
 
@@ -102,7 +102,7 @@ print(acknowledged, interrupts, at)
 def test_interrupts_inside_a_call(store: Path, call: str, durability: str) -> None:
     rounds = 25
     command = [sys.executable, "-c", INTERRUPTED, str(store), call, durability, str(rounds)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=FOR_EVER, check=False)
     assert done.returncode == 0, done.stderr
     acknowledged, interrupts, _ = map(int, done.stdout.split())
     assert interrupts == rounds
@@ -162,6 +162,8 @@ def busy(db: hedgerow.Database, stop: threading.Event) -> list[threading.Thread]
     threads = [threading.Thread(target=job, daemon=True) for job in jobs]
     for thread in threads:
         thread.start()
+    # Whatever else runs on the machine: nothing is done beside them before they have begun.
+    wait_until("a commit", lambda: db.published_ts > 0)
     return threads
 
 
@@ -182,7 +184,7 @@ def test_forks_beside_busy_threads(store: Path, durability: object) -> None:
         assert in_child(child) == 0
     stop.set()
     for thread in threads:
-        thread.join(60)
+        thread.join(FOR_EVER)
         assert not thread.is_alive()
     count = db.snapshot().edge_count
     assert count > 0 and db.check().ok
@@ -203,7 +205,7 @@ def test_children_that_end_beside_busy_threads(store: Path) -> None:
         assert in_child(held.clear) == 0
     stop.set()
     for thread in threads:
-        thread.join(60)
+        thread.join(FOR_EVER)
     assert len(held) == 101 and db.check().ok
 
 
@@ -355,7 +357,7 @@ def test_a_second_opening_from_threads_and_processes(store: Path) -> None:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(60)
+            thread.join(FOR_EVER)
         assert outcomes == ["locked"] * 4
         assert subprocess.run([sys.executable, "-c", code, str(store)], check=False).returncode == 3
     assert subprocess.run([sys.executable, "-c", code, str(store)], check=False).returncode == 0
@@ -377,7 +379,7 @@ def test_openings_race_and_one_wins(store: Path) -> None:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(60)
+            thread.join(FOR_EVER)
         assert len(opened) == 1
         opened[0].close()
 
@@ -422,7 +424,7 @@ def test_closing_under_a_call(store: Path, call: str) -> None:
         time.sleep(0.01 * (round_ + 1))
         db.close()
         for thread in threads:
-            thread.join(60)
+            thread.join(FOR_EVER)
             assert not thread.is_alive(), "a call does not return"
         assert not wrong, wrong
         with hedgerow.open(store) as again:

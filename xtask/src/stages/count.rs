@@ -1,4 +1,4 @@
-//! What test programs print: how many tests passed, and how much was explored.
+//! Counts that test programs print: tests that passed, failed and were skipped, and the extent of what they explored.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub(super) struct Explored {
 
 impl fmt::Display for Explored {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "explored: {} {} (floor {})", self.what, self.count, self.floor)
+        write!(f, "{} {} (at least {})", grouped(self.count), self.what, grouped(self.floor))
     }
 }
 
@@ -22,6 +22,12 @@ pub(super) struct Counts {
     pub(super) passed: u64,
     pub(super) failed: u64,
     pub(super) explored: Vec<Explored>,
+    /// Tests, or parts of them, that the machine cannot run, each with the reason.
+    pub(super) skipped: Vec<String>,
+    /// The names of the tests that failed.
+    pub(super) failed_tests: Vec<String>,
+    /// True within the list of failed tests that ends the output of a test program.
+    in_failures: bool,
 }
 
 impl Counts {
@@ -29,12 +35,24 @@ impl Counts {
         self.passed += other.passed;
         self.failed += other.failed;
         self.explored.extend(other.explored);
+        self.skipped.extend(other.skipped);
+        self.failed_tests.extend(other.failed_tests);
     }
 
     /// Reads one line of output. Tests whose output is shown may print in the middle of a line.
     pub(super) fn read(&mut self, line: &str) {
+        let name = line.strip_prefix("    ").filter(|name| self.in_failures && !name.starts_with(' '));
+        self.failed_tests.extend(name.map(str::to_owned));
+        self.in_failures = line == "failures:" || name.is_some();
         if let Some(at) = line.find("explored: ") {
             self.explored.extend(explored(&line[at + "explored: ".len()..]));
+        } else if let Some(at) = line.find("skipped: ") {
+            self.skipped.push(line[at + "skipped: ".len()..].to_owned());
+        } else if let Some(test) = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR ")) {
+            // The short summary of pytest: `FAILED path::name - reason`.
+            self.failed_tests.extend(test.split(" - ").next().map(str::to_owned));
+        } else if let Some(test) = line.strip_prefix("SKIPPED ") {
+            self.skipped.push(test.to_owned());
         } else if line.contains("test result: ") || is_pytest_summary(line) {
             self.passed += number_before(line, " passed");
             self.failed += number_before(line, " failed") + number_before(line, " error");
@@ -42,20 +60,20 @@ impl Counts {
     }
 }
 
-/// The last line of pytest, as in `==== 12 passed, 1 skipped in 3.4s ====`; quiet runs leave the rules out.
+/// True for the last line of pytest, as in `==== 12 passed, 1 skipped in 3.4s ====`; quiet runs leave the rules out.
 fn is_pytest_summary(line: &str) -> bool {
     let line = line.trim_matches(['=', ' ']);
     line.contains(" in ") && line.starts_with(|c: char| c.is_ascii_digit()) && line.contains(" passed")
 }
 
-/// The number that stands directly before the first `word`; 0 if there is none.
+/// Returns the number that stands directly before the first `word`; 0 if there is none.
 fn number_before(line: &str, word: &str) -> u64 {
     let Some(at) = line.find(word) else { return 0 };
     let digits = line[..at].trim_end_matches(|c: char| c.is_ascii_digit()).len();
     line[digits..at].parse().unwrap_or(0)
 }
 
-/// `WHAT COUNT (floor FLOOR)`; thousands may be set apart by commas.
+/// Parses `WHAT COUNT (floor FLOOR)`; commas may set thousands apart.
 fn explored(text: &str) -> Option<Explored> {
     let (left, right) = text.split_once("(floor ")?;
     let (what, count) = left.trim_end().rsplit_once(' ')?;
@@ -65,4 +83,17 @@ fn explored(text: &str) -> Option<Explored> {
 
 fn number(text: &str) -> Option<u64> {
     text.trim().replace([',', '_'], "").parse().ok()
+}
+
+/// Returns a number with commas between groups of three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }

@@ -1,14 +1,18 @@
-//! The stages of `make test`, each timed, with the counts that they print checked against floors. One thread builds what the
-//! stages need, in their order, while others run those that are built: processors that wait in tests compile, or run other tests.
+//! The stages of `make test`, each timed, with the counts that they print checked against floors. All run, whatever fails. One thread
+//! builds what the stages need, in their order, while others run the built ones: processors that wait in tests compile, or run other
+//! tests.
 
 mod count;
 mod evicted;
+mod lab;
 mod ledger;
 mod outcome;
 mod plan;
+mod platforms;
 mod processor;
 pub(crate) mod python;
 mod shell;
+mod summary;
 
 #[cfg(test)]
 mod tests;
@@ -21,7 +25,7 @@ use std::time::Instant;
 use crate::metadata::{self, Workspace};
 use crate::tidy;
 use count::Explored;
-use outcome::{Outcome, Taken};
+use outcome::{Failure, Outcome};
 use plan::Plan;
 use shell::{Output, Step};
 
@@ -31,7 +35,7 @@ struct Stage {
     plan: fn(&Path, &Workspace) -> Plan,
 }
 
-/// In the order in which they are built and run. What finds mistakes of form comes first: whoever made one waits for no test.
+/// In the order in which they are built and run. Checks of form come first: they need no test to be built.
 /// Python's packages come from the network while clippy works. The tests of Python wait often, and what follows is built
 /// meanwhile; what runs long comes before the last builds, and what runs shortly comes last.
 const STAGES: &[Stage] = &[
@@ -56,7 +60,10 @@ const STAGES: &[Stage] = &[
     Stage { name: "shuttle", plan: shuttle },
     Stage { name: "loom", plan: loom },
     Stage { name: "asan", plan: asan },
-    Stage { name: "rivals", plan: rivals },
+    Stage { name: "platforms", plan: |root, _| platforms::plan(root) },
+    Stage { name: "lab-check", plan: |root, _| lab::check(root) },
+    Stage { name: "lab", plan: |root, _| lab::test(root) },
+    Stage { name: "rivals", plan: |root, _| lab::rivals(root) },
 ];
 
 /// How many stages run at once in `make test`. Several wait for disks and for other processes most of the time, and others have one thread.
@@ -70,6 +77,8 @@ const DEEP_STAGES: &[&str] = &[
     "loom",
     "shuttle",
     "asan",
+    "platforms",
+    "lab",
     "rivals",
     "unit",
     "faults",
@@ -82,8 +91,8 @@ const DEEP_STAGES: &[&str] = &[
     "system",
 ];
 
-/// Stages that `make test` leaves out unless they are named: they take minutes.
-const ONLY_DEEP: &[&str] = &["asan", "rivals"];
+/// Stages that `make test` leaves out unless they are named: they take minutes, or are no part of the product.
+const ONLY_NAMED: &[&str] = &["asan", "platforms", "lab-check", "lab", "rivals"];
 
 /// Test targets that have a stage of their own; every other target belongs to `unit`.
 const OWN_STAGE: &[&str] = &[
@@ -105,91 +114,118 @@ const OWN_STAGE: &[&str] = &[
 const LOOM_MODELS_FLOOR: u64 = 50;
 
 /// One build for all tests, with mistakes and failure points that some of them turn on.
-const PLANTED_FAULTS: &str = "--features=hedgerow/planted-faults";
+const PLANTED_FAULTS: &str = "--features=hedgerow/planted-faults,hedgerow/kernels";
 
-/// Outside of the default members.
-const RIVALS: &str = "hedgerow-rivals";
+/// Set to 1, it makes a failure of whatever the machine cannot run.
+const NO_SKIPS: &str = "HEDGEROW_NO_SKIPS";
 
-/// Runs the stages called `chosen` (all if none is) and stops at the first that fails.
-pub(crate) fn run(root: &Path, chosen: &[&str]) -> Result<(), String> {
+/// Runs the stages called `chosen`, or all; with `--fail-fast` among the words, up to the first that fails.
+pub(crate) fn run(root: &Path, words: &[&str]) -> Result<(), String> {
+    let (options, chosen): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| word.starts_with("--"));
+    if let Some(unknown) = options.iter().find(|option| **option != FAIL_FAST) {
+        return Err(format!("unknown option {unknown}; there is {FAIL_FAST}"));
+    }
     if let Some(unknown) = chosen.iter().find(|name| STAGES.iter().all(|stage| stage.name != **name)) {
         let known: Vec<&str> = STAGES.iter().map(|stage| stage.name).collect();
         return Err(format!("no stage is called `{unknown}`; the stages are {}", known.join(", ")));
     }
     let started = Instant::now();
-    let done = outcomes(root, chosen, &mut |_, _| Ok(()))?;
+    let done = outcomes(root, &chosen, !options.is_empty(), &mut |_, _| Ok(()))?;
     println!("\nall stages: {:.1} min", started.elapsed().as_secs_f64() / 60.0);
-    summarise(&done)
+    summary::print(&done)
 }
 
-/// The outcomes of those called `chosen`, or of all. `ended` is told of each.
-fn outcomes(root: &Path, chosen: &[&str], ended: Told<'_>) -> Result<Vec<(&'static str, Outcome)>, String> {
+const FAIL_FAST: &str = "--fail-fast";
+
+/// Returns the outcomes of the stages called `chosen`, or of all. Calls `ended` with each.
+fn outcomes(
+    root: &Path,
+    chosen: &[&str],
+    fail_fast: bool,
+    ended: Ended<'_>,
+) -> Result<Vec<(&'static str, Outcome)>, String> {
     let workspace = metadata::load(root)?;
-    let default = |stage: &&Stage| chosen.is_empty() && !ONLY_DEEP.contains(&stage.name);
+    let default = |stage: &&Stage| chosen.is_empty() && !ONLY_NAMED.contains(&stage.name);
     let stages: Vec<&Stage> =
         STAGES.iter().filter(|stage| default(stage) || chosen.contains(&stage.name)).collect();
     let at_once = if stages.len() == 1 || shell::is_deep() { 1 } else { STAGES_AT_ONCE };
-    perform(root, &workspace, &stages, at_once, ended)
+    perform(root, &workspace, &stages, &Way { at_once, fail_fast }, ended)
 }
 
-/// Who is told of each stage that has ended.
-type Told<'a> = &'a mut (dyn FnMut(&str, &Outcome) -> Result<(), String> + Send);
+/// A function that is called with each stage that has ended.
+type Ended<'a> = &'a mut (dyn FnMut(&str, &Outcome) -> Result<(), String> + Send);
+
+/// The way in which stages run.
+struct Way {
+    at_once: usize,
+    /// True if the first failure ends all stages.
+    fail_fast: bool,
+}
 
 /// The stages that have ended.
 struct Done<'a> {
     outcomes: Vec<(&'static str, Outcome)>,
-    /// What `ended` returned for the last one.
-    told: Result<(), String>,
-    ended: Told<'a>,
+    /// The last result of `ended`.
+    result: Result<(), String>,
+    ended: Ended<'a>,
 }
 
-/// The outcomes of `stages`, up to the first that fails: one thread builds what they need, in their order, and `at_once` run those that are built.
+/// Runs `stages`: one thread builds them in their order, and others run those that are built.
 fn perform(
     root: &Path,
     workspace: &Workspace,
     stages: &[&Stage],
-    at_once: usize,
-    ended: Told<'_>,
+    way: &Way,
+    ended: Ended<'_>,
 ) -> Result<Vec<(&'static str, Outcome)>, String> {
     let stop = AtomicBool::new(false);
     let stopped = || stop.load(Ordering::Relaxed);
     let output = if stages.len() == 1 { Output::AsItComes } else { Output::Together(&stop) };
     let (to, built) = mpsc::channel();
-    let (built, done) = (Mutex::new(built), Mutex::new(Done { outcomes: Vec::new(), told: Ok(()), ended }));
+    let (built, done) = (Mutex::new(built), Mutex::new(Done { outcomes: Vec::new(), result: Ok(()), ended }));
     let build = move || {
         for stage in stages {
             let plan = (stage.plan)(root, workspace).built(output);
-            let failed = plan.has_failed();
-            // Nobody waits for it once a stage has failed.
-            if to.send((stage.name, plan)).is_err() || failed || stopped() {
+            if stopped() || to.send((stage.name, plan)).is_err() {
                 break;
             }
         }
     };
     let next = || locked(&built).recv().ok().filter(|_| !stopped());
-    let run_what_is_built = || {
+    let run_built_stages = || {
         while let Some((name, plan)) = next() {
             println!("\n== {name}");
-            let outcome = plan.outcome(if at_once == 1 { Output::AsItComes } else { output });
+            let mut outcome = plan.outcome(if way.at_once == 1 { Output::AsItComes } else { output });
             let mut done = locked(&done);
-            // The commands of this one may have been killed because another one failed.
+            // Another stage has failed, and the commands of this one may have been killed.
             if stopped() {
                 break;
             }
+            refuse_skips(&mut outcome);
             let seconds = (outcome.build.wall + outcome.run.wall).as_secs_f64();
             println!("== {name}: {} in {seconds:.1} s", outcome.verdict());
-            let failed = !outcome.failures.is_empty();
-            done.told = (done.ended)(name, &outcome);
-            stop.store(failed || done.told.is_err(), Ordering::Relaxed);
+            let failed = !outcome.failures.is_empty() && way.fail_fast;
+            done.result = (done.ended)(name, &outcome);
+            stop.store(failed || done.result.is_err(), Ordering::Relaxed);
             done.outcomes.push((name, outcome));
         }
     };
     std::thread::scope(|scope| {
         scope.spawn(build);
-        (0..at_once).for_each(|_| _ = scope.spawn(run_what_is_built));
+        (0..way.at_once).for_each(|_| _ = scope.spawn(run_built_stages));
     });
-    let Done { outcomes, told, .. } = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    told.map(|()| outcomes)
+    let Done { outcomes, result, .. } = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    result.map(|()| outcomes)
+}
+
+/// Fails a stage that the machine cannot run, or not all of it, where that is forbidden: in the continuous integration.
+fn refuse_skips(outcome: &mut Outcome) {
+    if std::env::var_os(NO_SKIPS).is_some_and(|value| value == "1") {
+        let skipped = outcome.counts.skipped.iter().chain(&outcome.absent);
+        let failures = skipped
+            .map(|skipped| Failure::of_stage(format!("skipped, which {NO_SKIPS}=1 forbids: {skipped}")));
+        outcome.failures.extend(failures);
+    }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -219,57 +255,29 @@ pub(crate) fn run_deep(root: &Path, options: &[&str]) -> Result<(), String> {
     shell::set_deep(seconds, seed);
     let one = stage.map(|name| [name]);
     let chosen = one.as_ref().map_or(DEEP_STAGES, |one| one.as_slice());
-    let done = outcomes(root, chosen, &mut |stage, outcome| ledger::append(root, stage, seed, outcome))?;
+    let done =
+        outcomes(root, chosen, false, &mut |stage, outcome| ledger::append(root, stage, seed, outcome))?;
     ledger::print_totals(root)?;
-    summarise(&done)
-}
-
-fn summarise(done: &[(&str, Outcome)]) -> Result<(), String> {
-    println!(
-        "\n{:<10} {:>8} {:>8} {:>8} {:>8} {:>6}  result",
-        "stage", "build s", "cpu s", "run s", "cpu s", "tests"
-    );
-    let mut total = Outcome::default();
-    for (name, outcome) in done {
-        let tests = outcome.counts.passed + outcome.counts.failed;
-        let (build, run) = (columns(outcome.build), columns(outcome.run));
-        println!("{name:<10} {build} {run} {tests:>6}  {}", outcome.verdict());
-        total.build += outcome.build;
-        total.run += outcome.run;
-        total.counts.add(outcome.counts.clone());
-        total.failures.extend(outcome.failures.iter().map(|failure| format!("{name}: {failure}")));
-    }
-    println!("{:<10} {} {}", "all", columns(total.build), columns(total.run));
-    for explored in &total.counts.explored {
-        println!("{explored}");
-    }
-    for failure in &total.failures {
-        println!("FAILED: {failure}");
-    }
-    let failed = total.counts.failed.max(u64::from(!total.failures.is_empty()));
-    println!("{} passed, {failed} failed", total.counts.passed);
-    if total.failures.is_empty() { Ok(()) } else { Err("not every stage passed".to_owned()) }
-}
-
-/// Wall and processor time in seconds.
-fn columns(taken: Taken) -> String {
-    format!("{:>8.1} {:>8.1}", taken.wall.as_secs_f64(), taken.processor.as_secs_f64())
+    summary::print(&done)
 }
 
 fn fmt(root: &Path, _: &Workspace) -> Plan {
-    Plan::default().run(Step::cargo(root, &["fmt", "--all", "--check"]).advice("run `cargo fmt --all`"))
+    let check = |arguments: &[&str], advice: &str| Step::cargo(root, arguments).advice(advice);
+    Plan::default().run(check(&["fmt", "--all", "--check"], "run `cargo fmt --all`")).run(check(
+        &["fmt", "--manifest-path", lab::MANIFEST, "--all", "--check"],
+        "run `cargo fmt --all` in `lab`",
+    ))
 }
 
 fn tidy_stage(root: &Path, _: &Workspace) -> Plan {
     let root = root.to_path_buf();
-    Plan::default().call(move || tidy::run(&root))
+    Plan::default().call(move || tidy::run(&root).map_err(Failure::of_stage))
 }
 
 fn clippy(root: &Path, _: &Workspace) -> Plan {
     // The Python crate is looked at too, as it ships: without a Python library to link to.
     let features = format!("{PLANTED_FAULTS},hedgerow-python/extension-module");
-    // Engines of others are looked at where they are built.
-    let arguments = ["clippy", "--locked", "--workspace", "--exclude", RIVALS, &features, "--all-targets"];
+    let arguments = ["clippy", "--locked", "--workspace", &features, "--all-targets"];
     let arguments = [&arguments[..], &["--", "-D", "warnings"]].concat();
     // All tests are built with planted faults: whether programs compile without, as they ship, is seen here alone.
     let shipped = ["clippy", "--locked", "-p", "hedgerow-cli", "-p", "hedgerow-python"];
@@ -340,14 +348,6 @@ fn asan(root: &Path, _: &Workspace) -> Plan {
         .env("RUSTFLAGS", "-Zsanitizer=address")
         .env("CARGO_TARGET_DIR", "target/asan");
     Plan::default().test(step)
-}
-
-/// Engines of others under the benchmarks, but for RocksDB: `make rivals` adds that.
-fn rivals(root: &Path, _: &Workspace) -> Plan {
-    let clippy = ["clippy", "--locked", "-p", RIVALS, "--all-targets", "--", "-D", "warnings"];
-    Plan::default()
-        .build(Step::cargo(root, &clippy))
-        .test(Step::cargo(root, &["test", "--locked", "-p", RIVALS, "--tests"]))
 }
 
 /// Each planted fault is found by the tests that claim to find its kind.

@@ -1,10 +1,10 @@
-//! What one stage of `make test` took and found.
+//! The result of one stage of `make test`.
 
 use std::time::Duration;
 
 use super::count::Counts;
 
-/// What a part of a stage took.
+/// The time that a part of a stage took.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Taken {
     pub(super) wall: Duration,
@@ -19,38 +19,61 @@ impl std::ops::AddAssign for Taken {
     }
 }
 
-/// What one stage took and found.
+/// A failure, and the command that shows it again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Failure {
+    pub(super) what: String,
+    /// A shell command, from the root of the repository; empty if only the whole stage repeats it.
+    pub(super) repeat: String,
+}
+
+impl Failure {
+    /// A failure that the whole stage repeats.
+    pub(super) fn of_stage(what: impl Into<String>) -> Failure {
+        Failure { what: what.into(), repeat: String::new() }
+    }
+
+    /// Returns the command that shows the failure of the stage `stage` again.
+    pub(super) fn command(&self, stage: &str) -> String {
+        if self.repeat.is_empty() { format!("make test STAGE={stage}") } else { self.repeat.clone() }
+    }
+}
+
+/// The result of one stage.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     pub(super) build: Taken,
     pub(super) run: Taken,
     pub(super) counts: Counts,
-    /// Why the stage failed; empty if it passed.
-    pub(super) failures: Vec<String>,
-    /// Why there was nothing to do.
+    /// Empty if the stage passed.
+    pub(super) failures: Vec<Failure>,
+    /// The reason why the machine cannot run the stage.
     pub(super) absent: Option<String>,
 }
 
 impl Outcome {
+    /// Returns the last word on the stage.
     pub(super) fn verdict(&self) -> String {
-        match (&self.absent, self.failures.is_empty()) {
-            (Some(reason), true) => format!("nothing to do ({reason})"),
-            (None, true) => "passed".to_owned(),
-            _ => format!("FAILED: {}", self.failures.join("; ")),
+        match (&self.absent, self.failures.len()) {
+            (Some(reason), 0) => format!("SKIPPED ({reason})"),
+            (None, 0) if self.counts.skipped.is_empty() => "passed".to_owned(),
+            (None, 0) => format!("passed, {} SKIPPED", self.counts.skipped.len()),
+            (_, 1) => format!("FAILED: {}", self.failures[0].what),
+            (_, count) => format!("FAILED {count} times, first: {}", self.failures[0].what),
         }
     }
 
-    /// Fails the stage if something was explored less than its floor asks.
+    /// Fails the stage for each count below its floor.
     pub(super) fn check_floors(&mut self) {
         for explored in self.counts.explored.iter().filter(|e| e.count < e.floor) {
-            self.failures.push(format!("{explored}: below the floor"));
+            self.failures.push(Failure::of_stage(format!("{explored}: below the floor")));
         }
     }
 
     /// Fails the stage if it explored nothing: a stage that silently does nothing must be red.
     pub(super) fn require_explored(&mut self) {
         if self.failures.is_empty() && self.counts.explored.is_empty() {
-            self.failures.push("the stage printed no `explored:` line".to_owned());
+            self.failures.push(Failure::of_stage("the stage printed no `explored:` line"));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::outcome::{Outcome, Taken};
+use super::outcome::{Failure, Outcome, Taken};
 use super::shell::{Ended, Output, Step, TestProgram};
 
 /// How many programs of a stage with several run at once. One program alone leaves processors idle while its last test runs
@@ -19,7 +19,7 @@ pub(super) enum Task {
     /// Each test program that the stage has built, with the arguments and variables of the step.
     TestPrograms(Step),
     /// Work of this program.
-    Call(Box<dyn FnOnce() -> Result<(), String> + Send>),
+    Call(Box<dyn FnOnce() -> Result<(), Failure> + Send>),
 }
 
 /// What a stage does.
@@ -41,7 +41,10 @@ impl Plan {
     }
 
     pub(super) fn failed(reason: String) -> Plan {
-        Plan { outcome: Outcome { failures: vec![reason], ..Outcome::default() }, ..Plan::default() }
+        Plan {
+            outcome: Outcome { failures: vec![Failure::of_stage(reason)], ..Outcome::default() },
+            ..Plan::default()
+        }
     }
 
     /// A command that builds.
@@ -51,7 +54,7 @@ impl Plan {
     }
 
     /// Work of this program that belongs to building.
-    pub(super) fn prepare(mut self, work: impl FnOnce() -> Result<(), String> + Send + 'static) -> Plan {
+    pub(super) fn prepare(mut self, work: impl FnOnce() -> Result<(), Failure> + Send + 'static) -> Plan {
         self.builds.push(Task::Call(Box::new(work)));
         self
     }
@@ -61,7 +64,7 @@ impl Plan {
         self
     }
 
-    pub(super) fn call(mut self, work: impl FnOnce() -> Result<(), String> + Send + 'static) -> Plan {
+    pub(super) fn call(mut self, work: impl FnOnce() -> Result<(), Failure> + Send + 'static) -> Plan {
         self.runs.push(Task::Call(Box::new(work)));
         self
     }
@@ -81,26 +84,30 @@ impl Plan {
         self
     }
 
-    /// Builds.
+    /// Builds, up to the first build that fails: a later one needs those before it.
     pub(super) fn built(mut self, output: Output<'_>) -> Plan {
         let started = Instant::now();
         for task in std::mem::take(&mut self.builds) {
-            self.perform(task, output);
+            if !self.has_failed() {
+                self.perform(task, output);
+            }
         }
         self.outcome.build = self.taken_since(started);
         self
     }
 
-    /// Whether building failed, or has nothing to do.
+    /// True if building failed.
     pub(super) fn has_failed(&self) -> bool {
         !self.outcome.failures.is_empty()
     }
 
-    /// Runs what was [built](Self::built), and judges it.
+    /// Runs all that was [built](Self::built), whatever fails, and judges it.
     pub(super) fn outcome(mut self, output: Output<'_>) -> Outcome {
         let started = Instant::now();
-        for task in std::mem::take(&mut self.runs) {
-            self.perform(task, output);
+        if !self.has_failed() {
+            for task in std::mem::take(&mut self.runs) {
+                self.perform(task, output);
+            }
         }
         self.outcome.run = self.taken_since(started);
         if let Some(judge) = self.judge.filter(|_| !self.has_failed() && self.outcome.absent.is_none()) {
@@ -115,71 +122,59 @@ impl Plan {
         Taken { wall: started.elapsed(), processor: std::mem::take(&mut self.processor) }
     }
 
-    /// Does a part of the stage, unless one before failed.
     fn perform(&mut self, task: Task, output: Output<'_>) {
-        if self.has_failed() {
-            return;
-        }
-        let done = match task {
-            Task::Call(work) => work(),
-            Task::Step(step) => self.execute(&step, output),
-            Task::TestPrograms(_) if self.programs.is_empty() => Err("there is no test program".to_owned()),
+        match task {
+            Task::Call(work) => self.outcome.failures.extend(work().err()),
+            Task::Step(step) => self.count(step.execute(output)),
+            Task::TestPrograms(_) if self.programs.is_empty() => {
+                self.outcome.failures.push(Failure::of_stage("there is no test program"));
+            }
             Task::TestPrograms(step) => self.run_programs(&step, output),
-        };
-        self.outcome.failures.extend(done.err());
-    }
-
-    fn execute(&mut self, step: &Step, output: Output<'_>) -> Result<(), String> {
-        self.count(step.execute(output)?);
-        Ok(())
+        }
     }
 
     /// Runs the test programs, each as `step` says. A program that is alone shows its output as `output` says, others when
     /// they have ended.
-    fn run_programs(&mut self, step: &Step, output: Output<'_>) -> Result<(), String> {
+    fn run_programs(&mut self, step: &Step, output: Output<'_>) {
         // The largest program, which holds the most tests, first: it must not be the last to end.
         self.programs.sort_by_key(|program| std::cmp::Reverse(program.size()));
         let steps: Vec<Step> = self.programs.iter().map(|program| step.of(program)).collect();
-        if let [step] = steps.as_slice() {
-            return self.execute(step, output);
+        match steps.as_slice() {
+            [step] => self.count(step.execute(output)),
+            steps => some_at_once(steps, output).into_iter().for_each(|ended| self.count(ended)),
         }
-        let mut failures = Vec::new();
-        for ended in some_at_once(&steps) {
-            match ended {
-                Ok(ended) => self.count(ended),
-                Err(failure) => failures.push(failure),
-            }
-        }
-        if failures.is_empty() { Ok(()) } else { Err(failures.join("; ")) }
     }
 
     fn count(&mut self, ended: Ended) {
         self.outcome.counts.add(ended.counts);
         self.programs.extend(ended.programs);
         self.processor += ended.processor;
+        self.outcome.failures.extend(ended.failure);
     }
 }
 
-/// Runs `steps`, [some at once](PROGRAMS_AT_ONCE). Once one has failed no other begins; those that run go on to their end.
-fn some_at_once(steps: &[Step]) -> Vec<Result<Ended, String>> {
-    let (waiting, failed, kill) = (Mutex::new(steps.iter()), AtomicBool::new(false), AtomicBool::new(false));
+/// Runs all `steps`, [some at once](PROGRAMS_AT_ONCE); after `output` says stop, no other begins.
+fn some_at_once(steps: &[Step], output: Output<'_>) -> Vec<Ended> {
+    let never = AtomicBool::new(false);
+    let stop = match output {
+        Output::AsItComes => &never,
+        Output::Together(stop) => stop,
+    };
+    let waiting = Mutex::new(steps.iter());
     let run_those_that_wait = || {
         let mut all = Vec::new();
-        while !failed.load(Ordering::Relaxed) {
+        while !stop.load(Ordering::Relaxed) {
             let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some(step) = next else { break };
-            let ended = step.execute(Output::Together(&kill));
-            failed.fetch_or(ended.is_err(), Ordering::Relaxed);
-            all.push(ended);
+            all.push(step.execute(Output::Together(stop)));
         }
         all
     };
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..PROGRAMS_AT_ONCE).map(|_| scope.spawn(run_those_that_wait)).collect();
         let ended = |worker: std::thread::ScopedJoinHandle<'_, _>| {
-            worker
-                .join()
-                .unwrap_or_else(|_| vec![Err("a thread that runs test programs panicked".to_owned())])
+            let panicked = || Failure::of_stage("a thread that runs test programs panicked");
+            worker.join().unwrap_or_else(|_| vec![Ended { failure: Some(panicked()), ..Ended::default() }])
         };
         workers.into_iter().flat_map(ended).collect()
     })

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use super::outcome::Failure;
 use super::plan::{Plan, target_folder};
 use super::shell::{Output, Step};
 use crate::metadata::Workspace;
@@ -18,7 +19,7 @@ static ENVIRONMENT: Mutex<()> = Mutex::new(());
 
 /// Those with which Rust's tests are built: the store is compiled once for both. As it ships, without planted faults, it is looked at
 /// beside clippy.
-const FEATURES: &str = "extension-module,hedgerow/planted-faults";
+const FEATURES: &str = "extension-module,hedgerow/planted-faults,hedgerow/kernels";
 
 /// Makes `.venv` beside the builds of other stages: installing packages waits for the network.
 pub(super) fn packages(root: &Path, _: &Workspace) -> Plan {
@@ -38,11 +39,11 @@ pub(super) fn test(root: &Path, _: &Workspace) -> Plan {
         .prepare(move || environment(&here))
         .build(maturin(root, &["develop", "--locked", "--features", FEATURES]))
         .build(pip_install(root))
-        .run(python(&["-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests"]))
+        .run(python(&["-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider", "python/tests"]))
         .run(python(&["-I", "-c", &check]))
         .judged_by(|outcome| {
             if outcome.counts.passed == 0 {
-                outcome.failures.push("pytest ran no test".to_owned());
+                outcome.failures.push(Failure::of_stage("pytest ran no test"));
             }
         })
 }
@@ -69,31 +70,41 @@ fn pip_install(root: &Path) -> Step {
 
 /// Builds the package, optimised, into `.venv`.
 pub(crate) fn release(root: &Path) -> Result<(), String> {
-    environment(root)?;
-    maturin(root, &["develop", "--locked", "--release"]).execute(Output::AsItComes)?;
+    environment(root).map_err(|failure| failure.what)?;
+    done(&maturin(root, &["develop", "--locked", "--profile", "wheel"])).map_err(|failure| failure.what)?;
     println!("built into .venv; use it with `.venv/bin/python`");
     Ok(())
 }
 
 /// Creates `.venv` and installs the pinned requirements, unless that was done.
-fn environment(root: &Path) -> Result<(), String> {
+fn environment(root: &Path) -> Result<(), Failure> {
     let _alone = ENVIRONMENT.lock().unwrap_or_else(PoisonError::into_inner);
-    let wanted = fs::read_to_string(root.join(REQUIREMENTS)).map_err(|e| format!("{REQUIREMENTS}: {e}"))?;
+    let broken = |file: &str, error: std::io::Error| Failure::of_stage(format!("{file}: {error}"));
+    let wanted = fs::read_to_string(root.join(REQUIREMENTS)).map_err(|e| broken(REQUIREMENTS, e))?;
     if fs::read_to_string(root.join(INSTALLED)).is_ok_and(|installed| installed == wanted) {
         return Ok(());
     }
     let check = "import sys; sys.exit(sys.version_info < (3, 11))";
-    Step::new("python3", root, &["-c", check])
-        .advice("the package needs Python 3.11 or later as `python3`")
-        .execute(Output::AsItComes)?;
-    Step::new("python3", root, &["-m", "venv", ".venv"])
-        .advice("Python's `venv` module is needed; some systems package it apart, as python3-venv")
-        .execute(Output::AsItComes)?;
+    let advice = "the package needs Python 3.11 or later as `python3`";
+    done(&Step::new("python3", root, &["-c", check]).advice(advice))?;
+    let advice = "Python's `venv` module is needed; some systems package it apart, as python3-venv";
+    done(&Step::new("python3", root, &["-m", "venv", ".venv"]).advice(advice))?;
     let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", REQUIREMENTS];
-    Step::new(program(root, "python"), root, &pip)
-        .advice("the first build installs the packages of python/requirements-test.txt and needs the package registry")
-        .execute(Output::AsItComes)?;
-    fs::write(root.join(INSTALLED), wanted).map_err(|e| format!("{INSTALLED}: {e}"))
+    let advice = "the first build installs the packages of python/requirements-test.txt and needs the package registry";
+    done(&Step::new(program(root, "python"), root, &pip).advice(advice))?;
+    fs::write(root.join(INSTALLED), wanted).map_err(|e| broken(INSTALLED, e))
+}
+
+/// Installs a package of the package index into `.venv`, which it makes if need be.
+pub(super) fn install(root: &Path, package: &str) -> Result<(), Failure> {
+    environment(root)?;
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", package];
+    done(&Step::new(program(root, "python"), root, &pip).advice("the package index is needed"))
+}
+
+/// Runs a step and shows its output.
+fn done(step: &Step) -> Result<(), Failure> {
+    step.execute(Output::AsItComes).failure.map_or(Ok(()), Err)
 }
 
 fn maturin(root: &Path, arguments: &[&str]) -> Step {

@@ -1,7 +1,7 @@
 //! Child processes: their output is passed on line by line and read for counts on the way.
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
@@ -12,9 +12,10 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::count::Counts;
+use super::outcome::Failure;
 use super::processor;
 
-/// How long deep stages run and the seed that they begin with; unset in `make test`.
+/// The seconds that deep stages run, and their first seed; unset in `make test`.
 static DEEP: OnceLock<(u64, u64)> = OnceLock::new();
 
 /// Makes every later step explore for `seconds`, with the seeds that follow from `seed`.
@@ -24,29 +25,39 @@ pub(super) fn set_deep(seconds: u64, seed: u64) {
     let _ = DEEP.set((seconds, seed));
 }
 
-/// Whether steps explore for a time that was given.
+/// True if steps explore for a given time.
 pub(super) fn is_deep() -> bool {
     DEEP.get().is_some()
 }
 
-/// Where the output of a child goes.
+/// The variables of a deep run.
+fn deep_variables() -> Vec<(&'static str, String)> {
+    let both = |(seconds, seed): &(u64, u64)| {
+        [("HEDGEROW_DEEP_SECONDS", seconds.to_string()), ("HEDGEROW_SEED", seed.to_string())]
+    };
+    DEEP.get().map(both).into_iter().flatten().collect()
+}
+
+/// The place to which the output of a child goes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Output<'s> {
     /// On, line by line.
     AsItComes,
-    /// On as a whole when the child has ended, since another one's is shown meanwhile. The child is killed at its next line
-    /// once this is set.
+    /// On as a whole when the child has ended, since the output of another child is shown meanwhile. Once the flag is set,
+    /// the child is killed at its next line.
     Together(&'s AtomicBool),
 }
 
-/// What a child left.
+/// The end of a child.
 #[derive(Debug, Default)]
 pub(super) struct Ended {
     pub(super) counts: Counts,
     /// The test programs that cargo says it has built.
     pub(super) programs: Vec<TestProgram>,
-    /// What it and its children took of processors.
+    /// The processor time of the child and its children.
     pub(super) processor: Duration,
+    /// None if the exit status is 0.
+    pub(super) failure: Option<Failure>,
 }
 
 /// A test program that cargo has built.
@@ -55,19 +66,27 @@ pub(super) struct TestProgram {
     path: PathBuf,
     /// The folder of its package, in which cargo would run it.
     folder: PathBuf,
+    /// The option of `cargo test` that selects it, in the packages that have it.
+    target: String,
 }
 
 impl TestProgram {
-    /// What a line of `cargo test --no-run --message-format=json` tells of.
+    /// Reads a line of `cargo test --no-run --message-format=json`.
     pub(super) fn parse(line: &str) -> Option<TestProgram> {
         let message: Value = serde_json::from_str(line).ok()?;
         let is_test = message["reason"] == "compiler-artifact" && message["profile"]["test"] == true;
         let path = message["executable"].as_str().filter(|_| is_test)?.into();
         let folder = Path::new(message["manifest_path"].as_str()?).parent()?.to_path_buf();
-        Some(TestProgram { path, folder })
+        let name = message["target"]["name"].as_str().unwrap_or_default();
+        let target = match message["target"]["kind"][0].as_str() {
+            Some("test") => format!("--test {name}"),
+            Some("bin") => format!("--bin {name}"),
+            _ => "--lib".to_owned(),
+        };
+        Some(TestProgram { path, folder, target })
     }
 
-    /// Bytes of its file; 0 if there is none, which running it reports.
+    /// Returns the bytes of its file; 0 if there is none, which running it reports.
     pub(super) fn size(&self) -> u64 {
         std::fs::metadata(&self.path).map_or(0, |file| file.len())
     }
@@ -81,6 +100,8 @@ pub(super) struct Step {
     folder: PathBuf,
     variables: Vec<(String, String)>,
     advice: Option<String>,
+    /// The arguments of cargo by which a test program was built and is selected.
+    built_by: Option<String>,
 }
 
 impl Step {
@@ -91,6 +112,7 @@ impl Step {
             folder: folder.to_path_buf(),
             variables: Vec::new(),
             advice: None,
+            built_by: None,
         }
     }
 
@@ -110,64 +132,140 @@ impl Step {
         if std::env::var_os(name).is_some() { self } else { self.env(name, value) }
     }
 
-    /// What to do when it fails.
+    /// Adds a hint that is shown when the command fails.
     pub(super) fn advice(mut self, advice: &str) -> Step {
         self.advice = Some(advice.to_owned());
         self
     }
 
-    /// Of a `cargo test`: the step that builds its test programs and says which they are, and one for [`of`](Self::of).
+    /// Splits a `cargo test` into the step that builds its test programs and lists them, and one for [`of`](Self::of).
     pub(super) fn built_and_run(self) -> (Step, Step) {
         let mut build = self.clone();
         let to_cargo = build.arguments.iter().position(|a| a == "--").unwrap_or(build.arguments.len());
         build.arguments.truncate(to_cargo);
+        // Without the selection of targets: the program that failed is selected by its own.
+        let selects = |a: &str| a.starts_with("--lib") || a.starts_with("--bins") || a == "--test";
+        let mut kept = Vec::new();
+        let mut arguments = build.arguments.iter();
+        while let Some(argument) = arguments.next() {
+            if argument == "--test" {
+                arguments.next();
+            } else if !selects(argument) {
+                kept.push(argument.as_str());
+            }
+        }
+        let built_by = Some(kept.join(" "));
         build.arguments.extend(["--no-run", "--message-format=json-render-diagnostics"].map(str::to_owned));
         let arguments = self.arguments.iter().skip(to_cargo + 1).cloned().collect();
-        (build, Step { arguments, ..self })
+        (build, Step { arguments, built_by, ..self })
     }
 
-    /// A test program, with the arguments and variables of this step.
+    /// Returns the run of a test program, with the arguments and variables of this step.
     pub(super) fn of(&self, program: &TestProgram) -> Step {
-        let TestProgram { path, folder } = program.clone();
-        Step { program: path.into(), folder, ..self.clone() }
+        let TestProgram { path, folder, target } = program.clone();
+        let built_by = self.built_by.as_ref().map(|built_by| format!("{built_by} {target}"));
+        Step { program: path.into(), folder, built_by, ..self.clone() }
     }
 
-    /// Runs it to its end, showing its output, and returns what is found in the standard output.
-    pub(super) fn execute(&self, output: Output<'_>) -> Result<Ended, String> {
+    /// Runs it to its end and shows its output.
+    pub(super) fn execute(&self, output: Output<'_>) -> Ended {
         let shown = self.shown();
         let mut command = Command::new(&self.program);
-        command.args(&self.arguments).current_dir(&self.folder).stdout(Stdio::piped());
-        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        if let Some((seconds, seed)) = DEEP.get() {
-            command.env("HEDGEROW_DEEP_SECONDS", seconds.to_string()).env("HEDGEROW_SEED", seed.to_string());
-        }
+        command.args(&self.arguments).current_dir(&self.folder).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.envs(self.variables.iter().map(|(name, value)| (name, value))).envs(deep_variables());
         let mut ended = Ended::default();
         let status = match output {
             Output::AsItComes => {
                 println!("{shown}");
-                as_it_comes(&mut command, &mut ended)
+                follow(&mut command, &mut ended, None, |line| println!("{line}"))
             }
-            Output::Together(stop) => together(&mut command, &shown, stop, &mut ended),
+            Output::Together(stop) => {
+                let mut text = format!("\n(meanwhile) {shown}\n");
+                let status = follow(&mut command, &mut ended, Some(stop), |line| {
+                    text += line;
+                    text.push('\n');
+                });
+                // In one piece: another thread shows lines too.
+                print!("{text}");
+                status
+            }
         };
-        let status = status.map_err(|e| format!("cannot run `{shown}`: {e}"))?;
-        if status.success() {
-            return Ok(ended);
-        }
-        let advice = self.advice.as_ref().map_or(String::new(), |advice| format!("; {advice}"));
-        Err(format!("`{shown}`: {status}{advice}"))
+        ended.failure = match status {
+            Ok(status) if status.success() => None,
+            Ok(status) => Some(self.failure(&shown, &status.to_string(), &ended.counts.failed_tests)),
+            Err(error) => Some(self.failure(&shown, &format!("cannot run: {error}"), &[])),
+        };
+        ended
     }
 
-    /// The command, with the folder in which it runs: programs of several packages have one name.
+    fn failure(&self, shown: &str, status: &str, tests: &[String]) -> Failure {
+        let advice = self.advice.as_ref().map_or(String::new(), |advice| format!("; {advice}"));
+        let what = match tests {
+            [] => format!("`{shown}`: {status}{advice}"),
+            tests => format!("{}: {}{advice}", self.name(), tests.join(", ")),
+        };
+        Failure { what, repeat: self.repeat(tests) }
+    }
+
+    /// The program, with the folder in which it runs: programs of several packages have one name.
+    fn name(&self) -> String {
+        let last = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let program = last(Path::new(&self.program));
+        // Cargo's hash says nothing to a reader.
+        let program = match (program.rsplit_once('-'), &self.built_by) {
+            (Some((name, _)), Some(_)) => name.to_owned(),
+            _ => program,
+        };
+        format!("{}$ {program}", last(&self.folder))
+    }
+
     fn shown(&self) -> String {
-        let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let variables = self.variables.iter().map(|(name, value)| format!("{name}='{value}' "));
-        let (folder, program) = (name(&self.folder), name(Path::new(&self.program)));
-        format!("{folder}$ {}{program} {}", variables.collect::<String>(), self.arguments.join(" "))
+        format!("{}{} {}", variables.collect::<String>(), self.name(), self.arguments.join(" "))
+    }
+
+    /// Returns a shell command, from the root of the repository, that repeats the tests of these names, or all.
+    fn repeat(&self, tests: &[String]) -> String {
+        let variables = self.variables.iter().map(|(name, value)| (name.as_str(), value.clone()));
+        let mut words: Vec<String> = variables
+            .chain(deep_variables())
+            .map(|(name, value)| format!("{name}={}", quoted(&value)))
+            .collect();
+        if let Some(built_by) = &self.built_by {
+            words.push(format!("cargo {built_by} --"));
+            match tests {
+                [] => words.extend(self.arguments.iter().map(|argument| quoted(argument))),
+                tests => words.extend(
+                    ["--nocapture --exact".to_owned()]
+                        .into_iter()
+                        .chain(tests.iter().map(|test| quoted(test))),
+                ),
+            }
+        } else if self.arguments.iter().any(|argument| argument == "pytest") && !tests.is_empty() {
+            words.push(".venv/bin/python -m pytest".to_owned());
+            words.extend(tests.iter().map(|test| quoted(test)));
+        } else {
+            let program = Path::new(&self.program);
+            let program = program.strip_prefix(&self.folder).unwrap_or(program).to_string_lossy();
+            // Cargo calls itself by the path of its toolchain.
+            words.push(if program.ends_with("/cargo") { "cargo".to_owned() } else { program.into_owned() });
+            words.extend(self.arguments.iter().map(|argument| quoted(argument)));
+        }
+        words.join(" ")
+    }
+}
+
+/// Returns a word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_=/.,:+@%".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
 
 impl Ended {
-    /// Reads a line of the standard output; `false` if it is for this program alone.
+    /// Reads a line of output; false if it is for this program alone.
     fn read(&mut self, line: &str) -> bool {
         self.counts.read(line);
         let is_message = line.starts_with("{\"reason\":");
@@ -176,44 +274,28 @@ impl Ended {
     }
 }
 
-fn as_it_comes(command: &mut Command, ended: &mut Ended) -> std::io::Result<ExitStatus> {
-    let mut child = command.spawn()?;
-    for line in child.stdout.take().into_iter().flat_map(|output| BufReader::new(output).split(b'\n')) {
-        let line = line?;
-        let line = String::from_utf8_lossy(&line);
-        if ended.read(&line) {
-            println!("{line}");
-        }
-    }
-    ended.processor = processor::time_of_child(child.id());
-    child.wait()
-}
-
-fn together(
+/// Runs a command to its end and calls `show` with each line of its output. Kills it at its next line once `stop` is set.
+fn follow(
     command: &mut Command,
-    shown: &str,
-    stop: &AtomicBool,
     ended: &mut Ended,
+    stop: Option<&AtomicBool>,
+    mut show: impl FnMut(&str),
 ) -> std::io::Result<ExitStatus> {
-    let mut child = command.stderr(Stdio::piped()).spawn()?;
+    let mut child = command.spawn()?;
     let (to, lines) = channel();
     let (output, errors) = (child.stdout.take(), child.stderr.take());
     std::thread::scope(|scope| {
         let also_to = to.clone();
         scope.spawn(move || send_lines(output, &to));
         scope.spawn(move || send_lines(errors, &also_to));
-        let mut text = format!("\n(meanwhile) {shown}\n");
         for line in lines {
             if ended.read(&line) {
-                text += &line;
-                text.push('\n');
+                show(&line);
             }
-            if stop.load(Ordering::Relaxed) {
+            if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 child.kill()?;
             }
         }
-        // In one piece: another thread shows lines too.
-        std::io::stdout().lock().write_all(text.as_bytes())?;
         ended.processor = processor::time_of_child(child.id());
         child.wait()
     })

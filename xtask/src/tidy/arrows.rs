@@ -24,6 +24,8 @@ const STORE: &str = "hedgerow";
 const KERNELS: &str = "hedgerow-kernels";
 const ANALYTICS: &str = "hedgerow-analytics";
 const WORKLOAD: &str = "hedgerow-workload";
+const DEMO: &str = "hedgerow-demo";
+const REPORT: &str = "hedgerow-report";
 const LAB: &str = "hedgerow-lab";
 const BENCH: &str = "hedgerow-bench";
 const SUBJECTS: &str = "hedgerow-subjects";
@@ -42,17 +44,24 @@ const TABLE: &[Row] = &[
     // The examples in its documentation are those of users.
     row(ENGINE, &[CORE, IO, LOG, MEM, PAR, TIER, TXN], &[TESTKIT, STORE]),
     // Its tests forge files, and read what parsers make of them.
-    row(STORE, &[CORE, ENGINE, IO, MEM], &[TESTKIT, WORKLOAD, ANALYTICS, KERNELS, LOG, TIER]),
-    // Kernels are tested on the container that they are compared on.
-    row(KERNELS, &[CORE, PAR], &[TESTKIT, WORKLOAD, LAB]),
-    row(ANALYTICS, &[KERNELS, STORE], &[]),
+    row(STORE, &[ANALYTICS, CORE, ENGINE, IO, KERNELS, MEM], &[TESTKIT, WORKLOAD, LOG, TIER]),
+    // Kernels are tested on the plain CSR, by which they are compared.
+    row(KERNELS, &[CORE, PAR], &[TESTKIT, WORKLOAD]),
+    row(ANALYTICS, &[ENGINE, KERNELS], &[]),
     row("hedgerow-schedules", &[], &[CORE, STORE, TESTKIT]),
     row(WORKLOAD, &[CORE, PAR], &[TESTKIT]),
-    row(LAB, &[CORE, IO], &[TESTKIT, WORKLOAD]),
-    row(SUBJECTS, &[CORE, KERNELS, LAB, STORE], &[TESTKIT]),
+    row(REPORT, &[], &[]),
+    row(DEMO, &[KERNELS, REPORT, STORE, WORKLOAD], &[]),
+    // The lab, a workspace of its own.
+    row(LAB, &[CORE, IO, WORKLOAD], &[TESTKIT]),
+    row(SUBJECTS, &[CORE, KERNELS, LAB, STORE, WORKLOAD], &[]),
     row(TESTKIT, &[CORE, IO, WORKLOAD], &[]),
     // The suite `format` measures the packed lists by themselves (docs/design/layout.md).
-    row(BENCH, &[ANALYTICS, CORE, IO, KERNELS, WORKLOAD, LAB, STORE, SUBJECTS, TIER], &[TESTKIT]),
+    row(
+        BENCH,
+        &[ANALYTICS, CORE, DEMO, IO, KERNELS, WORKLOAD, LAB, REPORT, STORE, SUBJECTS, TIER],
+        &[TESTKIT],
+    ),
     row("hedgerow-rivals", &[BENCH], &[WORKLOAD]),
     row("hedgerow-cli", &[STORE, ANALYTICS, KERNELS, WORKLOAD, CORE, PAR], &[TESTKIT]),
     row("hedgerow-python", &[STORE, ANALYTICS, KERNELS, CORE, PAR], &[]),

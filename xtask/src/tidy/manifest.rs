@@ -17,7 +17,8 @@ pub(super) fn check(files: &[File], report: &mut Report) {
 }
 
 fn is_member(path: &str) -> bool {
-    path == "xtask/Cargo.toml" || (path.starts_with("crates/") && path.ends_with("/Cargo.toml"))
+    let in_workspace = path.starts_with("crates/") || path.starts_with("lab/hedgerow-");
+    path == "xtask/Cargo.toml" || (in_workspace && path.ends_with("/Cargo.toml"))
 }
 
 fn inherits_lints(manifest: &str) -> bool {

@@ -63,7 +63,7 @@ pub(crate) fn list_modules(root: &Path, krate: &str) -> Result<(), String> {
 
 fn check(root: &Path, tables: Tables) -> Result<Report, String> {
     let mut report = Report::default();
-    let workspace = metadata::load(root)?;
+    let workspace = metadata::load_all(root)?;
     arrows::check(&workspace.arrows, &mut report);
     let files = read_tree(root).map_err(|e| format!("cannot read the repository: {e}"))?;
     manifest::check(&files, &mut report);

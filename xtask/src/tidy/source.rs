@@ -55,7 +55,7 @@ pub(super) struct Place<'a> {
 
 impl<'a> Place<'a> {
     pub(super) fn of(path: &'a str) -> Option<Place<'a>> {
-        let (krate, inside) = match path.strip_prefix("crates/") {
+        let (krate, inside) = match path.strip_prefix("crates/").or_else(|| path.strip_prefix("lab/")) {
             Some(rest) => rest.split_once('/')?,
             None => ("xtask", path.strip_prefix("xtask/")?),
         };

@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 
 use super::{Descriptor, OwnerProcess, hold_off};
 
+/// Who takes longer waits for something that does not come. It takes milliseconds, and on a busy machine seconds.
+const FOR_EVER: Duration = Duration::from_secs(180);
+
 /// Runs `body` in a forked child, which ends with the status that it returns; 255 if the child does not end.
 fn in_child(body: impl FnOnce() -> i32) -> i32 {
     // SAFETY: the bodies of these tests call the system and this module, and take no lock but that of the allocator, which
@@ -23,7 +26,7 @@ fn in_child(body: impl FnOnce() -> i32) -> i32 {
     let mut status = 0;
     // SAFETY: waits for the own child, and writes to a local variable.
     while unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } == 0 {
-        if begun.elapsed() > Duration::from_secs(10) {
+        if begun.elapsed() > FOR_EVER {
             // SAFETY: ends the own child, which was not waited for yet.
             unsafe {
                 libc::kill(child, libc::SIGKILL);
@@ -100,7 +103,8 @@ fn a_lock_goes_with_its_process_though_a_child_lives() {
     // SAFETY: as in `in_child`.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        std::thread::sleep(Duration::from_secs(30));
+        // It is ended before.
+        std::thread::sleep(FOR_EVER.saturating_mul(2));
         // SAFETY: ends the child.
         unsafe { libc::_exit(0) };
     }
@@ -110,7 +114,7 @@ fn a_lock_goes_with_its_process_though_a_child_lives() {
     let other = File::open(&path).expect("there");
     let begun = Instant::now();
     while other.try_lock().is_err() {
-        assert!(begun.elapsed() < Duration::from_secs(10), "the child keeps the lock");
+        assert!(begun.elapsed() < FOR_EVER, "the child keeps the lock");
         std::thread::sleep(Duration::from_millis(1));
     }
     // SAFETY: ends the own child.

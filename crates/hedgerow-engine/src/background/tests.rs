@@ -1,8 +1,8 @@
 //! The threads of a store end with it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use hedgerow_testkit::SimFs;
+use hedgerow_testkit::{SimFs, wait_until};
 
 use crate::{Durability, KeyKind, Options};
 
@@ -22,12 +22,8 @@ fn the_threads_of_a_closed_store_end() {
         graph.close().expect("open");
         let workers = core.workers();
         assert_eq!(workers.len(), 3, "settling, checkpoints, and syncs under {durability:?}");
-        let patience = Instant::now() + Duration::from_secs(30);
         for worker in workers {
-            while !worker.has_ended() {
-                assert!(Instant::now() < patience, "{:?} goes on in a closed store", worker.duty());
-                std::thread::sleep(Duration::from_millis(5));
-            }
+            wait_until(&format!("the end of {:?} in a closed store", worker.duty()), || worker.has_ended());
         }
     }
 }

@@ -270,7 +270,9 @@ fn blocks_and_other_writes_see_each_other() {
         blocks.fill([&[byte; 5000][..]].into_iter());
         if !file.write_blocks_at(blocks.blocks(), at as u64).unwrap() {
             assert!(!file.takes_blocks(), "once refused, always refused");
-            println!("skipped: the file system of temporary files takes no blocks");
+            // Past the capture of the harness, for `make test` to count.
+            let line = b"skipped: writes of blocks (the file system of temporary files takes none)\n";
+            std::io::Write::write_all(&mut std::io::stdout(), line).unwrap();
             return;
         }
         expected[at..at + 5000].fill(byte);

@@ -26,7 +26,7 @@ fn files_of_the_temporary_directory() {
 #[test]
 fn files_in_memory() {
     let Ok(scratch) = tempfile::tempdir_in("/dev/shm") else {
-        println!("skipped: there is no directory in memory");
+        hedgerow_testkit::skipped("reads of files in memory", "there is no /dev/shm");
         return;
     };
     check_reads(&Dir::new(real(scratch.path())));
@@ -36,7 +36,7 @@ fn files_in_memory() {
 #[test]
 fn files_that_are_not_read_past_the_cache() {
     let Ok(dir) = RealFs::open_dir("/proc/self") else {
-        println!("skipped: there is no such directory");
+        hedgerow_testkit::skipped("files that are not read past the cache", "there is no /proc/self");
         return;
     };
     let file = Dir::new(Arc::new(dir)).open("status", Access::Read).expect("a file");

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use hedgerow_core::{Direction, VertexId};
-use hedgerow_lab::Csr;
+use hedgerow_workload::Csr;
 use hedgerow_workload::rng::Rng;
 
 use crate::testing::{plain_graph, sources, weighted_graph};

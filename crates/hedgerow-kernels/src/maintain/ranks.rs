@@ -68,7 +68,7 @@ impl Ranks {
             self.scores.get(v.index()).map_or(0.0, |score| damping * score / degree.max(1) as f64)
         };
         let edges = changes.edges.par_iter().with_min_len(EDGES_AT_ONCE);
-        let steps = hedgerow_par::map(edges, |edge| growth_by(edge) as f64 * gives(edge.src));
+        let steps = hedgerow_par::fine::map(edges, |edge| growth_by(edge) as f64 * gives(edge.src));
         for (edge, step) in changes.edges.iter().zip(steps) {
             if let Some(score) = self.scores.get_mut(edge.dst.index()) {
                 *score = (*score + step).max(*score * LEAST_LEFT);

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use hedgerow_core::{Changes, EdgeChange, EdgeChangeKind, VertexId};
-use hedgerow_lab::{Csr, CsrOptions};
 use hedgerow_workload::rng::Rng;
+use hedgerow_workload::{Csr, CsrOptions};
 
 use crate::testing::with_threads;
 use hedgerow_kernels::maintain::{Components, Degrees, Maintained, Ranks, Triangles};

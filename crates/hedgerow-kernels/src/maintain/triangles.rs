@@ -120,7 +120,7 @@ impl ChangedPairs {
         }
         grown.sort_unstable_by_key(|&(pair, _)| pair);
         let grown: Vec<&[(Pair, i64)]> = grown.chunk_by(|a, b| a.0 == b.0).collect();
-        let joined = hedgerow_par::map(grown.par_iter().with_min_len(PAIRS_AT_ONCE), |of_pair| {
+        let joined = hedgerow_par::fine::map(grown.par_iter().with_min_len(PAIRS_AT_ONCE), |of_pair| {
             let Some(&((a, b), _)) = of_pair.first() else { return (false, false) };
             let now = entries(g, a, b);
             (now - of_pair.iter().map(|(_, step)| step).sum::<i64>() > 0, now > 0)
@@ -136,7 +136,7 @@ impl ChangedPairs {
     fn count<G: Resident>(&self, g: &G, turn: Turn, cancel: &Cancel) -> Result<u64, KernelError> {
         let by_longer = self.by_longer(g, turn);
         let words = g.vertex_bound().div_ceil(64);
-        let counts = hedgerow_par::fold(
+        let counts = hedgerow_par::fine::fold(
             by_longer.par_iter().with_max_len(by_longer.len().div_ceil(8 * hedgerow_par::threads()).max(1)),
             || (0, Vec::new()),
             |(mut sum, mut bits): (u64, Vec<u64>), (longer, others)| {
@@ -172,7 +172,7 @@ impl ChangedPairs {
     fn by_longer<G: Resident>(&self, g: &G, turn: Turn) -> Vec<ByLonger> {
         let of = if turn == Turn::Inserted { &self.inserted } else { &self.removed };
         let pairs = of.pairs.par_iter().enumerate().with_min_len(PAIRS_AT_ONCE);
-        let mut all = hedgerow_par::map(pairs, |(place, &(a, b))| match length(g, a) >= length(g, b) {
+        let mut all = hedgerow_par::fine::map(pairs, |(place, &(a, b))| match length(g, a) >= length(g, b) {
             true => (a, b, place),
             false => (b, a, place),
         });

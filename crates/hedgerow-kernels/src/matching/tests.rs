@@ -45,7 +45,7 @@ fn maximum_matchings_have_as_many_pairs_as_by_single_ways() {
 }
 
 /// Edges between even and odd ids.
-fn bipartite(vertices: u32, edges: usize, directed: bool, seed: u64) -> hedgerow_lab::Csr {
+fn bipartite(vertices: u32, edges: usize, directed: bool, seed: u64) -> hedgerow_workload::Csr {
     let mut rng = Rng::new(seed);
     let half = u64::from(vertices / 2);
     let mut draw = |parity: u32| {

@@ -1,7 +1,7 @@
 //! Forests against Prim's; ties, signs of weights, batches; what cannot be.
 
 use hedgerow_core::{Topology, VertexId};
-use hedgerow_lab::{Csr, CsrOptions, Duplicates};
+use hedgerow_workload::{Csr, CsrOptions, Duplicates};
 
 use crate::testing::{graphs, plain_graph, weighted_graph, with_threads};
 use hedgerow_kernels::msf::{minimum_spanning_forest, minimum_spanning_forest_until, verify};

@@ -153,7 +153,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         let per_degree = S::from_f64(damping / (2 * g.edge_count()).max(1) as f64);
         let (start, by_degree, share) = (self.ranking.start, self.leaves_out, &self.ranking.share);
         let vertices = (0..2 * share.len()).into_par_iter().with_min_len(CHUNK_VERTICES);
-        self.cells = hedgerow_par::map(vertices, |at| {
+        self.cells = hedgerow_par::fine::map(vertices, |at| {
             let v = if at < share.len() { at } else { at - share.len() };
             let share = share[v];
             let given = match by_degree {
@@ -172,7 +172,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
     fn leave_out(&mut self) {
         let Ranking { share, sinks, .. } = &mut self.ranking;
         let rows = share.par_chunks_mut(SUBGRAPH_VERTICES).zip(&*sinks).with_min_len(CHUNK_SUBGRAPHS);
-        hedgerow_par::for_each(rows, |(share, &sinks)| for_each_of(sinks, |at| share[at] = S::ZERO));
+        hedgerow_par::fine::for_each(rows, |(share, &sinks)| for_each_of(sinks, |at| share[at] = S::ZERO));
         self.count -= sinks.iter().map(|word| f64::from(word.count_ones())).sum::<f64>();
     }
 
@@ -218,7 +218,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
     pub(super) fn extrapolate(&mut self) -> Result<(), KernelError<G::Error>> {
         let (settled, fresh) = self.cells.split_at(self.ranking.share.len());
         let cells = settled.par_iter().zip(fresh).zip(&self.kept).with_min_len(CHUNK_VERTICES);
-        hedgerow_par::for_each(cells, |((settled, fresh), &step)| {
+        hedgerow_par::fine::for_each(cells, |((settled, fresh), &step)| {
             let sum = S::load(fresh) + step;
             let given = if sum > S::ZERO { sum } else { S::ZERO };
             given.store(settled);
@@ -238,7 +238,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         let of_left_out = S::from_f64(self.base / total);
         let vertices =
             self.cells[share.len()..].par_iter().zip(&share).enumerate().with_min_len(CHUNK_VERTICES);
-        hedgerow_par::map(vertices, |(v, (cell, &share))| {
+        hedgerow_par::fine::map(vertices, |(v, (cell, &share))| {
             let is_sink = sinks[v / SUBGRAPH_VERTICES] >> (v % SUBGRAPH_VERTICES) & 1 != 0;
             match self.leaves_out && is_sink {
                 true => of_left_out,

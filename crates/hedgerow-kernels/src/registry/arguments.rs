@@ -12,7 +12,7 @@ use crate::KernelError;
 /// use hedgerow_kernels::registry::{self, Outcome};
 /// use hedgerow_kernels::{Cancel, KernelError};
 ///
-/// let graph = hedgerow_lab::Csr::from_edges(3, &[(0, 1), (1, 2)], &Default::default())?;
+/// let graph = hedgerow_workload::Csr::from_edges(3, &[(0, 1), (1, 2)], &Default::default())?;
 /// let mut arguments = registry::find("pagerank")?.arguments();
 /// arguments.set("damping", 0.9)?;
 /// let Outcome::Scores(scores) = arguments.run(&graph, &Cancel::new())? else { panic!("it ranks") };

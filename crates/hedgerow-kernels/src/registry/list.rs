@@ -18,7 +18,8 @@ impl Arguments {
         g: &G,
         cancel: &Cancel,
     ) -> Result<Outcome, KernelError> {
-        (entry::<G>(self.kernel())?.run)(g, self, cancel)
+        let at = self.position()?;
+        functions::<G>()[at](g, self, cancel)
     }
 
     /// As [`run`](Self::run), on a graph of which not all is in memory: the same loops, compiled for it.
@@ -31,36 +32,32 @@ impl Arguments {
         g: &G,
         cancel: &Cancel,
     ) -> Result<Outcome, KernelError<G::Error>> {
-        let name = self.kernel().name;
-        let Some(found) = paged_entries::<G>().into_iter().find(|entry| entry.name == name) else {
-            return Err(KernelError::NoSuchKernel { name: name.to_owned() });
-        };
-        let Some(run) = found.run else { return Err(KernelError::NotResident { kernel: name }) };
+        let at = self.position().map_err(KernelError::of_any)?;
+        let kernel = self.kernel().name;
+        let Some(run) = paged_functions::<G>()[at] else { return Err(KernelError::NotResident { kernel }) };
         run(g, self, cancel)
     }
 
-    /// What the kernel's slow verifier says, in one thread.
+    /// Returns the answer of the kernel's slow verifier, in one thread. For tests and benchmarks: a program that calls this compiles
+    /// all verifiers.
     ///
     /// # Errors
     /// [`KernelError::MissingArgument`].
     pub fn verify<G: WeightedTopology + Resident>(&self, g: &G) -> Result<Outcome, KernelError> {
-        (entry::<G>(self.kernel())?.verify)(g, self)
+        let at = self.position()?;
+        verifiers::<G>()[at](g, self)
+    }
+
+    /// The kernel's place in the list.
+    fn position(&self) -> Result<usize, KernelError> {
+        let name = self.kernel().name;
+        let at = KERNELS.iter().position(|kernel| kernel.name == name);
+        at.ok_or_else(|| KernelError::NoSuchKernel { name: name.to_owned() })
     }
 }
 
-/// A kernel for graphs of one type.
-struct Entry<G> {
-    name: &'static str,
-    run: fn(&G, &Arguments, &Cancel) -> Result<Outcome, KernelError>,
-    verify: fn(&G, &Arguments) -> Result<Outcome, KernelError>,
-}
-
-/// A kernel for graphs of one type of which not all is in memory, if it runs on them.
-struct PagedEntry<G: WeightedTopology> {
-    name: &'static str,
-    run: Option<RunPaged<G>>,
-}
-
+type Run<G> = fn(&G, &Arguments, &Cancel) -> Result<Outcome, KernelError>;
+type Verify<G> = fn(&G, &Arguments) -> Result<Outcome, KernelError>;
 type RunPaged<G> = fn(&G, &Arguments, &Cancel) -> Result<Outcome, KernelError<<G as Topology>::Error>>;
 
 /// The function of a kernel for graphs of which not all is in memory.
@@ -80,19 +77,17 @@ macro_rules! registered {
         /// time, and figures of years are compared. A new kernel goes to the end.
         pub const KERNELS: &[&Kernel] = &[$(&crate::$module::entry::KERNEL),*];
 
-        fn entries<G: WeightedTopology + Resident>() -> [Entry<G>; KERNELS.len()] {
-            [$(Entry {
-                name: crate::$module::entry::KERNEL.name,
-                run: crate::$module::entry::run::<G>,
-                verify: crate::$module::entry::verify::<G>,
-            }),*]
+        // Three tables, so that a program compiles those alone that it calls.
+        fn functions<G: WeightedTopology + Resident>() -> [Run<G>; KERNELS.len()] {
+            [$(crate::$module::entry::run::<G>),*]
         }
 
-        fn paged_entries<G: WeightedTopology>() -> [PagedEntry<G>; KERNELS.len()] {
-            [$(PagedEntry {
-                name: crate::$module::entry::KERNEL.name,
-                run: paged!($module $($graphs)+),
-            }),*]
+        fn paged_functions<G: WeightedTopology>() -> [Option<RunPaged<G>>; KERNELS.len()] {
+            [$(paged!($module $($graphs)+)),*]
+        }
+
+        fn verifiers<G: WeightedTopology + Resident>() -> [Verify<G>; KERNELS.len()] {
+            [$(crate::$module::entry::verify::<G>),*]
         }
     };
 }
@@ -137,9 +132,4 @@ registered!(
 pub fn find(name: &str) -> Result<&'static Kernel, KernelError> {
     let found = KERNELS.iter().copied().find(|kernel| kernel.name == name);
     found.ok_or_else(|| KernelError::NoSuchKernel { name: name.to_owned() })
-}
-
-fn entry<G: WeightedTopology + Resident>(kernel: &Kernel) -> Result<Entry<G>, KernelError> {
-    let found = entries::<G>().into_iter().find(|entry| entry.name == kernel.name);
-    found.ok_or_else(|| KernelError::NoSuchKernel { name: kernel.name.to_owned() })
 }

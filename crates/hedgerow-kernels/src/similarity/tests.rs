@@ -1,7 +1,7 @@
 //! Both measures against sets of neighbours, for pairs and for the most similar; graphs that are stored in one direction; what cannot be.
 
 use hedgerow_core::{Direction, Topology, VertexId};
-use hedgerow_lab::Csr;
+use hedgerow_workload::Csr;
 
 use crate::testing::{graphs, plain_graph, random_graph, sources, with_threads};
 use hedgerow_kernels::{Cancel, Compared, KernelError, Pairs, adamic_adar, jaccard, registry};

@@ -120,7 +120,7 @@ pub(crate) fn distances<G: WeightedTopology>(
             None => choose_width(g, config.direction, cancel).map_err(KernelError::Topology)?,
         };
         let vertices = (0..g.vertex_bound()).into_par_iter().with_min_len(1 << 14);
-        let distance = hedgerow_par::map(vertices, |_| AtomicU64::new(UNREACHED_BITS));
+        let distance = hedgerow_par::fine::map(vertices, |_| AtomicU64::new(UNREACHED_BITS));
         let refused = AtomicBool::new(false);
         let failure = Failure::new();
         let mut search = Search { g, direction: config.direction, distance, refused, cancel, failure };

@@ -3,8 +3,8 @@
 use crate::testing::{graphs, plain_graph};
 use hedgerow_core::Topology;
 use hedgerow_kernels::tc::{triangle_count, verify};
-use hedgerow_lab::{Csr, CsrOptions, Duplicates};
 use hedgerow_workload::kron;
+use hedgerow_workload::{Csr, CsrOptions, Duplicates};
 
 #[test]
 fn counts_as_asked_for_one_by_one() {

@@ -1,8 +1,8 @@
 //! Scores against the verifier, the unweighted kernel and NetworkX; equal lengths; weights of 0; what cannot be.
 
 use hedgerow_core::{Topology, VertexId};
-use hedgerow_lab::{Csr, CsrOptions, Duplicates};
 use hedgerow_workload::rng::Rng;
+use hedgerow_workload::{Csr, CsrOptions, Duplicates};
 
 use crate::testing::{close, graphs, known_graph, plain_graph, sources, weighted_graph, with_threads};
 use hedgerow_kernels::betweenness::{Sources, betweenness};

@@ -1,7 +1,7 @@
 //! Scores against the definition and NetworkX, and against the unweighted kernel; samples and their bound; what cannot be.
 
 use hedgerow_core::{Direction, Topology, VertexId};
-use hedgerow_lab::Csr;
+use hedgerow_workload::Csr;
 use hedgerow_workload::rng::Rng;
 
 use crate::testing::{close, graphs, known_graph, plain_graph, sources, weighted_graph, with_threads};

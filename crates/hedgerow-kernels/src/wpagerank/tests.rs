@@ -1,7 +1,7 @@
 //! Scores against the plain formula, the unweighted kernels and NetworkX; when it stops; what cannot be.
 
 use hedgerow_core::VertexId;
-use hedgerow_lab::Csr;
+use hedgerow_workload::Csr;
 use hedgerow_workload::rng::Rng;
 
 use crate::testing::{close, graphs, known_graph, plain_graph, sources, weighted_graph, with_threads};

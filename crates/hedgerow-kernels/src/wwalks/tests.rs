@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use hedgerow_core::{Direction, Resident, Topology, VertexId, WeightedTopology};
-use hedgerow_lab::{Csr, CsrOptions, Duplicates};
 use hedgerow_workload::rng::Rng;
+use hedgerow_workload::{Csr, CsrOptions, Duplicates};
 
 use crate::testing::{graphs, most_chi_square, plain_graph, weighted_graph, with_threads};
 use hedgerow_kernels::wwalks::{verify, weighted_random_walks};

@@ -12,8 +12,8 @@ use hedgerow_core::{
 };
 use hedgerow_kernels::registry;
 use hedgerow_kernels::{BfsConfig, Cancel, KernelError, PageRankConfig, bfs_until, pagerank_until};
-use hedgerow_lab::Csr;
 use hedgerow_testkit::is_deep;
+use hedgerow_workload::Csr;
 
 use crate::testing::{plain_graph, random_graph, weighted_graph, with_threads};
 

@@ -8,7 +8,7 @@ use hedgerow_kernels::{
     BfsConfig, ClosenessOf, Compared, MatchingSize, PageRankConfig, adamic_adar, bfs, bfs_parents, closeness,
     jaccard, matching, pagerank, triangle_count, verify, wcc,
 };
-use hedgerow_lab::Csr;
+use hedgerow_workload::Csr;
 use hedgerow_workload::rng::Rng;
 
 use crate::testing::{close, plain_graph, random_graph, with_threads};

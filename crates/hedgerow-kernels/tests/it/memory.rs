@@ -6,7 +6,7 @@ use std::process::Command;
 use hedgerow_core::{Topology, VertexId};
 use hedgerow_kernels::Cancel;
 use hedgerow_kernels::registry::{KERNELS, Kernel, Size};
-use hedgerow_lab::Csr;
+use hedgerow_workload::Csr;
 use hedgerow_workload::kron;
 use peak_alloc::PeakAlloc;
 

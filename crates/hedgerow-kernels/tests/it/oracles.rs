@@ -6,9 +6,9 @@
 use hedgerow_core::{Topology, VertexId};
 use hedgerow_kernels::registry::{Absent, KERNELS, Outcome};
 use hedgerow_kernels::{Cancel, KernelError, NO_COMPONENT, modularity};
-use hedgerow_lab::{Csr, CsrOptions, Duplicates};
 use hedgerow_testkit::effort::{Effort, explored};
 use hedgerow_workload::rng::Rng;
+use hedgerow_workload::{Csr, CsrOptions, Duplicates};
 
 use crate::testing::{sources, with_threads};
 

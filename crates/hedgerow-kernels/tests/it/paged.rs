@@ -12,8 +12,8 @@ use hedgerow_kernels::registry::find;
 use hedgerow_kernels::{
     BfsConfig, Cancel, KernelError, PageRankConfig, SsspConfig, bfs, pagerank, sssp, verify, wcc, wcc_until,
 };
-use hedgerow_lab::Csr;
 use hedgerow_testkit::conformance::{PlainGraph, check_runs};
+use hedgerow_workload::Csr;
 
 use crate::testing::{close, random_graph, weighted_graph, with_threads};
 

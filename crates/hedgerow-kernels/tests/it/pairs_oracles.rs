@@ -3,9 +3,9 @@
 use hedgerow_core::{Direction, Topology, VertexId};
 use hedgerow_kernels::registry::{Arguments, find};
 use hedgerow_kernels::{Cancel, KernelError};
-use hedgerow_lab::{Csr, CsrOptions, Duplicates};
 use hedgerow_testkit::{Effort, explored};
 use hedgerow_workload::rng::Rng;
+use hedgerow_workload::{Csr, CsrOptions, Duplicates};
 
 use crate::testing::with_threads;
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use hedgerow_core::VertexId;
 use hedgerow_kernels::registry::KERNELS;
 use hedgerow_kernels::{Cancel, Progress};
-use hedgerow_lab::{Csr, CsrOptions};
+use hedgerow_workload::{Csr, CsrOptions};
 
 /// A ring with chords, so that there are paths, cycles and communities.
 fn graph() -> Csr {

@@ -9,7 +9,7 @@ use hedgerow_kernels::{
     BfsConfig, PageRankConfig, SsspConfig, UNREACHED, bfs, label_propagation, local_clustering, pagerank,
     sssp, triangle_count, verify, wcc,
 };
-use hedgerow_lab::Csr;
+use hedgerow_workload::Csr;
 use hedgerow_workload::read::{Graphalytics, read_expected};
 use hedgerow_workload::{GraphSpec, LoadedGraph, require_data};
 

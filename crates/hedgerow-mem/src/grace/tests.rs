@@ -109,14 +109,22 @@ fn a_walk_keeps_what_it_stands_on() {
 fn a_batch_is_freed_when_it_is_full() {
     let (link, retire_list) = (Link::default(), RetireList::default());
     link.push(version(0));
-    let mut most = 0;
-    for begin in 1..10_000 {
+    // What waits counts where no walk of another test was going on for some batches: such a walk keeps them, and
+    // for long if it loses its processor.
+    let (mut most, mut looks, mut quiet) = (0, 0, 0);
+    let mut begin = 0;
+    while looks < 5_000 {
+        begin += 1;
         link.push(version(begin));
         unlink(&link, &retire_list);
-        most = most.max(retire_list.stats().versions);
+        let is_alone = super::read_guard::ongoing().is_empty();
+        quiet = if is_alone { quiet + 1 } else { 0 };
+        if quiet > 1_024 {
+            (most, looks) = (most.max(retire_list.stats().versions), looks + 1);
+        }
     }
-    // Walks of other tests may hold some up for a while, but none is forgotten.
-    assert!(most < 5_000, "{most} versions waited");
+    // Each of four parts frees what it has when that is 128.
+    assert!(most <= 1_024, "{most} versions waited");
     while retire_list.stats().versions > 0 {
         retire_list.drain();
     }

@@ -6,6 +6,7 @@
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use hedgerow_core::{
     Capability, Direction, DynamicGraph, GraphSnapshot, Resident, Topology, Update, VertexId, Written,
@@ -197,6 +198,8 @@ pub fn single_updates<G: DynamicGraph>(new: impl Fn(bool, bool) -> G) {
 /// If more than an eighth of what the edges took is left.
 pub fn memory_returns<G: DynamicGraph>(new: impl Fn(bool, bool) -> G) {
     const EDGES: u64 = 12_000;
+    /// Walks are short: one that lasts has lost its processor, for seconds at the most.
+    const PATIENCE: Duration = Duration::from_secs(20);
     let graph = new(false, false);
     let vertices: Vec<Update> = (0..IDS).map(|v| Update::InsertVertex(VertexId(v))).collect();
     write(&graph, &vertices);
@@ -223,9 +226,17 @@ pub fn memory_returns<G: DynamicGraph>(new: impl Fn(bool, bool) -> G) {
         assert_eq!(degrees, 2 * count - loops, "a held snapshot keeps its edges");
     }
     drop(held);
-    graph.reclaim().expect("memory is given back");
-    let after = graph.memory_bytes();
-    assert!(after <= empty + (full - empty) / 8, "{empty} bytes without edges, {full} with, {after} after");
+    let (begun, most) = (Instant::now(), empty + (full - empty) / 8);
+    let after = loop {
+        graph.reclaim().expect("memory is given back");
+        let after = graph.memory_bytes();
+        // A walk of another test, in the same process, may keep what is unlinked.
+        if after <= most || begun.elapsed() > PATIENCE {
+            break after;
+        }
+        thread::sleep(Duration::from_millis(1));
+    };
+    assert!(after <= most, "{empty} bytes without edges, {full} with, {after} after");
 }
 
 /// Threads that write while others read so many snapshots each, judged by the order of the timestamps: [`history::check`].

@@ -79,6 +79,12 @@ impl Content {
         }
     }
 
+    /// Whether neither was written to since one was cloned from the other.
+    #[cfg(test)]
+    pub(super) fn is_shared_with(&self, other: &Content) -> bool {
+        Arc::ptr_eq(&self.chunks, &other.chunks)
+    }
+
     pub(super) fn to_vec(&self) -> Vec<u8> {
         let mut bytes = vec![0; self.len as usize];
         self.read(0, &mut bytes);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hedgerow_core::VertexKey;
 
@@ -95,6 +95,12 @@ fn the_window_bounds_the_look_ahead() {
     std::thread::scope(|scope| {
         assert_eq!(next(&s), Some(0));
         let waiter = scope.spawn(|| next(&s));
+        // However late it begins, it reads so many; in a while more it reads no other.
+        let begun = Instant::now();
+        while read.load(SeqCst) < 10 {
+            assert!(begun.elapsed() < Duration::from_secs(180), "nobody looks ahead");
+            std::thread::sleep(Duration::from_millis(1));
+        }
         std::thread::sleep(Duration::from_millis(30));
         assert_eq!(read.load(SeqCst), 10);
         s.acknowledge(0);

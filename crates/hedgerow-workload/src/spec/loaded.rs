@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use hedgerow_core::VertexKey;
 
+use crate::csr::{Csr, CsrError, CsrOptions};
 use crate::data::DataError;
 use crate::read::{FormatError, ReadError};
 
@@ -78,5 +79,18 @@ impl LoadedGraph {
     pub fn key(&self, v: u32) -> VertexKey {
         let key = self.keys.as_ref().and_then(|keys| keys.get(v as usize)).cloned();
         key.unwrap_or(VertexKey::U64(u64::from(v)))
+    }
+
+    /// Returns the graph as a CSR, repeated edges merged, with weights where the graph has them. Costs what
+    /// [`Csr::from_edges`] costs.
+    ///
+    /// # Errors
+    /// Those of [`Csr::from_edges`].
+    pub fn csr(&self) -> Result<Csr, CsrError> {
+        let options = CsrOptions { directed: self.directed, ..CsrOptions::default() };
+        match &self.weights {
+            None => Csr::from_edges(self.vertices, &self.edges, &options),
+            Some(weights) => Csr::from_weighted_edges(self.vertices, &self.edges, weights, &options),
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use hedgerow::Durability;
 use hedgerow_testkit::sim_fs::{Fault, FaultClass, Phase, Repeat, errno};
-use hedgerow_testkit::{Effort, SimFs, explored};
+use hedgerow_testkit::{Effort, FOR_EVER, SimFs, explored};
 use parking_lot::Mutex;
 
 use crate::world::{Verdict, World, in_time, options};
@@ -24,8 +24,9 @@ const KINDS: [Kind; 4] = [Kind::Error, Kind::DiskFull, Kind::Panic, Kind::Delay]
 const THREADS: [&str; 3] = ["hedgerow-checkpoint", "hedgerow-sync", "hedgerow-acks"];
 /// Operations of one thread that are tried.
 const MOST_OPERATIONS: u64 = 40;
-/// How long an operation is waited for.
-const PATIENCE: Duration = Duration::from_millis(250);
+/// Commits for which an operation is waited for. They bring the threads their work, however long a thread is kept from
+/// it: most operations come within a few dozen.
+const MOST_COMMITS: u64 = 5_000;
 
 /// Makes the operation number `at` of the thread `name` go wrong; says later which one that was.
 fn plan(disk: &SimFs, name: &'static str, at: u64, kind: Kind) -> Arc<Mutex<Option<Arc<str>>>> {
@@ -70,12 +71,12 @@ fn run(thread: &'static str, at: u64, kind: Kind, seed: u64) -> Verdict<bool> {
     };
     let mut world = World::open(disk.clone(), options, seed).map_err(|e| e.to_string())?;
     let struck = plan(&disk, thread, at, kind);
-    let until = Instant::now() + PATIENCE;
-    let mut after = 0;
-    while after < 10 && Instant::now() < until {
+    let (mut after, mut commits) = (0, 0);
+    while after < 10 && commits < MOST_COMMITS {
         if !(if thread == "hedgerow-acks" { world.submit()? } else { world.commit()? }) {
             break;
         }
+        commits += 1;
         after += u64::from(struck.lock().is_some());
         std::thread::sleep(Duration::from_micros(200));
     }
@@ -89,7 +90,7 @@ fn run(thread: &'static str, at: u64, kind: Kind, seed: u64) -> Verdict<bool> {
         "hedgerow-checkpoint" => _ = world.graph.checkpoint(),
         _ => _ = world.graph.flush(),
     }
-    let give_up = Instant::now() + Duration::from_secs(20);
+    let give_up = Instant::now() + FOR_EVER;
     let (mut failed, mut poisoned) = (0, world.is_poisoned());
     while must_tell && failed == 0 && !poisoned {
         if Instant::now() > give_up {

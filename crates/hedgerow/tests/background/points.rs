@@ -7,7 +7,7 @@ use hedgerow::io::failpoint::{self, Action, FailPoint};
 use hedgerow::{
     CommitError, Direction, Durability, Error, Graph, KeyKind, Options, StateError, StorageError,
 };
-use hedgerow_testkit::{Effort, SimFs, explored};
+use hedgerow_testkit::{Effort, FOR_EVER, SimFs, explored};
 
 use crate::world::{Verdict, World, in_time, options};
 
@@ -113,7 +113,7 @@ fn no_sync_thread(seed: u64) -> Verdict<()> {
 
 fn sync(action: Action, seed: u64) -> Verdict<()> {
     let mut world = open(options().durability(Durability::Group(Duration::from_millis(1))), seed)?;
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + FOR_EVER;
     while failpoint::happened() == 0 && world.commit()? && Instant::now() < until {
         std::thread::sleep(Duration::from_micros(300));
     }
@@ -146,7 +146,7 @@ fn sync(action: Action, seed: u64) -> Verdict<()> {
 fn ticket(point: FailPoint, action: Action, seed: u64) -> Verdict<()> {
     let mut world = open(options(), seed)?;
     let fails = point == FailPoint::TicketTurn && action != Action::Delay;
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + FOR_EVER;
     while failpoint::happened() == 0 && Instant::now() < until {
         if !world.submit()? {
             break;
@@ -194,7 +194,7 @@ fn lists(graph: &Graph, through_a_view: bool) -> Vec<Vec<u64>> {
 
 fn settle(action: Action, seed: u64) -> Verdict<()> {
     let (graph, expected) = merging(true, seed)?;
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + FOR_EVER;
     while failpoint::happened() == 0 && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use hedgerow::{CommitError, Error, Graph, KeyKind, Options, StateError};
-use hedgerow_testkit::{Damage, Generator, Model, ModelConfig, SimFs};
+use hedgerow_testkit::{Damage, FOR_EVER, Generator, Model, ModelConfig, SimFs};
 
 use crate::common;
 
@@ -13,8 +13,8 @@ pub(crate) type Verdict<T> = Result<T, String>;
 
 pub(crate) const CONFIG: ModelConfig =
     ModelConfig { directed: true, weighted: true, keys: KeyKind::U64, rich: false };
-/// A run that takes longer waits for something that does not come.
-const DEADLOCK: Duration = Duration::from_secs(60);
+/// A run that takes longer waits for something that does not come. It waits for a few things one after the other.
+const DEADLOCK: Duration = FOR_EVER.saturating_mul(3);
 
 /// Held by each test: what happens at a point happens in the whole process.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
@@ -112,7 +112,7 @@ impl World {
 
     /// Commits until `enough`, or the store takes no more. Returns whether it still does.
     pub(crate) fn commit_until(&mut self, enough: impl Fn(&World) -> bool) -> Verdict<bool> {
-        let until = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + FOR_EVER;
         while !enough(self) {
             if !self.commit()? {
                 return Ok(false);

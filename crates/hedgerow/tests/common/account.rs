@@ -1,9 +1,35 @@
 //! The account of a store against what a walk over its parts finds.
 
-use hedgerow::{Graph, Stats};
+use std::time::{Duration, Instant};
+
+use hedgerow::{CommitError, Error, Graph, Stats};
 
 /// What a version may have grown by without being charged.
 const UNCHARGED: u64 = 256;
+/// So long at most an insertion is tried again. Walks are short: one that lasts has lost its processor, for
+/// seconds at the most. What a snapshot keeps is kept for longer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Inserts an edge, and tries again where memory has no room for it while something waits to be freed: a walk
+/// of another test, in the same process, keeps what is unlinked while it lasts. So what is refused is refused
+/// with nothing to be freed.
+///
+/// # Errors
+/// Those of [`Graph::insert_edge`].
+pub(crate) fn insert_edge_once_freed(graph: &Graph, src: u64, dst: u64) -> hedgerow::Result<bool> {
+    let (begun, mut none_waited) = (Instant::now(), false);
+    loop {
+        let done = graph.insert_edge(src, dst);
+        let is_full = matches!(done, Err(Error::Commit(CommitError::MemoryLimit { .. })));
+        let none_waits = !is_full || graph.stats()?.old_version_bytes == 0;
+        // What waited when it was refused may be gone by now: it counts if nothing waited before either.
+        if !is_full || (none_waited && none_waits) || begun.elapsed() > PATIENCE {
+            return done;
+        }
+        none_waited = none_waits;
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
 
 /// Checks that the account of the store explains what it holds; returns the figures.
 ///

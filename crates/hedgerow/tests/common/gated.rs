@@ -4,15 +4,23 @@ use std::cell::Cell;
 use std::fmt;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use hedgerow::io::{Access, Vfs, VfsFile, VfsLock};
+use hedgerow_testkit::FOR_EVER;
 
 /// The gate of a [`GatedFs`].
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
-    closed: Mutex<bool>,
+    state: Mutex<GateState>,
     changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct GateState {
+    closed: bool,
+    /// How many wait.
+    waiting: usize,
 }
 
 impl Gate {
@@ -24,14 +32,29 @@ impl Gate {
         self.set(false);
     }
 
+    /// Waits until somebody waits at the gate, which is closed; whether somebody does.
+    pub(crate) fn is_waited_at(&self) -> bool {
+        let waited = self.changed.wait_timeout_while(self.state(), FOR_EVER, |state| state.waiting == 0);
+        waited.unwrap_or_else(PoisonError::into_inner).0.waiting > 0
+    }
+
+    fn state(&self) -> MutexGuard<'_, GateState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn set(&self, closed: bool) {
-        *self.closed.lock().unwrap_or_else(PoisonError::into_inner) = closed;
+        self.state().closed = closed;
         self.changed.notify_all();
     }
 
     fn pass(&self) {
-        let closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(self.changed.wait_while(closed, |closed| *closed));
+        let mut state = self.state();
+        if state.closed {
+            state.waiting += 1;
+            self.changed.notify_all();
+            let passes = self.changed.wait_while(state, |state| state.closed);
+            passes.unwrap_or_else(PoisonError::into_inner).waiting -= 1;
+        }
     }
 }
 

@@ -7,13 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use hedgerow::{CommitError, Durability, Error, Graph, KeyKind, Options, Result, StateError};
-use hedgerow_testkit::{Effort, SimFs, explored};
+use hedgerow_testkit::{Effort, FOR_EVER, SimFs, explored};
 use hedgerow_workload::rng::Rng;
 
 const CLOSES: u64 = 2_000;
 const THREADS: usize = 2;
-/// Who takes longer waits for something that does not come.
-const FOR_EVER: Duration = Duration::from_secs(60);
 const VERTICES: u64 = 300;
 
 /// What a thread does until the store is closed.

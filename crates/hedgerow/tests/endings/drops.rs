@@ -1,10 +1,9 @@
 //! Snapshots that are dropped while commits hold latches and wait for a disk that does not answer.
 
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
 
 use hedgerow::{Direction, Graph, KeyKind, Options, Snapshot, VertexId};
-use hedgerow_testkit::{SimFs, explored};
+use hedgerow_testkit::{FOR_EVER, SimFs, explored, wait_until};
 
 use crate::common::gated::gated;
 
@@ -12,8 +11,6 @@ const SNAPSHOTS: usize = 1_000;
 /// All in one subgraph, so that what a snapshot keeps is under the latches of those who wait.
 const VERTICES: u64 = 64;
 const WRITERS: u64 = 4;
-/// Who takes longer waits for something that does not come.
-const FOR_EVER: Duration = Duration::from_secs(60);
 
 /// Commits edges that no other `n` has.
 fn put_some(graph: &Graph, n: u64) -> hedgerow::Result<()> {
@@ -29,14 +26,6 @@ fn held(graph: &Graph) -> Vec<Snapshot> {
         graph.snapshot().expect("open")
     };
     (0..SNAPSHOTS).map(open).collect()
-}
-
-fn until(what: &str, reached: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !reached() {
-        assert!(start.elapsed() < FOR_EVER, "{what} does not come");
-        std::thread::yield_now();
-    }
 }
 
 /// Opens the store on a disk whose gate is closed once snapshots are held, and drops them while every writer waits.
@@ -58,7 +47,7 @@ fn drop_beside_a_disk_that_does_not_answer(background: bool) {
             });
         }
         // One syncs, and another waits in the ordering section with its latches.
-        until("a commit that waits", || graph.stats().is_ok_and(|stats| stats.commit_waits > waits));
+        wait_until("a commit that waits", || graph.stats().is_ok_and(|stats| stats.commit_waits > waits));
         let (done, wait) = mpsc::channel();
         let last = scope.spawn(move || {
             for snapshot in held {
@@ -73,7 +62,7 @@ fn drop_beside_a_disk_that_does_not_answer(background: bool) {
         last.join().expect("no thread panics");
     });
     // What they kept is freed all the same.
-    until("the end of what the snapshots kept", || {
+    wait_until("the end of what the snapshots kept", || {
         put_some(&graph, 2 * SNAPSHOTS as u64).expect("the disk answers");
         graph.stats().is_ok_and(|stats| stats.old_version_bytes < kept / 10)
     });

@@ -3,8 +3,7 @@
 use std::io::{PipeReader, Read, Write};
 use std::time::{Duration, Instant};
 
-/// A child that takes longer hangs.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+use hedgerow_testkit::FOR_EVER;
 
 /// How a child is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +101,7 @@ impl Child {
         let (begun, mut status) = (Instant::now(), 0);
         // SAFETY: the own child; writes to a local variable.
         while unsafe { libc::waitpid(self.id, &raw mut status, libc::WNOHANG) } == 0 {
-            if begun.elapsed() > DEADLINE {
+            if begun.elapsed() > FOR_EVER {
                 self.kill();
                 return "hangs".to_owned();
             }

@@ -391,18 +391,21 @@ fn leave_to_the_parent(way: Way, what: &str, path: &Path) {
 fn the_directory_of_a_killed_parent_can_be_opened_though_its_child_lives() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("store");
-    let ((), mut parent) = Child::with(Way::Fork, (), |(), say| {
+    // Both processes live until this one closes its end of a pipe, or ends: no time says how long.
+    let (mut lives, ends) = std::io::pipe().expect("a pipe");
+    let (ends, mut parent) = Child::with(Way::Fork, ends, |ends, say| {
+        drop(ends);
         let graph = Graph::open(&path).expect("a store");
         graph.insert_edge(1, 2).expect("a commit");
         let (graph, child) = Child::with(Way::Fork, graph, |graph, _| {
             _ = say.write_all(&[1]);
-            std::thread::sleep(Duration::from_secs(30));
+            _ = lives.read(&mut [0]);
             drop(graph);
             String::new()
         });
         // The grandchild outlives this process.
         std::mem::forget(child);
-        std::thread::sleep(Duration::from_secs(30));
+        _ = lives.read(&mut [0]);
         drop(graph);
         String::new()
     });
@@ -415,6 +418,7 @@ fn the_directory_of_a_killed_parent_can_be_opened_though_its_child_lives() {
     parent.kill();
     let graph = Graph::open(&path).expect("nobody has it open");
     assert!(graph.snapshot().expect("a snapshot").contains_edge(1, 2).unwrap());
+    drop(ends);
 }
 
 #[test]

@@ -9,17 +9,30 @@ use hedgerow_testkit::sim_fs::SplitMix64;
 use crate::common;
 
 const RETRIES: u32 = 1_000_000;
+/// Snapshots that a test looks at, at least.
+const LOOKS: u64 = 10;
+
+/// Sets the flag when it is dropped, by a panic too.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
 
 /// Runs `write` on `threads` threads while one more looks at snapshots, and returns how many of those it saw.
+/// Where that one is kept from its processor, `write` runs again, until enough were seen beside it.
 fn watched(
     graph: &Graph,
     threads: u64,
     write: impl Fn(&Graph, u64) + Sync,
     look: impl Fn(&Snapshot) + Sync,
 ) -> u64 {
-    let (done, seen) = (AtomicBool::new(false), AtomicU64::new(0));
+    let (done, seen, gone) = (AtomicBool::new(false), AtomicU64::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| {
+            let _gone = End(&gone);
             while !done.load(Ordering::Acquire) {
                 look(&graph.snapshot().expect("a snapshot never fails"));
                 seen.fetch_add(1, Ordering::Relaxed);
@@ -27,8 +40,13 @@ fn watched(
         });
         let writers: Vec<_> = (0..threads)
             .map(|t| {
-                let write = &write;
-                scope.spawn(move || write(graph, t))
+                let (write, seen, gone) = (&write, &seen, &gone);
+                scope.spawn(move || {
+                    write(graph, t);
+                    while seen.load(Ordering::Relaxed) < LOOKS && !gone.load(Ordering::Acquire) {
+                        write(graph, t);
+                    }
+                })
             })
             .collect();
         let ended: Vec<_> = writers.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
@@ -93,7 +111,7 @@ fn every_snapshot_of_a_bank_has_the_same_sum() {
             assert_eq!(sum, 20_000.0, "{isolation:?} at {}", s.timestamp());
         };
         let seen = watched(&graph, 3, transfer, look);
-        explored(&format!("snapshots of the bank under {isolation:?}"), seen, 10);
+        explored(&format!("snapshots of the bank under {isolation:?}"), seen, LOOKS);
     }
 }
 
@@ -194,7 +212,7 @@ fn every_snapshot_of_a_ring_is_one_ring() {
         }
         assert_eq!((steps, s.edge_count().unwrap(), s.vertex_count()), (LEN, LEN, LEN));
     };
-    explored("snapshots of the ring", watched(&graph, 3, rewire, look), 10);
+    explored("snapshots of the ring", watched(&graph, 3, rewire, look), LOOKS);
 }
 
 /// One thread removes a vertex, others join it to more: never an edge without an endpoint, never two answers.
@@ -230,5 +248,5 @@ fn removed_vertices_leave_no_edges() {
         .unwrap();
         assert_eq!((vertices, edges), (s.vertex_count(), s.edge_count().unwrap()));
     };
-    explored("snapshots beside removals", watched(&graph, 3, work, look), 10);
+    explored("snapshots beside removals", watched(&graph, 3, work, look), LOOKS);
 }

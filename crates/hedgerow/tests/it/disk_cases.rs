@@ -1,12 +1,11 @@
 //! Cases in which a plausible design of a graph on disk goes wrong, as far as this one can meet them; `docs/design/disk-cases.md` lists them all.
 
 use std::sync::mpsc;
-use std::time::Duration;
 
 use hedgerow::{
     CommitError, Direction, Durability, EdgeKey, Error, Graph, KeyKind, LabelOptions, Options, Resident,
 };
-use hedgerow_testkit::SimFs;
+use hedgerow_testkit::{FOR_EVER, SimFs};
 
 use crate::common;
 use crate::common::gated::with_gated_reads;
@@ -161,13 +160,13 @@ fn a_commit_that_reads_files_holds_no_latch() {
     std::thread::scope(|scope| {
         gate.close();
         let removal = scope.spawn(|| graph.transact(0, |tx| tx.remove_vertex(3_u64)).map(drop));
-        std::thread::sleep(Duration::from_millis(100));
-        assert!(!removal.is_finished(), "it reads the edges of the label");
+        let reads = gate.is_waited_at() && !removal.is_finished();
         let (said, heard) = mpsc::channel();
         let other = graph.clone();
         scope.spawn(move || said.send(other.insert_edge(10_u64, 12)));
-        let committed = heard.recv_timeout(Duration::from_secs(20));
+        let committed = heard.recv_timeout(FOR_EVER);
         gate.open();
+        assert!(reads, "it reads the edges of the label");
         assert!(committed.expect("nobody holds the latch").unwrap());
         removal.join().unwrap().unwrap();
     });

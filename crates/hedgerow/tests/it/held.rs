@@ -2,9 +2,10 @@
 //! kept for them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hedgerow::{Direction, Graph, KeyKind, Snapshot, Stats, VertexId};
+use hedgerow_testkit::FOR_EVER;
 use hedgerow_workload::rng::Rng;
 
 /// Few, so that every subgraph has many versions.
@@ -67,7 +68,7 @@ fn until(graph: &Graph, what: impl Fn(&Stats) -> bool) {
         if what(&stats) {
             return;
         }
-        assert!(start.elapsed() < Duration::from_secs(20), "{} versions are left", stats.versions);
+        assert!(start.elapsed() < FOR_EVER, "{} versions are left", stats.versions);
         std::thread::yield_now();
     }
 }

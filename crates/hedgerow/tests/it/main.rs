@@ -17,6 +17,7 @@ mod cold;
 mod columns;
 mod commit_loads;
 mod concurrency;
+mod container;
 mod cooled_copies;
 mod cooling;
 mod cut_short_batches;

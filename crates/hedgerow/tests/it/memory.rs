@@ -1,7 +1,7 @@
 //! The account of a store's memory.
 
 use hedgerow::{Durability, EdgeKey, KeyKind};
-use hedgerow_testkit::SimFs;
+use hedgerow_testkit::{SimFs, wait_until};
 use hedgerow_workload::rng::Rng;
 
 use crate::common::account;
@@ -54,9 +54,5 @@ pub(crate) fn the_account_explains_what_a_store_holds() {
     // Views go with those who use them; some on another thread, and lists of all that walks may stand on.
     held.clear();
     graph.forget_views();
-    let begun = std::time::Instant::now();
-    while account::check(&graph).unwrap().view_bytes > 0 {
-        assert!(begun.elapsed().as_secs() < 60, "views are never freed");
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
+    wait_until("the end of the views", || account::check(&graph).unwrap().view_bytes == 0);
 }

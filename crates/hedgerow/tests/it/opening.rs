@@ -371,7 +371,9 @@ fn beside_an_evictor(options: Options) {
                 let mut rng = SplitMix64::new(100 + writer);
                 let mut mine = BTreeSet::new();
                 let is_enough = |step| step > 1_500 && evicted.load(Relaxed) > 1_000;
-                for step in (0..30_000).take_while(|&step| !is_enough(step)) {
+                // Steps bound the test where nothing is taken out at all; where the evictor is kept from its work, it takes
+                // many more than the usual 1,500.
+                for step in (0..1_000_000).take_while(|&step| !is_enough(step)) {
                     // Edges from vertices of its own, within a part of the graph that moves.
                     let base = step / 100 % 12 * (VERTICES / 12);
                     if step % 50 == 0 {

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use hedgerow::io::{Access, Vfs, VfsFile, VfsLock};
 use hedgerow::{CommitError, Direction, Durability, Error, Graph, KeyKind, LEAST_MEMORY_LIMIT, Options};
-use hedgerow_testkit::SimFs;
 use hedgerow_testkit::sim_fs::errno::ENOSPC;
+use hedgerow_testkit::{SimFs, wait_until};
 
 /// Another disk, on which the first segment that is made after a manifest finds no space while `full` is set: that of a page version. The next
 /// checkpoint begins a segment of the log before its own.
@@ -117,8 +117,14 @@ fn where_page_versions_find_no_space_commits_say_so_and_go_on_with_new_space() {
     assert!(stats.memory_bytes() <= LEAST_MEMORY_LIMIT, "{stats:?}");
     assert_eq!((seen(&held), held.edge_count().unwrap()), (before, edges_of_held));
     full.store(false, SeqCst);
-    // For a moment after an attempt that failed nobody asks for another.
-    std::thread::sleep(std::time::Duration::from_millis(150));
+    // An attempt may be failing just now, and for a moment after it nobody asks for another.
+    wait_until("a commit with new space", || {
+        let (new, error) = insert(&graph, turn);
+        edges += new;
+        assert!(matches!(error, None | Some(Error::Commit(CommitError::DiskFull))), "{error:?}");
+        error.is_none()
+    });
+    turn += 1;
     for _ in 0..8 {
         let (new, error) = insert(&graph, turn);
         assert!(error.is_none(), "with new space: {error:?}, {:?}", graph.stats());

@@ -363,5 +363,6 @@ pub(crate) fn views_of_labels_are_kept_and_made_of_one_another() {
         }
     }
     graph.forget_views();
-    assert_eq!(graph.stats().unwrap().view_bytes, 0);
+    // What settling gave up is freed by another thread.
+    hedgerow_testkit::wait_until("the end of the views", || graph.stats().unwrap().view_bytes == 0);
 }

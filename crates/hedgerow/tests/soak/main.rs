@@ -9,20 +9,26 @@ mod common;
 mod load;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use hedgerow::{Durability, Graph, Options, Stats};
-use hedgerow_testkit::{Effort, Model, explored};
+use hedgerow_testkit::{Effort, FOR_EVER, Model, explored};
 
 use load::{CONFIG, Counts, Writer};
 
 const WRITERS: u64 = 3;
-/// How long everybody works before all is compared.
+/// How long everybody works before all is compared, and how many transactions there are at least: on a busy
+/// machine the graph would not come to its size in the phases that warm up.
 const PHASE: Duration = Duration::from_millis(1_500);
+const LEAST_COMMITS: u64 = 300;
 /// Phases after which memory and files must not grow any more.
 const WARM_UP: usize = 3;
 const PHASES: u64 = 7;
+const MOST_PHASES: usize = 40;
+/// Floors of what is done.
+const LONG_READS: u64 = 10;
+const BACKUPS: u64 = 3;
 /// By how much they may vary afterwards: by a half, and by what regions and log segments of their own come to.
 const SLACK_BYTES: u64 = 512 << 10;
 
@@ -89,6 +95,8 @@ fn watch(stats: &Stats) {
 /// One phase of work.
 fn phase(graph: &Graph, writers: &mut [Writer], counts: &Counts, seed: u64) {
     let (over, until) = (AtomicBool::new(false), Instant::now() + PHASE);
+    let enough = counts.commits.load(Ordering::Relaxed) + LEAST_COMMITS;
+    let give_up = Instant::now() + FOR_EVER;
     std::thread::scope(|scope| {
         let over = &over;
         for writer in &mut *writers {
@@ -97,7 +105,8 @@ fn phase(graph: &Graph, writers: &mut [Writer], counts: &Counts, seed: u64) {
         scope.spawn(move || load::long_reads(graph, over, counts, seed));
         scope.spawn(move || load::traversals(graph, over, counts));
         scope.spawn(move || load::upkeep(graph, over, counts, seed));
-        while Instant::now() < until {
+        let lacks = || counts.commits.load(Ordering::Relaxed) < enough && Instant::now() < give_up;
+        while Instant::now() < until || lacks() {
             std::thread::sleep(Duration::from_millis(50));
             watch(&graph.stats().expect("figures"));
             counts.samples.fetch_add(1, Ordering::Relaxed);
@@ -145,11 +154,14 @@ fn mixed_load_leaves_memory_and_files_bounded() {
         }
         println!("phase {phases}: {now:?}");
         phases += 1;
-        next = effort.next_seed();
+        // More phases where reads and backups took so long that there were few.
+        let lacks = |count: &AtomicU64, floor| count.load(Ordering::Relaxed) < floor;
+        let wanted = lacks(&counts.long_reads, LONG_READS) || lacks(&counts.backups, BACKUPS);
+        next = effort.next_seed_while(wanted && phases < MOST_PHASES);
     }
     graph.close().expect("a close");
     counts.print();
     explored("transactions of a soak", counts.commits.load(Ordering::Relaxed), 2_000);
-    explored("long reads of a soak", counts.long_reads.load(Ordering::Relaxed), 10);
-    explored("backups of a soak, opened and compared", counts.backups.load(Ordering::Relaxed), 3);
+    explored("long reads of a soak", counts.long_reads.load(Ordering::Relaxed), LONG_READS);
+    explored("backups of a soak, opened and compared", counts.backups.load(Ordering::Relaxed), BACKUPS);
 }

@@ -15,8 +15,12 @@ import fcntl, glob, os, signal, struct, sys, time
 root = os.open(sys.argv[1], os.O_RDONLY)
 if sys.argv[2]:
     os.kill(int(sys.argv[2]), signal.SIGSTOP)
-    states = lambda: [open(f).read().rsplit(')', 1)[1].split()[0] for f in glob.glob(f'/proc/{sys.argv[2]}/task/*/stat')]
-    while any(state in 'RS' for state in states()):
+    def state(file):
+        try:
+            return open(file).read().rsplit(')', 1)[1].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return 'X'  # a thread that was about to end, and has
+    while any(state(file) in 'RS' for file in glob.glob(f'/proc/{sys.argv[2]}/task/*/stat')):
         time.sleep(0.0001)
 fcntl.ioctl(root, 0x8004587D, struct.pack('I', 2))
 ";
@@ -155,7 +159,8 @@ impl Device {
     pub(crate) fn restore_power(&self) -> Result<(), String> {
         let unmount = || run("umount", &[text(&self.root())]);
         let mut last = unmount();
-        for _ in 0..100 {
+        // For 100 seconds: they may be kept from their processors.
+        for _ in 0..5_000 {
             if last.is_ok() {
                 break;
             }

@@ -20,7 +20,7 @@ use std::process::{Command, Stdio};
 
 use hedgerow::{CommitError, Error, Graph, StateError};
 use hedgerow_testkit::sim_fs::SplitMix64;
-use hedgerow_testkit::{Effort, explored};
+use hedgerow_testkit::{Effort, explored, skipped};
 
 use common::script::{CONFIG, Script};
 
@@ -209,8 +209,7 @@ fn system_calls_that_fail() {
         return;
     }
     if let Some(obstacle) = obstacle() {
-        println!("SKIPPED: system calls that fail: {obstacle}");
-        return explored("system calls that failed", 0, 0);
+        return skipped("system calls that fail", obstacle);
     }
     let (names, counts) = clean_run();
     println!("calls of a clean run: {counts:?}; {} files", names.len());

@@ -163,11 +163,12 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
         krate: "hedgerow-workload",
         rooms: &[
             room("rng", &[]),
+            room("csr", &[]),
             room("data", &[]),
             room("read", &[]),
             room("generate", &["rng"]),
             room("linkbench", &["rng"]),
-            room("spec", &["data", "generate", "read"]),
+            room("spec", &["csr", "data", "generate", "read"]),
             room("stream", &["read", "rng"]),
             room("scheduler", &["stream"]),
             room("replay", &["rng", "spec", "stream"]),

@@ -1,0 +1,73 @@
+//! Faults that tests plant, to see the demo fail. Chosen by an environment variable that no user needs.
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use super::acks::{Ack, Acks};
+use hedgerow_report::failure::{Context, Result};
+
+/// The variable.
+const VARIABLE: &str = "HEDGEROW_DEMO_FAULT";
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Nothing.
+    None,
+    /// The checker takes transactions for acknowledged that were not: as if their commits had been lost.
+    ExtraAck,
+    /// The end of the log is wiped after the kill: as if its last commits had never been synced.
+    CutLog,
+}
+
+/// Bytes wiped by [`Fault::CutLog`]: several transactions.
+const WIPED_BYTES: u64 = 64 << 10;
+
+impl Fault {
+    /// What the variable asks for.
+    pub(crate) fn from_environment() -> Result<Fault> {
+        match std::env::var(VARIABLE).as_deref() {
+            Err(_) => Ok(Fault::None),
+            Ok("extra-ack") => Ok(Fault::ExtraAck),
+            Ok("cut-log") => Ok(Fault::CutLog),
+            Ok(other) => Err(format!("{VARIABLE}={other}: expected extra-ack or cut-log").into()),
+        }
+    }
+
+    /// Damages the store, if that is the fault.
+    pub(crate) fn after_kill(self, store: &Path) -> Result<()> {
+        if self != Fault::CutLog {
+            return Ok(());
+        }
+        let mut logs = Vec::new();
+        for entry in std::fs::read_dir(store).context(store.display())? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|e| e == "wal") {
+                logs.push(path);
+            }
+        }
+        logs.sort();
+        let newest = logs.last().ok_or("the store has no log")?;
+        let bytes = std::fs::read(newest).context(newest.display())?;
+        let end = bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last as u64 + 1);
+        let from = end.saturating_sub(WIPED_BYTES).max(HEADER_BYTES);
+        let file = OpenOptions::new().write(true).open(newest).context(newest.display())?;
+        file.write_all_at(&vec![0; end.saturating_sub(from) as usize], from).context(newest.display())
+    }
+
+    /// Adds acknowledgements that never were, if that is the fault: the next transactions after all begun ones. Three,
+    /// since one alone might be the removal of what is not there.
+    pub(crate) fn falsify(self, acks: &mut Acks) {
+        if self == Fault::ExtraAck {
+            let last = acks.acknowledged.keys().copied().chain(acks.in_flight()).max();
+            let next = last.map_or(0, |last| last + 1);
+            for index in next..next + 3 {
+                acks.acknowledged.insert(index, Ack { wrote: true, ..Ack::default() });
+            }
+        }
+    }
+}
+
+/// Left alone by [`Fault::CutLog`]: the header of a log segment with what precedes its records.
+const HEADER_BYTES: u64 = 4096;

@@ -1,0 +1,68 @@
+//! An ingestion under way: what the writers, the analyst and those who report on it share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use hedgerow::Graph;
+use hedgerow::io::IoCounters;
+
+use super::message::Sample;
+
+/// How often the state is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+
+/// One ingestion.
+pub(crate) struct Ingestion {
+    pub(crate) graph: Graph,
+    pub(crate) start: Instant,
+    pub(super) counters: Arc<IoCounters>,
+    pub(super) commits: AtomicU64,
+    pub(super) events: AtomicU64,
+    /// Events of the whole stream.
+    pub(super) total_events: u64,
+    pub(super) conflicts: AtomicU64,
+    pub(super) done: AtomicBool,
+}
+
+impl Ingestion {
+    /// Seconds since the ingestion began.
+    pub(crate) fn now(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    /// Whether the writers have ended.
+    pub(crate) fn is_done(&self) -> bool {
+        self.done.load(Ordering::Acquire)
+    }
+
+    /// Sleeps for `time`, or until one of `parts` equal parts of the stream was ingested meanwhile, or all of it.
+    pub(crate) fn sleep_unless_ahead(&self, time: Duration, parts: u64) {
+        let end = Instant::now() + time;
+        let events = self.events.load(Ordering::Relaxed) + (self.total_events / parts).max(1);
+        while !self.is_done() && Instant::now() < end && self.events.load(Ordering::Relaxed) < events {
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Sleeps until the writers have ended, at most for `time`.
+    pub(crate) fn sleep(&self, time: Duration) {
+        let end = Instant::now() + time;
+        while !self.is_done() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(20).min(time));
+        }
+    }
+
+    /// How it stands.
+    pub(super) fn sample(&self) -> Sample {
+        let commits = self.commits.load(Ordering::SeqCst);
+        Sample {
+            at: self.now(),
+            commits,
+            events: self.events.load(Ordering::SeqCst),
+            syncs: self.counters.file_syncs.load(Ordering::SeqCst),
+            conflicts: self.conflicts.load(Ordering::Relaxed),
+            resident_bytes: hedgerow_report::resident_bytes().unwrap_or(0),
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! What a demo has to tell at its end.
+
+use hedgerow_workload::Totals;
+
+use super::checks::{End, Recovered};
+use super::watch::Ingested;
+
+/// Everything that the table and the page tell.
+pub(super) struct Story {
+    pub(super) stream: String,
+    pub(super) totals: Totals,
+    pub(super) first: Ingested,
+    pub(super) second: Ingested,
+    pub(super) recovered: Recovered,
+    pub(super) end: End,
+    pub(super) seconds: f64,
+}

@@ -1,0 +1,240 @@
+//! The parent's side of an ingestion: starts the child, follows its acknowledgements, shows its progress, kills it.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use hedgerow_workload::Totals;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::acks::AckFollower;
+use super::message::{Analysis, Message, Sample};
+use super::setting::{DemoOptions, Places};
+use hedgerow_report::failure::{Context, Result};
+use hedgerow_report::figures::{grouped, mebibytes, seconds};
+
+/// Between two looks at the acknowledgement file.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+/// Between two progress lines where there is no terminal for a bar.
+const LINE_EVERY: Duration = Duration::from_secs(5);
+
+/// What ingestions have in common.
+pub(super) struct Watch<'a> {
+    pub(super) options: &'a DemoOptions,
+    pub(super) places: &'a Places,
+    pub(super) totals: Totals,
+}
+
+/// What the parent learned from one child.
+#[derive(Debug, Default)]
+pub(super) struct Ingested {
+    /// From the start of the process to its end.
+    pub(super) seconds: f64,
+    /// Transactions and events acknowledged by this child.
+    pub(super) transactions: u64,
+    pub(super) events: u64,
+    /// Commit latencies in microseconds, ascending.
+    pub(super) latencies: Vec<u32>,
+    pub(super) samples: Vec<Sample>,
+    pub(super) analyses: Vec<Analysis>,
+    /// When each checkpoint ended, and how long it took.
+    pub(super) checkpoints: Vec<(f64, f64)>,
+    pub(super) figures: Vec<(String, f64, String)>,
+}
+
+impl Ingested {
+    /// Seconds from the beginning of the child's ingestion to its last sample.
+    pub(super) fn ingesting(&self) -> f64 {
+        self.samples.last().map_or(self.seconds, |s| s.at)
+    }
+
+    /// A figure that the child measured at its end.
+    pub(super) fn figure(&self, name: &str) -> Option<f64> {
+        self.figures.iter().find(|(n, _, _)| n == name).map(|(_, value, _)| *value)
+    }
+}
+
+impl Watch<'_> {
+    /// Runs a child over what is left of the stream: to its end, or until `kill_at` events are acknowledged.
+    pub(super) fn run(&self, kill_at: Option<u64>) -> Result<Ingested> {
+        let mut child = self.spawn()?;
+        let outcome = self.follow(&mut child, kill_at);
+        if outcome.is_err() {
+            // Whatever went wrong, the child does not stay behind.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        outcome
+    }
+
+    fn spawn(&self) -> Result<Child> {
+        let program = std::env::current_exe().context("own program")?;
+        let mut command = Command::new(program);
+        command.arg("demo-child").arg("--store").arg(&self.places.store).arg("--acks").arg(&self.places.acks);
+        command.arg("--total-events").arg(self.totals.events.to_string());
+        match &self.options.data {
+            Some(path) => command.arg("--data").arg(path),
+            None => command
+                .arg("--events")
+                .arg(self.options.events.to_string())
+                .arg("--seed")
+                .arg(self.options.seed.to_string()),
+        };
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("child process")
+    }
+
+    fn follow(&self, child: &mut Child, kill_at: Option<u64>) -> Result<Ingested> {
+        let begun = Instant::now();
+        let messages = receive(child)?;
+        let mut acks = AckFollower::new(&self.places.acks);
+        acks.poll()?;
+        let before: BTreeSet<u64> = acks.acks.acknowledged.keys().copied().collect();
+        let events_before = acks.acks.events;
+        let mut show = Show::new(self.totals.events, events_before);
+        let mut run = Ingested::default();
+        loop {
+            acks.poll()?;
+            show.progress(acks.acks.events);
+            messages.try_iter().try_for_each(|message| run.take(message?, &show))?;
+            if kill_at.is_some_and(|limit| acks.acks.events >= limit) {
+                child.kill().context("kill")?;
+            } else if child.try_wait().context("child process")?.is_none() {
+                std::thread::sleep(LOOK_EVERY);
+                continue;
+            }
+            break;
+        }
+        let status = child.wait().context("child process")?;
+        messages.iter().try_for_each(|message| run.take(message?, &show))?;
+        acks.poll()?;
+        show.end();
+        run.seconds = begun.elapsed().as_secs_f64();
+        run.events = acks.acks.events - events_before;
+        let own = acks.acks.acknowledged.iter().filter(|(index, _)| !before.contains(index));
+        run.latencies = own.map(|(_, ack)| u32::try_from(ack.microseconds).unwrap_or(u32::MAX)).collect();
+        run.transactions = run.latencies.len() as u64;
+        run.latencies.sort_unstable();
+        judge(status, kill_at, &run)?;
+        Ok(run)
+    }
+}
+
+/// A child that should have been killed must have died of that, another must have succeeded.
+fn judge(status: std::process::ExitStatus, kill_at: Option<u64>, run: &Ingested) -> Result<()> {
+    use std::os::unix::process::ExitStatusExt;
+    let (transactions, events) = (grouped(run.transactions), grouped(run.events));
+    match (kill_at, status.signal()) {
+        (Some(_), Some(9)) => {
+            println!(
+                "killed with SIGKILL after {transactions} transactions, {events} events, {}",
+                seconds(run.seconds)
+            );
+            Ok(())
+        }
+        (Some(_), _) if status.success() => Err("the child came to its end before it could be killed".into()),
+        (None, _) if status.success() => {
+            println!("acknowledged {transactions} transactions, {events} events in {}", seconds(run.seconds));
+            Ok(())
+        }
+        _ => Err(format!("the child failed: {status}").into()),
+    }
+}
+
+/// A thread reads the child's messages; the channel ends with the child. A killed child may leave half a line.
+fn receive(child: &mut Child) -> Result<Receiver<Result<Message>>> {
+    let stdout = child.stdout.take().ok_or("the child has no standard output")?;
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut reader = BufReader::new(stdout);
+        let mut line = String::new();
+        while reader.read_line(&mut line).is_ok_and(|n| n > 0) && line.ends_with('\n') {
+            if sender.send(Message::parse(line.trim_end())).is_err() {
+                break;
+            }
+            line.clear();
+        }
+    });
+    Ok(receiver)
+}
+
+impl Ingested {
+    fn take(&mut self, message: Message, show: &Show) -> Result<()> {
+        match message {
+            Message::Sample(sample) => self.samples.push(sample),
+            Message::Analysis(a) => {
+                show.line(&describe(&a));
+                self.analyses.push(a);
+            }
+            Message::Checkpoint { at, taken, timestamp, bytes } => {
+                show.line(&format!(
+                    "checkpoint  at commit {timestamp}, {} in {}",
+                    mebibytes(bytes),
+                    seconds(taken)
+                ));
+                self.checkpoints.push((at, taken));
+            }
+            Message::Final(figures) => self.figures = figures,
+        }
+        Ok(())
+    }
+}
+
+fn describe(a: &Analysis) -> String {
+    let top: Vec<String> = a.top.iter().map(|(key, score)| format!("{key} {score:.5}")).collect();
+    format!(
+        "analyst  {} vertices, {} edges, {} components, top {}; opened in {}, results after {}, by then {} commits old",
+        grouped(a.vertices),
+        grouped(a.edges),
+        grouped(a.components),
+        top.join(", "),
+        seconds(a.opened),
+        seconds(a.taken),
+        grouped(a.behind)
+    )
+}
+
+/// The progress bar, or a line now and then.
+struct Show {
+    bar: ProgressBar,
+    total: u64,
+    begun: Instant,
+    before: u64,
+    last_line: Instant,
+}
+
+impl Show {
+    fn new(total: u64, before: u64) -> Show {
+        let bar = ProgressBar::new(total).with_position(before);
+        let template = "{wide_bar} {human_pos}/{human_len} events, {msg}, {elapsed}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        let now = Instant::now();
+        Show { bar, total, begun: now, before, last_line: now }
+    }
+
+    fn progress(&mut self, events: u64) {
+        let rate = (events - self.before) as f64 / self.begun.elapsed().as_secs_f64().max(1e-3);
+        self.bar.set_position(events);
+        self.bar.set_message(format!("{} events/s", grouped(rate as u64)));
+        if self.bar.is_hidden() && self.last_line.elapsed() >= LINE_EVERY {
+            self.last_line = Instant::now();
+            println!(
+                "ingested {} of {} events, {} events/s",
+                grouped(events),
+                grouped(self.total),
+                grouped(rate as u64)
+            );
+        }
+    }
+
+    fn line(&self, text: &str) {
+        self.bar.suspend(|| println!("{text}"));
+    }
+
+    fn end(&self) {
+        self.bar.abandon();
+    }
+}

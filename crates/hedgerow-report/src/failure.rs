@@ -1,0 +1,25 @@
+//! Errors that end a demo or a measurement.
+
+use std::error::Error;
+use std::fmt::Display;
+
+/// An error of any type.
+pub type Failure = Box<dyn Error + Send + Sync>;
+
+/// The result of a step that may end the program.
+pub type Result<T> = std::result::Result<T, Failure>;
+
+/// Adds the step, or the file, to an error.
+pub trait Context<T> {
+    /// Prefixes the error with `what`.
+    ///
+    /// # Errors
+    /// The same error, with the prefix.
+    fn context(self, what: impl Display) -> Result<T>;
+}
+
+impl<T, E: Display> Context<T> for std::result::Result<T, E> {
+    fn context(self, what: impl Display) -> Result<T> {
+        self.map_err(|error| format!("{what}: {error}").into())
+    }
+}

@@ -1,0 +1,60 @@
+//! The stores of the suite: where they are, how they are filled and opened.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use hedgerow::{Durability, Graph, Options};
+
+use super::super::load;
+use super::super::work::Work;
+use hedgerow_report::failure::{Context, Result};
+
+/// Edges to a transaction while loading.
+const BATCH: usize = 1_000;
+
+pub(super) fn open(work: &Work<'_>, path: &Path) -> Result<Graph> {
+    open_with(work, path, None)
+}
+
+pub(super) fn open_with(work: &Work<'_>, path: &Path, limit: Option<u64>) -> Result<Graph> {
+    // Loading is not what is measured: one sync at the end will do. What the log holds is: nothing takes it away in the background.
+    let options = load::options(work.graph.directed).durability(Durability::Manual).checkpoint_log_bytes(0);
+    Ok(limit.into_iter().fold(options, Options::memory_limit).open(path)?)
+}
+
+pub(super) fn put(store: &Graph, edges: &[(u32, u32)]) -> Result<()> {
+    edges.chunks(BATCH).try_for_each(|batch| load::put_batch(store, batch))
+}
+
+pub(super) fn reopen_once(work: &Work<'_>, path: &Path, expected: u64) -> Result<f64> {
+    let begun = Instant::now();
+    let store = open(work, path)?;
+    let edges = store.snapshot()?.edge_count()?;
+    let taken = begun.elapsed().as_secs_f64();
+    store.close()?;
+    if edges == expected {
+        return Ok(taken);
+    }
+    Err(format!("{edges} edges after reopening, {expected} before").into())
+}
+
+/// A directory of its own, removed at the end.
+pub(in crate::suite) struct Place(pub(in crate::suite) PathBuf);
+
+impl Place {
+    pub(in crate::suite) fn new(dir: &Path, suite: &str) -> Result<Place> {
+        std::fs::create_dir_all(dir).context(dir.display())?;
+        Ok(Place(dir.join(format!("{suite}-{}", std::process::id()))))
+    }
+
+    pub(super) fn clear(&self) -> Result<()> {
+        std::fs::remove_dir_all(&self.0).context(self.0.display())
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // A folder that stays behind is a nuisance, not a wrong figure.
+        let _ = self.clear();
+    }
+}

@@ -1,0 +1,45 @@
+//! Kernels on snapshots of any kind.
+
+use std::time::Instant;
+
+use hedgerow_core::VertexId;
+use hedgerow_subjects::{Answer, Kernel, Subject};
+
+use super::super::work::Work;
+use super::measured::Measured;
+use hedgerow_report::failure::Result;
+use hedgerow_report::figures::geomean;
+
+/// The kernels of the suite `analytics`.
+const KERNELS: [Kernel; 5] = [Kernel::Bfs, Kernel::PageRank, Kernel::Sssp, Kernel::Wcc, Kernel::Triangles];
+
+/// Runs all kernels that are asked for on a new snapshot, once. The snapshot is opened before; what a kernel has it copy is part of
+/// the kernel's time.
+pub(super) fn all(
+    work: &Work<'_>,
+    subject: &dyn Subject,
+    name: &'static str,
+    sources: &[VertexId],
+    measured: &mut Measured,
+) -> Result<Vec<Answer>> {
+    let snapshot = subject.snapshot()?;
+    let (mut answers, mut times) = (Vec::new(), Vec::new());
+    for kernel in KERNELS.into_iter().filter(|kernel| work.options.wants(kernel.name())) {
+        let begun = Instant::now();
+        let answer = snapshot.run(kernel, sources)?;
+        let calls = if kernel.has_source() { sources.len() } else { 1 };
+        let seconds = begun.elapsed().as_secs_f64() / calls as f64;
+        measured.add(name, format!("{}.unsettled", kernel.name()), "s", work.options.threads(), seconds);
+        times.push(seconds);
+        answers.push(answer);
+    }
+    if !times.is_empty() {
+        measured.add(name, "geomean.unsettled", "s", work.options.threads(), geomean(&times));
+    }
+    Ok(answers)
+}
+
+/// Whether all answers are the same.
+pub(super) fn agree(answers: &[Answer], others: &[Answer]) -> bool {
+    answers.len() == others.len() && answers.iter().zip(others).all(|(mine, other)| mine.agrees_with(other))
+}

@@ -1,0 +1,258 @@
+//! The suite `stream`: what a question costs while events never stop. The demo's events go into a durable store at a steady
+//! rate; every few seconds one thread takes a fresh snapshot and ranks it, then copies it to a CSR, and ranks that.
+//!
+//! All is measured in processor time of the thread that asks: the writers take turns with it on the same cores. Two ratios to the
+//! CSR's PageRank are reported, of PageRank alone, and of PageRank with the view that the fresh snapshot needs.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use hedgerow::{Direction, Graph, Topology, View};
+use hedgerow_core::{SUBGRAPH_VERTICES, SubgraphId};
+use hedgerow_kernels::{PageRankConfig, pagerank};
+use hedgerow_workload::scheduler::DEFAULT_WINDOW;
+use hedgerow_workload::{Scheduler, StreamError, Transaction};
+
+use super::recovery::stores::Place;
+use crate::record::{Metric, Recorder};
+use crate::system;
+use hedgerow_report::failure::Result;
+
+/// Retries of a conflicting transaction. Scheduled transactions share no vertex, so that a few would do.
+const RETRIES: u32 = 1000;
+/// How often a thread that waits looks again.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+/// Checkpoints in one run.
+const CHECKPOINTS: u32 = 10;
+
+/// What to stream.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct StreamOptions {
+    /// How long
+    #[arg(long, default_value_t = 600, value_name = "S", value_parser = clap::value_parser!(u32).range(1..))]
+    seconds: u32,
+    /// Events per second
+    #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    rate: u64,
+    /// Seconds from one question to the next, at least
+    #[arg(long, default_value_t = 5.0, value_name = "S")]
+    every: f64,
+    /// Threads that write, each with at most one transaction in flight
+    #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    writers: u16,
+    /// Write one JSON object per figure to this file, or to the standard output
+    #[arg(long, value_name = "FILE|-")]
+    json: Option<PathBuf>,
+    /// Where the store is put; removed at the end
+    #[arg(long, default_value = "target/bench", value_name = "DIR")]
+    dir: PathBuf,
+}
+
+/// Seconds of processor time, or shares, question by question.
+#[derive(Default)]
+struct Figures {
+    view: Vec<f64>,
+    rank: Vec<f64>,
+    both: Vec<f64>,
+    csr: Vec<f64>,
+    unsettled_entries: Vec<f64>,
+    corrected_subgraphs: Vec<f64>,
+    edges: Vec<f64>,
+}
+
+/// The stream under way.
+struct Flow<'a> {
+    graph: &'a Graph,
+    options: &'a StreamOptions,
+    start: Instant,
+    /// Events of transactions that were begun, which the writers hold to the rate, and of those that are durable.
+    begun: AtomicU64,
+    durable: AtomicU64,
+    done: AtomicBool,
+}
+
+/// Runs the suite.
+pub(crate) fn run(options: &StreamOptions) -> Result<()> {
+    let place = Place::new(&options.dir, "stream")?;
+    let events = options.rate * u64::from(options.seconds);
+    let spec = hedgerow_demo::stream(None, events, 1);
+    let (graph, _) = hedgerow_demo::open_store(&place.0, spec.key_kind()?)?;
+    let name = format!("the demo's events, {} a second for {} s", options.rate, options.seconds);
+    let mut recorder = Recorder::new("stream", name, options.json.as_deref())?;
+    let scheduler = Scheduler::new(spec.open()?, DEFAULT_WINDOW);
+    let flow = Flow {
+        graph: &graph,
+        options,
+        start: Instant::now(),
+        begun: AtomicU64::new(0),
+        durable: AtomicU64::new(0),
+        done: AtomicBool::new(false),
+    };
+    let (figures, rate) = std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..options.writers).map(|_| scope.spawn(|| flow.write(&scheduler))).collect();
+        let checkpoints = scope.spawn(|| flow.checkpoint());
+        let questions = scope.spawn(|| flow.ask());
+        let written: Result<Vec<()>> = writers.into_iter().map(|w| joined(w, "a writer")).collect();
+        let rate = flow.durable.load(Ordering::Relaxed) as f64 / flow.start.elapsed().as_secs_f64();
+        flow.done.store(true, Ordering::Release);
+        joined(checkpoints, "the checkpointing thread")?;
+        let figures = joined(questions, "the asking thread")?;
+        written.map(|_| (figures, rate))
+    })?;
+    record(&figures, rate, options, &mut recorder)?;
+    graph.close()?;
+    Ok(())
+}
+
+fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, Result<T>>, who: &str) -> Result<T> {
+    thread.join().unwrap_or_else(|_| Err(format!("{who} panicked").into()))
+}
+
+fn record(figures: &Figures, rate: f64, options: &StreamOptions, recorder: &mut Recorder) -> Result<()> {
+    if figures.csr.is_empty() {
+        return Err("the stream ended before a question was answered".into());
+    }
+    let writers = usize::from(options.writers);
+    recorder.add(
+        "hedgerow",
+        Metric { name: "events_per_s", unit: "events/s", threads: writers },
+        &[rate],
+        None,
+    )?;
+    let csr = Some(figures.csr.as_slice());
+    let ratios = |mine: &[f64]| -> Vec<f64> { mine.iter().zip(&figures.csr).map(|(a, b)| a / b).collect() };
+    let (alone, fresh) = (ratios(&figures.rank), ratios(&figures.both));
+    for (engine, name, unit, measured, reference) in [
+        ("csr", "pr.cpu_seconds", "s", &figures.csr, csr),
+        ("hedgerow", "pr.cpu_seconds", "s", &figures.rank, csr),
+        ("hedgerow", "pr_with_view.cpu_seconds", "s", &figures.both, csr),
+        ("hedgerow", "view.cpu_seconds", "s", &figures.view, csr),
+        // Each with its least and its greatest.
+        ("hedgerow", "pr.by_csr", "x", &alone, None),
+        ("hedgerow", "pr_with_view.by_csr", "x", &fresh, None),
+        ("hedgerow", "edges", "edges", &figures.edges, None),
+        ("hedgerow", "unsettled.share", "of edges", &figures.unsettled_entries, None),
+        ("hedgerow", "corrected.share", "of subgraphs", &figures.corrected_subgraphs, None),
+    ] {
+        recorder.add(engine, Metric { name, unit, threads: 1 }, measured, reference)?;
+    }
+    Ok(())
+}
+
+impl Flow<'_> {
+    fn is_done(&self) -> bool {
+        self.done.load(Ordering::Acquire)
+    }
+
+    /// Sleeps until so many seconds after the start, or the end of the stream.
+    fn sleep_until(&self, seconds: f64) {
+        while !self.is_done() && self.start.elapsed().as_secs_f64() < seconds {
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Writes transactions, each not before its time.
+    fn write<I>(&self, scheduler: &Scheduler<I>) -> Result<()>
+    where
+        I: Iterator<Item = std::result::Result<Transaction, StreamError>>,
+    {
+        let written = self.write_all(scheduler);
+        if written.is_err() {
+            scheduler.stop();
+        }
+        written
+    }
+
+    fn write_all<I>(&self, scheduler: &Scheduler<I>) -> Result<()>
+    where
+        I: Iterator<Item = std::result::Result<Transaction, StreamError>>,
+    {
+        while let Some(transaction) = scheduler.next() {
+            // A machine that is too slow for the rate: what is missing shows in the rate that is reported.
+            if self.start.elapsed().as_secs_f64() > f64::from(self.options.seconds) {
+                scheduler.stop();
+                break;
+            }
+            let transaction = transaction?;
+            let events = transaction.events.len() as u64;
+            let due = self.begun.fetch_add(events, Ordering::Relaxed) as f64 / self.options.rate as f64;
+            self.sleep_until(due);
+            self.graph.transact(RETRIES, |tx| hedgerow_demo::apply(tx, &transaction))?;
+            self.durable.fetch_add(events, Ordering::Relaxed);
+            scheduler.acknowledge(transaction.index);
+        }
+        Ok(())
+    }
+
+    fn checkpoint(&self) -> Result<()> {
+        for n in 1..=CHECKPOINTS {
+            self.sleep_until(f64::from(n * self.options.seconds) / f64::from(CHECKPOINTS));
+            if self.is_done() {
+                break;
+            }
+            self.graph.checkpoint()?;
+        }
+        Ok(())
+    }
+
+    /// Asks until the stream has ended, on one thread.
+    fn ask(&self) -> Result<Figures> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+        let mut figures = Figures::default();
+        for round in 0.. {
+            self.sleep_until(self.start.elapsed().as_secs_f64() + self.options.every);
+            if self.is_done() {
+                break;
+            }
+            pool.install(|| self.ask_once(round, &mut figures))?;
+        }
+        Ok(figures)
+    }
+
+    fn ask_once(&self, round: u32, figures: &mut Figures) -> Result<()> {
+        let config = PageRankConfig { iterations: 10, ..PageRankConfig::default() };
+        let snapshot = self.graph.snapshot()?;
+        let (view, made) = timed(|| snapshot.view().map_err(Into::into))?;
+        let stats = self.graph.stats()?;
+        let rank = || timed(|| pagerank(view, &config).map_err(Into::into));
+        // In turns: what runs first finds other things in the caches. A copy to the CSR comes before that.
+        let csr = hedgerow_demo::csr_of(&snapshot)?;
+        let rank_csr = || timed(|| pagerank(&csr, &config).map_err(Into::into));
+        let ((mine, seconds), (plain, csr_seconds)) = if round.is_multiple_of(2) {
+            let mine = rank()?;
+            (mine, rank_csr()?)
+        } else {
+            let plain = rank_csr()?;
+            (rank()?, plain)
+        };
+        if mine.iter().zip(&plain).any(|(a, b)| (a - b).abs() > 1e-9 * b.abs()) {
+            return Err("the store's scores differ from those of the CSR".into());
+        }
+        // Both directions of each edge are kept.
+        let kept = 2.0 * snapshot.edge_count()? as f64;
+        figures.view.push(made);
+        figures.rank.push(seconds);
+        figures.both.push(made + seconds);
+        figures.csr.push(csr_seconds);
+        figures.edges.push(kept / 2.0);
+        figures.unsettled_entries.push(stats.delta_entries as f64 / kept.max(1.0));
+        figures.corrected_subgraphs.push(corrected(view));
+        Ok(())
+    }
+}
+
+/// The share of subgraphs whose lists the view corrects as kernels read them: small deltas, which are not folded into copies.
+fn corrected(view: &View) -> f64 {
+    let count = view.vertex_bound().div_ceil(SUBGRAPH_VERTICES);
+    let all = (0..count as u32).map(SubgraphId);
+    let corrected = all.filter(|&subgraph| view.block(subgraph, Direction::In).whole().is_none()).count();
+    corrected as f64 / count.max(1) as f64
+}
+
+/// The result and the processor time that the calling thread took for it.
+fn timed<T>(f: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
+    let begun = system::thread_seconds();
+    let result = f()?;
+    Ok((result, system::thread_seconds() - begun))
+}

@@ -1,0 +1,21 @@
+//! What is measured side by side: the store as one of the containers of the lab, and all of them behind one trait object. Operations and
+//! kernels are compiled for each engine here, so that what measures them is compiled without them.
+
+#![forbid(unsafe_code)]
+
+mod engine;
+mod forms;
+mod kernel;
+mod store;
+mod subject;
+
+pub use engine::{Engine, fixed, open};
+pub use forms::{Form, forms};
+pub use kernel::{Answer, ITERATIONS, Kernel};
+pub use subject::{Edge, Reader, Share, Subject, Sum};
+
+/// What stops a measurement: an error of an engine, of any type.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// The result of what an engine is asked to do.
+pub type Result<T> = std::result::Result<T, Failure>;

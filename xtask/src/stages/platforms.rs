@@ -1,0 +1,91 @@
+//! Checks the product for systems other than this one: `cargo check` for Linux on arm64, Linux with musl, and macOS on arm64.
+//!
+//! A check needs the standard library of the target: rustup's, where the target is installed, or else one that cargo builds from
+//! its source. It also needs a C compiler for the target, for mimalloc and zstd: Zig's, from the package index.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::plan::Plan;
+use super::python;
+use super::shell::Step;
+
+/// A target, and what Zig calls it.
+const TARGETS: &[(&str, &str)] = &[
+    ("aarch64-unknown-linux-gnu", "aarch64-linux-gnu"),
+    ("x86_64-unknown-linux-musl", "x86_64-linux-musl"),
+    ("aarch64-apple-darwin", "aarch64-macos-none"),
+];
+/// The product: facade with kernels, command line, package.
+const PACKAGES: &[&str] = &["hedgerow", "hedgerow-cli", "hedgerow-demo", "hedgerow-python"];
+/// A C compiler for all targets.
+const ZIG: &str = "ziglang==0.15.2";
+/// The folder of a compiler that the system's packages bring, with the source of its standard library.
+const SYSTEM_PROGRAMS: &str = "/usr/bin";
+
+/// Returns the checks of all targets, or the reason why this machine cannot make them.
+pub(super) fn plan(root: &Path) -> Plan {
+    let mut plan = Plan::default();
+    for (target, zig) in TARGETS {
+        let Some(toolchain) = Toolchain::of(target) else {
+            return Plan::absent(format!(
+                "there is no standard library for {target}, nor its source; `rustup target add {target}`, or Debian's \
+                 rustc-web, cargo-web and rust-web-src, bring it"
+            ));
+        };
+        plan = plan.run(toolchain.check(root, target, zig));
+    }
+    let root = root.to_path_buf();
+    plan.prepare(move || python::install(&root, ZIG)).judged_by(|outcome| {
+        // Cargo's warnings of build scripts are those of foreign C code.
+        outcome.counts.passed += if outcome.failures.is_empty() { TARGETS.len() as u64 } else { 0 };
+    })
+}
+
+/// A compiler that can check a target.
+struct Toolchain {
+    /// The folder of cargo and rustc, if they are not the repository's own.
+    programs: Option<PathBuf>,
+    /// True if cargo builds the target's standard library from its source.
+    from_source: bool,
+}
+
+impl Toolchain {
+    fn of(target: &str) -> Option<Toolchain> {
+        [None, Some(PathBuf::from(SYSTEM_PROGRAMS))].into_iter().find_map(|programs| {
+            let rustlib = rustlib(programs.as_deref())?;
+            let is_installed = rustlib.join(target).join("lib").is_dir();
+            let has_source = rustlib.join("src/rust/library/Cargo.lock").is_file();
+            (is_installed || has_source).then_some(Toolchain { programs, from_source: !is_installed })
+        })
+    }
+
+    /// Returns the check of `target`, for which Zig's compiler is called with `zig`.
+    fn check(&self, root: &Path, target: &str, zig: &str) -> Step {
+        let mut arguments = vec!["check", "--locked", "--target", target];
+        arguments.extend(["--features", "hedgerow-python/extension-module,hedgerow/kernels"]);
+        arguments.extend(PACKAGES.iter().flat_map(|package| ["--package", package]));
+        arguments.extend(self.from_source.then_some("-Zbuild-std=std,panic_unwind"));
+        let step = match &self.programs {
+            Some(folder) => Step::new(folder.join("cargo"), root, &arguments)
+                .env("RUSTC", &folder.join("rustc").to_string_lossy()),
+            None => Step::cargo(root, &arguments),
+        };
+        let step = if self.from_source { step.env("RUSTC_BOOTSTRAP", "1") } else { step };
+        let python = root.join(".venv/bin/python");
+        let zig_tool = |tool: &str| format!("{} -m ziglang {tool}", python.display());
+        let name = target.replace('-', "_");
+        step.env("RUSTFLAGS", "-D warnings")
+            .env("PYO3_NO_PYTHON", "1")
+            .env("CARGO_TARGET_DIR", "target/platforms")
+            .env(&format!("CC_{name}"), &format!("{} -target {zig}", zig_tool("cc")))
+            .env(&format!("AR_{name}"), &zig_tool("ar"))
+    }
+}
+
+/// Returns the folder of standard libraries of the compiler in `programs`, or of the repository's.
+fn rustlib(programs: Option<&Path>) -> Option<PathBuf> {
+    let rustc = programs.map_or_else(|| PathBuf::from("rustc"), |folder| folder.join("rustc"));
+    let sysroot = Command::new(rustc).args(["--print", "sysroot"]).output().ok()?;
+    Some(Path::new(String::from_utf8_lossy(&sysroot.stdout).trim()).join("lib/rustlib"))
+}
