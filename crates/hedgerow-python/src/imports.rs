@@ -1,4 +1,4 @@
-//! What calls look up in Python, and the libraries below them: all of it when the package is imported.
+//! Look-ups in Python that calls and the libraries below them need, all made when the package is imported.
 //!
 //! An import runs code of Python, in which Ctrl-C may raise. NumPy's crate and PyO3 look things up when they are
 //! used first, and panic where that fails: in a call, Ctrl-C would become a panic. Here it ends the import of the
@@ -32,7 +32,7 @@ impl Module {
         Module { name, found: PyOnceLock::new() }
     }
 
-    /// The module, which is imported if nobody asked for it yet.
+    /// Returns the module; imports it at the first call.
     pub(crate) fn get<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyModule>> {
         if let Some(found) = self.found.get(py) {
             return Ok(found.bind(py));
@@ -43,12 +43,12 @@ impl Module {
     }
 }
 
-/// Looks everything up.
+/// Makes all look-ups.
 pub(crate) fn fetch(py: Python<'_>) -> PyResult<()> {
     for module in [&NUMPY, &MASKED_ARRAYS, &THREADING, &COLUMNS, &RESULTS] {
         module.get(py)?;
     }
-    // What the libraries import. Once a module is there, the import of it runs no code of Python.
+    // Modules that the libraries import. The import of a module that is there runs no Python code.
     numpy::get_array_module(py)?.getattr("_ARRAY_API")?;
     for name in ["collections.abc", "datetime", "operator"] {
         py.import(name)?;
@@ -56,23 +56,23 @@ pub(crate) fn fetch(py: Python<'_>) -> PyResult<()> {
     catch_unwind(AssertUnwindSafe(|| touch(py))).unwrap_or_else(|panic| Err(failed(&*panic)))
 }
 
-/// Has the libraries keep what calls make them use.
+/// Makes the libraries keep the functions and classes that calls use.
 fn touch(py: Python<'_>) -> PyResult<()> {
-    // NumPy's functions, the class of what owns an array's elements, and the accounts of who reads an array.
+    // NumPy's functions, the class that owns the elements of new arrays, and the counts of borrowed arrays.
     let array = vec![0_u64].into_pyarray(py);
     drop(array.try_readonly().map_err(PyErr::from)?);
     py.get_type::<PyMapping>();
-    // The error for an argument that is none looks for it.
+    // The error for an argument that is no sequence needs it.
     py.get_type::<PySequence>();
     py.get_type::<PyDateTime>();
     py.get_type::<PyDelta>();
     PyTzInfo::utc(py)?;
-    // The function that guesses how much an iterator has to give.
+    // The function that estimates the length of an iterator.
     PyList::empty(py).try_iter()?.size_hint();
     Ok(())
 }
 
-/// The error for a panic of a library: it is made for another version of NumPy, for one.
+/// Returns the error for a panic of a library, for instance one that was built for another version of NumPy.
 fn failed(panic: &(dyn Any + Send)) -> PyErr {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a library panicked");

@@ -37,7 +37,7 @@ pub(super) fn test(root: &Path, _: &Workspace) -> Plan {
     );
     Plan::default()
         .prepare(move || environment(&here))
-        .build(maturin(root, &["develop", "--locked", "--features", FEATURES]))
+        .build(maturin(root, &["develop", "--locked", "--profile", "dev", "--features", FEATURES]))
         .build(pip_install(root))
         .run(python(&["-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider", "python/tests"]))
         .run(python(&["-I", "-c", &check]))

@@ -117,14 +117,16 @@ fn where_page_versions_find_no_space_commits_say_so_and_go_on_with_new_space() {
     assert!(stats.memory_bytes() <= LEAST_MEMORY_LIMIT, "{stats:?}");
     assert_eq!((seen(&held), held.edge_count().unwrap()), (before, edges_of_held));
     full.store(false, SeqCst);
-    // An attempt may be failing just now, and for a moment after it nobody asks for another.
-    wait_until("a commit with new space", || {
+    // The checkpoint under way may have found no space already, and for a moment after it no commit asks for another: the
+    // second one from now on has found space.
+    let ended = || graph.stats().unwrap().background_checkpoints;
+    let enough = ended() + 2;
+    wait_until("a checkpoint with new space", || {
         let (new, error) = insert(&graph, turn);
-        edges += new;
         assert!(matches!(error, None | Some(Error::Commit(CommitError::DiskFull))), "{error:?}");
-        error.is_none()
+        (edges, turn) = (edges + new, turn + 1);
+        ended() >= enough
     });
-    turn += 1;
     for _ in 0..8 {
         let (new, error) = insert(&graph, turn);
         assert!(error.is_none(), "with new space: {error:?}, {:?}", graph.stats());

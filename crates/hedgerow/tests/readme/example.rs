@@ -1,5 +1,5 @@
+use hedgerow::kernels::{PageRankConfig, pagerank, top_k}; // feature `kernels`
 use hedgerow::{Direction, Options};
-use hedgerow_kernels::{PageRankConfig, pagerank, top_k};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let graph = Options::new().directed(false).open("friends.hedgerow")?;

@@ -4,7 +4,7 @@ use hedgerow::{
     Column, CommitError, Comparison, Direction, EdgeDirection, EdgeKey, EdgeSelection, Error, Graph,
     GraphRead, KHopOptions, KeyKind, LabelOptions, PropertyType, Snapshot, Value, ValueRef, WriteTxn,
 };
-use hedgerow_kernels::{Cancel, PageRankConfig, SsspConfig};
+use hedgerow::kernels::{Cancel, PageRankConfig, SsspConfig};
 
 pub(super) fn opening() -> Result<(), Box<dyn std::error::Error>> {
     // ---
@@ -58,7 +58,7 @@ pub(super) fn labels(graph: &Graph) -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(snapshot.edge_property(EdgeKey::new("knows", "ann", "bob"), "since")?, Some(Value::I64(2001)));
     let calls = snapshot.edges_of("calls", "ann", Direction::Out)?;
     let distances =
-        hedgerow_kernels::sssp(&snapshot.view_weighted_by("calls", "seconds", None)?, source, &config)?;
+        hedgerow::kernels::sssp(&snapshot.view_weighted_by("calls", "seconds", None)?, source, &config)?;
     // ---
     assert_eq!((calls.map(|edges| edges.len()), distances.len()), (Some(1), 3));
     Ok(())
@@ -100,7 +100,7 @@ pub(super) fn columns() -> Result<(), Box<dyn std::error::Error>> {
 pub(super) fn selections(snapshot: &Snapshot) -> Result<(), Box<dyn std::error::Error>> {
     // ---
     let recent = EdgeSelection::of_labels(["knows", "trusts"]).filter("since", Comparison::Greater, 2020);
-    let components = hedgerow_kernels::wcc(&*snapshot.view_selected(&recent)?)?;
+    let components = hedgerow::kernels::wcc(&*snapshot.view_selected(&recent)?)?;
     let around = snapshot.neighbors_selected(&EdgeSelection::all().direction(EdgeDirection::Both), "ann")?;
     let calls = EdgeSelection::of("calls").ranks(1_700_000_000..1_800_000_000);
     // ---
@@ -139,7 +139,7 @@ pub(super) fn either(graph: &Graph) -> Result<(), Box<dyn std::error::Error>> {
 pub(super) fn kernels(graph: &Graph) -> Result<(), Box<dyn std::error::Error>> {
     // ---
     let snapshot = graph.snapshot()?;
-    let components = hedgerow_kernels::wcc(snapshot.view()?)?;
+    let components = hedgerow::kernels::wcc(snapshot.view()?)?;
     // ---
     assert_eq!(components.len(), 3);
     Ok(())
@@ -150,7 +150,7 @@ pub(super) fn cancelled(snapshot: &Snapshot) -> Result<(), Box<dyn std::error::E
     // ---
     let cancel = Cancel::new();
     let other = cancel.clone(); // for the thread that may call `other.cancel()`
-    let scores = hedgerow_kernels::pagerank_until::<f64, _>(snapshot.view()?, &config, &cancel); // or Err(KernelError::Cancelled)
+    let scores = hedgerow::kernels::pagerank_until::<f64, _>(snapshot.view()?, &config, &cancel); // or Err(KernelError::Cancelled)
     // ---
     assert_eq!(scores?.len(), 3);
     drop(other);
@@ -171,8 +171,8 @@ pub(super) fn errors(tx: WriteTxn) -> hedgerow::Result<()> {
 
 pub(super) fn kept(graph: &Graph) -> Result<(), Box<dyn std::error::Error>> {
     // ---
-    use hedgerow_kernels::Maintain;
-    use hedgerow_kernels::maintain::Answer;
+    use hedgerow::kernels::Maintain;
+    use hedgerow::kernels::maintain::Answer;
 
     let mut components = graph.maintain("wcc")?;
     components.at(&graph.snapshot()?)?;
@@ -182,10 +182,10 @@ pub(super) fn kept(graph: &Graph) -> Result<(), Box<dyn std::error::Error>> {
         println!("{} names, {made:?}", kept.names().len()); // Made::FromChanges(1)
     }
     // ---
-    assert_eq!(made, hedgerow_kernels::maintain::Made::FromChanges(1));
+    assert_eq!(made, hedgerow::kernels::maintain::Made::FromChanges(1));
     graph.define_label("calls", hedgerow::LabelOptions::new())?;
     // ---
-    use hedgerow_kernels::maintain::Handle;
+    use hedgerow::kernels::maintain::Handle;
 
     let mut calls = Handle::new("wcc")?;
     calls.at(&graph.snapshot()?.of_label("calls")?)?;
