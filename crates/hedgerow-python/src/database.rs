@@ -9,10 +9,11 @@ use pyo3::types::PyDict;
 use crate::bulk::{Arguments, Edges};
 use crate::error::{NotSupportedError, ProgrammingError, raise};
 use crate::handle::Handle;
+use crate::heap::{self, Keeping};
 use crate::key::{Key, count};
 use crate::maintained::Maintained;
 use crate::pipeline::Pipeline;
-use crate::pool::{Keeping, parallel};
+use crate::pool::parallel;
 use crate::results::make;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
@@ -281,8 +282,7 @@ impl Database {
         }
         let count = edges.len();
         drop((edges, keeping));
-        #[cfg(target_os = "linux")]
-        py.detach(|| crate::memory::give_back_after(count));
+        py.detach(|| heap::give_back_after(count));
         Ok(count)
     }
 

@@ -124,10 +124,9 @@ impl Handle {
             let freed = graph.freed();
             drop((left, graph));
             // Looking at the whole heap of the process pays for much only.
-            #[cfg(target_os = "linux")]
             if bytes > LARGE_BYTES {
                 freed.wait(PATIENCE);
-                crate::memory::give_back();
+                crate::heap::give_back();
             }
             closed
         })

@@ -30,6 +30,7 @@ mod edge_columns;
 mod ending;
 mod error;
 mod handle;
+mod heap;
 mod hops;
 mod imports;
 mod kernel_methods;

@@ -14,8 +14,9 @@ use crate::bulk::Keys;
 use crate::columns::Gather;
 use crate::ending::calling;
 use crate::error::{DataError, IntegrityError, raise};
+use crate::heap::Keeping;
 use crate::imports;
-use crate::pool::{Keeping, attended, parallel};
+use crate::pool::{attended, parallel};
 use crate::results::{Reading, keys_array, make, read_only};
 
 /// `"raise"` or `"empty"`.

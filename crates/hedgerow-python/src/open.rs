@@ -108,11 +108,8 @@ pub(crate) fn open(
         .read_only(read_only)
         .create(create)
         .isolation(read_isolation(isolation)?)
-        .durability(durability.map_or(Ok(Durability::Sync), read_durability)?);
-    #[cfg(target_os = "linux")]
-    {
-        options = options.after_settling(crate::memory::give_back);
-    }
+        .durability(durability.map_or(Ok(Durability::Sync), read_durability)?)
+        .after_settling(crate::heap::give_back);
     if let Some(bytes) = checkpoint_log_bytes {
         options = options.checkpoint_log_bytes(long_count("checkpoint_log_bytes", bytes)?);
     }

@@ -11,19 +11,6 @@ use crate::ending::calling;
 use crate::error::{ForkedError, raise, raise_kernel};
 use crate::handle::{Origin, lock};
 use crate::imports;
-#[cfg(target_os = "linux")]
-pub(crate) use crate::memory::Keeping;
-
-/// Elsewhere than on Linux the package has no allocator.
-#[cfg(not(target_os = "linux"))]
-pub(crate) struct Keeping;
-
-#[cfg(not(target_os = "linux"))]
-impl Keeping {
-    pub(crate) fn begin() -> Keeping {
-        Keeping
-    }
-}
 
 /// How often the main thread looks for signals while a kernel runs.
 const LOOK_EVERY: Duration = Duration::from_millis(20);

@@ -7,8 +7,8 @@ use hedgerow::WriteTxn;
 use pyo3::prelude::*;
 
 use crate::database::{BULK_RETRIES, Database};
+use crate::heap::Keeping;
 use crate::key::count;
-use crate::pool::Keeping;
 use crate::rows::{Duplicates, EdgeRows, VertexRows};
 use crate::transaction::Transaction;
 

@@ -1,10 +1,10 @@
 //! The examples of the guides in Rust and of kept answers, in their order, as they stand there between the lines that end in dashes.
 
+use hedgerow::kernels::{Cancel, PageRankConfig, SsspConfig};
 use hedgerow::{
     Column, CommitError, Comparison, Direction, EdgeDirection, EdgeKey, EdgeSelection, Error, Graph,
     GraphRead, KHopOptions, KeyKind, LabelOptions, PropertyType, Snapshot, Value, ValueRef, WriteTxn,
 };
-use hedgerow::kernels::{Cancel, PageRankConfig, SsspConfig};
 
 pub(super) fn opening() -> Result<(), Box<dyn std::error::Error>> {
     // ---
