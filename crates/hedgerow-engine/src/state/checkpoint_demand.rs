@@ -225,7 +225,7 @@ mod tests {
                 false
             });
             if begun.elapsed() < REST {
-                assert!(!asked && again == waited, "nobody is asked again so soon");
+                assert!(!asked && again == waited, "a second demand so soon");
                 break;
             }
         }

@@ -95,7 +95,7 @@ fn the_window_bounds_the_look_ahead() {
     std::thread::scope(|scope| {
         assert_eq!(next(&s), Some(0));
         let waiter = scope.spawn(|| next(&s));
-        // However late it begins, it reads so many; in a while more it reads no other.
+        // However late the thread begins, it reads this many; later it reads no other.
         let begun = Instant::now();
         while read.load(SeqCst) < 10 {
             assert!(begun.elapsed() < Duration::from_secs(180), "nobody looks ahead");

@@ -54,7 +54,7 @@ impl Tally {
 pub(crate) fn open(store: &Store, files: &Files, read_only: bool, what: &dyn Fn() -> String) -> Verdict {
     let started = Instant::now();
     let result = catch_unwind(AssertUnwindSafe(|| look(store, files, read_only)));
-    // Milliseconds, where nobody else takes the processors.
+    // Milliseconds on an idle machine.
     assert!(started.elapsed() < FOR_EVER, "{}: {}: took {:?}", store.name, what(), started.elapsed());
     match result {
         Err(_) => panic!("{}, read-only {read_only}: {}: a panic", store.name, what()),

@@ -217,7 +217,7 @@ fn on_a_full_disk_commits_fail_once_memory_is_full_and_reads_go_on() {
     let stats = graph.stats().unwrap();
     assert!(graph.checkpoint_error().is_some() && stats.failed_checkpoints > 0, "{stats:?}");
     disk.set_quota(None);
-    // An attempt may be failing just now, and for a moment after it nobody asks for another.
+    // A checkpoint may be failing just now, and for a moment after it no commit asks for another.
     let (begun, mut other) = (Instant::now(), 200);
     while graph.checkpoint_error().is_some() {
         match graph.insert_edge(1_u64 << 20, other) {

@@ -47,7 +47,7 @@ fn child() {
     let dir = PathBuf::from(words.next().expect("a directory"));
     let graph = open(&dir).expect("the store opens");
     common::rich::define_labels(&graph).expect("definitions");
-    // The parent kills this long before; without it nobody else would end it.
+    // The parent kills this process long before; a limit, should the parent end first.
     let parent_is_gone = Instant::now() + FOR_EVER.saturating_mul(2);
     std::thread::scope(|scope| {
         for writer in 0..writers {

@@ -46,7 +46,7 @@ fn writer() {
     let (seed, outside) = (seed.parse().expect("a seed"), PathBuf::from(outside));
     let graph = open(Path::new(store), durability).expect("the store opens");
     common::rich::define_labels(&graph).expect("definitions");
-    // The parent ends this long before; without it nobody else would.
+    // The parent ends this process long before; a limit, should the parent end first.
     let until = Instant::now() + FOR_EVER.saturating_mul(2);
     std::thread::scope(|scope| {
         for writer in 0..WRITERS {
