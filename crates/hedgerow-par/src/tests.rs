@@ -32,6 +32,8 @@ fn every_loop() {
         run
     });
     assert_eq!(runs.concat(), numbers);
+    let sums = fine::fold(numbers.par_iter(), || 0, |sum, n| sum + n);
+    assert_eq!(sums.into_iter().sum::<u64>(), 49_995_000);
     let before_9 = |n: &u64| if *n < 9 { Ok(()) } else { Err(*n) };
     assert!(try_for_each(numbers.par_iter(), before_9).is_err_and(|n| n >= 9));
     assert_eq!(try_for_each(numbers[..9].par_iter(), before_9), Ok(()));

@@ -1,13 +1,13 @@
-//! How long tests wait for what other threads, processes or the disk are to do.
+//! The longest wait of a test for another thread, another process, or the disk.
 
 use std::time::{Duration, Instant};
 
-/// Who waits longer waits for something that does not come. What comes at all comes within a second on an
-/// idle machine; beside programs that take every processor a thread may lose its own for a second, again and
-/// again. The margin is a hundredfold, and only a test that fails takes it.
+/// A longer wait is one for an event that does not come. On an idle machine the events of tests come within a
+/// second; beside programs that take every processor a thread may lose its own for a second, again and again.
+/// The margin is a hundredfold, and only a failing test takes it.
 pub const FOR_EVER: Duration = Duration::from_secs(180);
 
-/// Waits until `reached` says so; it is asked every millisecond.
+/// Waits until `reached` returns true, and calls it every millisecond.
 ///
 /// # Panics
 /// After [`FOR_EVER`].

@@ -132,6 +132,16 @@ fn a_failure_names_its_tests_and_the_command_that_repeats_them() {
 }
 
 #[test]
+fn skipped_tests_and_stages_are_failures_where_skips_are_refused() {
+    let mut outcome = Outcome { absent: Some("no target".to_owned()), ..Outcome::default() };
+    outcome.counts.read("skipped: crash images of ext4 (no loop device)");
+    super::refuse_skips(&mut outcome);
+    let failures: Vec<&str> = outcome.failures.iter().map(|failure| failure.what.as_str()).collect();
+    assert!(failures[0].ends_with("crash images of ext4 (no loop device)"), "{failures:?}");
+    assert!(failures[1].ends_with("no target") && failures.len() == 2, "{failures:?}");
+}
+
+#[test]
 fn the_summary_says_in_words_what_was_explored_skipped_and_failed() {
     let mut crash = Outcome::default();
     crash.counts.read("explored: crash states 54677 (floor 50000)");
@@ -191,7 +201,7 @@ fn the_programs_of_a_stage_run_two_at_a_time() {
         Plan::default().test(step).built(Output::AsItComes).outcome(Output::AsItComes)
     };
     let meet = "touch ../begun-${PWD##*/}; n=0; until [ -e ../begun-a ] && [ -e ../begun-b ]; do n=$((n+1)); \
-                [ $n -lt 600 ] || exit 1; sleep 0.1; done; echo 'explored: programs 1 (floor 1)'";
+                [ $n -lt 6000 ] || exit 1; sleep 0.1; done; echo 'explored: programs 1 (floor 1)'";
     let met = ran(&["a", "b", "c"], meet);
     assert_eq!((met.failures, met.counts.explored.len()), (Vec::new(), 3));
     let failed = ran(&["d", "e", "f"], "touch ../begun-${PWD##*/}; exit 7");

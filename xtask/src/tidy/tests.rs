@@ -176,6 +176,7 @@ fn a_manifest_without_the_lints_is_found() {
 fn unsafe_outside_its_modules_is_found() {
     let text = "//! Sound.\nfn f() {\n    unsafe { g() }\n}\n";
     finds("unsafe-crate", "crates/hedgerow-io/src/a.rs", text, "a.rs:3: `unsafe` may occur only in");
+    finds("unsafe-lab", "lab/hedgerow-lab/src/a.rs", text, "`unsafe` may occur only in");
     finds("unsafe-module", "crates/hedgerow-mem/src/reclaim.rs", text, "`unsafe` may occur only in");
 }
 

@@ -196,7 +196,7 @@ fn the_log_stays_bounded_under_writers() {
                         let edges: Vec<(u64, u64)> =
                             (0..20).map(|k| (w * 10_000 + i, w * 10_000 + i + k + 1)).collect();
                         graph.insert_edges(&edges).unwrap();
-                        // Who watches may be kept from looking.
+                        // The watching thread may not get a processor.
                         if i % 16 == 0 {
                             most = most.max(graph.stats().unwrap().log_bytes);
                         }
