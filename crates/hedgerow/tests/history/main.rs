@@ -38,7 +38,7 @@ fn tried(worlds: &[World]) -> Vec<World> {
 }
 
 /// Histories, by turns in each world.
-const HISTORIES: u64 = 16;
+const HISTORIES: u64 = 10;
 
 fn by_timestamps(isolation: Isolation, floor: u64) {
     let effort = Effort::rounds(HISTORIES);
@@ -77,7 +77,7 @@ fn histories_are_strong_snapshot_isolation_by_their_timestamps() {
 }
 
 /// Histories for the independent checker.
-const BLACK_BOX: u64 = 12;
+const BLACK_BOX: u64 = 9;
 /// Outcomes that they leave unknown, at least.
 const UNKNOWN: u64 = 4;
 

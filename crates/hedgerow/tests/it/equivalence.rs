@@ -9,7 +9,7 @@ use hedgerow_testkit::{Effort, Generator, Model, ModelConfig, SimFs, explored};
 use crate::common;
 
 /// Sequences of `make test`.
-const SEQUENCES: u64 = 2_400;
+const SEQUENCES: u64 = 2_040;
 /// Transactions of a sequence, of about three operations each.
 const TRANSACTIONS: u64 = 36;
 

@@ -10,7 +10,7 @@ use crate::common;
 use crate::own_reads::{Read, draw};
 
 /// Stores of `make test`.
-const STORES: u64 = 6_000;
+const STORES: u64 = 3_300;
 const TRANSACTIONS: u64 = 12;
 
 #[derive(Debug, Default)]
