@@ -146,6 +146,9 @@ pub enum CommitError {
     /// There is no space for the log. Run it again once there is.
     #[error("the disk is full: the transaction was not applied")]
     DiskFull,
+    /// The log needs a new file, and the process or the system has no file descriptor left. Run it again once there is one.
+    #[error("too many files are open: the transaction was not applied")]
+    TooManyFiles,
     /// The log failed while this commit was on its way: after reopening the store the transaction is either wholly
     /// present or wholly absent. The store takes no more writes. Running it again without looking may apply it twice.
     #[error("the log failed during the commit: reopen the store to learn the outcome")]
@@ -227,8 +230,8 @@ impl From<NotInMemory> for Error {
 }
 
 impl Error {
-    /// Whether running the transaction again, now, can succeed. After [`OpenError::Locked`], [`CommitError::DiskFull`] and
-    /// [`StorageError::DiskFull`] it can once something outside the program has changed; after other errors it cannot.
+    /// Whether running the transaction again, now, can succeed. After [`OpenError::Locked`], [`CommitError::DiskFull`],
+    /// [`CommitError::TooManyFiles`] and [`StorageError::DiskFull`] it can once something outside the program has changed; after other errors it cannot.
     pub fn is_conflict(&self) -> bool {
         matches!(self, Error::Commit(CommitError::Conflict { .. }))
     }

@@ -157,7 +157,8 @@ impl Options {
         self
     }
 
-    /// The size of a log segment in bytes (default 64 MiB; 4 KiB to 16 GiB); space for it is reserved ahead.
+    /// The size that log segments come to, in bytes (default 64 MiB; 4 KiB to 16 GiB). Space for a segment is reserved ahead: 256 KiB for the first
+    /// one after an opening, and twice as much each time that one is full, up to this.
     pub fn log_segment_bytes(mut self, bytes: u64) -> Options {
         self.log_segment_bytes = bytes;
         self

@@ -24,10 +24,21 @@ impl IoError {
         IoError { file: file.into(), op, source }
     }
 
+    /// Whether there was no file descriptor left to open the file with.
+    pub fn is_too_many_files(&self) -> bool {
+        is_too_many_files(&self.source)
+    }
+
     /// Whether the disk, or a quota on it, is full.
     pub fn is_disk_full(&self) -> bool {
         is_disk_full(&self.source)
     }
+}
+
+/// Whether `error` says that the process, or the whole system, has no file descriptor left: the file was not opened, and may be later.
+fn is_too_many_files(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
 
 /// Whether `error` says that the disk, or a quota on it, is full.

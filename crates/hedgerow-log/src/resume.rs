@@ -119,7 +119,7 @@ impl Recovered {
             let bytes = crate::record::record_len(payload.len) as u64;
             let reserved = log.reserve_bytes(bytes);
             let mut reservation = reserved.map_err(|e| match e {
-                ReserveError::DiskFull(e) => e.into(),
+                ReserveError::DiskFull(e) | ReserveError::TooManyFiles(e) => e.into(),
                 ReserveError::Log(e) => stopped(e, segment.id),
             })?;
             reservation.append_payload(payload, commit.ts);

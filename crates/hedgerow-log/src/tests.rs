@@ -15,6 +15,7 @@ use std::convert::Infallible;
 use hedgerow_core::{LabelId, Op, Timestamp, VertexId, VertexKeyRef};
 use hedgerow_io::{CorruptionKind, FileError};
 use hedgerow_testkit::SimFs;
+use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat};
 
 use super::*;
 
@@ -104,7 +105,67 @@ fn no_segment_is_longer_than_a_reader_believes() {
     assert_eq!((allocated_len(MOST + 1, 0), allocated_len(0, MOST)), (None, None));
     assert_eq!((allocated_len(u64::MAX, 0), allocated_len(u64::MAX - 6, 0)), (None, None));
     assert_eq!((allocated_len(0, u64::MAX), allocated_len(0, u64::MAX - DATA_START)), (None, None));
-    let options = LogOptions { segment_bytes: u64::MAX, ..LogOptions::new(STORE) };
-    let made = Log::create(SimFs::new().handle(), options, LogPosition::START);
-    assert!(made.is_err(), "a log in a file of impossible length");
+}
+
+/// What the preambles of the segments say of their lengths, in order.
+fn allocated(fs: &SimFs) -> Vec<u64> {
+    let of = |bytes: Vec<u8>| u64::from_le_bytes(bytes[96..104].try_into().expect("eight bytes"));
+    fs.files().into_values().map(of).collect()
+}
+
+#[test]
+fn segments_begin_short_and_double_until_they_are_as_long_as_the_options_say() {
+    const KIB: u64 = 1 << 10;
+    for (most, expected) in [(1024, &[256, 512, 1024, 1024][..]), (700, &[256, 512, 700]), (64, &[64, 64])] {
+        let fs = SimFs::new();
+        let options = LogOptions { segment_bytes: most * KIB, ..LogOptions::new(STORE) };
+        let log = Log::create(fs.handle(), options.clone(), LogPosition::START).expect("create log");
+        assert_eq!(allocated(&fs), [expected[0] * KIB]);
+        for ts in 1.. {
+            append(&log, ts);
+            // A checkpoint makes no segment longer.
+            if ts == 100 {
+                log.flush_and_sync().expect("sync");
+                log.begin_segment(1).expect("sync");
+            }
+            if log.segments().len() > expected.len() {
+                break;
+            }
+        }
+        let found = allocated(&fs);
+        let expected: Vec<u64> = expected[..1].iter().chain(expected).map(|kib| kib * KIB).collect();
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn without_a_file_descriptor_for_the_next_segment_the_log_goes_on_later() {
+    const EMFILE: i32 = 24;
+    let fs = SimFs::new();
+    let log = new_log(&fs);
+    let strike = |repeat| {
+        let fault =
+            Fault { class: FaultClass::Change, at: 0, site: Some("create:wal"), repeat, errno: EMFILE };
+        fs.plan_fault(fault);
+    };
+    strike(Repeat::Forever);
+    let mut ts = 1;
+    let refused = loop {
+        let mut record = record_of(ts);
+        match log.reserve(&mut record) {
+            Ok(reservation) => _ = reservation.append(&mut record, Timestamp(ts)),
+            Err(error) => break error,
+        }
+        ts += 1;
+    };
+    assert!(matches!(refused, ReserveError::TooManyFiles(_)), "{refused}");
+    log.flush_and_sync().expect("what was appended is written");
+    log.begin_segment(1).expect("a checkpoint leaves the segment as it is");
+    assert!(log.reserve(&mut record_of(ts)).is_err());
+    fs.clear_faults();
+    (ts..ts + 50).for_each(|ts| commit(&log, ts));
+    let durable = log.close().expect("close");
+    let live: Vec<u64> = log.segments().iter().map(|segment| segment.id.0).collect();
+    let (seen, _) = read(&fs, &live, durable).expect("sound");
+    assert_eq!(seen, (1..ts + 50).collect::<Vec<_>>());
 }

@@ -22,6 +22,7 @@ use active::{Active, new_segment};
 use blocks::{Blocks, Target};
 
 pub(crate) use segments::unlink_if_there;
+use types::FIRST_SEGMENT_BYTES;
 pub use types::{LogError, LogOptions, LogPosition, LogSegmentInfo, ReserveError};
 
 /// When this much is buffered, the next reservation writes it to the file, without syncing.
@@ -127,7 +128,8 @@ impl Log {
         data: u64,
         sealed: Vec<LogSegmentInfo>,
     ) -> Result<Log, IoError> {
-        let active = new_segment(&dir, &options, &start, data).map_err(CreateError::into_io)?;
+        let active = new_segment(&dir, &options, &start, (FIRST_SEGMENT_BYTES, data));
+        let active = active.map_err(CreateError::into_io)?;
         let charge = Charge::new(&options.account, Purpose::Log, 0);
         let writing = Writing { spare: Vec::new(), blocks: Blocks::default(), charge: charge.clone() };
         let state = State {
@@ -197,7 +199,7 @@ impl Log {
     /// fit the present one, which syncs twice and the directory once.
     ///
     /// # Errors
-    /// [`ReserveError::DiskFull`] leaves the log as it was. Any other failure stops it.
+    /// [`ReserveError::DiskFull`] and [`ReserveError::TooManyFiles`] leave the log as it was. Any other failure stops it.
     pub fn reserve(&self, record: &mut RecordBuilder) -> Result<Reservation<'_>, ReserveError> {
         self.check()?;
         record.finish();
@@ -233,7 +235,8 @@ impl Log {
         let _io = self.io()?;
         let mut state = self.state.lock();
         if !state.try_reserve(bytes) {
-            self.rotate(&mut state, bytes)?;
+            let twice = state.active.allocated.saturating_mul(2);
+            self.rotate(&mut state, twice, bytes)?;
             state.reserved += bytes;
         }
         Ok(())

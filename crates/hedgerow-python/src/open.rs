@@ -50,6 +50,9 @@ use crate::pool::parallel;
 /// checkpoint_log_bytes : int
 ///     When the log since the last checkpoint is longer, one is written in the background; 0 for never. When it is twice as
 ///     long, commits wait for that.
+/// log_segment_bytes : int
+///     The size that the files of the log come to, 4 KiB to 16 GiB. The first one after an opening has 256 KiB, and each that is
+///     full makes the next one twice as long, up to this; the space is reserved.
 /// memory_limit : int or str, optional
 ///     How many bytes of memory the store may use, at least 16 MiB: an int, or a str such as ``"8GiB"``. A commit that the rest
 ///     of it has no room for is refused, as is opening a store that does not fit. If not given, it is half of what the machine
@@ -87,7 +90,7 @@ use crate::pool::parallel;
 /// ...     db.insert_edge(1, 2)
 /// True
 #[pyfunction]
-#[pyo3(signature = (path=None, *, read_only=false, directed=None, keys=None, weighted=None, reverse=None, durability=None, isolation="serializable", create=true, checkpoint_log_bytes=None, memory_limit=None, views_by_reads=None), text_signature = "(path=None, *, read_only=False, directed=None, keys=None, weighted=None, reverse=None, durability='sync', isolation='serializable', create=True, checkpoint_log_bytes=268435456, memory_limit=None, views_by_reads=True)")]
+#[pyo3(signature = (path=None, *, read_only=false, directed=None, keys=None, weighted=None, reverse=None, durability=None, isolation="serializable", create=true, checkpoint_log_bytes=None, log_segment_bytes=None, memory_limit=None, views_by_reads=None), text_signature = "(path=None, *, read_only=False, directed=None, keys=None, weighted=None, reverse=None, durability='sync', isolation='serializable', create=True, checkpoint_log_bytes=268435456, log_segment_bytes=67108864, memory_limit=None, views_by_reads=True)")]
 #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
 pub(crate) fn open(
     py: Python<'_>,
@@ -101,6 +104,7 @@ pub(crate) fn open(
     isolation: &str,
     create: bool,
     checkpoint_log_bytes: Option<&Bound<'_, PyAny>>,
+    log_segment_bytes: Option<&Bound<'_, PyAny>>,
     memory_limit: Option<&Bound<'_, PyAny>>,
     views_by_reads: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Database> {
@@ -112,6 +116,9 @@ pub(crate) fn open(
         .after_settling(crate::heap::give_back);
     if let Some(bytes) = checkpoint_log_bytes {
         options = options.checkpoint_log_bytes(long_count("checkpoint_log_bytes", bytes)?);
+    }
+    if let Some(bytes) = log_segment_bytes {
+        options = options.log_segment_bytes(long_count("log_segment_bytes", bytes)?);
     }
     if let Some(limit) = memory_limit {
         options = options.memory_limit(read_size("memory_limit", limit)?);

@@ -89,6 +89,7 @@ def open(
     isolation: Literal["serializable", "snapshot"] = "serializable",
     create: bool = True,
     checkpoint_log_bytes: int = 268435456,
+    log_segment_bytes: int = 67108864,
     memory_limit: int | str | None = None,
     views_by_reads: bool = True,
 ) -> Database: ...

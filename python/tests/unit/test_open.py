@@ -80,6 +80,8 @@ def test_modes(store: Path, durability: object, isolation: str) -> None:
         {"durability": ("group", 1e300)},
         {"checkpoint_log_bytes": -1},
         {"checkpoint_log_bytes": 2**64},
+        {"log_segment_bytes": 4095},
+        {"log_segment_bytes": 2**64 - 1},
         {"durability": ("sync", 1.0)},
         {"durability": 3},
         {"isolation": "none"},
@@ -126,6 +128,8 @@ def test_many_reads_make_the_view_unless_they_may_not(may_make: bool) -> None:
         {"checkpoint_log_bytes": 0},
         {"checkpoint_log_bytes": 1},
         {"checkpoint_log_bytes": 2**64 - 1},
+        {"log_segment_bytes": 4096},
+        {"log_segment_bytes": 16 << 30},
     ],
 )
 def test_extremes_of_options_open_again(store: Path, options: dict) -> None:
@@ -133,6 +137,12 @@ def test_extremes_of_options_open_again(store: Path, options: dict) -> None:
         with hedgerow.open(store, **options) as db:
             assert db.snapshot().edge_count == n
             assert db.insert_edge(n, n + 1)
+
+
+def test_a_store_of_few_edges_takes_little_of_the_disk(store: Path) -> None:
+    with hedgerow.open(store) as db:
+        db.add_edges([1, 2, 3], [2, 3, 1])
+        assert sum(file.stat().st_size for file in store.iterdir()) < 1 << 20
 
 
 def test_ranges_are_named() -> None:

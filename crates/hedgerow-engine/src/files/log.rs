@@ -83,6 +83,7 @@ impl Durable {
         let whole = UnlessDone::new(|| self.log.abandon());
         let reservation = self.log.reserve(&mut record.0).map_err(|error| match error {
             ReserveError::DiskFull(_) => Error::Commit(CommitError::DiskFull),
+            ReserveError::TooManyFiles(_) => Error::Commit(CommitError::TooManyFiles),
             _ => Error::State(StateError::Poisoned),
         });
         let reservation = match reservation {

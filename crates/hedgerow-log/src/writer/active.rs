@@ -15,19 +15,20 @@ pub(super) struct Active {
     pub(super) records: u64,
 }
 
-/// Makes the segment `start.segment`, with room for `data` bytes. It is complete and durable, and nothing names it yet.
+/// Makes the segment `start.segment`, of `least` bytes or as long as the options allow, and with room for `data` bytes. It is complete and
+/// durable, and nothing names it yet.
 pub(super) fn new_segment(
     dir: &Dir,
     options: &LogOptions,
     start: &LogPosition,
-    data: u64,
+    (least, data): (u64, u64),
 ) -> Result<Active, CreateError> {
     let header = FileHeader::new(FileKind::Log, options.store, start.segment, options.epoch);
     let too_long = || {
         let source = std::io::ErrorKind::FileTooLarge.into();
         CreateError::File(IoError::new(segment_name(start.segment), "allocate", source))
     };
-    let allocated = allocated_len(options.segment_bytes, data).ok_or_else(too_long)?;
+    let allocated = allocated_len(least.min(options.segment_bytes), data).ok_or_else(too_long)?;
     let preamble = Preamble {
         base: start.lsn,
         previous_checksum: start.previous_checksum,

@@ -12,9 +12,9 @@ use crate::record::{Frame, RecordType, SEAL_BYTES, SEAL_PAYLOAD_BYTES, Seal};
 use crate::segment::{CreateError, DATA_START, segment_name};
 
 impl Log {
-    /// Seals the active segment and goes on in a new one with room for all that is reserved and `bytes` more. The new
-    /// file is complete and durable before anything names it.
-    pub(super) fn rotate(&self, state: &mut State, bytes: u64) -> Result<(), ReserveError> {
+    /// Seals the active segment and goes on in a new one of at least `length` bytes, as far as the options allow, with room for all that is
+    /// reserved and `bytes` more. The new file is complete and durable before anything names it.
+    pub(super) fn rotate(&self, state: &mut State, length: u64, bytes: u64) -> Result<(), ReserveError> {
         let next = state.next_id;
         state.next_id = FileId(next.0.saturating_add(1));
         let mut sealed = Vec::with_capacity(state.buffer.len() + SEAL_BYTES as usize);
@@ -28,9 +28,11 @@ impl Log {
             last_ts: state.last_ts,
         };
         let room = state.reserved + bytes;
-        let active = match new_segment(&self.dir, &self.options, &start, room) {
+        // Until here nothing was written.
+        let active = match new_segment(&self.dir, &self.options, &start, (length, room)) {
             Ok(active) => active,
             Err(CreateError::File(e)) if e.is_disk_full() => return Err(ReserveError::DiskFull(e)),
+            Err(CreateError::File(e)) if e.is_too_many_files() => return Err(ReserveError::TooManyFiles(e)),
             Err(e) => return Err(self.stop(e.into_io()).into()),
         };
         let file = &state.active.file;
@@ -52,21 +54,22 @@ impl Log {
         Ok(())
     }
 
-    /// Goes on in a new segment if the active one holds `least` bytes of records, or half of what a segment may: what a checkpoint is about
+    /// Goes on in a new segment, as long as this one, if the active one holds `least` bytes of records, or is half full: what a checkpoint is about
     /// to cover can be removed with it then, and is not read by the next opening. Syncs twice, and the directory once.
     ///
     /// # Errors
-    /// None on a full disk, where the active segment stays. Any other failure stops the log.
+    /// None on a full disk or without file descriptors, where the active segment stays. Any other failure stops the log.
     pub fn begin_segment(&self, least: u64) -> Result<(), LogError> {
         let _io = self.io()?;
         let mut state = self.state.lock();
         let held = state.end_offset() - DATA_START;
-        if held < least.min(self.options.segment_bytes / 2) {
+        let length = state.active.allocated;
+        if held < least.min(length / 2) {
             return Ok(());
         }
-        match self.rotate(&mut state, 0) {
-            Ok(()) | Err(ReserveError::DiskFull(_)) => Ok(()),
-            Err(_) => self.check(),
+        match self.rotate(&mut state, length, 0) {
+            Ok(()) | Err(ReserveError::DiskFull(_) | ReserveError::TooManyFiles(_)) => Ok(()),
+            Err(ReserveError::Log(_)) => self.check(),
         }
     }
 

@@ -8,6 +8,9 @@ use hedgerow_core::Timestamp;
 use hedgerow_core::account::Account;
 use hedgerow_io::{FileId, IoError, Lsn, StoreId};
 
+/// The length of the first segment of a running log. Few records need no more, and a program may have many stores open.
+pub(super) const FIRST_SEGMENT_BYTES: u64 = 256 << 10;
+
 /// What a log is made with.
 #[derive(Clone, Debug)]
 pub struct LogOptions {
@@ -15,14 +18,15 @@ pub struct LogOptions {
     pub store: StoreId,
     /// The store's epoch, repeated in the header of each segment.
     pub epoch: u32,
-    /// The length of a segment, in bytes, at most 2^61; a record that does not fit gets a longer one of its own.
+    /// The length of a segment in bytes, at most 2^61, which segments come to: the first has 256 KiB, and each that is full makes the next
+    /// one twice as long. A record that does not fit gets a longer one of its own.
     pub segment_bytes: u64,
     /// What the buffers of the log are charged to.
     pub account: Arc<Account>,
 }
 
 impl LogOptions {
-    /// Options for `store`, with segments of 64 MiB and an account of its own.
+    /// Options for `store`, with segments of up to 64 MiB and an account of its own.
     pub fn new(store: StoreId) -> Self {
         LogOptions { store, epoch: 0, segment_bytes: 64 << 20, account: Arc::default() }
     }
@@ -88,6 +92,9 @@ pub enum ReserveError {
     /// The disk is full. The log stays usable; a later attempt may succeed.
     #[error("no space for the log: {0}")]
     DiskFull(IoError),
+    /// The process, or the system, has no file descriptor left for the next segment. The log stays usable, as on a full disk.
+    #[error("no file for the log: {0}")]
+    TooManyFiles(IoError),
     /// The log does nothing more.
     #[error(transparent)]
     Log(#[from] LogError),

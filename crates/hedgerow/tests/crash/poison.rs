@@ -71,7 +71,7 @@ fn attempt(
             history.acked = history.last();
             Ok(true)
         }
-        Err(Error::Commit(CommitError::DiskFull)) => {
+        Err(Error::Commit(CommitError::DiskFull | CommitError::TooManyFiles)) => {
             seen.full += 1;
             Ok(true)
         }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use hedgerow::{
     CommitError, Direction, Durability, Error, Graph, KeyKind, LEAST_MEMORY_LIMIT, Options, StateError,
 };
+use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, errno};
 use hedgerow_testkit::{FOR_EVER, SimFs, explored};
 use hedgerow_workload::rng::Rng;
 
@@ -181,8 +182,14 @@ fn on_a_full_disk_commits_fail_once_memory_is_full_and_reads_go_on() {
     let (mut edges, error) = fill_in_batches(&graph, 0);
     assert!(error.is_none());
     graph.checkpoint().unwrap();
-    // The log has its space already; a checkpoint has none.
-    disk.set_quota(Some(disk.used_bytes()));
+    // The log finds its space; a checkpoint finds none.
+    disk.plan_fault(Fault {
+        class: FaultClass::Change,
+        at: 0,
+        site: Some("create:csr"),
+        repeat: Repeat::Forever,
+        errno: errno::ENOSPC,
+    });
     let mut error = None;
     let highest = highest_while(&graph, || {
         for window in 1..100 {
@@ -216,7 +223,7 @@ fn on_a_full_disk_commits_fail_once_memory_is_full_and_reads_go_on() {
     assert_eq!(snapshot.edge_count().unwrap(), edges);
     let stats = graph.stats().unwrap();
     assert!(graph.checkpoint_error().is_some() && stats.failed_checkpoints > 0, "{stats:?}");
-    disk.set_quota(None);
+    disk.clear_faults();
     // A checkpoint may be failing just now, and for a moment after it no commit asks for another.
     let (begun, mut other) = (Instant::now(), 200);
     while graph.checkpoint_error().is_some() {
