@@ -1,6 +1,6 @@
 //! Applying a batch: each subgraph by one thread, all that happens in it at once.
 //!
-//! Where the operations on a subgraph have no ranks and end no vertex, they are sorted by edge,
+//! Where the operations on a subgraph end no vertex, they are sorted by edge, edges of a `multi` label by rank too,
 //! and only the last word about each edge is written, in one go for each list. Otherwise they are applied one by one, in
 //! their order. Either way each operation is checked against what was before it, at each end for itself; of all that do
 //! not fit the first is reported, and that is the one at which a replay in order would have stopped: what comes before
@@ -11,7 +11,7 @@ use hedgerow_core::{
     Direction, InterpolationHint, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
 };
 use hedgerow_mem::delta::EdgeOp;
-use hedgerow_mem::subgraph::{LocalOp, Subgraph};
+use hedgerow_mem::subgraph::{Latched, LocalOp, Subgraph};
 use hedgerow_mem::{Attributes, Ops};
 use rayon::prelude::*;
 
@@ -156,39 +156,36 @@ impl Loaded {
             return;
         }
         let subgraph = self.table(label).get_or_create(id);
-        let mut latched = subgraph.latch();
-        let (mut ops, mut attributes) = (Vec::with_capacity(chain.len()), Vec::new());
-        ops.extend(chain.iter().filter(|s| s.act() == Act::InsertVertex).map(|s| vertex_op(s.local(), true)));
-        for of_edge in chain.chunk_by(ReplayEntry::same_edge) {
-            let (local, other) = (of_edge[0].local(), of_edge[0].other());
-            let edges = of_edge.iter().filter(|entry| entry.act() != Act::InsertVertex);
-            let Some(last) = edges.clone().next_back() else { continue };
-            let existed = latched.edge(direction, local, other, InterpolationHint::UNKNOWN).is_some();
-            let mut exists = existed;
-            for entry in edges {
-                check_alive(entry, alive, outcome);
-                if entry.act().removes() && !exists {
-                    outcome.note(entry, NO_EDGE);
-                }
-                exists = entry.act().puts();
+        let latched = subgraph.latch();
+        let mut made = Chain {
+            loaded: self,
+            id,
+            label,
+            direction,
+            batch,
+            alive,
+            latched,
+            ops: Vec::with_capacity(chain.len()),
+            attributes: Vec::new(),
+        };
+        let begins = chain.iter().filter(|s| s.act() == Act::InsertVertex);
+        made.ops.extend(begins.map(|s| vertex_op(s.local(), true)));
+        // Those of parallel edges, by rank and then in their order.
+        let mut ranked: Vec<(u64, &ReplayEntry)> = Vec::new();
+        for of_pair in chain.chunk_by(ReplayEntry::same_edge) {
+            let edges = of_pair.iter().filter(|entry| entry.act() != Act::InsertVertex);
+            if edges.clone().all(|entry| batch.rank(entry) == 0) {
+                made.last_word(0, edges, outcome);
+                continue;
             }
-            let Some(op) = edge_op(existed, exists) else { continue };
-            let (weight, row) = if exists { batch.state(last) } else { (0.0, None) };
-            if row.is_some() {
-                attributes.resize(ops.len(), Attributes::NONE);
-                let row = self.placement().row_at(direction, id.vertex(local), other, row.into());
-                attributes.push(Attributes { rank: 0, row });
-            }
-            ops.push(LocalOp { local, op, dst: other, weight });
-            if label != LabelId::VERTICES && self.placement().counts_at(direction, id.vertex(local), other) {
-                outcome.tally.edges += i64::from(exists) - i64::from(existed);
+            ranked.clear();
+            ranked.extend(edges.map(|entry| (batch.rank(entry), entry)));
+            ranked.sort_by_key(|(rank, _)| *rank);
+            for of_edge in ranked.chunk_by(|a, b| a.0 == b.0) {
+                made.last_word(of_edge[0].0, of_edge.iter().map(|(_, entry)| *entry), outcome);
             }
         }
-        if !attributes.is_empty() {
-            attributes.resize(ops.len(), Attributes::NONE);
-        }
-        let weighted = self.config.weighted && label == LabelId::DEFAULT;
-        latched.apply(direction, Ops::with(&ops, &attributes), ts, weighted, &NoReaders(ts), |_| ());
+        made.apply(ts);
     }
 
     /// Operations on one subgraph, one by one.
@@ -324,6 +321,62 @@ impl Loaded {
             let latched = subgraph.latch();
             [Direction::Out, Direction::In].iter().any(|&d| latched.degree(d, id.local()) > 0)
         })
+    }
+}
+
+/// What happens in one list of neighbors, as it is put together.
+struct Chain<'a> {
+    loaded: &'a Loaded,
+    id: SubgraphId,
+    label: LabelId,
+    direction: Direction,
+    batch: &'a Batch,
+    alive: &'a [Option<u32>; SUBGRAPH_VERTICES],
+    latched: Latched<'a>,
+    ops: Vec<LocalOp>,
+    attributes: Vec<Attributes<'a>>,
+}
+
+impl<'a> Chain<'a> {
+    /// Adds what the operations on one edge, in their order, leave of it.
+    fn last_word(
+        &mut self,
+        rank: u64,
+        mut edges: impl Iterator<Item = &'a ReplayEntry>,
+        outcome: &mut Outcome,
+    ) {
+        let Some(first) = edges.next() else { return };
+        let (direction, local, other) = (self.direction, first.local(), first.other());
+        let existed = self.latched.item(direction, local, other, rank, InterpolationHint::UNKNOWN).is_some();
+        let (mut exists, mut last) = (existed, first);
+        for entry in std::iter::once(first).chain(edges) {
+            check_alive(entry, self.alive, outcome);
+            if entry.act().removes() && !exists {
+                outcome.note(entry, NO_EDGE);
+            }
+            (exists, last) = (entry.act().puts(), entry);
+        }
+        let Some(op) = edge_op(existed, exists) else { return };
+        let (placement, at) = (self.loaded.placement(), self.id.vertex(local));
+        let (weight, row) = if exists { self.batch.state(last) } else { (0.0, None) };
+        if rank > 0 || row.is_some() {
+            self.attributes.resize(self.ops.len(), Attributes::NONE);
+            let row = placement.row_at(direction, at, other, row.into());
+            self.attributes.push(Attributes { rank, row });
+        }
+        self.ops.push(LocalOp { local, op, dst: other, weight });
+        if self.label != LabelId::VERTICES && placement.counts_at(direction, at, other) {
+            outcome.tally.edges += i64::from(exists) - i64::from(existed);
+        }
+    }
+
+    fn apply(mut self, ts: Timestamp) {
+        if !self.attributes.is_empty() {
+            self.attributes.resize(self.ops.len(), Attributes::NONE);
+        }
+        let weighted = self.loaded.config.weighted && self.label == LabelId::DEFAULT;
+        let ops = Ops::with(&self.ops, &self.attributes);
+        self.latched.apply(self.direction, ops, ts, weighted, &NoReaders(ts), |_| ());
     }
 }
 

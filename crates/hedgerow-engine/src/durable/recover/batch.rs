@@ -219,13 +219,21 @@ impl Batch {
         self.items.get(side.weight.to_bits() as usize)
     }
 
-    /// Whether operations on one edge or vertex can be reduced to the last of them: edges with ranks share their ends with
-    /// others, and what a vertex that ends leaves depends on the order.
+    /// Whether operations on one edge or vertex can be reduced to the last of them: what a vertex that ends leaves depends on the order.
     pub(super) fn is_sortable(&self, side: &ReplayEntry) -> bool {
         match side.act() {
             Act::Put | Act::Remove | Act::Exists | Act::InsertVertex => true,
-            Act::PutItem | Act::RemoveItem => self.item(side).is_some_and(|item| item.rank == 0),
+            // One that is not kept is not sound, and told where it is applied.
+            Act::PutItem | Act::RemoveItem => self.item(side).is_some(),
             Act::RemoveVertex => false,
+        }
+    }
+
+    /// The rank of the edge.
+    pub(super) fn rank(&self, side: &ReplayEntry) -> u64 {
+        match side.act() {
+            Act::PutItem | Act::RemoveItem => self.item(side).map_or(0, |item| item.rank),
+            _ => 0,
         }
     }
 
