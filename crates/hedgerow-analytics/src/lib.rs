@@ -24,7 +24,8 @@ use hedgerow_kernels::registry::{Arguments, Kernel, Outcome};
 use hedgerow_kernels::{Cancel, KernelError};
 
 /// The graph of the chosen edges on which `kernel` runs: all of it in memory for a kernel that [needs](Kernel::needs_resident) that, and for
-/// others where the memory limit leaves room. Costs what [`Snapshot::kernel_view`] and [`Snapshot::view_selected`] cost.
+/// others where the memory limit leaves room. For a kernel that reads weights each edge weighs what its label says, unless the selection names a
+/// property ([`EdgeSelection::weighted`]). Costs what [`Snapshot::kernel_view`] and [`Snapshot::view_selected`] cost.
 ///
 /// # Errors
 /// As of these two: for a kernel that needs all edges in memory, `MemoryLimit` says how much they take.
@@ -33,9 +34,10 @@ pub fn view(
     kernel: &Kernel,
     selection: &EdgeSelection<'_>,
 ) -> hedgerow_engine::Result<KernelView> {
+    let selection = if kernel.reads_weights { selection.clone().weighted() } else { selection.clone() };
     match kernel.needs_resident {
-        true => snapshot.view_selected(selection).map(KernelView::Resident),
-        false => snapshot.kernel_view(selection),
+        true => snapshot.view_selected(&selection).map(KernelView::Resident),
+        false => snapshot.kernel_view(&selection),
     }
 }
 

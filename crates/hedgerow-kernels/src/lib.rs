@@ -8,7 +8,7 @@
 //! | [`sssp()`] | Least sums of weights along paths from a source vertex to every other vertex | O(vertices + edges) times a small factor |
 //! | [`wcc()`] | Weakly connected components | O(vertices + edges), usually few edges |
 //! | [`triangle_count()`] | The number of triangles, directions ignored | O(edges^1.5) at worst |
-//! | [`betweenness()`] | How many shortest paths lead through each vertex, of a sample of sources or of all | O(vertices + edges) per source |
+//! | [`betweenness()`] | How many shortest paths lead through each vertex, of all sources or of a sample | O(vertices + edges) per source |
 //! | [`personalized_pagerank()`] | PageRank scores of a surfer who jumps back to some vertices | O(vertices + edges) per iteration |
 //! | [`shortest_path()`] | A path with the fewest edges from one vertex to another | O(vertices + edges) at worst, usually far less |
 //! | [`shortest_weighted_path()`] | A path with the least sum of weights from one vertex to another | O((vertices + edges) · log vertices) at worst, usually far less |
@@ -29,7 +29,7 @@
 //! | [`adamic_adar()`] | How many neighbors vertices share, rare ones counting more: of pairs, or the most similar of each source | the lists of each pair and of the vertices that it shares; for the most similar those of the source's neighbors |
 //! | [`matching()`] | Pairs of vertices that edges join, no vertex in two: as many as can be, or until none can be added | O(edges · √vertices) at worst, usually a few passes; one pass until none can be added |
 //! | [`bfs_parents()`] | The next vertex on a shortest path from each vertex back to a source | O(vertices + edges), usually far fewer edges |
-//! | [`weighted_betweenness()`] | How many paths with the least sum of weights lead through each vertex, of a sample of sources or of all | a run of `sssp` and O(vertices + edges) per source |
+//! | [`weighted_betweenness()`] | How many paths with the least sum of weights lead through each vertex, of all sources or of a sample | a run of `sssp` and O(vertices + edges) per source |
 //! | [`weighted_closeness()`] | How near each vertex is to all that it reaches by the least sums of weights, exactly or by a sample | a run of `sssp` for each sample or source |
 //! | [`weighted_pagerank()`] | PageRank scores of a surfer who follows edges by their weights, and jumps anywhere or back to some vertices | O(vertices + edges) per iteration |
 //! | [`weighted_random_walks()`] | Random walks that go to neighbors by the weights of the edges, each step by itself or as node2vec has it | the lists of the vertices that walks of an item are at, for each step |
@@ -53,6 +53,7 @@ pub mod communities;
 pub mod cycles;
 pub mod degrees;
 mod error;
+pub mod estimate;
 mod frontier;
 mod grouping;
 pub mod jaccard;

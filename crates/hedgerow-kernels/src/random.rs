@@ -50,16 +50,21 @@ impl Random {
 pub(crate) fn sample_of_live<G: Topology>(g: &G, count: usize, seed: u64) -> Vec<VertexId> {
     let mut live: Vec<VertexId> = Vec::with_capacity(g.vertex_count());
     live.extend((0..g.vertex_bound() as u32).map(VertexId).filter(|&v| g.contains(v)));
-    if count >= live.len() {
-        return live;
+    sample_of(live, count, seed)
+}
+
+/// So many of these vertices, which ascend, as of [`sample_of_live`].
+pub(crate) fn sample_of(mut all: Vec<VertexId>, count: usize, seed: u64) -> Vec<VertexId> {
+    if count >= all.len() {
+        return all;
     }
     let mut random = Random::new(seed, 0);
     for at in 0..count {
-        let other = at + random.below(live.len() - at);
-        live.swap(at, other);
+        let other = at + random.below(all.len() - at);
+        all.swap(at, other);
     }
-    live.truncate(count);
-    live.shrink_to_fit();
-    live.sort_unstable();
-    live
+    all.truncate(count);
+    all.shrink_to_fit();
+    all.sort_unstable();
+    all
 }

@@ -2,6 +2,7 @@
 
 use hedgerow::EdgeDirection;
 use hedgerow_kernels::PageRankConfig;
+use hedgerow_kernels::registry::Parameter;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -60,7 +61,11 @@ impl Snapshot {
         let chosen = self.chosen(label, rank_range, r#where)?;
         let reading = self.reading()?;
         let mut arguments = kernels::arguments("bfs")?;
-        kernels::set(&mut arguments, "source", kernels::vertex(&reading, &source)?)?;
+        kernels::set(
+            &mut arguments,
+            "source",
+            kernels::vertex(&reading, &chosen, direction, &Parameter::SOURCE, &source)?,
+        )?;
         let chosen = kernels::direct(&mut arguments, chosen, direction)?;
         kernels::run(py, &self.handle, &reading, arguments, chosen)
     }
@@ -187,7 +192,11 @@ impl Snapshot {
         let chosen = Chosen { weight, ..self.chosen(label, rank_range, r#where)? };
         let reading = self.reading()?;
         let mut arguments = kernels::arguments("sssp")?;
-        kernels::set(&mut arguments, "source", kernels::vertex(&reading, &source)?)?;
+        kernels::set(
+            &mut arguments,
+            "source",
+            kernels::vertex(&reading, &chosen, direction, &Parameter::SOURCE, &source)?,
+        )?;
         let chosen = kernels::direct(&mut arguments, chosen, direction)?;
         if let Some(delta) = delta {
             kernels::set(&mut arguments, "delta", delta)?;
@@ -328,7 +337,9 @@ impl Snapshot {
         let chosen = Chosen { weight, ..self.chosen(label, rank_range, r#where)? };
         let mut arguments = kernels::arguments(kernel)?;
         if let Some(parameters) = parameters {
-            let vertex = |object: &Bound<'_, PyAny>| kernels::vertex(&reading, &self.key(object)?);
+            let vertex = |parameter: &Parameter, object: &Bound<'_, PyAny>| {
+                kernels::vertex(&reading, &chosen, direction, parameter, &self.key(object)?)
+            };
             kernels::set_all(&mut arguments, parameters, vertex)?;
         }
         let chosen = kernels::direct(&mut arguments, chosen, direction)?;

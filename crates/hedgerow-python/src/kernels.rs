@@ -31,7 +31,7 @@ pub(crate) fn set(arguments: &mut Arguments, name: &str, value: impl Into<Value>
 pub(crate) fn set_all(
     arguments: &mut Arguments,
     given: &Bound<'_, PyDict>,
-    vertex: impl Fn(&Bound<'_, PyAny>) -> PyResult<VertexId>,
+    vertex: impl Fn(&Parameter, &Bound<'_, PyAny>) -> PyResult<VertexId>,
 ) -> PyResult<()> {
     for (name, object) in given {
         let name: String = name.extract()?;
@@ -48,17 +48,17 @@ pub(crate) fn set_all(
 fn read(
     parameter: &Parameter,
     object: &Bound<'_, PyAny>,
-    vertex: &impl Fn(&Bound<'_, PyAny>) -> PyResult<VertexId>,
+    vertex: &impl Fn(&Parameter, &Bound<'_, PyAny>) -> PyResult<VertexId>,
 ) -> PyResult<Value> {
     Ok(match parameter.kind {
-        ParameterKind::Vertex => vertex(object)?.into(),
+        ParameterKind::Vertex => vertex(parameter, object)?.into(),
         ParameterKind::Direction => direction(object.extract()?)?.into(),
         // A str is a sequence too, of keys that no one means.
         ParameterKind::Vertices if object.is_instance_of::<PyString>() => {
             return Err(PyTypeError::new_err(format!("{} must be a sequence of vertices", parameter.name)));
         }
         ParameterKind::Vertices => {
-            let vertices = object.try_iter()?.map(|one| vertex(&one?));
+            let vertices = object.try_iter()?.map(|one| vertex(parameter, &one?));
             vertices.collect::<PyResult<Vec<VertexId>>>()?.into()
         }
         ParameterKind::Count(range) => count(parameter.name, object, range.least)?.into(),
@@ -80,9 +80,18 @@ pub(crate) fn direct(
     Ok(chosen.in_direction(direction))
 }
 
-/// The vertex with an external id.
-pub(crate) fn vertex(reading: &Reading, key: &Key) -> PyResult<VertexId> {
-    reading.snapshot.vertex_id(key.as_ref()).map_err(raise)?.ok_or_else(|| key.no_such_vertex())
+/// The vertex with an external id, at which a kernel begins to follow chosen edges in a direction, or ends.
+pub(crate) fn vertex(
+    reading: &Reading,
+    chosen: &Chosen,
+    direction: EdgeDirection,
+    parameter: &Parameter,
+    key: &Key,
+) -> PyResult<VertexId> {
+    let direction = if parameter.is_end() { direction.turned() } else { direction };
+    let selection = chosen.selection().direction(direction);
+    let found = reading.snapshot.vertex_id_selected(&selection, key.as_ref()).map_err(raise)?;
+    found.ok_or_else(|| key.no_such_vertex())
 }
 
 /// Runs a kernel on the chosen edges, and gives its result: a `VertexResult`, `Paths`, `Pairs`, or a number.
@@ -139,6 +148,7 @@ fn to_object(py: Python<'_>, reading: &Reading, outcome: &Outcome) -> PyResult<P
         Outcome::Distances(numbers) | Outcome::Scores(numbers) => {
             reading.per_vertex(py, numbers, |&number: &f64| number)
         }
+        Outcome::Estimates(numbers, _) => reading.per_vertex(py, numbers, |&number: &f64| number),
         Outcome::Components(components) => reading.vertex_per_vertex(py, components),
         Outcome::Communities(found) => reading.vertex_per_vertex(py, &found.labels),
         Outcome::Labels(labels) => reading.vertex_per_vertex(py, labels),

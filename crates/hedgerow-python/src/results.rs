@@ -189,8 +189,17 @@ impl Reading {
             Some((Some(name), _)) => vec![schema.find_label(name).map_err(raise)?],
             _ => schema.labels().iter().filter(|label| chosen.names(label.name())).collect(),
         };
+        // What is called a weight and is no number is a property like others.
+        let weights = |label: &&Label| match label.property(WEIGHT).map(|found| found.property_type()) {
+            _ if weighted && label.id() == LabelId::DEFAULT => Some(true),
+            Some(PropertyType::F64 | PropertyType::I64) => Some(true),
+            Some(_) => Some(false),
+            None => None,
+        };
+        let all_stored = weighted && labels.iter().all(|label| label.id() == LabelId::DEFAULT);
+        let weights: Vec<bool> = labels.iter().filter_map(weights).collect();
         let shape = EdgesShape {
-            weights: weighted,
+            weights: !weights.is_empty() && !weights.contains(&false),
             labels: schema.labels().len() > 1,
             ranks: labels.iter().any(|label| label.is_multi()),
         };
@@ -204,8 +213,10 @@ impl Reading {
             };
             let columns = EdgeColumns::with_capacity(edges as usize, shape)?;
             match chosen.plain() {
-                Some(_) => self.gather(&labels, shape, &vertices.rows, columns),
-                None => self.gather_chosen(chosen, shape, &vertices.rows, columns),
+                Some(_) if !shape.weights || all_stored => {
+                    self.gather(&labels, shape, &vertices.rows, columns)
+                }
+                _ => self.gather_chosen(chosen, shape, &vertices.rows, columns),
             }
         })?;
         let arguments = PyDict::new(py);
@@ -265,7 +276,9 @@ impl Reading {
                 weight,
             );
         };
-        self.snapshot.for_each_edge_selected(&chosen.selection(), push).map_err(raise)?;
+        let selection = chosen.selection();
+        let selection = if shape.weights { selection.weighted_by(WEIGHT, Some(f64::NAN)) } else { selection };
+        self.snapshot.for_each_edge_selected(&selection, push).map_err(raise)?;
         Ok(found)
     }
 

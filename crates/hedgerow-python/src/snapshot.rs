@@ -350,7 +350,7 @@ impl Snapshot {
     /// Returns
     /// -------
     /// Edges
-    ///     Arrays ``src``, ``dst`` and ``weights``, the last ``None`` in a graph without weights; and, where labels are
+    ///     Arrays ``src``, ``dst`` and ``weights``, the last ``None`` where none of the labels has weights; and, where labels are
     ///     defined, ``labels`` and ``ranks``. Label after label, in the order of their definition.
     ///
     /// Raises

@@ -56,12 +56,12 @@ impl RunArgs {
         let name = parameter.name;
         Ok(match parameter.kind {
             ParameterKind::Vertex => match self.given::<String>(name) {
-                Some(text) => Some(work.vertex(&format!("--{name}"), text)?.into()),
+                Some(text) => Some(work.vertex(parameter, text)?.into()),
                 None => None,
             },
             ParameterKind::Vertices => match self.matches.get_many::<String>(name) {
                 Some(texts) => {
-                    let vertices = texts.map(|text| work.vertex(&format!("--{name}"), text));
+                    let vertices = texts.map(|text| work.vertex(parameter, text));
                     Some(vertices.collect::<Result<Vec<VertexId>, CliError>>()?.into())
                 }
                 None => None,
@@ -82,6 +82,8 @@ struct Asked<'a> {
     machine: &'a Machine,
     /// How the graph is turned.
     direction: EdgeDirection,
+    /// How edges are followed, by a turned graph or by the kernel.
+    along: EdgeDirection,
     /// The property that an edge weighs.
     weight: Option<&'a str>,
     kernel: &'static Kernel,
@@ -92,8 +94,11 @@ impl RunArgs {
         let weight = if self.kernel.reads_weights { self.given::<String>(options::WEIGHT) } else { None };
         let direction = machine.chosen.along.unwrap_or_default();
         // A kernel that can be told to go against the edges needs no graph that is turned.
-        let turned = if self.is_against() { EdgeDirection::Out } else { direction };
-        Ok(Asked { machine, direction: turned, weight: weight.map(String::as_str), kernel: self.kernel })
+        let (direction, along) = match self.is_against() {
+            true => (EdgeDirection::Out, EdgeDirection::In),
+            false => (direction, direction),
+        };
+        Ok(Asked { machine, direction, along, weight: weight.map(String::as_str), kernel: self.kernel })
     }
 
     /// Whether the kernel is told to go against the edges.
@@ -135,6 +140,7 @@ impl Asked<'_> {
         let (snapshot, config) = (graph.snapshot()?, graph.config());
         let chosen = &self.machine.chosen;
         let selection = chosen.selection(&snapshot, config.weighted, self.direction)?;
+        let ends = selection.clone().direction(self.along);
         let view =
             |selection: &EdgeSelection<'_>| hedgerow_analytics::view(&snapshot, self.kernel, selection);
         let view = match self.weight {
@@ -143,7 +149,8 @@ impl Asked<'_> {
                 .map_err(|error| CliError::Failed(format!("--{}: {error}", options::WEIGHT)))?,
         };
         let (labels, schema, keys) = (&chosen.label[..], graph.schema(), config.keys);
-        let work = Work { snapshot: &snapshot, labels, view: &view, schema: &schema, keys, out, style };
+        let snapshot = &snapshot;
+        let work = Work { snapshot, labels, ends, view: &view, schema: &schema, keys, out, style };
         let report = kernel(&work)?;
         if work.only_result() { Ok(()) } else { report.print(style) }
     }

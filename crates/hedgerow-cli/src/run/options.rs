@@ -91,6 +91,6 @@ fn help(parameter: &Parameter) -> String {
 
 fn weight() -> Arg {
     let help = "The property that is the length of an edge \
-                [default: the weight, and of other labels than the default one 1]";
+                [default: the weight of a weighted store, and of other labels than the default one their property `weight`]";
     Arg::new(WEIGHT).long(WEIGHT).value_name("PROPERTY").help(help)
 }

@@ -54,6 +54,11 @@ pub(super) fn finish(
             self::distances(report, work, &distances, top, unreached)
         }
         Outcome::Scores(scores) => self::scores(report, work, &scores, top),
+        Outcome::Estimates(scores, of) => {
+            let report = report.field("estimated", true).field("searches", of.samples);
+            let report = report.field("of", of.of).field("bound", number((of.bound() * 1e4).round() / 1e4));
+            self::scores(report, work, &scores, top)
+        }
         Outcome::Components(components) => self::components(report, work, &components, top),
         Outcome::Count(count) => Ok(report.field(kernel.result.name, count)),
         Outcome::Communities(found) => {

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use hedgerow::{KernelView, KeyColumn, Schema, Snapshot, VertexId, VertexKeyRef};
-use hedgerow_kernels::registry::{Arguments, Outcome};
+use hedgerow::{EdgeSelection, KernelView, KeyColumn, Schema, Snapshot, VertexId, VertexKeyRef};
+use hedgerow_kernels::registry::{Arguments, Outcome, Parameter};
 use hedgerow_kernels::{Cancel, KernelError, Pairs, Paths};
 
 use crate::error::CliError;
@@ -19,6 +19,8 @@ pub(super) struct Work<'a> {
     pub(super) snapshot: &'a Snapshot,
     /// The labels whose edges are followed, if some are named, and the graph of these edges.
     pub(super) labels: &'a [String],
+    /// These edges, in the direction in which they are followed: their labels say the kinds of vertices that are named without one.
+    pub(super) ends: EdgeSelection<'a>,
     pub(super) view: &'a KernelView,
     pub(super) schema: &'a Schema,
     /// The type of keys of the default kind.
@@ -96,10 +98,14 @@ impl Work<'_> {
         )))
     }
 
-    /// The vertex that `argument` names as `text`.
-    pub(super) fn vertex(&self, argument: &str, text: &str) -> Result<VertexId, CliError> {
-        let key = parse_argument(self.schema, self.keys, argument, text)?;
-        let id = self.snapshot.vertex_id(&key)?;
+    /// The vertex that a parameter names as `text`.
+    pub(super) fn vertex(&self, parameter: &Parameter, text: &str) -> Result<VertexId, CliError> {
+        let argument = format!("--{}", parameter.name);
+        let key = parse_argument(self.schema, self.keys, &argument, text)?;
+        let id = match parameter.is_end() {
+            true => self.snapshot.vertex_id_selected(&self.ends.clone().turned(), &key)?,
+            false => self.snapshot.vertex_id_selected(&self.ends, &key)?,
+        };
         let shown = || spelled(self.schema, key.as_ref());
         id.ok_or_else(|| CliError::Failed(format!("{argument}: no vertex {} in the store", shown())))
     }

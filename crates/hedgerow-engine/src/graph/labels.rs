@@ -18,8 +18,8 @@ impl Graph {
     /// Defines a label, or does nothing if one of this name and kind exists. Returns its id, which may be used in
     /// place of the name. Properties that are new are added to an existing label. The empty name is the default label.
     ///
-    /// A definition is a commit of its own. It becomes durable with the next commit or [`flush`](Graph::flush). O(labels): the
-    /// schema is copied. Blocks for other definitions and for the ordering section of commits, not for a sync.
+    /// A definition is a commit of its own: when the call returns it is as durable as a commit that returned, and snapshots see it.
+    /// O(labels): the schema is copied. Blocks as a commit, and for other definitions.
     ///
     /// # Errors
     /// [`ArgumentError::SchemaConflict`] or [`ArgumentError::PropertyType`] if a definition exists that says otherwise;
@@ -56,7 +56,7 @@ impl Graph {
         for (name, kind) in &options.properties {
             self.engine.property_for_writing(id, name, *kind)?;
         }
-        Ok(id)
+        self.published(id)
     }
 
     /// Defines a property of the edges of a label, or does nothing if it exists with this type. Costs and blocks as
@@ -71,7 +71,7 @@ impl Graph {
         kind: PropertyType,
     ) -> Result<PropertyId> {
         let label = self.engine.label(label.into())?;
-        self.engine.property_for_writing(label, name, kind)
+        self.published(self.engine.property_for_writing(label, name, kind)?)
     }
 
     /// Defines a property of the vertices of the default kind, or does nothing if it exists with this type. Costs and blocks as
@@ -96,7 +96,7 @@ impl Graph {
     ) -> Result<PropertyId> {
         self.engine.check_owner()?;
         self.engine.schema.load().check_kind(of)?;
-        self.engine.property_for_writing(of, name, kind)
+        self.published(self.engine.property_for_writing(of, name, kind)?)
     }
 
     /// Defines a kind of vertices, or does nothing if one of this name exists with this type of keys, [`KeyKind::U64`] or
@@ -129,6 +129,13 @@ impl Graph {
     /// [`ArgumentError::TooLarge`] for names, dense keys and too many kinds; those of a commit.
     pub fn define_kind(&self, name: &str, keys: KeyKind) -> Result<KindId> {
         self.engine.check_owner()?;
-        self.engine.define_kind(name, keys)
+        self.published(self.engine.define_kind(name, keys)?)
+    }
+
+    /// What was defined, once all definitions are published: those of others too, which a call may have found made.
+    fn published<T>(&self, defined: T) -> Result<T> {
+        let last = self.engine.schema.load().changed();
+        self.engine.wait_published(last)?;
+        Ok(defined)
     }
 }

@@ -62,13 +62,17 @@ impl Core {
 }
 
 impl Snapshot {
-    fn label_ids(&self) -> impl Iterator<Item = LabelId> + use<> {
-        self.engine().defined_labels().map(LabelId)
+    /// The labels that were defined when the snapshot was taken.
+    pub(super) fn label_ids(&self) -> impl Iterator<Item = LabelId> + use<> {
+        let schema = self.engine().schema.load();
+        let defined = schema.labels().partition_point(|label| label.defined() <= self.timestamp());
+        (0..defined as u16).map(LabelId)
     }
 
-    /// Whether the store defines other labels than the default one, with edges or without. O(1).
+    /// Whether other labels than the default one were defined when the snapshot was taken, with edges or without. O(1).
     pub fn has_labels(&self) -> bool {
-        self.engine().defined_labels().len() > 1
+        let schema = self.engine().schema.load();
+        schema.labels().get(1).is_some_and(|label| label.defined() <= self.timestamp())
     }
 
     /// The labels that have edges, by ascending id. O(1) where no label but the default one is defined; else
@@ -128,7 +132,7 @@ impl Snapshot {
     /// [`ArgumentError::NoSuchLabel`].
     pub fn contains_any_edge(&self, edges: EdgePattern<'_>) -> Result<bool> {
         self.engine().check_owner()?;
-        let label = edges.label.map(|label| self.engine().label(label)).transpose()?;
+        let label = edges.label.map(|label| self.label(label)).transpose()?;
         let (src, dst) = self.engine().ends_of(label, edges.src, edges.dst)?;
         let Some((src, dst)) = self.ends(src, dst)? else { return Ok(false) };
         let joined = |label| match edges.rank {

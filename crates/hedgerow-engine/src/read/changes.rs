@@ -48,7 +48,7 @@ impl Snapshot {
         earlier: &Snapshot,
         label: impl Into<LabelRef<'a>>,
     ) -> Result<Changes> {
-        self.changes_of_label(earlier, self.engine().label(label.into())?)
+        self.changes_of_label(earlier, self.label(label.into())?)
     }
 
     fn changes_of_label(&self, earlier: &Snapshot, label: LabelId) -> Result<Changes> {

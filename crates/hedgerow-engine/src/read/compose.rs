@@ -45,7 +45,6 @@ struct Composing<'a> {
 pub(super) fn view(
     engine: &Engine,
     chosen: &ChosenEdges,
-    weighted: bool,
     ts: Timestamp,
 ) -> std::result::Result<View, Unmade> {
     engine.check_in_memory_at(ts)?;
@@ -54,21 +53,16 @@ pub(super) fn view(
         chosen.labels.iter().try_for_each(|label| engine.load_label(label.label, true))
     };
     let absent = |error: &Unmade| matches!(error, Unmade::Error(error) if is_not_in_memory(error));
-    engine.with_loaded(load, absent, || compose(engine, chosen, weighted, ts))
+    engine.with_loaded(load, absent, || compose(engine, chosen, ts))
 }
 
 /// As [`view`], of what is in memory.
-fn compose(
-    engine: &Engine,
-    chosen: &ChosenEdges,
-    weighted: bool,
-    ts: Timestamp,
-) -> std::result::Result<View, Unmade> {
+fn compose(engine: &Engine, chosen: &ChosenEdges, ts: Timestamp) -> std::result::Result<View, Unmade> {
     let directed = engine.config.directed;
     let by_property = chosen.labels.iter().any(ChosenLabel::reads_properties);
     let shape = Shape {
         directed,
-        weighted,
+        weighted: chosen.weighted,
         // Incoming copies of edges have no properties: that side is made of the outgoing one, when it is asked for.
         one_way: engine.config.is_one_way() || directed && by_property,
         vertex_bound: engine.ids.bound() as usize,

@@ -47,7 +47,7 @@ impl Snapshot {
         label: impl Into<LabelRef<'l>>,
         edges: &[(K, K)],
     ) -> Result<Vec<bool>> {
-        let label = self.engine().label(label.into())?;
+        let label = self.label(label.into())?;
         let states_ends =
             self.engine().schema.load().label_by_id(label).is_some_and(|label| label.ends().is_some());
         self.contains_over(vec![label], states_ends.then_some(label), edges)
@@ -61,7 +61,7 @@ impl Snapshot {
         &self,
         edges: &[(K, K)],
     ) -> Result<Vec<bool>> {
-        self.contains_over(self.engine().defined_labels().map(LabelId).collect(), None, edges)
+        self.contains_over(self.label_ids().collect(), None, edges)
     }
 
     /// `stated` is the label, where it says the kinds of its ends.

@@ -53,7 +53,7 @@ impl Snapshot {
     pub fn csr_of<'a>(&self, label: impl Into<LabelRef<'a>>, options: CsrOptions) -> Result<Arc<Csr>> {
         let engine = self.engine();
         engine.check_owner()?;
-        let label = engine.label(label.into())?;
+        let label = self.label(label.into())?;
         let key = CsrKey { label, ts: self.timestamp(), options };
         if let Some(copy) = engine.csrs.get(&key) {
             return Ok(copy);

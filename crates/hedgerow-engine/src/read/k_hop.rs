@@ -100,10 +100,10 @@ impl Snapshot {
         sources: &[K],
         options: KHopOptions<'_>,
     ) -> Result<Neighborhood> {
-        let chosen = selection.resolve(self.engine())?;
+        let chosen = selection.resolve(self)?;
         let mut reached = Reached::new(self.engine().ids.bound(), options.limit, options.until);
         for (row, &key) in sources.iter().enumerate() {
-            match self.chosen_end(&chosen, key.into())? {
+            match self.vertex_id_selected(selection, key)? {
                 Some(id) => reached.take(&[id]),
                 None if options.missing == MissingVertex::Empty => {}
                 None => {

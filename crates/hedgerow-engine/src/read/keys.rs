@@ -114,11 +114,10 @@ impl Snapshot {
         Ok(all)
     }
 
-    /// The form of the columns that [`vertex_keys`](Self::vertex_keys) gives. Ask once for what is put together: a kind that is
-    /// defined meanwhile has no vertex in this snapshot, but changes the answer.
+    /// The form of the columns that [`vertex_keys`](Self::vertex_keys) gives: what was defined when the snapshot was taken decides.
     pub(crate) fn key_form(&self) -> KeyForm {
         match self.engine().config.keys {
-            _ if !self.engine().schema.load().kinds().is_empty() => KeyForm::Kinds,
+            _ if self.has_kinds() => KeyForm::Kinds,
             KeyKind::Str => KeyForm::Texts,
             KeyKind::U64 | KeyKind::Dense => KeyForm::Numbers,
         }

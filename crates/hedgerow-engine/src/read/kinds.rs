@@ -24,9 +24,8 @@ impl Snapshot {
     pub fn vertex_count_of(&self, kind: KindId) -> Result<u64> {
         let engine = self.engine();
         engine.check_owner()?;
-        let schema = engine.schema.load_full();
-        schema.check_kind(kind)?;
-        if schema.kinds().is_empty() {
+        self.schema_seen().check_kind(kind)?;
+        if !self.has_kinds() {
             return Ok(self.vertex_count());
         }
         let (bound, mut count) = (engine.subgraph_bound(), 0);
@@ -38,6 +37,12 @@ impl Snapshot {
             count += ids.iter().filter(|id| kind_of(id) == kind).count() as u64;
         }
         Ok(count)
+    }
+
+    /// Whether other kinds than the default one were defined when the snapshot was taken. O(1).
+    pub(crate) fn has_kinds(&self) -> bool {
+        let schema = self.engine().schema.load();
+        schema.kinds().first().is_some_and(|kind| kind.defined() <= self.timestamp())
     }
 
     /// The vertices of some subgraphs.

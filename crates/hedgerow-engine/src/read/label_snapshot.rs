@@ -25,7 +25,7 @@ impl Snapshot {
     /// [`ArgumentError::NoSuchLabel`]; [`StateError::Forked`](crate::StateError::Forked) in a forked child.
     pub fn of_label<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<LabelSnapshot> {
         self.engine().check_owner()?;
-        let label = self.engine().label(label.into())?;
+        let label = self.label(label.into())?;
         Ok(LabelSnapshot { snapshot: self.clone(), label, view: OnceLock::new() })
     }
 }

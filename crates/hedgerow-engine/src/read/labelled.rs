@@ -30,8 +30,25 @@ impl Snapshot {
         self.engine().schema.load().as_of(self.timestamp())
     }
 
+    /// As [`schema`](Self::schema), shared where nothing was defined since. What a read means depends on it, and not on what is
+    /// defined later.
+    pub(crate) fn schema_seen(&self) -> Arc<Schema> {
+        let now = self.engine().schema.load_full();
+        if now.changed() <= self.timestamp() { now } else { Arc::new(now.as_of(self.timestamp())) }
+    }
+
+    /// The id of a label that was defined when the snapshot was taken. Refuses in a forked child.
     pub(super) fn label(&self, label: LabelRef<'_>) -> Result<LabelId> {
-        self.engine().label(label)
+        let engine = self.engine();
+        engine.check_owner()?;
+        if label == LabelRef::Name("") {
+            return Ok(LabelId::DEFAULT);
+        }
+        let schema = engine.schema.load();
+        match schema.find(label).filter(|label| label.defined() <= self.timestamp()) {
+            Some(label) => Ok(label.id()),
+            None => Err(label.missing(&schema.as_of(self.timestamp()))),
+        }
     }
 
     /// Endpoints as they are stored: of an undirected graph the smaller first.

@@ -80,7 +80,7 @@ impl Snapshot {
         direction: Direction,
         missing: MissingVertex,
     ) -> Result<Vec<u64>> {
-        let labels = vec![self.engine().label(label.into())?];
+        let labels = vec![self.label(label.into())?];
         self.degrees_over(labels, keys, direction, missing)
     }
 
@@ -95,7 +95,7 @@ impl Snapshot {
         direction: Direction,
         missing: MissingVertex,
     ) -> Result<Vec<u64>> {
-        self.degrees_over(self.engine().defined_labels().map(LabelId).collect(), keys, direction, missing)
+        self.degrees_over(self.label_ids().collect(), keys, direction, missing)
     }
 
     /// The neighbors of many vertices over the edges of a label, in the order of their keys: as a loop over
@@ -123,7 +123,7 @@ impl Snapshot {
         direction: Direction,
         missing: MissingVertex,
     ) -> Result<NeighborLists> {
-        let labels = vec![self.engine().label(label.into())?];
+        let labels = vec![self.label(label.into())?];
         self.lists_over(labels, keys, direction, missing)
     }
 
@@ -138,7 +138,7 @@ impl Snapshot {
         direction: Direction,
         missing: MissingVertex,
     ) -> Result<NeighborLists> {
-        self.lists_over(self.engine().defined_labels().map(LabelId).collect(), keys, direction, missing)
+        self.lists_over(self.label_ids().collect(), keys, direction, missing)
     }
 
     /// Where the lists of each label are read for so many keys.

@@ -115,7 +115,7 @@ impl Snapshot {
         label: impl Into<LabelRef<'a>>,
         mut f: impl FnMut(EdgeRow<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let label = self.engine().label(label.into())?;
+        let label = self.label(label.into())?;
         let all = VertexId(0)..VertexId(self.engine().ids.bound());
         self.for_each_item_of(label, all, |src, item| f(EdgeRow { src, item }))
     }
@@ -133,7 +133,7 @@ impl Snapshot {
         property: &str,
         missing: Option<f64>,
     ) -> Result<View> {
-        let label = self.engine().label(label.into())?;
+        let label = self.label(label.into())?;
         if property == WEIGHT && self.engine().is_weighted(label) {
             return Ok(View::clone(&*self.cached_view_of(label, Makers::Pool)?));
         }
@@ -146,7 +146,7 @@ impl Snapshot {
 
     /// The property that holds the weights, if it is defined.
     fn weight_column(&self, label: LabelId, property: &str) -> Result<Option<PropertyId>> {
-        let schema = self.engine().schema.load();
+        let schema = self.schema_seen();
         let found = schema.label_by_id(label).and_then(|label| label.property(property));
         let Some(found) = found else { return Ok(None) };
         let kind = found.property_type();
@@ -160,7 +160,7 @@ impl Snapshot {
     /// Checks that every edge of the label has a value of the property. O(edges).
     fn check_all_have(&self, label: LabelId, column: Option<PropertyId>, property: &str) -> Result<()> {
         let Some(column) = column else {
-            let schema = self.engine().schema.load();
+            let schema = self.schema_seen();
             let name = schema.label_by_id(label).map_or("", |label: &Label| label.name());
             return Err(ArgumentError::Invalid(format!("label {name:?} has no property {property}")).into());
         };

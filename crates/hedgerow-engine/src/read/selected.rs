@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::read::labelled::EdgeOf;
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
-use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenTest, EdgeDirection};
+use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenTest, ChosenWeight, EdgeDirection};
 
 impl ChosenEdges {
     /// The stored directions that lists are read in.
@@ -32,8 +32,8 @@ impl Snapshot {
         selection: &EdgeSelection<'_>,
         key: impl Into<VertexKeyRef<'a>>,
     ) -> Result<Option<Vec<(VertexKey, LabelId, u64)>>> {
-        let chosen = selection.resolve(self.engine())?;
-        let Some(id) = self.chosen_end(&chosen, key.into())? else { return Ok(None) };
+        let chosen = selection.resolve(self)?;
+        let Some(id) = self.vertex_id_selected(selection, key)? else { return Ok(None) };
         let mut found = self.engine().telling_keys(|told| {
             let mut found = Vec::new();
             self.for_each_chosen(&chosen, id, |label, _, other, rank| {
@@ -56,8 +56,8 @@ impl Snapshot {
         selection: &EdgeSelection<'_>,
         key: impl Into<VertexKeyRef<'a>>,
     ) -> Result<Option<usize>> {
-        let chosen = selection.resolve(self.engine())?;
-        let Some(id) = self.chosen_end(&chosen, key.into())? else { return Ok(None) };
+        let chosen = selection.resolve(self)?;
+        let Some(id) = self.vertex_id_selected(selection, key)? else { return Ok(None) };
         if let [direction] = chosen.directions()
             && chosen.labels.iter().all(|label| label.is_all())
         {
@@ -81,8 +81,8 @@ impl Snapshot {
         selection: &EdgeSelection<'_>,
         key: impl Into<VertexKeyRef<'a>>,
     ) -> Result<Option<Vec<(LabelId, EdgeOf)>>> {
-        let chosen = selection.resolve(self.engine())?;
-        let Some(id) = self.chosen_end(&chosen, key.into())? else { return Ok(None) };
+        let chosen = selection.resolve(self)?;
+        let Some(id) = self.vertex_id_selected(selection, key)? else { return Ok(None) };
         let schema = self.engine().schema.load_full();
         let mut edges = Vec::new();
         self.for_each_chosen(&chosen, id, |label, direction, other, rank| {
@@ -94,16 +94,24 @@ impl Snapshot {
         Ok(Some(edges))
     }
 
-    /// The vertex at which chosen edges are read: of one label, read in one direction, it is of the kind that the label says.
-    pub(super) fn chosen_end(&self, chosen: &ChosenEdges, key: VertexKeyRef<'_>) -> Result<Option<VertexId>> {
-        match (&chosen.labels[..], chosen.directions()) {
-            ([only], [direction]) => self.vertex_id(self.engine().end_of(only.label, key, *direction)?),
-            _ => self.vertex_id(key),
-        }
+    /// The vertex at which chosen edges are read, or `None` if there is none. A key that says no kind is of the kind that all labels which
+    /// the selection names say of their ends in its direction; where one of them says none, or none is named, of the default kind. O(labels).
+    ///
+    /// # Errors
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel); [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) where the
+    /// labels say several kinds; [`StateError::Forked`](crate::StateError::Forked) in a forked child.
+    pub fn vertex_id_selected<'a>(
+        &self,
+        selection: &EdgeSelection<'_>,
+        key: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<Option<VertexId>> {
+        self.engine().check_owner()?;
+        self.vertex_id(selection.end_of(self, key.into())?)
     }
 
-    /// Calls `f` with label, source, destination and rank of every chosen edge: label after label, each by ascending source
-    /// id; of an undirected graph once per edge, and whatever the direction is along the edges. O(edges of the labels).
+    /// Calls `f` with label, source, destination, rank and weight of every chosen edge: label after label, each by ascending source
+    /// id; of an undirected graph once per edge, and whatever the direction is along the edges. The weight is a NaN where the property
+    /// that the selection names for it has no value. O(edges of the labels).
     ///
     /// # Errors
     /// As of [`view_selected`](Self::view_selected).
@@ -112,12 +120,12 @@ impl Snapshot {
         selection: &EdgeSelection<'_>,
         mut f: impl FnMut(LabelId, VertexId, VertexId, u64, f64),
     ) -> Result<()> {
-        let chosen = selection.resolve(self.engine())?;
+        let chosen = selection.resolve(self)?;
         let all = VertexId(0)..VertexId(self.engine().ids.bound());
         for label in &chosen.labels {
             self.for_each_item_of(label.label, all.clone(), |src, item| {
                 if label.has_rank(item.rank) && label.passes(&item) {
-                    f(label.label, src, item.dst, item.rank, item.weight);
+                    f(label.label, src, item.dst, item.rank, label.weight_of(&item).unwrap_or(f64::NAN));
                 }
                 Ok::<_, crate::error::Error>(())
             })?;
@@ -170,6 +178,16 @@ impl ChosenLabel {
     /// Whether all edges of the label are taken.
     pub(super) fn is_all(&self) -> bool {
         self.ranks.is_none() && self.test.is_none()
+    }
+
+    fn weight_of(&self, item: &ItemRef<'_>) -> Option<f64> {
+        match self.weight {
+            ChosenWeight::Stored => Some(item.weight),
+            ChosenWeight::Property(property, missing) => {
+                let number = property.and_then(|property| item.row.get(property).as_number());
+                number.or(missing.map(f64::from_bits))
+            }
+        }
     }
 
     fn has_rank(&self, rank: u64) -> bool {

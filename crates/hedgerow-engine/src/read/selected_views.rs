@@ -40,7 +40,7 @@ impl Snapshot {
 
     /// What a selection chooses of this snapshot: of several labels those that have edges.
     pub(super) fn chosen_edges(&self, selection: &EdgeSelection<'_>) -> Result<ChosenEdges> {
-        let mut chosen = selection.resolve(self.engine())?;
+        let mut chosen = selection.resolve(self)?;
         if chosen.labels.len() > 1 {
             let used = chosen.labels.iter().map(|label| self.has_edges(label.label));
             let used = used.collect::<Result<Vec<bool>>>()?;
@@ -51,9 +51,7 @@ impl Snapshot {
     }
 
     fn make_view(&self, selection: &EdgeSelection<'_>, chosen: &ChosenEdges) -> Result<View> {
-        let engine = self.engine();
-        let weighted = chosen.is_weighted(|label| engine.is_weighted(label));
-        compose::view(engine, chosen, weighted, self.timestamp()).map_err(|unmade| match unmade {
+        compose::view(self.engine(), chosen, self.timestamp()).map_err(|unmade| match unmade {
             Unmade::Error(error) => error,
             Unmade::NoWeight(src, dst, label) => self.no_weight(selection.weight_name(), (src, dst), label),
         })

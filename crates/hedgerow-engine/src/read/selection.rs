@@ -2,11 +2,12 @@
 
 use std::ops::{Bound, RangeBounds};
 
-use hedgerow_core::{Comparison, LabelId, PropertyTest, PropertyType, Value};
+use hedgerow_core::{Comparison, LabelId, PropertyTest, PropertyType, Value, VertexKeyRef};
 
-use crate::error::{ArgumentError, Result};
+use crate::error::{ArgumentError, Error, Result};
+use crate::read::snapshot::Snapshot;
 use crate::state::edge_key::WEIGHT;
-use crate::state::schema::{LabelRef, Schema};
+use crate::state::schema::{Label, LabelRef, Schema};
 use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenTest, ChosenWeight, EdgeDirection};
 use crate::state::store::Core;
 
@@ -40,7 +41,18 @@ pub struct EdgeSelection<'a> {
     ranks: (Bound<u64>, Bound<u64>),
     direction: EdgeDirection,
     filter: Option<(&'a str, Comparison, Value)>,
-    weight: Option<(&'a str, Option<f64>)>,
+    weight: Weighing<'a>,
+}
+
+/// What an edge weighs.
+#[derive(Clone, Copy, Debug)]
+enum Weighing<'a> {
+    /// What a weighted graph stores with edges of the default label, and 1 elsewhere.
+    Stored,
+    /// What each label says.
+    Labels,
+    /// What a property holds, or else a number.
+    Property(&'a str, Option<f64>),
 }
 
 impl<'a> EdgeSelection<'a> {
@@ -51,7 +63,7 @@ impl<'a> EdgeSelection<'a> {
             ranks: (Bound::Unbounded, Bound::Unbounded),
             direction: EdgeDirection::Out,
             filter: None,
-            weight: None,
+            weight: Weighing::Stored,
         }
     }
 
@@ -78,6 +90,12 @@ impl<'a> EdgeSelection<'a> {
         self
     }
 
+    /// Against the direction that was asked for.
+    pub fn turned(mut self) -> EdgeSelection<'a> {
+        self.direction = self.direction.turned();
+        self
+    }
+
     /// Those alone whose property compares so with `value`. An edge without a value never does, whatever the comparison; nor does one
     /// of a label without the property.
     pub fn filter(
@@ -91,16 +109,32 @@ impl<'a> EdgeSelection<'a> {
     }
 
     /// In a view each edge weighs the number that this property holds (`bool` as 0 or 1, `timestamp` in microseconds), and
-    /// `missing` where it has none. Without this, edges of the default label of a weighted graph have its weights, and others weigh
-    /// 1.
+    /// `missing` where it has none. Without this and [`weighted`](Self::weighted), edges of the default label of a weighted graph have
+    /// its weights, and others weigh 1.
     pub fn weighted_by(mut self, property: &'a str, missing: Option<f64>) -> EdgeSelection<'a> {
-        self.weight = Some((property, missing));
+        self.weight = Weighing::Property(property, missing);
         self
     }
 
-    /// The property that is the weight, where one was named.
+    /// In a view each edge weighs what its label says, unless a property was named: the weight of a weighted graph's default label, the
+    /// number that the property `weight` of another label holds, and 1 if no label has weights. Kernels that read weights are run so.
+    ///
+    /// A view is refused with an error where some labels have weights and others have none: of those that are named, or where none is
+    /// named of those with edges.
+    pub fn weighted(mut self) -> EdgeSelection<'a> {
+        if matches!(self.weight, Weighing::Stored) {
+            self.weight = Weighing::Labels;
+        }
+        self
+    }
+
+    /// The property that is the weight, where there may be one.
     pub(crate) fn weight_name(&self) -> &'a str {
-        self.weight.map_or("", |(name, _)| name)
+        match self.weight {
+            Weighing::Stored => "",
+            Weighing::Labels => WEIGHT,
+            Weighing::Property(name, _) => name,
+        }
     }
 
     /// The first and the last rank; `None` if there is none between the bounds.
@@ -118,37 +152,59 @@ impl<'a> EdgeSelection<'a> {
         (first <= last).then_some((first, last))
     }
 
-    /// In ids: of labels that have edges, or had.
-    pub(crate) fn resolve(&self, core: &Core) -> Result<ChosenEdges> {
-        core.check_owner()?;
-        let schema = core.schema.load_full();
+    /// The labels that the call names, as of `schema`; of all labels those that are defined there. Each once, ascending.
+    fn labels(&self, schema: &Schema) -> Result<Vec<LabelId>> {
         let mut labels: Vec<LabelId> = match &self.labels {
             None => (0..schema.labels().len() as u16).map(LabelId).collect(),
             Some(named) if named.is_empty() => {
                 return Err(ArgumentError::Invalid("no label is named: name one, or take all".into()).into());
             }
             Some(named) => {
-                let id = |label: &LabelRef<'_>| {
-                    schema.find(*label).map(|found| found.id()).ok_or_else(|| label.missing(&schema))
-                };
-                named.iter().map(id).collect::<Result<_>>()?
+                named.iter().map(|&label| schema.find_label(label).map(Label::id)).collect::<Result<_>>()?
             }
         };
         labels.sort_unstable();
         labels.dedup();
+        Ok(labels)
+    }
+
+    /// In ids, as of a snapshot.
+    pub(crate) fn resolve(&self, snapshot: &Snapshot) -> Result<ChosenEdges> {
+        let core = snapshot.engine();
+        core.check_owner()?;
+        let schema = snapshot.schema_seen();
+        let labels = self.labels(&schema)?;
         let tests = self.tests(core, &schema, &labels)?;
-        let weights = self.weights(core, &schema, &labels)?;
+        let weights = match self.weight {
+            Weighing::Stored => vec![ChosenWeight::Stored; labels.len()],
+            Weighing::Labels => self.weights_of_labels(snapshot, &schema, &labels)?,
+            Weighing::Property(name, missing) => weights_by(core, &schema, &labels, name, missing)?,
+        };
+        let weighs = |(&label, weight): (&LabelId, &ChosenWeight)| {
+            *weight != ChosenWeight::Stored || core.is_weighted(label)
+        };
+        let weighted = labels.iter().zip(&weights).any(weighs);
         let ranks = self.rank_range();
         let mut chosen = Vec::new();
         for ((label, test), weight) in labels.into_iter().zip(tests).zip(weights) {
             let multi = schema.label_by_id(label).is_some_and(|label| label.is_multi());
             let Some((first, last)) = ranks.filter(|(first, _)| multi || *first == 0) else { continue };
             let ranks = (multi && (first, last) != (0, u64::MAX)).then_some((first, last));
+            // Of a label without a table no snapshot has an edge.
             let Some(test) = test.filter(|_| core.table(label).is_some()) else { continue };
             chosen.push(ChosenLabel { label, ranks, test, weight });
         }
         let direction = if core.config.directed { self.direction } else { EdgeDirection::Out };
-        Ok(ChosenEdges { labels: chosen, direction })
+        Ok(ChosenEdges { labels: chosen, direction, weighted })
+    }
+
+    /// The key of the vertex at which these edges are read: of the kind that the labels say which the call names. A call that names
+    /// none means vertices of the default kind.
+    pub(crate) fn end_of<'k>(&self, snapshot: &Snapshot, key: VertexKeyRef<'k>) -> Result<VertexKeyRef<'k>> {
+        let Some(named) = &self.labels else { return Ok(key) };
+        let schema = snapshot.schema_seen();
+        let labels = named.iter().map(|&label| schema.find_label(label)).collect::<Result<Vec<&Label>>>()?;
+        snapshot.engine().end_of_all(&schema, labels, key, self.direction)
     }
 
     /// The test of each label's edges: `None` if no edge can pass, and within it `None` if all do.
@@ -188,30 +244,82 @@ impl<'a> EdgeSelection<'a> {
         if any { Ok(tests) } else { Err(no_such_property(schema, labels, name).into()) }
     }
 
-    fn weights(&self, core: &Core, schema: &Schema, labels: &[LabelId]) -> Result<Vec<ChosenWeight>> {
-        let Some((name, missing)) = self.weight else { return Ok(vec![ChosenWeight::Stored; labels.len()]) };
-        let mut any = false;
-        let mut weight = |&id: &LabelId| {
-            if core.is_weighted(id) && name == WEIGHT {
-                any = true;
-                return Ok(ChosenWeight::Stored);
+    /// What edges weigh by what their labels say.
+    fn weights_of_labels(
+        &self,
+        snapshot: &Snapshot,
+        schema: &Schema,
+        labels: &[LabelId],
+    ) -> Result<Vec<ChosenWeight>> {
+        let own = |&id: &LabelId| {
+            if snapshot.engine().is_weighted(id) {
+                return Some(Ok(ChosenWeight::Stored));
             }
-            let property = schema.label_by_id(id).and_then(|label| label.property(name));
-            any |= property.is_some();
-            if let Some(property) = property.filter(|property| !property.property_type().is_fixed()) {
-                let kind = property.property_type();
-                let message = format!("property {name} is of type {kind}: a weight must be a number");
-                return Err(ArgumentError::Invalid(message).into());
-            }
-            Ok(ChosenWeight::Property(property.map(|property| property.id()), missing.map(f64::to_bits)))
+            let property = schema.label_by_id(id)?.property(WEIGHT)?;
+            let kind = property.property_type();
+            let is_number = matches!(kind, PropertyType::F64 | PropertyType::I64);
+            Some(is_number.then_some(ChosenWeight::Property(Some(property.id()), None)).ok_or(kind))
         };
-        let weights = labels.iter().map(&mut weight).collect::<Result<_>>()?;
-        if any || missing.is_some() {
-            Ok(weights)
-        } else {
-            Err(no_such_property(schema, labels, name).into())
+        let own: Vec<_> = labels.iter().map(own).collect();
+        if own.iter().all(Option::is_none) || own.iter().all(|own| matches!(own, Some(Ok(_)))) {
+            let stored =
+                |own: Option<_>| own.and_then(std::result::Result::ok).unwrap_or(ChosenWeight::Stored);
+            return Ok(own.into_iter().map(stored).collect());
         }
+        // Where no label is named, those that have no edges have no say.
+        let used = match &self.labels {
+            Some(_) => labels.to_vec(),
+            None => snapshot.labels_with_edges()?,
+        };
+        let of_used = || labels.iter().zip(&own).filter(|(id, _)| used.contains(id));
+        if let Some(kind) = of_used().find_map(|(_, own)| own.as_ref()?.as_ref().err()) {
+            return Err(not_a_number(WEIGHT, *kind).into());
+        }
+        let name = |id: &LabelId| schema.label_by_id(*id).map_or("", |label| label.name());
+        let with = |has: bool| of_used().find(|(_, own)| own.is_some() == has).map(|(id, _)| name(id));
+        if let (Some(with), Some(without)) = (with(true), with(false)) {
+            let message = format!(
+                "edges of label {with:?} have weights, and those of label {without:?} have none: name labels of one sort, or the \
+                 property that is the weight"
+            );
+            return Err(ArgumentError::Invalid(message).into());
+        }
+        let weight =
+            |(id, own): (&LabelId, &Option<std::result::Result<ChosenWeight, PropertyType>>)| match own {
+                Some(Ok(weight)) if used.contains(id) => *weight,
+                _ => ChosenWeight::Stored,
+            };
+        Ok(labels.iter().zip(&own).map(weight).collect())
     }
+}
+
+/// What edges weigh by a property.
+fn weights_by(
+    core: &Core,
+    schema: &Schema,
+    labels: &[LabelId],
+    name: &str,
+    missing: Option<f64>,
+) -> Result<Vec<ChosenWeight>> {
+    let mut any = false;
+    let mut weight = |&id: &LabelId| {
+        if core.is_weighted(id) && name == WEIGHT {
+            any = true;
+            return Ok(ChosenWeight::Stored);
+        }
+        let property = schema.label_by_id(id).and_then(|label| label.property(name));
+        any |= property.is_some();
+        if let Some(property) = property.filter(|property| !property.property_type().is_fixed()) {
+            return Err(Error::from(not_a_number(name, property.property_type())));
+        }
+        Ok(ChosenWeight::Property(property.map(|property| property.id()), missing.map(f64::to_bits)))
+    };
+    let weights = labels.iter().map(&mut weight).collect::<Result<_>>()?;
+    if any || missing.is_some() { Ok(weights) } else { Err(no_such_property(schema, labels, name).into()) }
+}
+
+fn not_a_number(property: &str, kind: PropertyType) -> ArgumentError {
+    ArgumentError::Invalid(format!("property {property} is of type {kind}: a weight must be a number"))
 }
 
 fn no_such_property(schema: &Schema, labels: &[LabelId], property: &str) -> ArgumentError {

@@ -5,6 +5,7 @@ use hedgerow_core::{Direction, KeyKind, KindId, LabelId, VertexKeyRef};
 
 use super::kinds::Kind;
 use super::schema::{Label, Schema};
+use super::selection::EdgeDirection;
 use super::store::Core;
 use crate::error::{ArgumentError, Error, Result};
 
@@ -51,8 +52,7 @@ impl Core {
         })
     }
 
-    /// The vertex at which edges of a label are read: a key that says no kind is of the one that the label says of the end in that
-    /// direction.
+    /// As [`end_of_all`](Self::end_of_all), of one label, which the schema of now knows.
     pub(crate) fn end_of<'a>(
         &self,
         label: LabelId,
@@ -63,20 +63,46 @@ impl Core {
             return Ok(key);
         }
         let schema = self.schema.load();
-        let Some((label, ends)) = schema.label_by_id(label).and_then(|l| Some((l, l.ends()?))) else {
+        let Some(label) = schema.label_by_id(label) else { return Ok(key) };
+        self.end_of_all(&schema, [label], key, direction.into())
+    }
+
+    /// The key of the vertex at which edges of these labels are read, in full. A key that says no kind is of the kind that all of them
+    /// say of the ends in that direction; where one of them says none, of the default kind, whose vertices may have such edges. Nothing
+    /// but the labels decides: neither which of them have edges, nor what else the read asks for.
+    ///
+    /// # Errors
+    /// [`ArgumentError::Invalid`] where all of them say kinds, and not the same.
+    pub(crate) fn end_of_all<'a, 'l>(
+        &self,
+        schema: &Schema,
+        labels: impl IntoIterator<Item = &'l Label>,
+        key: VertexKeyRef<'a>,
+        direction: EdgeDirection,
+    ) -> Result<VertexKeyRef<'a>> {
+        if key.kind() != KindId::DEFAULT {
             return Ok(key);
-        };
-        match (self.config.directed, direction) {
-            (true, Direction::Out) => Ok(ends[0].key(key)),
-            (true, Direction::In) => Ok(ends[1].key(key)),
-            (false, _) if ends[0] == ends[1] => Ok(ends[0].key(key)),
-            (false, _) => {
-                let (name, [a, b]) = (label.name(), ends.map(|kind| named(&schema, kind)));
-                Err(ArgumentError::Invalid(format!(
-                    "an edge of label {name} joins vertices of {a} and of {b}: say the kind of vertex {key}"
-                ))
-                .into())
+        }
+        let mut said: Option<(&Label, KindId)> = None;
+        let mut other = None;
+        for label in labels {
+            let Some(ends) = label.ends() else { return Ok(key) };
+            let read = match (self.config.directed, direction) {
+                (true, EdgeDirection::Out) => &ends[..1],
+                (true, EdgeDirection::In) => &ends[1..],
+                _ => &ends[..],
+            };
+            for &kind in read {
+                let (_, first) = said.get_or_insert((label, kind));
+                if *first != kind {
+                    other.get_or_insert((label, kind));
+                }
             }
+        }
+        match (said, other) {
+            (None, _) => Ok(key),
+            (Some((_, kind)), None) => Ok(kind.key(key)),
+            (Some(one), Some(other)) => Err(several_kinds(schema, one, other, key)),
         }
     }
 
@@ -125,6 +151,26 @@ fn wrong_end(schema: &Schema, label: &Label, key: VertexKeyRef<'_>, expected: Ki
         key: format!("{} of {}", key.split().1, named(schema, key.kind())).into(),
     }
     .into()
+}
+
+/// That labels say different kinds of the ends at which they are read.
+#[cold]
+fn several_kinds(
+    schema: &Schema,
+    one: (&Label, KindId),
+    other: (&Label, KindId),
+    key: VertexKeyRef<'_>,
+) -> Error {
+    let [a, b] = [one.1, other.1].map(|kind| named(schema, kind));
+    let (label, of) = (one.0.name(), other.0.name());
+    let what = if label == of {
+        format!("an edge of label {label} joins vertices of {a} and of {b}")
+    } else {
+        format!(
+            "edges of label {label} are read at vertices of {a}, and those of label {of} at vertices of {b}"
+        )
+    };
+    ArgumentError::Invalid(format!("{what}: say the kind of vertex {key}")).into()
 }
 
 fn named(schema: &Schema, kind: KindId) -> String {

@@ -32,7 +32,7 @@ impl Kind {
         if self.text { KeyKind::Str } else { KeyKind::U64 }
     }
 
-    pub(super) fn defined(&self) -> Timestamp {
+    pub(crate) fn defined(&self) -> Timestamp {
         self.defined
     }
 }

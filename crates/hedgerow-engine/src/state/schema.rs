@@ -93,6 +93,10 @@ impl Label {
         self.ends
     }
 
+    pub(crate) fn defined(&self) -> Timestamp {
+        self.defined
+    }
+
     /// The properties of its edges, in the order of their definition.
     pub fn properties(&self) -> &[Property] {
         &self.properties
@@ -232,6 +236,8 @@ impl Schema {
         for label in seen.labels.iter_mut().chain([&mut seen.vertices]) {
             label.properties.retain(|property| property.defined <= ts);
         }
+        let last = seen.definitions().map(|(defined, _)| defined).max();
+        seen.changed = last.unwrap_or(Timestamp::ZERO);
         seen
     }
 

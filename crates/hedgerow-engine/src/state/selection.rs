@@ -9,9 +9,11 @@ use hedgerow_mem::View;
 /// The edges of some labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ChosenEdges {
-    /// Ascending by label.
+    /// Ascending by label. Some that have no such edges may be left out.
     pub(crate) labels: Vec<ChosenLabel>,
     pub(crate) direction: EdgeDirection,
+    /// Whether edges have weights: those of a label that was named have, whether there are any or not.
+    pub(crate) weighted: bool,
 }
 
 /// The edges of a label.
@@ -53,6 +55,17 @@ pub enum EdgeDirection {
     Both,
 }
 
+impl EdgeDirection {
+    /// The other way.
+    pub fn turned(self) -> EdgeDirection {
+        match self {
+            EdgeDirection::Out => EdgeDirection::In,
+            EdgeDirection::In => EdgeDirection::Out,
+            EdgeDirection::Both => EdgeDirection::Both,
+        }
+    }
+}
+
 impl From<hedgerow_core::Direction> for EdgeDirection {
     fn from(direction: hedgerow_core::Direction) -> EdgeDirection {
         match direction {
@@ -77,25 +90,21 @@ impl ChosenLabel {
 }
 
 impl ChosenEdges {
-    /// All edges of a label as they are.
-    pub(crate) fn whole(label: LabelId) -> ChosenEdges {
+    /// All edges of a label as they are, which have weights or not.
+    pub(crate) fn whole(label: LabelId, weighted: bool) -> ChosenEdges {
         let label = ChosenLabel { label, ranks: None, test: None, weight: ChosenWeight::Stored };
-        ChosenEdges { labels: vec![label], direction: EdgeDirection::Out }
+        ChosenEdges { labels: vec![label], direction: EdgeDirection::Out, weighted }
     }
 
     /// The label, if these are its edges as they are.
     pub(crate) fn only_whole_label(&self) -> Option<LabelId> {
         match &self.labels[..] {
             _ if self.direction != EdgeDirection::Out => None,
+            // Edges of the default label alone have weights of their own: others weigh 1 where those were named too.
+            [one] if self.weighted && one.label != LabelId::DEFAULT => None,
             [one] => one.whole(),
             _ => None,
         }
-    }
-
-    /// Whether edges have weights. `stored` tells whether those of a label do.
-    pub(crate) fn is_weighted(&self, stored: impl Fn(LabelId) -> bool) -> bool {
-        let weighs = |label: &ChosenLabel| label.weight != ChosenWeight::Stored || stored(label.label);
-        self.labels.iter().any(weighs)
     }
 }
 

@@ -3,7 +3,7 @@
 use hedgerow_core::{Resident, WeightedTopology};
 
 use super::parameters::{SAMPLES, SOURCES};
-use super::{Sources, betweenness_until, verify};
+use super::{Chosen, Sources, betweenness_from, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
@@ -12,7 +12,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     name: "betweenness",
     function: "betweenness",
     metric: "bc",
-    summary: "How many shortest paths lead through each vertex, of a sample of sources or of all",
+    summary: "How many shortest paths lead through each vertex, of all sources or of a sample",
     input: "any graph; an edge is one hop, repeated edges are paths of their own, an undirected pair counts once",
     needs_resident: false,
     reads_weights: false,
@@ -31,8 +31,11 @@ pub(crate) fn read(arguments: &Arguments) -> Result<Sources, KernelError> {
     if let Some(given) = arguments.optional_vertices(&SOURCES) {
         return Ok(Sources::Given(given));
     }
-    let (count, seed) = (arguments.count(&SAMPLES)?, arguments.count(&Parameter::SEED)?);
-    Ok(Sources::Sampled { count, seed: u64::from(seed) })
+    let seed = u64::from(arguments.count(&Parameter::SEED)?);
+    Ok(match arguments.optional_count(&SAMPLES) {
+        Some(count) => Sources::Sampled { count, seed },
+        None => Sources::Affordable { seed },
+    })
 }
 
 pub(crate) fn run<G: WeightedTopology>(
@@ -40,13 +43,15 @@ pub(crate) fn run<G: WeightedTopology>(
     arguments: &Arguments,
     cancel: &Cancel,
 ) -> Result<Outcome, KernelError<G::Error>> {
-    betweenness_until(g, &read(arguments).map_err(KernelError::of_any)?, cancel).map(Outcome::Scores)
+    let chosen = read(arguments).map_err(KernelError::of_any)?.choose(g)?;
+    let scores = betweenness_from(g, &chosen, cancel)?;
+    Ok(Outcome::scores(scores, chosen.estimate))
 }
 
 pub(crate) fn verify<G: WeightedTopology + Resident>(
     g: &G,
     arguments: &Arguments,
 ) -> Result<Outcome, KernelError> {
-    let (sources, scale) = read(arguments)?.choose(g)?;
-    Ok(Outcome::Scores(verify::betweenness(g, &sources, scale)))
+    let Chosen { sources, scale, estimate } = read(arguments)?.choose(g)?;
+    Ok(Outcome::scores(verify::betweenness(g, &sources, scale), estimate))
 }

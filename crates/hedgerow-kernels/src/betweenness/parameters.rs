@@ -1,13 +1,13 @@
 //! What betweenness can be told.
 
-use crate::registry::{Absent, CountRange, Parameter, ParameterKind, Value};
+use crate::registry::{Absent, CountRange, Parameter, ParameterKind};
 
 /// How many sources.
 pub(crate) const SAMPLES: Parameter = Parameter {
     name: "samples",
-    summary: "How many sources are drawn at random; with as many as there are vertices the result is exact",
+    summary: "How many sources are drawn at random among vertices with edges; with as many as there are the result is exact",
     kind: ParameterKind::Count(CountRange::POSITIVE),
-    absent: Absent::Is(Value::Count(64)),
+    absent: Absent::Without("all while vertices with edges, times edges, are at most 10^9; else 64"),
     is_reported: true,
 };
 
@@ -16,6 +16,6 @@ pub(crate) const SOURCES: Parameter = Parameter {
     name: "sources",
     summary: "The sources, in place of a sample; the result is the sum over these",
     kind: ParameterKind::Vertices,
-    absent: Absent::Without("drawn at random"),
+    absent: Absent::Without("all, or a sample"),
     is_reported: false,
 };

@@ -96,7 +96,7 @@ fn samples_are_without_bias() {
     let exact = betweenness(&g, &Sources::All).expect("valid");
     let with = |seed| betweenness(&g, &Sources::Sampled { count: 12, seed }).expect("valid");
     assert!(with(3) == with(3) && with(3) != with(4));
-    let rounds = 400;
+    let rounds = 4000;
     let mut mean = vec![0.0; exact.len()];
     for seed in 0..rounds {
         mean.iter_mut().zip(with(seed)).for_each(|(mean, score)| *mean += score / rounds as f64);

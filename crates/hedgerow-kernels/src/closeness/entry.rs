@@ -3,7 +3,7 @@
 use hedgerow_core::{Direction, Resident, WeightedTopology};
 
 use super::parameters::{SAMPLES, SOURCES};
-use super::{ClosenessOf, closeness_until, verify};
+use super::{ClosenessOf, Targets, closeness_and_estimate, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
@@ -32,8 +32,12 @@ pub(crate) fn read(arguments: &Arguments) -> Result<(ClosenessOf, Direction), Ke
     if let Some(given) = arguments.optional_vertices(&SOURCES) {
         return Ok((ClosenessOf::Given(given), direction));
     }
-    let (count, seed) = (arguments.count(&SAMPLES)?, arguments.count(&Parameter::SEED)?);
-    Ok((ClosenessOf::Sampled { count, seed: u64::from(seed) }, direction))
+    let seed = u64::from(arguments.count(&Parameter::SEED)?);
+    let of = match arguments.optional_count(&SAMPLES) {
+        Some(count) => ClosenessOf::Sampled { count, seed },
+        None => ClosenessOf::Affordable { seed },
+    };
+    Ok((of, direction))
 }
 
 pub(crate) fn run<G: WeightedTopology>(
@@ -42,7 +46,8 @@ pub(crate) fn run<G: WeightedTopology>(
     cancel: &Cancel,
 ) -> Result<Outcome, KernelError<G::Error>> {
     let (of, direction) = read(arguments).map_err(KernelError::of_any)?;
-    closeness_until(g, &of, direction, cancel).map(Outcome::Scores)
+    let (scores, estimate) = closeness_and_estimate(g, &of, direction, cancel)?;
+    Ok(Outcome::scores(scores, estimate))
 }
 
 pub(crate) fn verify<G: WeightedTopology + Resident>(
@@ -50,9 +55,10 @@ pub(crate) fn verify<G: WeightedTopology + Resident>(
     arguments: &Arguments,
 ) -> Result<Outcome, KernelError> {
     let (of, direction) = read(arguments)?;
-    let sampled = of.sampled(g)?;
-    Ok(Outcome::Scores(match of {
-        ClosenessOf::Given(given) => verify::closeness(g, &given, direction),
-        _ => verify::closeness_to(g, &sampled, direction),
-    }))
+    let targets = of.targets(g, direction)?;
+    let scores = match &targets {
+        Targets::Given(given) => verify::closeness(g, given, direction),
+        Targets::Drawn(drawn) => verify::closeness_to(g, &drawn.vertices, drawn.scale(), direction),
+    };
+    Ok(Outcome::scores(scores, targets.estimate()))
 }

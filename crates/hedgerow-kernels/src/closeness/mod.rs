@@ -6,12 +6,12 @@
 //! along the edges, or against them with [`Direction::In`], as NetworkX measures them in directed graphs. 0 for holes.
 //!
 //! **A sample.** Exact for vertices that are given, and for all vertices with as many samples as there are. Of all vertices the exact result takes a search from
-//! each. A sample of `k` vertices, drawn without replacement, gives an estimate in `k` searches: of `r` as `n/k` times the sampled
-//! vertices that `v` reaches, of `S` as `n/k` times the sum of its distances to them. Both estimates are without bias. With probability at least `1 - δ` the mean distance `S/n` of
+//! each of the `m` vertices to which edges lead. A sample of `k` of these, drawn without replacement, gives an estimate in `k` searches: of `r - 1` as `m/k` times the sampled
+//! vertices but `v` that `v` reaches, of `S` as `m/k` times the sum of its distances to them. Both estimates are without bias. With probability at least `1 - δ` the mean `S/m` of
 //! one vertex is off by at most `ε · D`, where `D` is the largest distance between any two vertices that reach each other and
-//! `ε = √(ln(2/δ) / 2k)`, and the share `r/n` is off by at most `ε` (Hoeffding's inequality, which holds for draws without replacement too). With 64 samples and
+//! `ε = √(ln(2/δ) / 2k)`, and the share `(r - 1)/m` is off by at most `ε` (Hoeffding's inequality, which holds for draws without replacement too). With 64 samples and
 //! `δ = 0.05` that is `ε` = 0.17, with 1,000 samples 0.043. For all vertices at once put `δ/n` for `δ`: `k` grows with the logarithm of `n`, as Eppstein and
-//! Wang state it.
+//! Wang state it. Where nothing is asked for the result is exact if `m`, times the edges, is at most [10⁹](crate::estimate::AFFORDABLE), and else of 64 samples.
 //!
 //! **Input.** Any graph. Of a directed graph the estimate searches against the direction, so it is best stored in both.
 //!
@@ -30,8 +30,8 @@ use hedgerow_core::{Direction, Topology, VertexId};
 use crate::KernelError;
 use crate::cancel::Cancel;
 use crate::error::{check_source, checked_bound};
+use crate::estimate::{Drawn, Estimate, Extent};
 use crate::par::reverse;
-use crate::random::sample_of_live;
 
 pub(crate) mod entry;
 pub(crate) mod parameters;
@@ -48,10 +48,16 @@ use tally::{PerSource, PerVertex, TOGETHER};
 pub enum ClosenessOf {
     /// Every vertex, exactly.
     All,
-    /// Every vertex, estimated by its distances to vertices drawn at random; exactly if there are no more.
+    /// Every vertex, estimated by its distances to vertices drawn at random among those to which edges lead; exactly if there are no more.
     Sampled {
         /// How many are drawn, 1 or more.
         count: u32,
+        /// What decides which.
+        seed: u64,
+    },
+    /// Every vertex: exactly if those to which edges lead, times the edges, are at most [`AFFORDABLE`](crate::estimate::AFFORDABLE); else
+    /// by [`SAMPLES`](crate::estimate::SAMPLES) drawn at random.
+    Affordable {
         /// What decides which.
         seed: u64,
     },
@@ -85,32 +91,80 @@ pub fn closeness_until<G: Topology>(
     direction: Direction,
     cancel: &Cancel,
 ) -> Result<Vec<f64>, KernelError<G::Error>> {
+    closeness_and_estimate(g, of, direction, cancel).map(|(scores, _)| scores)
+}
+
+/// As [`closeness_until`]; and what the scores are estimated from, where they are.
+pub(crate) fn closeness_and_estimate<G: Topology>(
+    g: &G,
+    of: &ClosenessOf,
+    direction: Direction,
+    cancel: &Cancel,
+) -> Result<(Vec<f64>, Option<Estimate>), KernelError<G::Error>> {
     checked_bound::<G::Error>(g.vertex_bound())?;
-    let sampled = of.sampled(g)?;
+    let targets = of.targets(g, direction)?;
     cancel.check()?;
-    hedgerow_par::run(|| match of {
-        ClosenessOf::Given(given) => of_given(g, given, direction, cancel),
-        _ => of_all(g, &sampled, direction, cancel),
-    })
+    let scores = hedgerow_par::run(|| match &targets {
+        Targets::Given(given) => of_given(g, given, direction, cancel),
+        Targets::Drawn(drawn) => of_all(g, drawn, direction, cancel),
+    })?;
+    Ok((scores, targets.estimate()))
+}
+
+/// What searches begin at.
+pub(crate) enum Targets {
+    /// The vertices whose closeness is asked for.
+    Given(Vec<VertexId>),
+    /// Those that distances of all are measured to.
+    Drawn(Drawn),
+}
+
+impl Targets {
+    /// What the result is estimated from, where it is.
+    pub(crate) fn estimate(&self) -> Option<Estimate> {
+        match self {
+            Targets::Given(_) => None,
+            Targets::Drawn(drawn) => drawn.estimate(),
+        }
+    }
 }
 
 impl ClosenessOf {
-    /// The vertices that distances are measured to; none where vertices are given, which are checked. O(vertices).
+    /// The vertices that distances are measured to, or those that are given, checked. O(vertices), and where none are given a scan of the lists.
+    pub(crate) fn targets<G: Topology>(
+        &self,
+        g: &G,
+        direction: Direction,
+    ) -> Result<Targets, KernelError<G::Error>> {
+        let extent = match *self {
+            ClosenessOf::All => Extent::All,
+            ClosenessOf::Sampled { count, seed } => {
+                SAMPLES.check_count(count)?;
+                Extent::Sampled { count, seed }
+            }
+            ClosenessOf::Affordable { seed } => Extent::Affordable { seed },
+            ClosenessOf::Given(ref given) => {
+                given.iter().try_for_each(|&source| check_source(g, source))?;
+                return Ok(Targets::Given(given.clone()));
+            }
+        };
+        // Searches go against the direction.
+        Drawn::new(g, reverse(direction), extent).map(Targets::Drawn)
+    }
+
+    /// The vertices that distances are measured to; none where vertices are given.
     ///
     /// # Errors
     /// [`KernelError::OutOfRange`]: a sample of no vertices. [`KernelError::SourceNotLive`]: a vertex that is given and not there.
-    pub fn sampled<G: Topology>(&self, g: &G) -> Result<Vec<VertexId>, KernelError<G::Error>> {
-        match self {
-            ClosenessOf::All => Ok(sample_of_live(g, usize::MAX, 0)),
-            ClosenessOf::Sampled { count, seed } => {
-                SAMPLES.check_count(*count)?;
-                Ok(sample_of_live(g, *count as usize, *seed))
-            }
-            ClosenessOf::Given(given) => {
-                given.iter().try_for_each(|&source| check_source(g, source))?;
-                Ok(Vec::new())
-            }
-        }
+    pub fn sampled<G: Topology>(
+        &self,
+        g: &G,
+        direction: Direction,
+    ) -> Result<Vec<VertexId>, KernelError<G::Error>> {
+        Ok(match self.targets(g, direction)? {
+            Targets::Given(_) => Vec::new(),
+            Targets::Drawn(drawn) => drawn.vertices,
+        })
     }
 }
 
@@ -130,7 +184,7 @@ fn of_given<G: Topology>(
         cancel.step(batch.len() as u64);
         for (search, v) in batch.iter().enumerate() {
             let (reached, sum) = tally.of(search);
-            scores[v.index()] = score(reached as f64, sum as f64, g.vertex_count());
+            scores[v.index()] = score(reached.saturating_sub(1) as f64, sum as f64, g.vertex_count());
         }
     }
     Ok(scores)
@@ -139,25 +193,28 @@ fn of_given<G: Topology>(
 /// By searches from the sampled vertices, against the direction, which find how far each vertex is from them.
 fn of_all<G: Topology>(
     g: &G,
-    sampled: &[VertexId],
+    drawn: &Drawn,
     direction: Direction,
     cancel: &Cancel,
 ) -> Result<Vec<f64>, KernelError<G::Error>> {
     let mut searches = Searches::new(g, reverse(direction), cancel);
     let tally = PerVertex::new(g.vertex_bound());
-    cancel.begin(sampled.len() as u64);
-    for batch in sampled.chunks(TOGETHER) {
+    cancel.begin(drawn.vertices.len() as u64);
+    for batch in drawn.vertices.chunks(TOGETHER) {
         searches.run(batch, &tally)?;
         cancel.step(batch.len() as u64);
     }
     drop(searches);
-    let scale = g.vertex_count() as f64 / sampled.len().max(1) as f64;
-    let of_vertex = |(reached, sum)| score(reached as f64 * scale, sum as f64 * scale, g.vertex_count());
-    Ok(tally.into_all().map(of_vertex).collect())
+    let (scale, mut own) = (drawn.scale(), drawn.vertices.iter().peekable());
+    let of_vertex = |(v, (reached, sum)): (usize, (u32, u64))| {
+        // A search that begins at the vertex has found it.
+        let others = reached - u32::from(own.next_if(|drawn| drawn.index() == v).is_some());
+        score(f64::from(others) * scale, sum as f64 * scale, g.vertex_count())
+    };
+    Ok(tally.into_all().enumerate().map(of_vertex).collect())
 }
 
-/// The closeness of a vertex that reaches so many, itself among them, at distances of that sum, of `live` vertices.
-pub(crate) fn score(reached: f64, sum: f64, live: usize) -> f64 {
-    let others = (reached - 1.0).max(0.0);
+/// The closeness of a vertex that reaches so many others at distances of that sum, of `live` vertices.
+pub(crate) fn score(others: f64, sum: f64, live: usize) -> f64 {
     if sum > 0.0 { others / sum * (others / (live as f64 - 1.0)) } else { 0.0 }
 }

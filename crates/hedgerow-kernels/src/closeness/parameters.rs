@@ -1,13 +1,14 @@
 //! What closeness can be told.
 
-use crate::registry::{Absent, CountRange, Parameter, ParameterKind, Value};
+use crate::registry::{Absent, CountRange, Parameter, ParameterKind};
 
 /// How many vertices distances are measured to.
 pub(crate) const SAMPLES: Parameter = Parameter {
     name: "samples",
-    summary: "How many vertices are drawn at random to measure distances to; with as many as there are the result is exact",
+    summary: "How many vertices are drawn at random, among those with edges, to measure distances to; with as many as there are the result is \
+              exact",
     kind: ParameterKind::Count(CountRange::POSITIVE),
-    absent: Absent::Is(Value::Count(64)),
+    absent: Absent::Without("all while vertices with edges, times edges, are at most 10^9; else 64"),
     is_reported: true,
 };
 
@@ -16,6 +17,6 @@ pub(crate) const SOURCES: Parameter = Parameter {
     name: "sources",
     summary: "The vertices whose exact closeness is wanted, in place of estimates for all; others get 0",
     kind: ParameterKind::Vertices,
-    absent: Absent::Without("all, estimated by the sample"),
+    absent: Absent::Without("all, exactly or by a sample"),
     is_reported: false,
 };

@@ -29,7 +29,10 @@ fn exact_scores_of_all_and_of_some() {
 fn levels_of_many_vertices_are_found_from_either_side() {
     let g = random_graph(20_000, 300_000, true, 0.1, 5);
     let of = ClosenessOf::Sampled { count: 100, seed: 1 };
-    let expected = verify::closeness_to(&g, &of.sampled(&g).expect("valid"), Direction::Out);
+    let drawn = |of: &ClosenessOf| of.sampled(&g, Direction::Out).expect("valid");
+    let (chosen, all) = (drawn(&of), drawn(&ClosenessOf::All));
+    let scale = all.len() as f64 / chosen.len() as f64;
+    let expected = verify::closeness_to(&g, &chosen, scale, Direction::Out);
     for threads in [1, 3] {
         let found = with_threads(threads, || closeness(&g, &of, Direction::Out)).expect("valid");
         close(&found, &expected, RELATIVE).expect("the same");
@@ -60,22 +63,26 @@ fn the_error_of_samples_keeps_its_bound() {
     let far = |v: VertexId| verify::hops(&g, v, Direction::Out);
     let all: Vec<Vec<Option<u64>>> = sources(&g, live).into_iter().map(far).collect();
     let most = all.iter().flatten().flatten().max().copied().unwrap_or(0) as f64;
-    let mean = |row: &[Option<u64>], chosen: &[VertexId]| {
-        let found = chosen.iter().map(|v| row[v.index()]);
+    // Of others, among those to which edges lead.
+    let mean = |v: usize, row: &[Option<u64>], chosen: &[VertexId]| {
+        let found = chosen.iter().filter(|other| other.index() != v).map(|other| row[other.index()]);
         let (reached, sum) = found.flatten().fold((0.0, 0.0), |(n, sum), far| (n + 1.0, sum + far as f64));
         (reached / chosen.len() as f64, sum / chosen.len() as f64)
     };
-    let (everyone, rounds) = (sources(&g, live), 60u64);
+    let (everyone, rounds) = (ClosenessOf::All.sampled(&g, Direction::Out).expect("valid"), 60u64);
     let mut missed = 0;
     for seed in 0..rounds {
         let of = ClosenessOf::Sampled { count, seed };
-        let (chosen, found) =
-            (of.sampled(&g).expect("valid"), closeness(&g, &of, Direction::Out).expect("valid"));
+        let (chosen, found) = (
+            of.sampled(&g, Direction::Out).expect("valid"),
+            closeness(&g, &of, Direction::Out).expect("valid"),
+        );
         for (v, row) in all.iter().enumerate() {
-            let ((share, far), (exact_share, exact)) = (mean(row, &chosen), mean(row, &everyone));
+            let ((share, far), (exact_share, exact)) = (mean(v, row, &chosen), mean(v, row, &everyone));
             missed += u64::from((share - exact_share).abs() > bound || (far - exact).abs() > bound * most);
-            let others = (share * live as f64 - 1.0).max(0.0);
-            let score = others / (far * live as f64) * others / (live as f64 - 1.0);
+            let targets = everyone.len() as f64;
+            let others = share * targets;
+            let score = others / (far * targets) * others / (live as f64 - 1.0);
             assert!(far == 0.0 || (score - found[v]).abs() < 1e-9, "the kernel's estimate is made of these");
         }
     }

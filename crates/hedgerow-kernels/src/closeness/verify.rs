@@ -33,20 +33,20 @@ pub fn closeness<G: Resident>(g: &G, given: &[VertexId], direction: Direction) -
     scores
 }
 
-/// The estimate for all vertices by their distances to sampled ones.
-pub fn closeness_to<G: Resident>(g: &G, sampled: &[VertexId], direction: Direction) -> Vec<f64> {
+/// The estimate for all vertices by their distances to sampled ones, sums of which are multiplied by `scale`.
+pub fn closeness_to<G: Resident>(g: &G, sampled: &[VertexId], scale: f64, direction: Direction) -> Vec<f64> {
     let against = if direction == Direction::Out { Direction::In } else { Direction::Out };
     let (mut reached, mut sum) = (vec![0u64; g.vertex_bound()], vec![0u64; g.vertex_bound()]);
     for &source in sampled {
         for (v, far) in hops(g, source, against).into_iter().enumerate() {
-            reached[v] += u64::from(far.is_some());
+            reached[v] += u64::from(far.is_some() && v != source.index());
             sum[v] += far.unwrap_or(0);
         }
     }
-    let (live, count) = (g.vertex_count() as f64, sampled.len().max(1) as f64);
-    let estimate = |(&reached, &sum): (&u64, &u64)| {
-        let (reached, sum) = (reached as f64 * live / count, sum as f64 * live / count);
-        if sum == 0.0 || reached <= 1.0 { 0.0 } else { (reached - 1.0).powi(2) / sum / (live - 1.0) }
+    let live = g.vertex_count() as f64;
+    let estimate = |(&others, &sum): (&u64, &u64)| {
+        let (others, sum) = (others as f64 * scale, sum as f64 * scale);
+        if sum == 0.0 { 0.0 } else { others.powi(2) / sum / (live - 1.0) }
     };
     reached.iter().zip(&sum).map(estimate).collect()
 }

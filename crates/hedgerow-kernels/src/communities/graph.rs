@@ -176,7 +176,9 @@ fn by_group(group: &[u32], count: usize) -> Vec<u32> {
     nodes
 }
 
-/// Calls `f` with each entry of the lists along the edges: of an undirected graph each edge from both sides.
+/// Calls `f` with each entry of the lists along the edges, vertex after vertex, each list by other end and weight: of an undirected graph each
+/// edge from both sides. A list may come in several runs, and in more or fewer where it is read from pages: what depends on the order of
+/// edges must not depend on that.
 fn for_each_edge<G: WeightedTopology>(
     g: &G,
     cancel: &Cancel,
@@ -184,9 +186,35 @@ fn for_each_edge<G: WeightedTopology>(
 ) -> Result<(), KernelError<G::Error>> {
     let mut meter = cancel.meter().ok_or(KernelError::Cancelled)?;
     let all = (0..g.vertex_bound() as u32).map(VertexId);
+    let mut list = List::default();
     let visited = g.visit_weighted(all, hedgerow_core::Direction::Out, |u, run, weights| {
-        for_each_neighbor(run, weights, &mut meter, |v, weight| f(u, v, weight));
+        if list.of != Some(u) {
+            list.give(&mut f);
+            list.of = Some(u);
+        }
+        for_each_neighbor(run, weights, &mut meter, |v, weight| list.entries.push((v, weight)));
     });
+    list.give(&mut f);
     visited.map_err(KernelError::Topology)?;
     cancel.check()
+}
+
+/// The list of a vertex, as far as it has come.
+#[derive(Default)]
+struct List {
+    of: Option<VertexId>,
+    entries: Vec<(VertexId, f64)>,
+}
+
+impl List {
+    /// Gives all of it in order, and begins the next one.
+    fn give(&mut self, f: &mut impl FnMut(VertexId, VertexId, f64)) {
+        let order = |a: &(VertexId, f64), b: &(VertexId, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
+        if !self.entries.is_sorted_by(|a, b| order(a, b).is_le()) {
+            self.entries.sort_unstable_by(order);
+        }
+        if let Some(u) = self.of {
+            self.entries.drain(..).for_each(|(v, weight)| f(u, v, weight));
+        }
+    }
 }

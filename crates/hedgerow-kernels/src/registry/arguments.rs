@@ -98,6 +98,13 @@ impl Arguments {
         self.required(parameter, |value| if let Value::Count(count) = value { Some(*count) } else { None })
     }
 
+    pub(crate) fn optional_count(&self, parameter: &Parameter) -> Option<u32> {
+        match self.value(parameter.name) {
+            Some(Value::Count(count)) => Some(*count),
+            _ => None,
+        }
+    }
+
     pub(crate) fn number(&self, parameter: &Parameter) -> Result<f64, KernelError> {
         self.optional_number(parameter).ok_or(KernelError::MissingArgument { parameter: parameter.name })
     }

@@ -1,5 +1,6 @@
 //! What kernels give: a column over all vertices, a number, paths, or pairs of vertices.
 
+use crate::estimate::Estimate;
 use crate::grouping::Communities;
 use crate::pairs::Pairs;
 use crate::paths::Paths;
@@ -15,6 +16,8 @@ pub enum Outcome {
     Distances(Vec<f64>),
     /// A share of each vertex; 0 for holes.
     Scores(Vec<f64>),
+    /// The same, of a sample.
+    Estimates(Vec<f64>, Estimate),
     /// A vertex that stands for each vertex's group, [`NO_COMPONENT`](crate::NO_COMPONENT) for holes.
     Components(Vec<u32>),
     /// How many there are in the graph.
@@ -44,7 +47,7 @@ pub enum ResultKind {
     Hops,
     /// [`Outcome::Distances`].
     Distances,
-    /// [`Outcome::Scores`].
+    /// [`Outcome::Scores`], or [`Outcome::Estimates`].
     Scores,
     /// [`Outcome::Components`].
     Components,
@@ -113,12 +116,20 @@ impl ResultKind {
 }
 
 impl Outcome {
+    /// Scores, exact or estimated.
+    pub(crate) fn scores(scores: Vec<f64>, estimate: Option<Estimate>) -> Outcome {
+        match estimate {
+            None => Outcome::Scores(scores),
+            Some(estimate) => Outcome::Estimates(scores, estimate),
+        }
+    }
+
     /// Its kind.
     pub fn kind(&self) -> ResultKind {
         match self {
             Outcome::Hops(_) => ResultKind::Hops,
             Outcome::Distances(_) => ResultKind::Distances,
-            Outcome::Scores(_) => ResultKind::Scores,
+            Outcome::Scores(_) | Outcome::Estimates(..) => ResultKind::Scores,
             Outcome::Components(_) => ResultKind::Components,
             Outcome::Count(_) => ResultKind::Count,
             Outcome::Paths(_) => ResultKind::Paths,
@@ -138,6 +149,9 @@ impl Outcome {
         let close = |(a, b): (&f64, &f64)| (a - b).abs() <= relative * b.abs();
         match (self, other) {
             (Outcome::Scores(a), Outcome::Scores(b)) => a.len() == b.len() && a.iter().zip(b).all(close),
+            (Outcome::Estimates(a, of_a), Outcome::Estimates(b, of_b)) => {
+                of_a == of_b && a.len() == b.len() && a.iter().zip(b).all(close)
+            }
             (Outcome::Components(a), Outcome::Components(b)) => same_partition(a, b),
             (Outcome::Communities(a), Outcome::Communities(b)) => are_as_good(a, b),
             (Outcome::Paths(a), Outcome::Paths(b)) => a.agrees_with(b, relative),

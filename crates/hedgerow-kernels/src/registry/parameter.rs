@@ -41,6 +41,11 @@ impl Parameter {
         is_reported: true,
     };
 
+    /// Whether it is a vertex that paths end at, where edges come in: they begin at all others.
+    pub fn is_end(&self) -> bool {
+        self.name == Parameter::TARGET.name
+    }
+
     /// The number that random choices depend on.
     pub const SEED: Parameter = Parameter {
         name: "seed",

@@ -2,8 +2,8 @@
 
 use hedgerow_core::{Resident, WeightedTopology};
 
-use super::{verify, weighted_betweenness_until};
-use crate::betweenness::Sources;
+use super::{verify, weighted_betweenness_from};
+use crate::betweenness::Chosen;
 use crate::betweenness::entry::read;
 use crate::betweenness::parameters::{SAMPLES, SOURCES};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
@@ -14,9 +14,9 @@ pub(crate) static KERNEL: Kernel = Kernel {
     name: "wbetweenness",
     function: "weighted_betweenness",
     metric: "wbc",
-    summary: "How many paths with the least sum of weights lead through each vertex, of a sample of sources or of all",
+    summary: "How many paths with the least sum of weights lead through each vertex, of all sources or of a sample",
     input: "any graph; weights that a path from a source reaches are 0 or more, and no cycle of edges makes a path no longer; lengths \
-            are equal where sums of weights have the same bits, repeated edges of one weight are paths of their own, an undirected \
+            are equal where sums of weights differ by no more than 2^-40 of the larger, repeated edges of one weight are paths of their own, an undirected \
             pair counts once",
     needs_resident: false,
     reads_weights: true,
@@ -42,14 +42,16 @@ pub(crate) fn run<G: WeightedTopology>(
     arguments: &Arguments,
     cancel: &Cancel,
 ) -> Result<Outcome, KernelError<G::Error>> {
-    let sources: Sources = read(arguments).map_err(KernelError::of_any)?;
-    weighted_betweenness_until(g, &sources, cancel).map(Outcome::Scores)
+    let chosen = read(arguments).map_err(KernelError::of_any)?.choose(g)?;
+    let scores = weighted_betweenness_from(g, &chosen, cancel)?;
+    Ok(Outcome::scores(scores, chosen.estimate))
 }
 
 pub(crate) fn verify<G: WeightedTopology + Resident>(
     g: &G,
     arguments: &Arguments,
 ) -> Result<Outcome, KernelError> {
-    let (sources, scale) = read(arguments)?.choose(g)?;
-    verify::weighted_betweenness(g, &sources, scale).map(Outcome::Scores)
+    let Chosen { sources, scale, estimate } = read(arguments)?.choose(g)?;
+    let scores = verify::weighted_betweenness(g, &sources, scale)?;
+    Ok(Outcome::scores(scores, estimate))
 }

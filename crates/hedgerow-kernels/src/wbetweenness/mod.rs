@@ -5,8 +5,8 @@
 //! nothing is normalised, and a sample of sources is scaled up.
 //!
 //! **Equal lengths.** The length of a path is the sum of its weights from the source on, in 64 bits, as [`sssp()`](crate::sssp()) takes it. Two paths are equally long where
-//! these two numbers are the same, to the last bit, as in NetworkX. So of weights that are no whole numbers or binary fractions two paths may differ
-//! that by hand are as long: 0.1 + 0.2 is more than 0.3. Who wants these to be equal multiplies the weights to whole numbers first.
+//! these two numbers differ by no more than 2^-40 of the larger: of decimal fractions, 0.1 + 0.2 is more than 0.3, and the same path has another sum from its other end. NetworkX
+//! compares all bits, and so shares an undirected pair out in one way from one of its ends and in another from the other.
 //!
 //! **Input.** Any graph whose reachable edges have weights of 0 or more; an infinite weight is never crossed, a negative one and one that is not a number are
 //! refused. Without weights every edge weighs 1, and [`betweenness()`](crate::betweenness()) gives the same sooner. Repeated edges that weigh the same are
@@ -17,7 +17,7 @@
 //! but counting them takes exponential time.) An edge whose weight is lost when it is added, as 1 is to 1e17, is such an edge too.
 //!
 //! **Trick.** Brandes' two passes need the vertices in an order in which each comes after those before it on its shortest paths. An edge is on a shortest path where the
-//! distance of its one end and its weight make that of the other, to the last bit. These edges are a graph without cycles, which is taken
+//! distance of its one end and its weight make that of the other. These edges are a graph without cycles, which is taken
 //! apart level by level: a vertex is of the next level once the last edge to it was met. So there are as many levels as edges on the longest of all shortest
 //! paths, not as many as there are distances, and all vertices of a level are taken at once, by several threads, from memory or from pages. A vertex that never
 //! is of a level is behind a cycle.
@@ -34,7 +34,7 @@
 use hedgerow_core::{Direction, WeightedTopology};
 
 use crate::KernelError;
-use crate::betweenness::Sources;
+use crate::betweenness::{Chosen, Sources};
 use crate::cancel::Cancel;
 use crate::error::checked_bound;
 use crate::sssp::for_each_source;
@@ -73,13 +73,23 @@ pub fn weighted_betweenness_until<G: WeightedTopology>(
     sources: &Sources,
     cancel: &Cancel,
 ) -> Result<Vec<f64>, KernelError<G::Error>> {
+    checked_bound::<G::Error>(g.vertex_bound())?;
+    weighted_betweenness_from(g, &sources.choose(g)?, cancel)
+}
+
+/// As [`weighted_betweenness_until`], from sources that were chosen.
+pub(crate) fn weighted_betweenness_from<G: WeightedTopology>(
+    g: &G,
+    chosen: &Chosen,
+    cancel: &Cancel,
+) -> Result<Vec<f64>, KernelError<G::Error>> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
-    let (sources, scale) = sources.choose(g)?;
+    let Chosen { sources, scale, .. } = chosen;
     hedgerow_par::run(|| {
         cancel.check()?;
         let mut passes = Passes::new(g, vertex_bound, cancel);
         let add = |source, distance: &[f64]| passes.add(source, distance);
-        for_each_source(g, &sources, Direction::Out, cancel, add)?;
-        Ok(passes.into_scores(scale))
+        for_each_source(g, sources, Direction::Out, cancel, add)?;
+        Ok(passes.into_scores(*scale))
     })
 }

@@ -100,7 +100,7 @@ fn many_vertices_of_a_level() {
 }
 
 #[test]
-fn lengths_are_equal_where_sums_have_the_same_bits() {
+fn lengths_are_equal_where_sums_differ_by_rounding_alone() {
     // 0 to 3 over 1 or over 2.
     let square = |weights: [f64; 4]| {
         let mut weights = weights.into_iter();
@@ -108,9 +108,40 @@ fn lengths_are_equal_where_sums_have_the_same_bits() {
         weighted_betweenness(&g, &Sources::All).expect("sound")
     };
     assert_eq!(square([1.0, 2.0, 2.0, 1.0]), [0.0, 0.5, 0.5, 0.0]);
-    assert_eq!(square([0.1, 0.2, 0.3, 0.0]), [0.0, 0.0, 1.0, 0.0], "0.1 + 0.2 is more than 0.3");
+    assert_eq!(square([0.1, 0.2, 0.3, 0.0]), [0.0, 0.5, 0.5, 0.0], "0.1 + 0.2 is 0.3, but for its last bit");
+    assert_eq!(
+        square([0.1, 0.2, 0.3 - 1e-12, 0.0]),
+        [0.0, 0.0, 1.0, 0.0],
+        "what differs in the twelfth digit is no tie"
+    );
     assert_eq!(square([1.0, 2.0, f64::INFINITY, 1.0]), [0.0, 1.0, 0.0, 0.0], "it is not crossed");
     assert_eq!(square([f64::MAX, f64::MAX, 1.0, f64::MAX]), [0.0, 0.0, 1.0, 0.0]);
+}
+
+/// A pair of an undirected graph is counted from both of its ends, and a directed graph may be turned: sums of decimal fractions come in another order then.
+#[test]
+fn scores_do_not_depend_on_the_end_from_which_sums_are_taken() {
+    // From 0 to 1 directly, or by 2 and 3.
+    let detour = [(0, 1, 0.6), (0, 2, 0.1), (2, 3, 0.2), (3, 1, 0.3)];
+    let of = |edges: &[(u32, u32, f64)], directed: bool| {
+        let ends: Vec<(u32, u32)> = edges.iter().map(|&(a, b, _)| (a, b)).collect();
+        let weights: Vec<f64> = edges.iter().map(|edge| edge.2).collect();
+        let options = CsrOptions { directed, ..CsrOptions::default() };
+        let g = Csr::from_weighted_edges(4, &ends, &weights, &options).expect("in range");
+        weighted_betweenness(&g, &Sources::All).expect("sound")
+    };
+    assert_eq!(of(&detour, false), [0.0, 0.0, 1.5, 1.5], "as of weights of 6, 1, 2 and 3");
+    let turned = detour.map(|(a, b, weight)| (b, a, weight));
+    assert_eq!(of(&detour, true), of(&turned, true));
+    assert_eq!(of(&detour, true), [0.0, 0.0, 1.5, 1.5]);
+}
+
+/// A weight that is far below the distances is no cycle: the way back is longer.
+#[test]
+fn small_weights_far_away_close_no_cycle() {
+    let mut weights = [1e6, 1e-7, 1e-7].into_iter();
+    let g = weighted_graph(4, &[(0, 1), (1, 2), (2, 3)], false, |_| weights.next().expect("three"));
+    assert_eq!(weighted_betweenness(&g, &Sources::All), Ok(vec![0.0, 2.0, 2.0, 0.0]));
 }
 
 #[test]

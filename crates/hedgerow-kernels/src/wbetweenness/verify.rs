@@ -75,8 +75,11 @@ pub fn weighted_betweenness<G: WeightedTopology + Resident>(
     let mut scores = vec![0.0; g.vertex_bound()];
     for source in sources.iter().map(|source| source.index()) {
         let far = distances(&out, source);
-        let is_on_path =
-            |u: usize, &(v, weight): &(usize, f64)| u != v && far[v].is_finite() && far[u] + weight == far[v];
+        let is_on_path = |u: usize, &(v, weight): &(usize, f64)| {
+            let way = far[u] + weight;
+            let is_same = (way - far[v]) / way.max(f64::MIN_POSITIVE) <= (-40_f64).exp2();
+            u != v && far[v].is_finite() && if far[u] < far[v] { is_same } else { way == far[v] }
+        };
         let on_paths: Lists = (0..out.len())
             .map(|u| out[u].iter().filter(|edge| is_on_path(u, edge)).copied().collect())
             .collect();

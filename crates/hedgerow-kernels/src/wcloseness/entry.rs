@@ -2,8 +2,8 @@
 
 use hedgerow_core::{Resident, WeightedTopology};
 
-use super::{verify, weighted_closeness_until};
-use crate::closeness::ClosenessOf;
+use super::{closeness_and_estimate, verify};
+use crate::closeness::Targets;
 use crate::closeness::entry::read;
 use crate::closeness::parameters::{SAMPLES, SOURCES};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
@@ -40,7 +40,8 @@ pub(crate) fn run<G: WeightedTopology>(
     cancel: &Cancel,
 ) -> Result<Outcome, KernelError<G::Error>> {
     let (of, direction) = read(arguments).map_err(KernelError::of_any)?;
-    weighted_closeness_until(g, &of, direction, cancel).map(Outcome::Scores)
+    let (scores, estimate) = closeness_and_estimate(g, &of, direction, cancel)?;
+    Ok(Outcome::scores(scores, estimate))
 }
 
 pub(crate) fn verify<G: WeightedTopology + Resident>(
@@ -48,9 +49,10 @@ pub(crate) fn verify<G: WeightedTopology + Resident>(
     arguments: &Arguments,
 ) -> Result<Outcome, KernelError> {
     let (of, direction) = read(arguments)?;
-    let sampled = of.sampled(g)?;
-    Ok(Outcome::Scores(match of {
-        ClosenessOf::Given(given) => verify::weighted_closeness(g, &given, direction),
-        _ => verify::weighted_closeness_to(g, &sampled, direction),
-    }))
+    let targets = of.targets(g, direction)?;
+    let scores = match &targets {
+        Targets::Given(given) => verify::weighted_closeness(g, given, direction),
+        Targets::Drawn(drawn) => verify::weighted_closeness_to(g, &drawn.vertices, drawn.scale(), direction),
+    };
+    Ok(Outcome::scores(scores, targets.estimate()))
 }

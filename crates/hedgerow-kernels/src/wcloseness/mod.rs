@@ -4,8 +4,8 @@
 //! them, of `n` live ones, at distances that sum to `S`, `(r - 1)/S · (r - 1)/(n - 1)`. 0 where it reaches no other, or all that it reaches is at distance 0, as in
 //! NetworkX; 0 for holes. Distances are from `v` along the edges, or against them with [`Direction::In`], as NetworkX measures them in directed graphs.
 //!
-//! **A sample.** As of `closeness`, without bias and with the same bound: with probability at least `1 - δ` the mean distance `S/n` of one vertex is off by at
-//! most `ε · D`, where `D` is the largest distance between any two vertices that reach each other, a sum of weights now, and `ε = √(ln(2/δ) / 2k)`; the share `r/n` is
+//! **A sample.** As of `closeness`, without bias and with the same bound: with probability at least `1 - δ` the mean `S/m` of one vertex is off by at
+//! most `ε · D`, where `D` is the largest distance between any two vertices that reach each other, a sum of weights now, and `ε = √(ln(2/δ) / 2k)`; the share `(r - 1)/m` is
 //! off by at most `ε`. A few very heavy edges make `D` large, and the bound with it.
 //!
 //! **Input.** Any graph whose reachable edges have weights of 0 or more; an infinite weight is never crossed, a negative one and one that is not a number are
@@ -29,8 +29,9 @@ use rayon::prelude::*;
 
 use crate::KernelError;
 use crate::cancel::Cancel;
-use crate::closeness::{ClosenessOf, score};
+use crate::closeness::{ClosenessOf, Targets, score};
 use crate::error::checked_bound;
+use crate::estimate::{Drawn, Estimate};
 use crate::par::{CHUNK_VERTICES, reverse};
 use crate::sssp::for_each_source;
 
@@ -63,13 +64,24 @@ pub fn weighted_closeness_until<G: WeightedTopology>(
     direction: Direction,
     cancel: &Cancel,
 ) -> Result<Vec<f64>, KernelError<G::Error>> {
+    closeness_and_estimate(g, of, direction, cancel).map(|(scores, _)| scores)
+}
+
+/// As [`weighted_closeness_until`]; and what the scores are estimated from, where they are.
+pub(crate) fn closeness_and_estimate<G: WeightedTopology>(
+    g: &G,
+    of: &ClosenessOf,
+    direction: Direction,
+    cancel: &Cancel,
+) -> Result<(Vec<f64>, Option<Estimate>), KernelError<G::Error>> {
     checked_bound::<G::Error>(g.vertex_bound())?;
-    let sampled = of.sampled(g)?;
+    let targets = of.targets(g, direction)?;
     cancel.check()?;
-    hedgerow_par::run(|| match of {
-        ClosenessOf::Given(given) => of_given(g, given, direction, cancel),
-        _ => of_all(g, &sampled, direction, cancel),
-    })
+    let scores = hedgerow_par::run(|| match &targets {
+        Targets::Given(given) => of_given(g, given, direction, cancel),
+        Targets::Drawn(drawn) => of_all(g, drawn, direction, cancel),
+    })?;
+    Ok((scores, targets.estimate()))
 }
 
 /// By searches from the given vertices.
@@ -86,7 +98,7 @@ fn of_given<G: WeightedTopology>(
             reached.fold((0.0, 0.0), |(count, sum), far| (count + 1.0, sum + far))
         });
         let (reached, sum) = parts.iter().fold((0.0, 0.0), |all, part| (all.0 + part.0, all.1 + part.1));
-        scores[v.index()] = score(reached, sum, g.vertex_count());
+        scores[v.index()] = score(reached - 1.0, sum, g.vertex_count());
         Ok(())
     })?;
     Ok(scores)
@@ -95,13 +107,13 @@ fn of_given<G: WeightedTopology>(
 /// By searches from the sampled vertices, against the direction, which find how far each vertex is from them.
 fn of_all<G: WeightedTopology>(
     g: &G,
-    sampled: &[VertexId],
+    drawn: &Drawn,
     direction: Direction,
     cancel: &Cancel,
 ) -> Result<Vec<f64>, KernelError<G::Error>> {
     let bound = g.vertex_bound();
     let (mut reached, mut sums) = (vec![0u32; bound], vec![0.0f64; bound]);
-    for_each_source(g, sampled, reverse(direction), cancel, |_, distance| {
+    for_each_source(g, &drawn.vertices, reverse(direction), cancel, |_, distance| {
         let rows = reached.par_chunks_mut(CHUNK_VERTICES).zip(sums.par_chunks_mut(CHUNK_VERTICES));
         hedgerow_par::for_each(
             rows.zip(distance.par_chunks(CHUNK_VERTICES)),
@@ -116,9 +128,11 @@ fn of_all<G: WeightedTopology>(
         );
         Ok(())
     })?;
-    let scale = g.vertex_count() as f64 / sampled.len().max(1) as f64;
-    for (sum, &reached) in sums.iter_mut().zip(&reached) {
-        *sum = score(f64::from(reached) * scale, *sum * scale, g.vertex_count());
+    // A search that begins at a vertex has found it.
+    drawn.vertices.iter().for_each(|v| reached[v.index()] -= 1);
+    let scale = drawn.scale();
+    for (sum, &others) in sums.iter_mut().zip(&reached) {
+        *sum = score(f64::from(others) * scale, *sum * scale, g.vertex_count());
     }
     Ok(sums)
 }

@@ -47,24 +47,25 @@ pub fn weighted_closeness<G: WeightedTopology + Resident>(
     scores
 }
 
-/// The estimate for all vertices by their distances to sampled ones.
+/// The estimate for all vertices by their distances to sampled ones, sums of which are multiplied by `scale`.
 pub fn weighted_closeness_to<G: WeightedTopology + Resident>(
     g: &G,
     sampled: &[VertexId],
+    scale: f64,
     direction: Direction,
 ) -> Vec<f64> {
     let against = if direction == Direction::Out { Direction::In } else { Direction::Out };
     let (mut reached, mut sum) = (vec![0u64; g.vertex_bound()], vec![0.0; g.vertex_bound()]);
     for &source in sampled {
         for (v, far) in distances(g, source, against).into_iter().enumerate() {
-            reached[v] += u64::from(far.is_some());
+            reached[v] += u64::from(far.is_some() && v != source.index());
             sum[v] += far.unwrap_or(0.0);
         }
     }
-    let (live, count) = (g.vertex_count() as f64, sampled.len().max(1) as f64);
-    let estimate = |(&reached, &sum): (&u64, &f64)| {
-        let (reached, sum) = (reached as f64 * live / count, sum * live / count);
-        if sum == 0.0 || reached <= 1.0 { 0.0 } else { (reached - 1.0).powi(2) / sum / (live - 1.0) }
+    let live = g.vertex_count() as f64;
+    let estimate = |(&others, &sum): (&u64, &f64)| {
+        let (others, sum) = (others as f64 * scale, sum * scale);
+        if sum == 0.0 { 0.0 } else { others.powi(2) / sum / (live - 1.0) }
     };
     reached.iter().zip(&sum).map(estimate).collect()
 }

@@ -259,6 +259,7 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     refused!("Snapshot::neighbors_selected", snapshot.neighbors_selected(&chosen, 0));
     refused!("Snapshot::degree_selected", snapshot.degree_selected(&chosen, 0));
     refused!("Snapshot::edges_selected", snapshot.edges_selected(&chosen, 0));
+    refused!("Snapshot::vertex_id_selected", snapshot.vertex_id_selected(&chosen, 0));
     let scanned = snapshot.for_each_edge_selected(&chosen, |_, _, _, _, _| ());
     refused!("Snapshot::for_each_edge_selected", scanned);
     Ok(())

@@ -40,6 +40,7 @@ mod kinds;
 mod labels;
 mod long_values;
 mod maintained;
+mod meaning;
 mod memory;
 mod memory_limit;
 mod no_effect;

@@ -128,6 +128,9 @@ fn column(kernels: &[&Kernel], times: &Times, name: &str) -> Vec<f64> {
     (0..rounds).map(|round| geomean(&at(round))).collect()
 }
 
+/// Searches of kernels that estimate: by default the size of the graph decides.
+const SAMPLES: u32 = 64;
+
 /// What a kernel is told: in turn each source, where it takes one; some sources, where it takes several.
 fn calls(kernel: &'static Kernel, sources: &[VertexId]) -> Result<Vec<Arguments>> {
     let mut arguments = kernel.arguments();
@@ -137,6 +140,9 @@ fn calls(kernel: &'static Kernel, sources: &[VertexId]) -> Result<Vec<Arguments>
     // Few of the graphs are bipartite.
     if kernel.parameter("maximum").is_some() {
         arguments.set("maximum", 0)?;
+    }
+    if kernel.parameter("samples").is_some() {
+        arguments.set("samples", SAMPLES)?;
     }
     if kernel.parameter("sources").is_some() {
         arguments.set("sources", sources.to_vec())?;

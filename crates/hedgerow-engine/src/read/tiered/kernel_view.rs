@@ -69,7 +69,7 @@ impl Snapshot {
     /// As of [`view_selected`](Self::view_selected).
     pub fn kernel_view(&self, selection: &EdgeSelection<'_>) -> Result<KernelView> {
         if self.engine().memory_limit.is_some() {
-            let chosen = selection.resolve(self.engine())?;
+            let chosen = selection.resolve(self)?;
             if !self.engine().has_room_for_labels(chosen.labels.iter().map(|label| label.label)) {
                 // One that was made costs nothing more.
                 return match (chosen.only_whole_label(), self.selected().find(&chosen)) {

@@ -76,7 +76,7 @@ impl Snapshot {
     /// child; and as of every [read](Self).
     pub fn tiered_view_of<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<TieredView> {
         self.engine().check_owner()?;
-        self.tiered(self.engine().label(label.into())?)
+        self.tiered(self.label(label.into())?)
     }
 
     /// As [`tiered_view_of`](Self::tiered_view_of), of the chosen edges. Beside what that costs, a scan of the labels to count the edges,
@@ -85,11 +85,11 @@ impl Snapshot {
     /// # Errors
     /// As of [`view_selected`](Self::view_selected), and as of every [read](Self).
     pub fn tiered_view_selected(&self, selection: &EdgeSelection<'_>) -> Result<TieredView> {
-        self.tiered_selected(selection.resolve(self.engine())?, selection.weight_name())
+        self.tiered_selected(selection.resolve(self)?, selection.weight_name())
     }
 
     pub(crate) fn tiered(&self, label: LabelId) -> Result<TieredView> {
-        self.tiered_selected(ChosenEdges::whole(label), "")
+        self.tiered_selected(ChosenEdges::whole(label, self.engine().is_weighted(label)), "")
     }
 
     /// `weight`: the property that is the weight, where one was named.

@@ -57,7 +57,7 @@ impl Taken {
     ) -> Result<Taken> {
         let core = snapshot.engine();
         let several = chosen.labels.len() > 1;
-        let mut chosen_of_used = ChosenEdges { labels: Vec::new(), direction: chosen.direction };
+        let mut chosen_of_used = ChosenEdges { labels: Vec::new(), ..chosen };
         let mut edges = Vec::new();
         for label in chosen.labels {
             let census = snapshot.census_of(label.label, vertices)?;
@@ -71,7 +71,7 @@ impl Taken {
         let config = &core.config;
         Ok(Taken {
             plain: chosen.only_whole_label(),
-            weighted: chosen.is_weighted(|label| core.is_weighted(label)),
+            weighted: chosen.weighted,
             directed: config.directed,
             first_copies: !config.directed && chosen.labels.iter().any(tests_text),
             stores_incoming: !config.is_one_way() && !by_property,

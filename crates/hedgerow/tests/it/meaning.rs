@@ -1,0 +1,488 @@
+//! What a read means depends on the call and on the snapshot: neither on which labels have edges now, nor on what is defined and written
+//! elsewhere later.
+
+use hedgerow::{
+    Comparison, CsrOptions, Direction, Durability, EdgeDirection, EdgeKey, EdgePattern, EdgeSelection, Graph,
+    KHopOptions, KeyKind, KindId, LabelOptions, MissingVertex, Options, PropertyType, Snapshot, Value,
+    VertexId, VertexKey, WeightedTopology,
+};
+use hedgerow_kernels::Cancel;
+use hedgerow_kernels::registry::{self, Outcome};
+use hedgerow_testkit::SimFs;
+use hedgerow_testkit::effort::{Effort, explored};
+use hedgerow_testkit::sim_fs::{Damage, SplitMix64};
+
+fn of_kind(kind: KindId, n: u64) -> VertexKey {
+    kind.key(n).to_owned()
+}
+
+/// Without properties.
+const NONE: [(&str, Value); 0] = [];
+
+fn put(graph: &Graph, edge: EdgeKey<'_>) {
+    graph.put_edge_with(edge, NONE).unwrap();
+}
+
+/// A store of vertex 7 of the default kind, without edges, and of page 7 with an edge.
+fn pages(options: Options) -> (Graph, KindId) {
+    let graph = options.in_memory().unwrap();
+    let page = graph.define_kind("page", KeyKind::U64).unwrap();
+    let typed = LabelOptions::new().multi(true).ends(page, page).property("x", PropertyType::I64);
+    graph.define_label("typed", typed).unwrap();
+    graph.define_label("plain", LabelOptions::new()).unwrap();
+    let mut tx = graph.write().unwrap();
+    tx.insert_vertex(7).unwrap();
+    tx.put_edge_with(EdgeKey::new("typed", 7, 8).rank(5), [("x", 9)]).unwrap();
+    tx.commit().unwrap();
+    (graph, page)
+}
+
+/// What reads of several labels, and of all, say of a vertex that is named without its kind.
+fn of_seven(snapshot: &Snapshot) -> Vec<String> {
+    let both = EdgeSelection::of_labels(["plain", "typed"]);
+    let selections = [
+        EdgeSelection::all(),
+        EdgeSelection::all().direction(EdgeDirection::Both),
+        EdgeSelection::all().filter("x", Comparison::Greater, 0),
+        EdgeSelection::all().ranks(1..),
+        both.clone(),
+        both.clone().direction(EdgeDirection::In),
+        both.clone().filter("x", Comparison::Greater, 0),
+        both.ranks(1..),
+    ];
+    let mut found = Vec::new();
+    for selection in &selections {
+        found.push(format!("{:?}", snapshot.neighbors_selected(selection, 7)));
+        found.push(format!("{:?}", snapshot.degree_selected(selection, 7)));
+        found.push(format!("{:?}", snapshot.edges_selected(selection, 7)));
+        let near = snapshot.k_hop(selection, &[7_u64], KHopOptions::new(3)).unwrap();
+        found.push(format!("{:?} {:?}", near.vertices, near.distances));
+        found.push(format!("{:?}", snapshot.vertex_id_selected(selection, 7)));
+    }
+    found
+}
+
+#[test]
+fn what_a_key_names_depends_on_the_labels_that_the_call_names() {
+    for directed in [true, false] {
+        let (graph, page) = pages(Options::new().directed(directed));
+        let snapshot = graph.snapshot().unwrap();
+        let found = of_seven(&snapshot);
+        for of_selection in found.chunks(5) {
+            assert_eq!(
+                of_selection[..3],
+                ["Ok(Some([]))", "Ok(Some(0))", "Ok(Some([]))"],
+                "vertex 7 has no edges"
+            );
+        }
+        // Elsewhere, later: the first edge of a label.
+        put(&graph, EdgeKey::new("plain", 100, 101));
+        assert_eq!(of_seven(&snapshot), found);
+        assert_eq!(of_seven(&graph.snapshot().unwrap()), found);
+        // Labels that all say the same kind name it, with edges or without.
+        graph.define_label("other", LabelOptions::new().ends(page, page)).unwrap();
+        let typed = EdgeSelection::of_labels(["typed", "other"]);
+        let expected = Some(vec![of_kind(page, 8)]);
+        for _ in 0..2 {
+            let now = graph.snapshot().unwrap();
+            let found = now.neighbors_selected(&typed, 7).unwrap();
+            assert_eq!(found.map(|list| list.into_iter().map(|entry| entry.0).collect()), expected);
+            put(&graph, EdgeKey::new("other", 1000, 1001));
+        }
+    }
+}
+
+#[test]
+fn labels_that_say_several_kinds_ask_for_the_kind() {
+    let graph = Graph::in_memory().unwrap();
+    let (user, page) =
+        (graph.define_kind("user", KeyKind::U64).unwrap(), graph.define_kind("page", KeyKind::U64).unwrap());
+    graph.define_label("read", LabelOptions::new().ends(user, page)).unwrap();
+    graph.define_label("knows", LabelOptions::new().ends(user, user)).unwrap();
+    graph.define_label("links", LabelOptions::new().ends(page, page)).unwrap();
+    put(&graph, EdgeKey::new("read", 1, 2));
+    let snapshot = graph.snapshot().unwrap();
+    let (read, out) = (EdgeSelection::of("read"), EdgeSelection::of_labels(["read", "knows"]));
+    assert_eq!(snapshot.degree_selected(&out, 1).unwrap(), Some(1), "users are at the beginning of both");
+    assert_eq!(snapshot.degree_selected(&read.clone().turned(), 2).unwrap(), Some(1));
+    let refused = [
+        (
+            read.direction(EdgeDirection::Both),
+            "an edge of label read joins vertices of kind user and of kind page",
+        ),
+        (
+            EdgeSelection::of_labels(["read", "links"]),
+            "edges of label read are read at vertices of kind user",
+        ),
+        (out.turned(), "edges of label read are read at vertices of kind page"),
+    ];
+    for (selection, expected) in refused {
+        let error = snapshot.degree_selected(&selection, 1).unwrap_err().to_string();
+        assert!(error.contains(expected) && error.ends_with("say the kind of vertex 1"), "{error}");
+        assert!(snapshot.degree_selected(&selection, user.key(1_u64)).is_ok());
+    }
+}
+
+#[test]
+fn kernels_take_the_weights_that_labels_have() {
+    let graph = Options::new().weighted(true).in_memory().unwrap();
+    let options = || LabelOptions::new().property("weight", PropertyType::F64);
+    graph.define_label("road", options()).unwrap();
+    graph.define_label("rail", options()).unwrap();
+    graph.define_label("path", LabelOptions::new()).unwrap();
+    graph.define_label("whole", LabelOptions::new().property("weight", PropertyType::I64)).unwrap();
+    graph.define_label("note", LabelOptions::new().property("weight", PropertyType::Utf8)).unwrap();
+    let mut tx = graph.write().unwrap();
+    for (a, b, weight) in [(1, 2, 5.0), (1, 3, 20.0), (2, 3, 6.0)] {
+        tx.put_edge_with(EdgeKey::new("road", a, b), [("weight", weight)]).unwrap();
+    }
+    tx.put_edge_with(EdgeKey::new("rail", 1, 3), [("weight", 8.0)]).unwrap();
+    tx.put_edge_with(EdgeKey::new("whole", 1, 3), [("weight", 7)]).unwrap();
+    tx.commit().unwrap();
+    let distance = |selection: &EdgeSelection<'_>| {
+        let (snapshot, kernel) = (graph.snapshot().unwrap(), registry::find("sssp").unwrap());
+        let view = hedgerow::kernels::view(&snapshot, kernel, selection)?;
+        let [from, to] = [1, 3].map(|key| snapshot.vertex_id(key).unwrap().unwrap());
+        let mut arguments = kernel.arguments();
+        arguments.set("source", from).unwrap();
+        let outcome = hedgerow::kernels::run(&arguments, &view, &Cancel::new()).unwrap();
+        let Outcome::Distances(far) = outcome else { panic!("distances") };
+        Ok::<f64, hedgerow::Error>(far[to.0 as usize])
+    };
+    assert_eq!(distance(&EdgeSelection::of("road")).unwrap(), 11.0);
+    assert_eq!(distance(&EdgeSelection::of("whole")).unwrap(), 7.0);
+    assert_eq!(distance(&EdgeSelection::of_labels(["road", "rail"])).unwrap(), 8.0);
+    assert_eq!(distance(&EdgeSelection::all()).unwrap(), 7.0, "labels without edges have no say");
+    let error = distance(&EdgeSelection::of("note")).unwrap_err().to_string();
+    assert!(error.contains("a weight must be a number"), "{error}");
+    put(&graph, EdgeKey::new("path", 1, 3));
+    let mixed = [EdgeSelection::of_labels(["road", "path"]), EdgeSelection::all()];
+    for selection in &mixed {
+        let error = distance(selection).unwrap_err().to_string();
+        assert!(error.contains("have weights") && error.contains("\"path\" have none"), "{error}");
+    }
+    assert_eq!(distance(&mixed[0].clone().weighted_by("weight", Some(2.0))).unwrap(), 2.0);
+    assert_eq!(distance(&EdgeSelection::of("path")).unwrap(), 1.0);
+    let (mut listed, by_weight) =
+        (Vec::new(), EdgeSelection::of_labels(["road", "path"]).weighted_by("weight", Some(-1.0)));
+    graph
+        .snapshot()
+        .unwrap()
+        .for_each_edge_selected(&by_weight, |_, _, _, _, weight| listed.push(weight))
+        .unwrap();
+    assert_eq!(listed, [5.0, 20.0, 6.0, -1.0]);
+}
+
+#[test]
+fn definitions_are_published_and_durable_when_they_return() {
+    let disk = SimFs::new();
+    let graph = Options::new().durability(Durability::Sync).open_on(disk.handle()).unwrap();
+    let page = graph.define_kind("page", KeyKind::U64).unwrap();
+    assert_eq!(graph.snapshot().unwrap().vertex_count_of(page).unwrap(), 0);
+    graph.define_label("links", LabelOptions::new().ends(page, page)).unwrap();
+    assert!(graph.snapshot().unwrap().schema().label("links").is_some());
+    graph.define_edge_property("links", "at", PropertyType::I64).unwrap();
+    graph.define_vertex_property_of(page, "name", PropertyType::Utf8).unwrap();
+    graph.define_vertex_property("age", PropertyType::I64).unwrap();
+    let schema = graph.snapshot().unwrap().schema();
+    assert_eq!(&schema, &*graph.schema());
+    // What the disk holds now survives the loss of all that was not synced.
+    let after = disk.crash_clone(Damage::LoseAll, 0);
+    let reopened = Options::new().open_on(after.handle()).unwrap();
+    assert_eq!(&*reopened.schema(), &schema);
+}
+
+/// What the kernels say of chosen edges does not depend on whether lists come from memory, in several runs each, or from pages.
+#[test]
+fn kernels_on_chosen_edges_in_memory_and_by_the_page_agree() {
+    const VERTICES: u64 = 600;
+    for directed in [true, false] {
+        let options = crate::common::small().keys(KeyKind::Dense).directed(directed);
+        let graph = options.open_on(SimFs::new().handle()).unwrap();
+        graph.define_label("a", LabelOptions::new().property("weight", PropertyType::F64)).unwrap();
+        let multi = LabelOptions::new().multi(true).property("weight", PropertyType::F64);
+        graph.define_label("b", multi).unwrap();
+        let mut rng = SplitMix64::new(5);
+        for round in 0..4 {
+            let mut tx = graph.write().unwrap();
+            for _ in 0..900 {
+                let (src, most) = (rng.below(VERTICES), rng.below(VERTICES));
+                let dst = rng.below(1 + most);
+                let key = match rng.below(2) {
+                    0 => EdgeKey::new("a", src, dst),
+                    _ => EdgeKey::new("b", src, dst).rank(rng.below(3)),
+                };
+                tx.put_edge_with(key, [("weight", 0.1 + rng.below(9) as f64)]).unwrap();
+            }
+            tx.commit().unwrap();
+            if round == 2 {
+                graph.checkpoint().unwrap();
+            }
+        }
+        let snapshot = graph.snapshot().unwrap();
+        let selection = EdgeSelection::of_labels(["a", "b"]).weighted();
+        let (view, paged) =
+            (snapshot.view_selected(&selection).unwrap(), snapshot.tiered_view_selected(&selection).unwrap());
+        let mut tried = 0;
+        for kernel in registry::KERNELS.iter().filter(|kernel| !kernel.needs_resident) {
+            let [from, to] = [1, 2].map(|key| snapshot.vertex_id(key).unwrap().unwrap());
+            let arguments = kernel.trial(from, to);
+            let resident = hedgerow_analytics::run_resident(&arguments, &view, &Cancel::new());
+            let by_page = hedgerow_analytics::run_by_page(&arguments, &paged, &Cancel::new());
+            match (resident, by_page) {
+                (Ok(resident), Ok(by_page)) => {
+                    let is_same = match (&by_page, &resident) {
+                        // Communities as good as others are not the same ones.
+                        (Outcome::Communities(a), Outcome::Communities(b)) => a.labels == b.labels,
+                        (a, b) => a.agrees_with(b, 1e-12),
+                    };
+                    assert!(is_same, "{}, directed: {directed}", kernel.name);
+                    tried += 1;
+                }
+                (resident, by_page) => assert_eq!(
+                    resident.map(drop).map_err(|error| error.to_string()),
+                    by_page.map(drop).map_err(|error| error.to_string()),
+                    "{}",
+                    kernel.name
+                ),
+            }
+        }
+        assert!(tried >= 20, "{tried} kernels");
+    }
+}
+
+const LABELS: [&str; 6] = ["", "a", "b", "c", "d", "e"];
+const KINDS: [&str; 2] = ["user", "page"];
+const VERTICES: u64 = 12;
+
+/// A store, and what of it may still come.
+struct World {
+    graph: Graph,
+    rng: SplitMix64,
+}
+
+impl World {
+    fn new(seed: u64) -> World {
+        let mut rng = SplitMix64::new(seed);
+        let (directed, weighted) = (rng.below(3) > 0, rng.below(2) == 0);
+        let options = crate::common::small().directed(directed).weighted(weighted);
+        let options = options.durability(Durability::Manual).background_settling(false);
+        let graph = options.open_on(SimFs::new().handle()).unwrap();
+        World { graph, rng }
+    }
+
+    fn key(&mut self) -> VertexKey {
+        let (n, schema) = (self.rng.below(VERTICES), self.graph.schema());
+        match self.rng.below(2 + schema.kinds().len() as u64) {
+            0 | 1 => n.into(),
+            kind => of_kind(schema.kinds()[kind as usize - 2].id(), n),
+        }
+    }
+
+    fn label(&mut self) -> &'static str {
+        LABELS[self.rng.below(LABELS.len() as u64) as usize]
+    }
+
+    /// Defines something, or commits: what is refused changes nothing.
+    fn step(&mut self) {
+        let (label, n) = (self.label(), self.rng.below(1 << 20));
+        match self.rng.below(12) {
+            0 => _ = self.graph.define_kind(KINDS[n as usize % 2], KeyKind::U64).unwrap(),
+            1 => {
+                let mut options = LabelOptions::new().multi(n % 3 == 0);
+                let kinds: Vec<KindId> = self.graph.schema().kinds().iter().map(|kind| kind.id()).collect();
+                if let [first, .., last] | [first @ last] = kinds[..]
+                    && n % 2 == 0
+                {
+                    options = options.ends(first, last);
+                }
+                _ = self.graph.define_label(label, options);
+            }
+            2 => {
+                let (name, of) =
+                    [("x", PropertyType::I64), ("weight", PropertyType::F64), ("weight", PropertyType::Utf8)]
+                        [n as usize % 3];
+                _ = self.graph.define_edge_property(label, name, of);
+            }
+            3 => _ = self.graph.define_vertex_property("name", PropertyType::Utf8),
+            4 | 5 => {
+                let key = self.key();
+                let mut tx = self.graph.write().unwrap();
+                let done = if n % 2 == 0 { tx.insert_vertex(&key) } else { tx.remove_vertex(&key) };
+                done.unwrap();
+                tx.commit().unwrap();
+            }
+            6 => {
+                // All edges of a label: the last one goes.
+                let Ok(snapshot) = self.graph.snapshot() else { return };
+                let mut all = Vec::new();
+                let row = |row: hedgerow::EdgeRow<'_>| all.push((row.src(), row.dst(), row.rank()));
+                if snapshot.for_each_edge_row(label, row).is_ok() {
+                    for (src, dst, rank) in all {
+                        let [src, dst] = [src, dst].map(|v| snapshot.vertex_key(v).unwrap().unwrap());
+                        self.graph.remove_edge_of(EdgeKey::new(label, &src, &dst).rank(rank)).unwrap();
+                    }
+                }
+            }
+            7 => _ = self.graph.checkpoint().unwrap(),
+            8 => _ = self.graph.evict().unwrap(),
+            _ => {
+                let (src, dst, rank) = (self.key(), self.key(), n % 2);
+                let edge = EdgeKey::new(label, &src, &dst).rank(rank);
+                let mut tx = self.graph.write().unwrap();
+                let put = match n % 3 {
+                    0 => tx.put_edge_with(edge, [("x", n as i64 % 5)]),
+                    1 => tx.put_edge_with(edge, [("weight", (n % 7) as f64)]),
+                    _ => tx.put_edge_with(edge, NONE),
+                };
+                if put.is_ok() {
+                    _ = tx.commit();
+                }
+            }
+        }
+    }
+
+    /// Which read, of which edges, of which vertices.
+    fn question(&mut self) -> Question {
+        let some = |rng: &mut SplitMix64| -> Option<Vec<&'static str>> {
+            let count = rng.below(4);
+            let label = |rng: &mut SplitMix64| LABELS[rng.below(LABELS.len() as u64) as usize];
+            (count > 0).then(|| (0..count).map(|_| label(rng)).collect())
+        };
+        Question {
+            read: self.rng.below(READS),
+            labels: some(&mut self.rng),
+            direction: [EdgeDirection::Out, EdgeDirection::In, EdgeDirection::Both]
+                [self.rng.below(3) as usize],
+            filter: self.rng.below(4) == 0,
+            ranks: self.rng.below(4) == 0,
+            weight: self.rng.below(4),
+            keys: [self.key(), self.key()],
+        }
+    }
+}
+
+const READS: u64 = 28;
+
+#[derive(Debug)]
+struct Question {
+    read: u64,
+    labels: Option<Vec<&'static str>>,
+    direction: EdgeDirection,
+    filter: bool,
+    ranks: bool,
+    weight: u64,
+    keys: [VertexKey; 2],
+}
+
+fn told<T: std::fmt::Debug>(answer: hedgerow::Result<T>) -> String {
+    match answer {
+        Ok(answer) => format!("{answer:?}"),
+        Err(error) => format!("refused: {error}"),
+    }
+}
+
+fn graph_of(view: &impl WeightedTopology) -> String {
+    let ids = (0..view.vertex_bound() as u32).map(VertexId);
+    let all: Vec<VertexId> = ids.filter(|&v| view.contains(v)).collect();
+    let mut lists = Vec::new();
+    let visited = view.visit_weighted(all.iter().copied(), Direction::Out, |v, run, weights| {
+        let each = run.iter().enumerate().map(|(at, u)| (v, *u, weights.get(at).map(|w| w.to_bits())));
+        lists.extend(each);
+    });
+    assert!(visited.is_ok());
+    lists.sort();
+    format!("{} {} {} {all:?} {lists:?}", view.has_weights(), view.edge_count(), view.is_directed())
+}
+
+impl Question {
+    fn answer(&self, snapshot: &Snapshot) -> String {
+        let mut selection = match &self.labels {
+            None => EdgeSelection::all(),
+            Some(labels) => EdgeSelection::of_labels(labels.iter().copied()),
+        };
+        selection = selection.direction(self.direction);
+        if self.filter {
+            selection = selection.filter("x", Comparison::Greater, 1);
+        }
+        if self.ranks {
+            selection = selection.ranks(1..);
+        }
+        selection = match self.weight {
+            0 => selection.weighted(),
+            1 => selection.weighted_by("weight", None),
+            2 => selection.weighted_by("weight", Some(3.0)),
+            _ => selection,
+        };
+        let (selection, [v, w]) = (&selection, &self.keys);
+        let label = self.labels.as_ref().map_or("", |labels| labels[0]);
+        let along = if self.direction == EdgeDirection::In { Direction::In } else { Direction::Out };
+        let keys = [v, w];
+        match self.read {
+            0 => told(snapshot.neighbors_selected(selection, v)),
+            1 => told(snapshot.degree_selected(selection, v)),
+            2 => told(snapshot.edges_selected(selection, v)),
+            3 => told(snapshot.k_hop(selection, &keys, KHopOptions::new(2))),
+            4 => told(snapshot.vertex_id_selected(selection, v)),
+            5 => {
+                let mut all = Vec::new();
+                let each =
+                    |label, src, dst, rank, weight: f64| all.push((label, src, dst, rank, weight.to_bits()));
+                told(snapshot.for_each_edge_selected(selection, each).map(|()| all))
+            }
+            6 => told(snapshot.view_selected(selection).map(|view| graph_of(&*view))),
+            7 => told(snapshot.tiered_view_selected(selection).map(|view| graph_of(&view))),
+            8 => told(snapshot.labels_with_edges()),
+            9 => told(snapshot.only_label()),
+            10 => format!("{:?}", snapshot.has_labels()),
+            11 => {
+                let schema = snapshot.schema();
+                format!("{:?} {:?} {:?}", schema.labels(), schema.kinds(), schema.vertex_properties())
+            }
+            12 => told(snapshot.all_vertex_keys()),
+            13 => told(snapshot.neighbors_of(label, v, along)),
+            14 => told(snapshot.degree_of(label, v, along)),
+            15 => told(snapshot.edges_of(label, v, along)),
+            16 => told(snapshot.neighbors_of_all(v, along)),
+            17 => told(snapshot.degree_of_all(v, along)),
+            18 => told(snapshot.edges_of_all(v, along)),
+            19 => told(snapshot.degrees_of(label, &keys, along, MissingVertex::Empty)),
+            20 => told(snapshot.neighbor_lists_of(label, &keys, along, MissingVertex::Refuse)),
+            21 => told(snapshot.degrees_of_all(&keys, along, MissingVertex::Empty)),
+            22 => told(snapshot.contains_any_edge(EdgePattern::between(v, w))),
+            23 => told(snapshot.contains_edge_of(EdgeKey::new(label, v, w))),
+            24 => told(snapshot.csr_of(label, CsrOptions::new())),
+            25 => told(snapshot.edge_count_of(label)),
+            26 => told(snapshot.vertex_property(v, "name")),
+            _ => told(snapshot.view_weighted_by(label, "weight", None).map(|view| graph_of(&view))),
+        }
+    }
+}
+
+#[test]
+fn answers_depend_on_the_call_and_the_snapshot_alone() {
+    let (effort, mut snapshots, mut reads, mut refused) = (Effort::rounds(100), 0, 0, 0);
+    while let Some(seed) = effort.next_seed() {
+        let mut world = World::new(seed);
+        for _ in 0..world.rng.below(60) {
+            world.step();
+        }
+        let snapshot = world.graph.snapshot().unwrap();
+        let questions: Vec<Question> = (0..20).map(|_| world.question()).collect();
+        let before: Vec<String> = questions.iter().map(|question| question.answer(&snapshot)).collect();
+        for _ in 0..3 {
+            for _ in 0..world.rng.below(12) {
+                world.step();
+            }
+            for (question, before) in questions.iter().zip(&before) {
+                assert_eq!(&question.answer(&snapshot), before, "round {seed}: {question:?}");
+            }
+        }
+        snapshots += 1;
+        reads += questions.len() as u64;
+        refused += before.iter().filter(|answer| answer.starts_with("refused")).count() as u64;
+    }
+    explored("snapshots asked again after commits elsewhere", snapshots, 100);
+    explored("reads asked again after commits elsewhere", reads, 2_000);
+    explored("of these refused, in the same words again", refused, 100);
+}
