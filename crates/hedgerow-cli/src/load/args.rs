@@ -74,7 +74,7 @@ pub(crate) struct LoadArgs {
     /// A text without quotes that stands for null, as \N or NULL, beside the empty one; may be repeated
     #[arg(long, value_name = "TEXT")]
     pub(super) null: Vec<String>,
-    /// Edges have a direction (the default of a new store, unless a .properties file says otherwise)
+    /// Edges have a direction (the default of a new store, unless a .properties file or a symmetric matrix says otherwise)
     #[arg(long, conflicts_with = "undirected")]
     pub(super) directed: bool,
     /// Edges have no direction
@@ -141,6 +141,8 @@ pub(crate) enum FileFormat {
     Wel,
     /// DIMACS shortest-path files
     Gr,
+    /// Matrix Market in coordinate format: entries are edges, their values weights
+    Mtx,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

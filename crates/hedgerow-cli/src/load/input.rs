@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 
 use hedgerow::{KindId, PropertyType};
 use hedgerow_workload::read::{
-    Column, Delimiter, EdgeFormat, Graphalytics, Header, Lines, ReadError, Sniffed, sniff,
+    Column, Delimiter, EdgeFormat, Graphalytics, Header, Lines, MatrixMarket, MatrixSizes, ReadError,
+    Sniffed, Symmetry, sniff,
 };
 
 use super::args::{FileFormat, LoadArgs};
 use super::kinds::{Ends, Kinds};
 use crate::error::CliError;
 use crate::property;
+use crate::store::is_vacant;
 
 /// One file to read.
 #[derive(Debug)]
@@ -32,6 +34,10 @@ pub(super) struct Input {
     pub(super) sniffed: Option<Sniffed>,
     /// The labels that its rows name, in the order of their first rows: known after the check.
     pub(super) labels: Vec<String>,
+    /// The first lines of a Matrix Market file.
+    pub(super) matrix: Option<(MatrixMarket, MatrixSizes)>,
+    /// What the summary says of the file.
+    pub(super) notes: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -91,6 +97,8 @@ impl Input {
             weighted: false,
             sniffed: None,
             labels: Vec::new(),
+            matrix: None,
+            notes: Vec::new(),
         }
     }
 
@@ -100,6 +108,13 @@ impl Input {
             Some(file) => Lines::of_file(&self.path, file),
             None => Lines::open(&self.path),
         }
+    }
+
+    /// Whether the file says that edges have a direction. A symmetric matrix says it for a new store alone: into a
+    /// directed one that is there it goes in both directions.
+    pub(super) fn direction(&self, is_new: bool) -> Option<bool> {
+        let suits = self.matrix.filter(|_| is_new).map(|(banner, _)| banner.symmetry != Symmetry::Symmetric);
+        self.directed.or(suits)
     }
 
     /// Whether it lists vertices.
@@ -195,13 +210,20 @@ pub(super) fn inputs(args: &LoadArgs) -> Result<Vec<Input>, CliError> {
             (wanted, _) => inputs.push(open(edges(path, edge_format(wanted, path), args)?)?),
         }
     }
-    let mut stated = inputs.iter().filter_map(|input| input.directed);
+    Ok(inputs)
+}
+
+/// Refuses files of which one says that edges have a direction and another that they have none.
+pub(super) fn check_directions(inputs: &[Input], args: &LoadArgs) -> Result<(), CliError> {
+    let is_new = is_vacant(&args.store);
+    let mut stated = inputs.iter().filter_map(|input| input.direction(is_new));
     let first = stated.next();
     if !(args.directed || args.undirected) && stated.any(|directed| Some(directed) != first) {
-        let why = "FILE: one .properties file says directed and another undirected";
+        let why = "FILE: one file says that edges have a direction, and another that they have none; say --directed or \
+                   --undirected";
         return Err(CliError::Usage(why.to_owned()));
     }
-    Ok(inputs)
+    Ok(())
 }
 
 fn is_standard_input(path: &Path) -> bool {
@@ -258,7 +280,7 @@ fn vertex_properties(path: &Path, header: &[String]) -> Result<Vec<(String, Prop
 }
 
 /// The extension, that of compression left out.
-fn extension(path: &Path) -> Option<String> {
+pub(super) fn extension(path: &Path) -> Option<String> {
     let extension = |path: &Path| path.extension().map(|found| found.to_string_lossy().to_lowercase());
     match extension(path).as_deref() {
         Some("gz" | "zst") => extension(Path::new(path.file_stem()?)),
@@ -282,14 +304,18 @@ fn edge_format(wanted: FileFormat, path: &Path) -> EdgeFormat {
         FileFormat::Graphalytics | FileFormat::El => EdgeFormat::edge_list(),
         FileFormat::Wel => EdgeFormat::weighted_edge_list(),
         FileFormat::Gr => EdgeFormat::dimacs(),
-        // What separates the fields of a file called so differs by country and by program.
-        FileFormat::Auto if extension(path).as_deref() == Some("csv") => EdgeFormat::default(),
+        FileFormat::Mtx => EdgeFormat::matrix_market(),
+        // What separates the fields of a file called so differs by country and by program; a matrix is told by its first
+        // line.
+        FileFormat::Auto if matches!(extension(path).as_deref(), Some("csv" | "mtx")) => {
+            EdgeFormat::default()
+        }
         FileFormat::Auto | FileFormat::Vertices => EdgeFormat::of_path(path),
     }
 }
 
 /// A file of edges, in `format` as far as the arguments say nothing else.
-fn edges(path: &Path, mut format: EdgeFormat, args: &LoadArgs) -> Result<Input, CliError> {
+pub(super) fn edges(path: &Path, mut format: EdgeFormat, args: &LoadArgs) -> Result<Input, CliError> {
     let weighted = matches!(format.weight, Some(Column::Index(_)));
     let set = |to: &mut Option<Column>, from: &Option<Column>| {
         if from.is_some() {

@@ -9,6 +9,7 @@ mod beside;
 mod directory;
 mod input;
 mod kinds;
+mod matrix;
 mod report;
 mod rows;
 mod write;
@@ -20,6 +21,7 @@ use hedgerow::{Graph, KeyKind, Options};
 
 use crate::error::CliError;
 use crate::output::Style;
+use crate::store::is_vacant;
 use args::{Repeat, durability, key_kind, keys_of_kind};
 use input::{Content, Input};
 use kinds::{Ends, Kinds};
@@ -37,7 +39,8 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
     {
         return directory::load(args, directory, style, clock);
     }
-    let mut inputs = input::inputs(args)?;
+    let mut inputs = matrix::recognize(input::inputs(args)?, args)?;
+    input::check_directions(&inputs, args)?;
     let existing = open_existing(args, options(args, &inputs))?;
     let config = existing.as_ref().map(Graph::config);
     let asked = is_weighted(args, &inputs);
@@ -49,6 +52,7 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
     if args.repeat == Repeat::Sum && !weighted {
         return Err(CliError::Usage("--repeat sum: the graph has no weights (see --weighted)".to_owned()));
     }
+    let directed = config.map_or_else(|| is_directed(args, &inputs), |config| config.directed);
     let keys = config.map_or(key_kind(args).unwrap_or(KeyKind::U64), |config| config.keys);
     let mut kinds = Kinds::of(existing.as_ref(), keys);
     apply_kinds(args, &mut kinds, &mut inputs)?;
@@ -57,6 +61,7 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
     let checks = existing.is_some() || args.label_column.is_some();
     for input in &mut inputs {
         input.settle(args, &kinds, weighted)?;
+        matrix::settle(input, directed, weighted, &kinds)?;
         if checks {
             input.labels = rows::validate(input, &rules, &mut rejects)?.labels;
         }
@@ -101,11 +106,22 @@ fn apply_kinds(args: &LoadArgs, kinds: &mut Kinds, inputs: &mut [Input]) -> Resu
     Ok(())
 }
 
+/// Whether edges have a direction, if an argument or a file says it.
+fn stated_direction(args: &LoadArgs, inputs: &[Input]) -> Option<bool> {
+    let is_new = is_vacant(&args.store);
+    let stated = || inputs.iter().find_map(|input| input.direction(is_new));
+    (args.directed || args.undirected).then_some(args.directed).or_else(stated)
+}
+
+/// Whether edges of a new store have a direction.
+fn is_directed(args: &LoadArgs, inputs: &[Input]) -> bool {
+    stated_direction(args, inputs).unwrap_or(true)
+}
+
 /// How the store is opened: what the arguments leave open is as the store has it.
 fn options(args: &LoadArgs, inputs: &[Input]) -> Options {
     let mut options = Options::new().durability(durability(args));
-    let stated = inputs.iter().find_map(|input| input.directed);
-    if let Some(directed) = (args.directed || args.undirected).then_some(args.directed).or(stated) {
+    if let Some(directed) = stated_direction(args, inputs) {
         options = options.directed(directed);
     }
     if let Some(kind) = key_kind(args) {

@@ -36,6 +36,7 @@ pub(super) fn print(
     }
     if style != Style::Json {
         print_sniffed(inputs);
+        print_notes(inputs);
     }
     let seconds = clock.0.elapsed().as_secs_f64();
     let mut report = Report::default()
@@ -53,7 +54,11 @@ pub(super) fn print(
         .field("rows_per_second", (loaded.rows as f64 / seconds).round() as u64);
     if style == Style::Json {
         report = report
-            .field("files", sniffed(inputs).map(|(input, found)| to_json(input, found)).collect::<Vec<_>>());
+            .field("files", sniffed(inputs).map(|(input, found)| to_json(input, found)).collect::<Vec<_>>())
+            .field(
+                "notes",
+                notes(inputs).map(|(file, note)| json!({"file": file, "note": note})).collect::<Vec<_>>(),
+            );
     }
     let rejected = if style == Style::Text { Vec::new() } else { rejects.rows() };
     report.table("rejects", &["file", "line", "reason"], rejected).print(style)
@@ -81,6 +86,19 @@ fn print_sniffed(inputs: &[Input]) {
         let (file, columns) = (input.path.display(), found.first.len());
         // Where standard error is closed there is nobody to tell.
         let _ = writeln!(err, "read {file}: {columns} columns between {separator}, {header}");
+    }
+}
+
+/// What is said of each file beside how it was read: what was left out, or changed.
+fn notes(inputs: &[Input]) -> impl Iterator<Item = (String, &String)> {
+    inputs.iter().flat_map(|input| input.notes.iter().map(|note| (input.path.display().to_string(), note)))
+}
+
+fn print_notes(inputs: &[Input]) {
+    let mut err = std::io::stderr().lock();
+    for (file, note) in notes(inputs) {
+        // Where standard error is closed there is nobody to tell.
+        let _ = writeln!(err, "note: {file}: {note}");
     }
 }
 

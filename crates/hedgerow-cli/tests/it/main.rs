@@ -9,6 +9,7 @@ mod happy;
 mod import;
 mod kinds;
 mod labels;
+mod matrix;
 mod pairs;
 mod published;
 mod readme;

@@ -4,9 +4,11 @@ use std::path::Path;
 
 use super::error::shorten;
 use super::fields::Field;
+use super::matrix_error::MatrixError;
+use super::matrix_market::{Matrix, Symmetry};
 use super::records::Records;
 use super::time::parse_microseconds;
-use super::{Column, Delimiter, EdgeFormat, Header, Lines, Progress, ReadError, RowError};
+use super::{Column, Delimiter, EdgeFormat, Header, Lines, Progress, ReadError, RowError, Syntax};
 
 /// One edge as the file has it; everything borrows from the reader.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +27,18 @@ pub struct Row<'a> {
     pub time: Option<i64>,
     /// The further columns of the format, in its order.
     pub extra: Extra<'a>,
+}
+
+impl Row<'_> {
+    /// The entry on the other side of the diagonal.
+    fn turned(mut self, symmetry: Symmetry) -> Self {
+        std::mem::swap(&mut self.src, &mut self.dst);
+        self.columns.reverse();
+        if symmetry == Symmetry::SkewSymmetric {
+            self.weight = self.weight.map(|weight| -weight);
+        }
+        self
+    }
 }
 
 /// The further columns of a row.
@@ -58,6 +72,11 @@ pub struct EdgeReader {
     first: Option<First>,
     /// Positions of the further columns.
     extra_at: Vec<usize>,
+    /// What the first lines of a Matrix Market file said.
+    matrix: Option<Matrix>,
+    /// Whether the record at hand is given turned around, and whether it will be.
+    turned: bool,
+    turns: bool,
 }
 
 /// Positions of source, destination, weight and time; the last two may be absent, from the format or from a row.
@@ -111,6 +130,9 @@ impl EdgeReader {
             first: None,
             format: format.clone(),
             extra_at: Vec::new(),
+            matrix: None,
+            turned: false,
+            turns: false,
         }
     }
 
@@ -127,26 +149,77 @@ impl EdgeReader {
     /// The next row, or `None` at the end. After an error for which [`ReadError::is_row`] holds, the next call goes
     /// on with the next row.
     pub fn next_row(&mut self) -> Option<Result<Row<'_>, ReadError>> {
-        loop {
-            match self.records.advance() {
+        self.turned = std::mem::take(&mut self.turns);
+        if !self.turned {
+            match self.advance() {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => return Some(Err(error)),
             }
-            if self.first.is_some() {
-                break;
-            }
-            match self.read_first() {
-                Ok(false) => break,
-                Ok(true) => {}
-                Err(error) => return Some(Err(error)),
-            }
+            self.turns = self.format.both_ways && self.is_pair();
         }
         Some(self.parse_row().map_err(|reason| ReadError::row(self.path(), self.records.line(), reason)))
     }
 
+    /// Goes on to the next record that is a row; false at the end.
+    fn advance(&mut self) -> Result<bool, ReadError> {
+        loop {
+            let found = self.records.advance();
+            if let Ok(false) = found {
+                let ended = self.matrix.take().map_or(Ok(()), |matrix| matrix.end());
+                return ended.map(|()| false).map_err(|why| self.matrix_fault(why));
+            }
+            // A line that cannot be read was an entry all the same.
+            if let Some(matrix) = self.matrix.as_mut().filter(|_| self.first.is_some()) {
+                matrix.count().map_err(|why| self.matrix_fault(why))?;
+            }
+            found?;
+            if self.first.is_some() || !self.read_first()? {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Ends reading with a fault of the whole matrix.
+    fn matrix_fault(&mut self, reason: MatrixError) -> ReadError {
+        self.records.stop();
+        self.matrix = None;
+        ReadError::Matrix { path: self.path().to_owned(), line: self.records.line(), reason }
+    }
+
+    /// True if the record at hand is a sound entry of a symmetric matrix off its diagonal.
+    fn is_pair(&self) -> bool {
+        let symmetric = self.matrix.is_some_and(|matrix| matrix.symmetry() != Symmetry::General);
+        let number = |key: &str| key.parse::<u64>().ok();
+        symmetric && self.parse_row().is_ok_and(|row| number(row.src) != number(row.dst))
+    }
+
+    /// Takes the banner and the size line, the records before the first entry.
+    fn read_matrix(&mut self) -> Result<(), ReadError> {
+        let line: Vec<&str> = self.records.fields().iter().map(|f| f.of(self.records.text())).collect();
+        let (line, two_sets) = (line.join(" "), self.format.two_sets);
+        let Some(mut matrix) = self.matrix else {
+            self.matrix = Some(Matrix::begin(&line).map_err(|why| self.matrix_fault(why))?);
+            return Ok(());
+        };
+        matrix.size(&line, two_sets).map_err(|why| self.matrix_fault(why))?;
+        self.matrix = Some(matrix);
+        self.columns.at = [Some(0), Some(1), matrix.has_values().then_some(2), None];
+        self.columns.required = [true; 4];
+        if self.format.weight == Some(Column::Absent) {
+            self.columns.at[2] = None;
+        }
+        let (names, extra) = (Vec::new(), self.format.extra.clone());
+        self.extra_at = self.extra_columns(&names, &extra, false)?;
+        self.first = Some(First { line: self.records.line(), width: 3, header: true });
+        Ok(())
+    }
+
     /// Settles the columns with the first record; true if that is a header.
     fn read_first(&mut self) -> Result<bool, ReadError> {
+        if self.format.syntax == Syntax::MatrixMarket {
+            return self.read_matrix().map(|()| true);
+        }
         let text = self.records.text();
         let names: Vec<String> = self.records.fields().iter().map(|f| f.of(text).trim().to_owned()).collect();
         let chosen = [&self.format.src, &self.format.dst, &self.format.weight, &self.format.time];
@@ -169,17 +242,25 @@ impl EdgeReader {
                 None => ((i < 2).then(|| self.format.usual_key(i)), true),
             };
         }
-        let mut extra_at = Vec::new();
-        for column in &self.format.extra {
-            match column {
-                Column::Index(at) | Column::IfPresent(at) => extra_at.push(*at),
-                Column::Name(name) => extra_at.push(self.named(&names, name, header)?),
-                Column::Absent => {}
-            }
-        }
+        let extra_at = self.extra_columns(&names, &self.format.extra, header)?;
         self.first = Some(First { line: self.records.line(), width: names.len(), header });
         (self.extra_at, self.columns) = (extra_at, columns);
         Ok(header)
+    }
+
+    /// The positions of the further columns.
+    fn extra_columns(
+        &self,
+        names: &[String],
+        columns: &[Column],
+        header: bool,
+    ) -> Result<Vec<usize>, ReadError> {
+        let position = |column: &Column| match column {
+            Column::Index(at) | Column::IfPresent(at) => Some(Ok(*at)),
+            Column::Name(name) => Some(self.named(names, name, header)),
+            Column::Absent => None,
+        };
+        columns.iter().filter_map(position).collect()
     }
 
     /// The column under `name`, or under that and its type behind a colon, as exports name them.
@@ -204,7 +285,14 @@ impl EdgeReader {
             return Err(RowError::MissingColumn { what: "property", column, found: fields.len() });
         }
         let extra = Extra { text, fields, at: &self.extra_at, format: &self.format };
-        Ok(Row { line: self.records.line(), src, dst, columns: [src_at, dst_at], weight, time, extra })
+        let row = Row { line: self.records.line(), src, dst, columns: [src_at, dst_at], weight, time, extra };
+        match self.matrix {
+            None => Ok(row),
+            Some(matrix) => {
+                matrix.check(fields.len(), src, dst)?;
+                Ok(if self.turned { row.turned(matrix.symmetry()) } else { row })
+            }
+        }
     }
 
     /// Refuses a row of another width than the first; between blanks, columns may be left out.

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::matrix_error::MatrixError;
+
 /// A file could not be read, or a row of it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -44,6 +46,16 @@ pub enum ReadError {
         line: u64,
         /// What is wrong with it.
         reason: RowError,
+    },
+    /// A Matrix Market file is not what its first lines say; nothing of it can be trusted.
+    #[error("{}:{line}: {reason}", .path.display())]
+    Matrix {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        reason: MatrixError,
     },
     /// The name promises a compressed file, and the file is none.
     #[error("{}: not a {format} file, though its name says so", .path.display())]
@@ -182,6 +194,9 @@ pub enum RowError {
         /// What is wrong.
         reason: Box<RowError>,
     },
+    /// An entry of a matrix is not in it.
+    #[error(transparent)]
+    Matrix(#[from] MatrixError),
     /// A keyword is not one of those expected.
     #[error("expected {expected}, found {text:?}")]
     Unexpected {

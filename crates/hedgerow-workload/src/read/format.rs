@@ -58,6 +58,8 @@ pub enum Syntax {
     Rows,
     /// DIMACS shortest-path files: comments start with `c`, the problem line with `p`, arcs with `a` or nothing.
     Dimacs,
+    /// Matrix Market files in coordinate format: a banner, comments that start with `%`, a size line, then entries.
+    MatrixMarket,
 }
 
 /// How to read an edge file. The default finds out what it can and takes no weights and no times, unless the header
@@ -86,11 +88,16 @@ pub struct EdgeFormat {
     pub nulls: Vec<String>,
     /// Every line is data, blanks belong to fields, and a key in quotes may be empty: as an export writes files.
     pub exact: bool,
+    /// An entry of a symmetric matrix off its diagonal comes a second time, turned around; in a skew-symmetric one with
+    /// the opposite weight.
+    pub both_ways: bool,
+    /// Rows and columns of a matrix may be vertices of two sets, so that it need not be square.
+    pub two_sets: bool,
 }
 
 /// A name of no known format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown format {name:?}; known are csv, tsv, snap, temporal, e, el, wel, gr")]
+#[error("unknown format {name:?}; known are csv, tsv, snap, temporal, e, el, wel, gr, mtx")]
 pub struct FormatError {
     /// The name.
     pub name: String,
@@ -132,6 +139,11 @@ impl EdgeFormat {
         EdgeFormat { syntax: Syntax::Dimacs, ..EdgeFormat::edge_list() }
     }
 
+    /// Matrix Market in coordinate format.
+    pub fn matrix_market() -> Self {
+        EdgeFormat { syntax: Syntax::MatrixMarket, ..EdgeFormat::snap() }
+    }
+
     /// Where the source (0) or the destination (1) stands if neither the format nor a header says it: a column of labels,
     /// say, that comes first is no source.
     pub(super) fn usual_key(&self, end: usize) -> usize {
@@ -166,6 +178,7 @@ impl FromStr for EdgeFormat {
             "e" | "el" => Ok(EdgeFormat::edge_list()),
             "wel" => Ok(EdgeFormat::weighted_edge_list()),
             "gr" => Ok(EdgeFormat::dimacs()),
+            "mtx" => Ok(EdgeFormat::matrix_market()),
             _ => Err(FormatError { name: name.to_owned() }),
         }
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 use csv_core::{ReadFieldResult, Terminator};
 
 use super::fields::{Field, split_at, split_at_blanks};
+use super::matrix_market::is_comment;
 use super::{Delimiter, EdgeFormat, Lines, MAX_LINE_BYTES, Progress, ReadError, RowError, Syntax};
 
 /// A file's records, one at a time, split into fields.
@@ -70,6 +71,11 @@ impl Records {
         if self.is_unquoted { &self.unquoted } else { self.lines.text() }
     }
 
+    /// Ends reading: there is no next record.
+    pub(super) fn stop(&mut self) {
+        self.ended = true;
+    }
+
     /// Reads the next record; false at the end.
     ///
     /// # Errors
@@ -115,6 +121,8 @@ impl Records {
             Syntax::Rows if self.exact => true,
             Syntax::Rows => !(text.starts_with(['#', '%']) || text.trim_ascii().is_empty()),
             Syntax::Dimacs => !(text.starts_with(['c', 'p']) || text.trim_ascii().is_empty()),
+            // The banner looks like a comment.
+            Syntax::MatrixMarket => self.lines.line() == self.skip_lines + 1 || !is_comment(text),
         }
     }
 

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::require_data;
 
+mod matrix_market;
 mod records;
 mod sniff;
 

@@ -26,6 +26,8 @@ pub(super) fn edges(
         in_time_order: is_temporal(format),
     };
     let mut weights = Vec::new();
+    // Only the reader of a symmetric matrix knows that the file has one direction of two.
+    let format = &EdgeFormat { both_ways: directed, ..format.clone() };
     read(path, format, |src, dst, weight, _| {
         let too_many = || LoadError::TooManyVertices { path: path.to_owned() };
         graph.edges.push((ids.id(src).ok_or_else(too_many)?, ids.id(dst).ok_or_else(too_many)?));

@@ -164,8 +164,15 @@ fn nothing_panics_and_lines_only_grow() {
             .flat_map(|_| PIECES[rng.below(PIECES.len() as u64) as usize])
             .copied()
             .collect();
-        let formats =
-            [EdgeFormat::csv(), EdgeFormat::default(), EdgeFormat::dimacs(), EdgeFormat::temporal(), exact()];
+        let matrix = EdgeFormat { both_ways: true, ..EdgeFormat::matrix_market() };
+        let formats = [
+            EdgeFormat::csv(),
+            EdgeFormat::default(),
+            EdgeFormat::dimacs(),
+            EdgeFormat::temporal(),
+            exact(),
+            matrix,
+        ];
         let mut format = formats[round % formats.len()].clone();
         format.skip_lines = rng.below(2);
         let lines = || Lines::of(Path::new("a"), Cursor::new(bytes.clone()));
@@ -177,6 +184,7 @@ fn nothing_panics_and_lines_only_grow() {
                     rows += 1;
                     row.line
                 }
+                Err(ReadError::Matrix { .. }) => break,
                 Err(ReadError::Row { line, .. } | ReadError::Record { line, .. }) => {
                     malformed += 1;
                     line

@@ -1,0 +1,113 @@
+//! Matrix Market files: told by their first line, which says how edges are meant.
+
+use hedgerow_workload::read::{
+    Column, EdgeFormat, MatrixError, MatrixMarket, MatrixSizes, MatrixValues, Symmetry,
+};
+
+use super::args::{FileFormat, LoadArgs};
+use super::input::{Content, Input, edges, extension};
+use super::kinds::{Ends, Kinds};
+use crate::error::CliError;
+
+/// Takes files of edges for matrices where their first line or `--format` says so.
+pub(super) fn recognize(inputs: Vec<Input>, args: &LoadArgs) -> Result<Vec<Input>, CliError> {
+    let may_be = |input: &Input| !input.has_vertices() && input.directed.is_none();
+    let recognized = |input: Input| if may_be(&input) { recognize_one(input, args) } else { Ok(input) };
+    inputs.into_iter().map(recognized).collect()
+}
+
+fn recognize_one(mut input: Input, args: &LoadArgs) -> Result<Input, CliError> {
+    let shown = input.path.display().to_string();
+    let Some((banner, sizes)) = MatrixMarket::look(&mut input.lines()?, args.skip)? else {
+        let named = args.format == FileFormat::Auto && extension(&input.path).as_deref() == Some("mtx");
+        // Whoever leaves out the first lines has rows of an edge list left.
+        if args.format == FileFormat::Mtx || named && args.skip == 0 {
+            let why = "no Matrix Market file: it does not begin with %%MatrixMarket; if its rows are edges, say --format snap";
+            return Err(CliError::Failed(format!("{shown}: {why}")));
+        }
+        return Ok(input);
+    };
+    if !matches!(args.format, FileFormat::Auto | FileFormat::Mtx) {
+        let why =
+            "begins as a Matrix Market file does; say --format mtx, or leave out its first lines by --skip";
+        return Err(CliError::Failed(format!("{shown}: {why}")));
+    }
+    check_options(args, banner)?;
+    input.content = edges(&input.path, EdgeFormat::matrix_market(), args)?.content;
+    input.weighted = banner.values != MatrixValues::Pattern;
+    input.matrix = Some((banner, sizes));
+    Ok(input)
+}
+
+/// Refuses options that say what a Matrix Market file says itself.
+fn check_options(args: &LoadArgs, banner: MatrixMarket) -> Result<(), CliError> {
+    let given = [
+        ("--src-col", args.src_col.is_some()),
+        ("--dst-col", args.dst_col.is_some()),
+        ("--time-col", args.time_col.is_some()),
+        ("--from-column", args.from_column.is_some()),
+        ("--label-column", args.label_column.is_some()),
+        ("--header", args.header),
+        ("--no-header", args.no_header),
+        ("--delimiter", args.delimiter.is_some()),
+        ("--null", !args.null.is_empty()),
+    ];
+    if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
+        let why = "a Matrix Market file has rows, columns and values in this order, between blanks";
+        return Err(CliError::Usage(format!("{option}: {why}")));
+    }
+    let pattern = banner.values == MatrixValues::Pattern;
+    if pattern && (args.weighted || args.weight_col.is_some()) {
+        let option = if args.weighted { "--weighted" } else { "--weight-col" };
+        return Err(CliError::Usage(format!("{option}: a pattern matrix has no values")));
+    }
+    if args.weight_col.as_ref().is_some_and(|column| *column != Column::Index(2)) {
+        return Err(CliError::Usage("--weight-col: the values of a matrix are in column 3".to_owned()));
+    }
+    if banner.symmetry == Symmetry::SkewSymmetric && !args.property.is_empty() {
+        let why = "--property: the sign of a skew-symmetric matrix differs by direction; load its values as weights";
+        return Err(CliError::Usage(why.to_owned()));
+    }
+    Ok(())
+}
+
+/// Settles what depends on the store: where edges have a direction, a symmetric matrix gives both.
+pub(super) fn settle(
+    input: &mut Input,
+    directed: bool,
+    weighted: bool,
+    kinds: &Kinds,
+) -> Result<(), CliError> {
+    let (Some((banner, sizes)), Content::Edges(table)) = (input.matrix, &mut input.content) else {
+        return Ok(());
+    };
+    let shown = input.path.display();
+    let ends = match (table.ends, &table.label) {
+        (Ends::Stated(ends), _) => ends,
+        (Ends::OfLabel, Some(label)) => kinds.ends_of(label),
+        _ => Default::default(),
+    };
+    table.format.two_sets = ends[0] != ends[1];
+    let MatrixSizes { rows, columns, .. } = sizes;
+    if rows != columns && !table.format.two_sets {
+        let why = MatrixError::Rectangular { rows, columns };
+        return Err(CliError::Failed(format!(
+            "{shown}: {why}; give them two kinds by --label NAME --from KIND --to KIND"
+        )));
+    }
+    if banner.symmetry == Symmetry::SkewSymmetric && !directed && weighted {
+        let why = "a skew-symmetric matrix has the opposite weight in the other direction, and edges of this store have none; \
+                   load it into a directed one";
+        return Err(CliError::Failed(format!("{shown}: {why}")));
+    }
+    let pairs = banner.symmetry != Symmetry::General;
+    table.format.both_ways = pairs && directed;
+    let symmetry = if banner.symmetry == Symmetry::Symmetric { "symmetric" } else { "skew-symmetric" };
+    if pairs && directed {
+        let what = "each entry off the diagonal is loaded in both directions";
+        input.notes.push(format!("a {symmetry} matrix: {what}"));
+    } else if pairs {
+        input.notes.push(format!("a {symmetry} matrix: each entry is an edge without a direction"));
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! Faults of Matrix Market files.
+
+/// A fault of a Matrix Market file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MatrixError {
+    /// The first line is no banner.
+    #[error(
+        "{text:?} is not the first line of a Matrix Market file: %%MatrixMarket matrix coordinate, then real, integer or \
+         pattern, then general, symmetric or skew-symmetric"
+    )]
+    Banner {
+        /// The line, shortened to 40 characters.
+        text: String,
+    },
+    /// The matrix is of a form that is no graph with numbers for weights.
+    #[error("{what} {text:?} is not read: {instead}")]
+    Unsupported {
+        /// What the word names.
+        what: &'static str,
+        /// The word, shortened to 40 characters.
+        text: String,
+        /// What to write in its place.
+        instead: &'static str,
+    },
+    /// The size line is not three whole numbers.
+    #[error("{text:?} is not the size line of a matrix: the numbers of rows, columns and entries")]
+    Sizes {
+        /// The line, shortened to 40 characters.
+        text: String,
+    },
+    /// The file ends before the size line.
+    #[error("the file ends before the size line, which has the numbers of rows, columns and entries")]
+    NoSizes,
+    /// Rows and columns are not the same vertices.
+    #[error(
+        "the matrix has {rows} rows and {columns} columns, so these are vertices of two sets, whose ids would be taken for \
+         the same"
+    )]
+    Rectangular {
+        /// How many rows there are.
+        rows: u64,
+        /// How many columns there are.
+        columns: u64,
+    },
+    /// A symmetric matrix is not square.
+    #[error("a symmetric matrix has as many rows as columns, this one has {rows} and {columns}")]
+    NotSquare {
+        /// How many rows there are.
+        rows: u64,
+        /// How many columns there are.
+        columns: u64,
+    },
+    /// The file has fewer or more entries than its size line says.
+    #[error("the size line says {expected} entries, the file has {}", found_entries(*.found, *.expected))]
+    Entries {
+        /// How many the size line says.
+        expected: u64,
+        /// How many were read.
+        found: u64,
+    },
+    /// An entry has another number of columns.
+    #[error("an entry of this matrix has {expected} columns, the row has {found}")]
+    Width {
+        /// Columns of an entry.
+        expected: usize,
+        /// Columns in the row.
+        found: usize,
+    },
+    /// The row or the column of an entry is not in the matrix.
+    #[error("{what} {text:?} is not from 1 to {most}")]
+    OutOfRange {
+        /// Row or column.
+        what: &'static str,
+        /// The field, shortened to 40 characters.
+        text: String,
+        /// How many there are.
+        most: u64,
+    },
+    /// A skew-symmetric matrix has an entry on its diagonal.
+    #[error("a skew-symmetric matrix has no entry on its diagonal")]
+    Diagonal,
+}
+
+fn found_entries(found: u64, expected: u64) -> String {
+    if found > expected { "more".to_owned() } else { found.to_string() }
+}
