@@ -1,11 +1,62 @@
 //! Properties as text: in files, on the command line, in results.
 
 use hedgerow::{Property, PropertyType, Value, ValueRef};
-use hedgerow_workload::read::parse_microseconds;
+use hedgerow_workload::read::{TimeError, TimeUnit, read_time, show_time};
 
 use crate::output::number;
 
-/// The value of type `kind` that a field spells; else what is wrong with it.
+/// The type of a column in a file: that of a property, and the unit of times that are numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ColumnType {
+    pub(crate) property: PropertyType,
+    /// Nothing leaves numbers that are times to their size.
+    unit: Option<TimeUnit>,
+}
+
+/// The names of all types of columns, for messages.
+pub(crate) const TYPES: &str = "bool, i64, f64, utf8, bytes, timestamp or timestamp_s, _ms, _us, _ns";
+
+impl ColumnType {
+    /// A column of an export: numbers that are times count microseconds.
+    pub(crate) fn exported(property: PropertyType) -> ColumnType {
+        ColumnType { property, unit: Some(TimeUnit::Microseconds) }
+    }
+
+    /// The type of this name.
+    pub(crate) fn from_name(name: &str) -> Option<ColumnType> {
+        let timestamp = PropertyType::Timestamp;
+        let with_unit = || {
+            let symbol = name.strip_prefix(timestamp.name())?.strip_prefix('_')?;
+            let unit = TimeUnit::ALL.into_iter().find(|unit| unit.symbol() == symbol)?;
+            Some(ColumnType { property: timestamp, unit: Some(unit) })
+        };
+        PropertyType::from_name(name).map(|property| ColumnType { property, unit: None }).or_else(with_unit)
+    }
+}
+
+/// Reads a field of a column; else says what is wrong with it.
+pub(crate) fn read(name: &str, column: ColumnType, text: &str) -> Result<Value, String> {
+    let trimmed = text.trim();
+    if column.property != PropertyType::Timestamp {
+        return parse(name, column.property, text);
+    }
+    match read_time(trimmed, column.unit) {
+        Ok(time) => Ok(Value::Timestamp(time.microseconds)),
+        Err(TimeError::NotATime) => Err(wrong(name, column.property, text)),
+        Err(error) => Err(format!("{}; say its unit: {name}:{UNITS}", unlikely(name, trimmed, error))),
+    }
+}
+
+const UNITS: &str = "timestamp_s, timestamp_ms, timestamp_us or timestamp_ns";
+
+/// What is wrong with a number without a unit.
+fn unlikely(name: &str, text: &str, error: TimeError) -> String {
+    let when =
+        if error == TimeError::NearEpoch { "within a year of 1970" } else { "outside the years 0 to 9999" };
+    format!("property {name}: {text} is {when} if it counts microseconds")
+}
+
+/// The value of type `kind` that an argument or a field spells; else what is wrong with it.
 pub(crate) fn parse(name: &str, kind: PropertyType, text: &str) -> Result<Value, String> {
     let trimmed = text.trim();
     let value = match kind {
@@ -18,12 +69,20 @@ pub(crate) fn parse(name: &str, kind: PropertyType, text: &str) -> Result<Value,
         PropertyType::F64 => trimmed.parse().ok().map(Value::F64),
         PropertyType::Utf8 => Some(Value::from(text)),
         PropertyType::Bytes => bytes(trimmed).map(|bytes| Value::from(&bytes[..])),
-        PropertyType::Timestamp => parse_microseconds(trimmed).map(Value::Timestamp),
+        PropertyType::Timestamp => match read_time(trimmed, None) {
+            Ok(time) => Some(Value::Timestamp(time.microseconds)),
+            Err(TimeError::NotATime) => None,
+            Err(error) => {
+                return Err(format!("{}; write a date, as 2015-06-01", unlikely(name, trimmed, error)));
+            }
+        },
     };
-    value.ok_or_else(|| {
-        let shown: String = text.chars().take(40).collect();
-        format!("property {name} is not {} ({kind}): {shown:?}", what(kind))
-    })
+    value.ok_or_else(|| wrong(name, kind, text))
+}
+
+fn wrong(name: &str, kind: PropertyType, text: &str) -> String {
+    let shown: String = text.chars().take(40).collect();
+    format!("property {name} is not {} ({kind}): {shown:?}", what(kind))
 }
 
 fn what(kind: PropertyType) -> &'static str {
@@ -48,16 +107,22 @@ pub(crate) fn to_text(value: ValueRef<'_>) -> Option<String> {
     match value {
         ValueRef::Null => None,
         ValueRef::Bytes(bytes) => Some(bytes.iter().map(|b| format!("{b:02x}")).collect()),
+        ValueRef::Timestamp(microseconds) => Some(time(microseconds)),
         other => Some(other.to_string()),
     }
 }
 
-/// A value as JSON: bytes in hexadecimal digits, times in microseconds since 1970.
+/// A time as a date; outside the years of four digits as microseconds since 1970.
+fn time(microseconds: i64) -> String {
+    show_time(microseconds).unwrap_or_else(|| microseconds.to_string())
+}
+
+/// A value as JSON: bytes in hexadecimal digits, times as dates.
 pub(crate) fn to_json(value: ValueRef<'_>) -> serde_json::Value {
     match value {
         ValueRef::Null => serde_json::Value::Null,
         ValueRef::Bool(yes) => yes.into(),
-        ValueRef::I64(n) | ValueRef::Timestamp(n) => n.into(),
+        ValueRef::I64(n) => n.into(),
         ValueRef::F64(x) => number(x),
         other => to_text(other).into(),
     }
@@ -69,12 +134,11 @@ pub(crate) fn header(property: &Property) -> String {
 }
 
 /// A name with its type behind the last colon; else what is wrong with it.
-pub(crate) fn parse_header(text: &str) -> Result<(String, PropertyType), String> {
+pub(crate) fn parse_header(text: &str) -> Result<(String, ColumnType), String> {
     let (name, kind) =
         text.rsplit_once(':').ok_or_else(|| format!("{text:?} has no type: NAME:TYPE is needed"))?;
-    let kind = PropertyType::from_name(kind.trim()).ok_or_else(|| {
-        format!("{text:?} has no known type: bool, i64, f64, utf8, bytes or timestamp is needed")
-    })?;
+    let kind = ColumnType::from_name(kind.trim())
+        .ok_or_else(|| format!("{text:?} has no known type: {TYPES} is needed"))?;
     if name.trim().is_empty() {
         return Err(format!("{text:?} has no name"));
     }

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use hedgerow::{Durability, KeyKind, PropertyType};
+use hedgerow::{Durability, KeyKind};
 use hedgerow_workload::read::{Column, Delimiter};
 
-use crate::property;
+use crate::property::{self, ColumnType};
 
 /// Arguments of `load`.
 #[derive(clap::Args)]
@@ -19,7 +19,8 @@ pub(crate) struct LoadArgs {
     #[arg(required_unless_present = "vertices", value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
     /// A file of vertices with properties, loaded first: under a header, the key and then a column for each property,
-    /// named NAME:TYPE; the types are bool, i64, f64, utf8, bytes and timestamp (microseconds since 1970)
+    /// named NAME:TYPE; the types are bool, i64, f64, utf8, bytes and timestamp (a date), or timestamp_s, _ms, _us, _ns for
+    /// numbers of seconds and their parts since 1970
     #[arg(long, value_name = "FILE")]
     pub(super) vertices: Vec<PathBuf>,
     /// The kind of the vertices in the files of vertices, defined if it is new; each kind has keys and properties of its own.
@@ -53,7 +54,7 @@ pub(crate) struct LoadArgs {
     /// The column of the rank, a whole number from 0; such a label is multi
     #[arg(long, value_name = "COLUMN", value_parser = column, requires = "labelled")]
     pub(super) rank: Option<Column>,
-    /// A property of the edges: its name and type, and its column if that is named otherwise; may be repeated
+    /// A property of the edges: its name and type, as of --vertices, and its column if that is named otherwise; may be repeated
     #[arg(long, value_name = "NAME:TYPE[=COLUMN]", value_parser = edge_property)]
     pub(super) property: Vec<EdgeProperty>,
     /// How the files are laid out; auto goes by the name of each, and by its first 1,000 lines
@@ -241,7 +242,7 @@ fn delimiter(text: &str) -> Result<Delimiter, String> {
 #[derive(Clone, Debug)]
 pub(super) struct EdgeProperty {
     pub(super) name: String,
-    pub(super) kind: PropertyType,
+    pub(super) kind: ColumnType,
     pub(super) column: Column,
 }
 

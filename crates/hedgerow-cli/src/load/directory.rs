@@ -20,6 +20,7 @@ use super::write::{self, open_existing};
 use crate::error::CliError;
 use crate::layout::{DELIMITER, FORMAT, KIND_COLUMNS, KINDS_VERSION, SCHEMA_FILE, VERSION};
 use crate::output::Style;
+use crate::property::ColumnType;
 
 /// Far more than 65,534 labels with many properties each take.
 const MAX_SCHEMA_BYTES: u64 = 1 << 26;
@@ -274,8 +275,8 @@ fn edges(entry: &Entry<'_>, directory: &Path, weighted: bool, ends: Ends) -> Res
     Ok(Part { input, rows: entry.number("rows")?, header })
 }
 
-fn typed((name, kind): &(String, PropertyType)) -> String {
-    format!("{name}:{kind}")
+fn typed((name, kind): &(String, ColumnType)) -> String {
+    format!("{name}:{}", kind.property)
 }
 
 /// An object in `schema.json`, with its place for messages.
@@ -339,8 +340,8 @@ impl<'a> Entry<'a> {
         Ok(Ends::Stated([kinds.find(from).map_err(wrong)?, kinds.find(to).map_err(wrong)?]))
     }
 
-    fn properties(&self) -> Result<Vec<(String, PropertyType)>, CliError> {
-        let mut properties: Vec<(String, PropertyType)> = Vec::new();
+    fn properties(&self) -> Result<Vec<(String, ColumnType)>, CliError> {
+        let mut properties: Vec<(String, ColumnType)> = Vec::new();
         for entry in self.list("properties")? {
             let name = entry.text("name")?;
             let kind = PropertyType::from_name(entry.text("type")?)
@@ -348,7 +349,7 @@ impl<'a> Entry<'a> {
             if name.is_empty() || properties.iter().any(|(other, _)| other == name) {
                 return Err(entry.wrong("name", "a name that no other property has"));
             }
-            properties.push((name.to_owned(), kind));
+            properties.push((name.to_owned(), ColumnType::exported(kind)));
         }
         Ok(properties)
     }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 
-use hedgerow::{KindId, PropertyType};
+use hedgerow::KindId;
 use hedgerow_workload::read::{
     Column, Delimiter, EdgeFormat, Graphalytics, Header, Lines, MatrixMarket, MatrixSizes, ReadError,
     Sniffed, Symmetry, sniff,
@@ -13,7 +13,7 @@ use hedgerow_workload::read::{
 use super::args::{FileFormat, LoadArgs};
 use super::kinds::{Ends, Kinds};
 use crate::error::CliError;
-use crate::property;
+use crate::property::{self, ColumnType};
 use crate::store::is_vacant;
 
 /// One file to read.
@@ -47,7 +47,7 @@ pub(super) enum Content {
     /// An edge a record.
     Edges(EdgeTable),
     /// A vertex a record with properties: the key in the first field, a property in each of the others.
-    VertexTable(EdgeFormat, Vec<(String, PropertyType)>),
+    VertexTable(EdgeFormat, Vec<(String, ColumnType)>),
 }
 
 /// Edges with what belongs to them.
@@ -66,7 +66,7 @@ pub(super) struct EdgeTable {
     pub(super) weighted: bool,
     /// Whether rows without a weight are malformed.
     pub(super) weight_required: bool,
-    pub(super) properties: Vec<(String, PropertyType)>,
+    pub(super) properties: Vec<(String, ColumnType)>,
 }
 
 impl EdgeTable {
@@ -274,7 +274,7 @@ fn vertex_table(path: &Path, args: &LoadArgs) -> Input {
     Input::new(path, Content::VertexTable(format, Vec::new()))
 }
 
-fn vertex_properties(path: &Path, header: &[String]) -> Result<Vec<(String, PropertyType)>, CliError> {
+fn vertex_properties(path: &Path, header: &[String]) -> Result<Vec<(String, ColumnType)>, CliError> {
     let failed = |why| CliError::Failed(format!("{}: header: {why}", path.display()));
     header.iter().skip(1).map(|name| property::parse_header(name).map_err(failed)).collect()
 }

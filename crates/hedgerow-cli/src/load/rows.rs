@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::Write;
 
-use hedgerow::{KeyKind, KindId, LabelId, PropertyType, Value, VertexKeyRef};
+use hedgerow::{KeyKind, KindId, LabelId, Value, VertexKeyRef};
 use hedgerow_core::property::MAX_NAME_BYTES;
 use hedgerow_workload::read::{EdgeFormat, EdgeReader, Extra, ReadError, Row};
 
@@ -12,7 +12,7 @@ use super::input::{Content, EdgeTable, Input};
 use super::kinds::{Ends, Kinds};
 use crate::error::CliError;
 use crate::progress::Bar;
-use crate::property;
+use crate::property::{self, ColumnType};
 
 /// At most this many rejected rows are described; all are counted.
 const MAX_DESCRIBED: usize = 1000;
@@ -32,7 +32,7 @@ pub(super) enum Item<'a> {
     /// A vertex by its key alone.
     Vertex(VertexKeyRef<'a>),
     /// A vertex with a value, perhaps null, for each property of its file.
-    VertexRow(VertexKeyRef<'a>, &'a [(String, PropertyType)], &'a [Value]),
+    VertexRow(VertexKeyRef<'a>, &'a [(String, ColumnType)], &'a [Value]),
     Edge(EdgeItem<'a>, &'a EdgeTable),
 }
 
@@ -290,7 +290,7 @@ fn read_rank(extra: &Extra<'_>, at: usize) -> Result<u64, String> {
 
 /// Reads a field for each property, from the further column `first` on.
 fn read_values(
-    properties: &[(String, PropertyType)],
+    properties: &[(String, ColumnType)],
     extra: &Extra<'_>,
     first: usize,
     values: &mut Vec<Value>,
@@ -299,7 +299,7 @@ fn read_values(
     for ((name, kind), at) in properties.iter().zip(first..) {
         values.push(match extra.get(at) {
             Some(text) => {
-                property::parse(name, *kind, text).map_err(|why| in_column(why, extra.column(at)))?
+                property::read(name, *kind, text).map_err(|why| in_column(why, extra.column(at)))?
             }
             None => Value::Null,
         });

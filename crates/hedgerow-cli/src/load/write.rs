@@ -151,7 +151,7 @@ impl<'a> Loader<'a> {
                 Content::Vertices => {}
                 Content::VertexTable(_, properties) => {
                     for (name, kind) in properties {
-                        self.graph.define_vertex_property_of(input.kind, name, *kind)?;
+                        self.graph.define_vertex_property_of(input.kind, name, kind.property)?;
                     }
                 }
                 Content::Edges(table) => {
@@ -174,7 +174,7 @@ impl<'a> Loader<'a> {
             options = options.ends(from, to);
         }
         for (name, kind) in &table.properties {
-            options = options.property(name, *kind);
+            options = options.property(name, kind.property);
         }
         self.graph.define_label(label, options)?;
         if table.is_counted() {

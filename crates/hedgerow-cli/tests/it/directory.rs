@@ -70,7 +70,10 @@ fn everything_comes_back() {
     let labels = "kind,label,property,type\nlabel,\"\",-,-\nedge property,\"\",how,utf8\nlabel,likes,-,-\n\
         multi label,knows/x,-,-\nedge property,knows/x,since,i64\nvertex property,-,name,utf8\n\
         vertex property,-,born,timestamp\n";
-    let expected = [labels, EDGES, KNOWS, "src,dst\n", VERTICES];
+    // Numbers that are times count microseconds here, as earlier versions wrote them; now they are dates.
+    let vertices = VERTICES.replace(",5\n", ",1970-01-01T00:00:00.000005Z\n");
+    let vertices = vertices.replace(",-1\n", ",1969-12-31T23:59:59.999999Z\n");
+    let expected = [labels, EDGES, KNOWS, "src,dst\n", &vertices];
     assert_eq!(all(&bench.store()), expected);
     // A second time nothing changes; a store that is otherwise refuses.
     let again = hedgerow("load @ @ --json", &[&bench.store(), &directory]).ok();

@@ -47,7 +47,7 @@ fn load(bench: &Bench) {
             (1..=EMPLOYEES).map(|n| format!("{n},E {n},{}", n == 1)).collect(),
         ),
         ("product", "u64", "name:i64", (1..=PRODUCTS).map(|n| format!("{n},{}", n * 100)).collect()),
-        ("order", "u64", "placed:timestamp", (1..=ORDERS).map(|n| format!("{n},{}", n * 1000)).collect()),
+        ("order", "u64", "placed:timestamp_us", (1..=ORDERS).map(|n| format!("{n},{}", n * 1000)).collect()),
         ("shipper", "str", "name:utf8", vec!["1,One".to_owned(), "2,\"\"".to_owned(), "3,".to_owned()]),
     ];
     for (kind, keys, header, rows) in vertices {

@@ -5,9 +5,9 @@ use serde_json::json;
 use crate::{Bench, field, hedgerow};
 
 const PEOPLE: &str = "id,name:utf8,age:i64,born:timestamp,photo:bytes,alive:bool,score:f64\n\
-    1,Ann,30,1700000000000000,00ff,true,0.5\n\
+    1,Ann,30,2023-11-14T22:13:20Z,00ff,true,0.5\n\
     2,\"Bob, \"\"B\"\"\",,,,false,-inf\n\
-    3,\"\",7,-1,,1,1\n";
+    3,\"\",7,1969-12-31T23:59:59.999999Z,,1,1\n";
 const CALLS: &str = "from,to,time,seconds\n1,2,100,30\n1,2,101,45\n2,3,100,\n1,2,100,31\n";
 
 /// Vertices with properties, calls with ranks, friends with a weight each, and plain edges.

@@ -14,6 +14,7 @@ mod pairs;
 mod published;
 mod readme;
 mod structure;
+mod times;
 mod weights;
 
 use std::path::{Path, PathBuf};

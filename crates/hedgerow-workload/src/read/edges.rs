@@ -7,7 +7,7 @@ use super::fields::Field;
 use super::matrix_error::MatrixError;
 use super::matrix_market::{Matrix, Symmetry};
 use super::records::Records;
-use super::time::parse_microseconds;
+use super::time::date_seconds;
 use super::{Column, Delimiter, EdgeFormat, Header, Lines, Progress, ReadError, RowError, Syntax};
 
 /// One edge as the file has it; everything borrows from the reader.
@@ -378,9 +378,6 @@ fn parse_time(text: &str) -> Result<i64, RowError> {
     }
     match text.parse::<f64>() {
         Ok(time) if time.abs() < i64::MAX as f64 => Ok(time.trunc() as i64),
-        _ => match parse_microseconds(text) {
-            Some(microseconds) => Ok(microseconds.div_euclid(1_000_000)),
-            None => Err(RowError::not_a_number("time", text)),
-        },
+        _ => date_seconds(text).ok_or_else(|| RowError::not_a_number("time", text)),
     }
 }

@@ -31,4 +31,4 @@ pub use matrix_error::MatrixError;
 pub use matrix_market::{MatrixMarket, MatrixSizes, MatrixValues, Symmetry};
 pub use progress::Progress;
 pub use sniff::{Sniffed, sniff};
-pub use time::parse_microseconds;
+pub use time::{ReadTime, TimeError, TimeUnit, read_time, show_time};

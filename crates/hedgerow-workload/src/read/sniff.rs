@@ -6,7 +6,8 @@
 
 use super::edges::are_usual;
 use super::records::Records;
-use super::{Column, Delimiter, EdgeFormat, Header, Lines, ReadError, parse_microseconds};
+use super::time::is_date;
+use super::{Column, Delimiter, EdgeFormat, Header, Lines, ReadError};
 
 /// The sample: at most so many lines, and no line after so many bytes.
 const SAMPLE_LINES: usize = 1000;
@@ -255,7 +256,7 @@ fn kind_of(field: &Option<String>) -> Kind {
         Kind::Integer
     } else if text.bytes().any(is_digit) && text.parse::<f64>().is_ok() {
         Kind::Number
-    } else if parse_microseconds(text).is_some() {
+    } else if is_date(text) {
         Kind::Time
     } else if text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false") {
         Kind::Truth

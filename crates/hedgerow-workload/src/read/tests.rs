@@ -12,6 +12,7 @@ use crate::require_data;
 mod matrix_market;
 mod records;
 mod sniff;
+mod time;
 
 struct Files(tempfile::TempDir);
 

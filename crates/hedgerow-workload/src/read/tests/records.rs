@@ -4,9 +4,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use super::super::records::Records;
-use super::super::{
-    Delimiter, EdgeFormat, EdgeReader, Lines, MAX_LINE_BYTES, ReadError, RowError, parse_microseconds, sniff,
-};
+use super::super::{Delimiter, EdgeFormat, EdgeReader, Lines, MAX_LINE_BYTES, ReadError, RowError, sniff};
 use super::{at, read_as, row};
 use crate::rng::Rng;
 
@@ -107,34 +105,6 @@ fn nulls_are_no_keys() {
     let expected =
         [(2, at(0, null("source", "\\N"))), (3, at(1, null("destination", "NULL"))), (5, at(0, empty))];
     assert_eq!(errors, expected);
-}
-
-#[test]
-fn times() {
-    const DAY: i64 = 86_400_000_000;
-    for (text, expected) in [
-        ("0", Some(0)),
-        ("-17", Some(-17)),
-        ("1970-01-02", Some(DAY)),
-        ("1970-01-02T00:00:00Z", Some(DAY)),
-        ("1970-01-02 00:00", Some(DAY)),
-        ("1970-01-02T00:00:00.25", Some(DAY + 250_000)),
-        ("1970-01-02T02:00:00+02:00", Some(DAY)),
-        ("1970-01-01T22:30:00-01:30", Some(DAY)),
-        ("1969-12-31T23:59:59.9999999Z", Some(-1)),
-        ("9999-12-31T23:59:59Z", Some(253_402_300_799_000_000)),
-        ("1970-02-30", None),
-        ("1970-01-02T25:00:00", None),
-        ("1970-01-02T00:00:00+99:00", None),
-        ("1970-01", None),
-        ("02.01.1970", None),
-        ("1970-01-02x", None),
-        ("1970-01-02T00:00:00+01:00[Europe/Paris]", None),
-        ("é970-01-02", None),
-        ("", None),
-    ] {
-        assert_eq!(parse_microseconds(text), expected, "{text}");
-    }
 }
 
 #[test]
