@@ -6,8 +6,9 @@ use super::error::shorten;
 use super::fields::Field;
 use super::matrix_error::MatrixError;
 use super::matrix_market::{Matrix, Symmetry};
+use super::names::{are_usual, usual};
+use super::numbers::{parse_time, parse_weight};
 use super::records::Records;
-use super::time::date_seconds;
 use super::{Column, Delimiter, EdgeFormat, Header, Lines, Progress, ReadError, RowError, Syntax};
 
 /// One edge as the file has it; everything borrows from the reader.
@@ -27,6 +28,8 @@ pub struct Row<'a> {
     pub time: Option<i64>,
     /// The further columns of the format, in its order.
     pub extra: Extra<'a>,
+    /// Whether source or destination stood between blanks, which are left out.
+    pub is_trimmed: bool,
 }
 
 impl Row<'_> {
@@ -57,6 +60,14 @@ impl<'a> Extra<'a> {
         (!is_null(*field, self.text, self.format)).then(|| field.of(self.text))
     }
 
+    /// The name of a label or a kind in the further column number `i`: without the blanks around it, unless quotes keep
+    /// them.
+    pub fn get_name(&self, i: usize) -> Option<&'a str> {
+        let is_quoted = self.at.get(i).and_then(|at| self.fields.get(*at)).is_some_and(|field| field.quoted);
+        let name = self.get(i)?;
+        Some(if is_quoted || self.format.exact { name } else { name.trim() })
+    }
+
     /// The position in the row of the further column number `i`, from 0.
     pub fn column(&self, i: usize) -> usize {
         self.at.get(i).copied().unwrap_or_default()
@@ -72,6 +83,10 @@ pub struct EdgeReader {
     first: Option<First>,
     /// Positions of the further columns.
     extra_at: Vec<usize>,
+    /// The names in the header, if there is one.
+    names: Vec<String>,
+    /// The most columns of a row.
+    widest: usize,
     /// What the first lines of a Matrix Market file said.
     matrix: Option<Matrix>,
     /// Whether the record at hand is given turned around, and whether it will be.
@@ -96,23 +111,6 @@ struct First {
 
 const WHAT: [&str; 4] = ["source", "destination", "weight", "time"];
 
-/// Usual names of the four columns in headers, in lower case.
-const NAMES: [&[&str]; 4] = [
-    &["src", "source", "from", "source_id", "from_id", "u", "start", "start_id", ":start_id"],
-    &["dst", "dest", "destination", "target", "to", "target_id", "to_id", "v", "end", "end_id", ":end_id"],
-    &["weight", "w"],
-    &["time", "timestamp", "ts", "unixts", "date"],
-];
-
-/// Whether the names of a header tell the source and the destination in a usual way.
-pub(super) fn are_usual(names: &[String]) -> bool {
-    usual(names, 0).is_some() && usual(names, 1).is_some()
-}
-
-fn usual(names: &[String], i: usize) -> Option<usize> {
-    names.iter().position(|name| NAMES[i].contains(&name.trim().to_lowercase().as_str()))
-}
-
 impl EdgeReader {
     /// Opens `path`, compressed or not.
     ///
@@ -130,6 +128,8 @@ impl EdgeReader {
             first: None,
             format: format.clone(),
             extra_at: Vec::new(),
+            names: Vec::new(),
+            widest: 0,
             matrix: None,
             turned: false,
             turns: false,
@@ -139,6 +139,28 @@ impl EdgeReader {
     /// How much of the file has been read.
     pub fn progress(&self) -> Progress {
         self.records.progress()
+    }
+
+    /// What lines mean.
+    pub fn syntax(&self) -> Syntax {
+        self.format.syntax
+    }
+
+    /// How many comments were passed so far.
+    pub fn comments(&self) -> u64 {
+        self.records.comments()
+    }
+
+    /// The columns that no row gives, of the rows so far: position from 0, and name in the header.
+    pub fn columns_left_out(&self) -> impl Iterator<Item = (usize, Option<&str>)> {
+        let is_read = |at: &usize| self.columns.at.contains(&Some(*at)) || self.extra_at.contains(at);
+        let name = |at: usize| (at, self.names.get(at).map(String::as_str));
+        (0..self.widest).filter(move |at| !is_read(at)).map(name)
+    }
+
+    /// The position of the weight (2) or of the time (3), from 0.
+    pub fn column(&self, what: usize) -> Option<usize> {
+        self.columns.at.get(what).copied().flatten()
     }
 
     /// The file.
@@ -175,6 +197,7 @@ impl EdgeReader {
             }
             found?;
             if self.first.is_some() || !self.read_first()? {
+                self.widest = self.widest.max(self.records.fields().len());
                 return Ok(true);
             }
         }
@@ -245,6 +268,9 @@ impl EdgeReader {
         let extra_at = self.extra_columns(&names, &self.format.extra, header)?;
         self.first = Some(First { line: self.records.line(), width: names.len(), header });
         (self.extra_at, self.columns) = (extra_at, columns);
+        if header {
+            self.names = names;
+        }
         Ok(header)
     }
 
@@ -279,13 +305,16 @@ impl EdgeReader {
         self.check_width(fields.len())?;
         let (src, src_at) = self.key(0)?;
         let (dst, dst_at) = self.key(1)?;
+        let has_blanks = |key: &str, at: usize| fields.get(at).is_some_and(|f| f.of(text).len() > key.len());
+        let is_trimmed = has_blanks(src, src_at) || has_blanks(dst, dst_at);
         let weight = self.number(2, parse_weight)?;
         let time = self.number(3, parse_time)?;
         if let Some(&column) = self.extra_at.iter().find(|&&at| at >= fields.len()) {
             return Err(RowError::MissingColumn { what: "property", column, found: fields.len() });
         }
         let extra = Extra { text, fields, at: &self.extra_at, format: &self.format };
-        let row = Row { line: self.records.line(), src, dst, columns: [src_at, dst_at], weight, time, extra };
+        let (line, columns) = (self.records.line(), [src_at, dst_at]);
+        let row = Row { line, src, dst, columns, weight, time, extra, is_trimmed };
         match self.matrix {
             None => Ok(row),
             Some(matrix) => {
@@ -362,22 +391,4 @@ fn is_null(field: Field, text: &str, format: &EdgeFormat) -> bool {
 
 fn null(what: &'static str, text: &str) -> RowError {
     if text.is_empty() { RowError::Empty { what } } else { RowError::Null { what, text: shorten(text) } }
-}
-
-fn parse_weight(text: &str) -> Result<f64, RowError> {
-    match text.parse::<f64>() {
-        Ok(weight) if !weight.is_nan() => Ok(weight),
-        _ => Err(RowError::not_a_number("weight", text)),
-    }
-}
-
-/// Seconds as an integer, or an ISO 8601 time; a fraction is cut off, as some data sets have one.
-fn parse_time(text: &str) -> Result<i64, RowError> {
-    if let Ok(time) = text.parse::<i64>() {
-        return Ok(time);
-    }
-    match text.parse::<f64>() {
-        Ok(time) if time.abs() < i64::MAX as f64 => Ok(time.trunc() as i64),
-        _ => date_seconds(text).ok_or_else(|| RowError::not_a_number("time", text)),
-    }
 }

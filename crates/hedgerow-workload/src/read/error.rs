@@ -57,6 +57,12 @@ pub enum ReadError {
         /// What is wrong with it.
         reason: MatrixError,
     },
+    /// The file is in another encoding than UTF-8, told by its first bytes.
+    #[error("{}: in UTF-16 or UTF-32; convert it to UTF-8, as iconv -f UTF-16 -t UTF-8 does", .path.display())]
+    Encoding {
+        /// The file.
+        path: PathBuf,
+    },
     /// The name promises a compressed file, and the file is none.
     #[error("{}: not a {format} file, though its name says so", .path.display())]
     NotCompressed {
@@ -131,7 +137,7 @@ pub enum RowError {
         limit: usize,
     },
     /// The line is not UTF-8.
-    #[error("not UTF-8")]
+    #[error("not UTF-8; convert the file, as iconv -t UTF-8 does")]
     NotUtf8,
     /// A column is absent.
     #[error("no column {} for the {what}, the row has {found}", .column + 1)]
@@ -177,6 +183,40 @@ pub enum RowError {
         /// The field, shortened to 40 characters.
         text: String,
     },
+    /// A carriage return stands in a line, outside of quotes.
+    #[error(
+        "a carriage return stands within the line: lines end with a line feed; convert the file, as tr '\\r' '\\n' does"
+    )]
+    CarriageReturn,
+    /// A line that would be a comment has as many fields as the rows.
+    #[error(
+        "the line begins with {start:?} and has {fields} columns as the rows have: it is a comment or a row; say which by \
+         --comment {start} or --comment none"
+    )]
+    CommentOrRow {
+        /// Its first character.
+        start: char,
+        /// Its fields.
+        fields: usize,
+    },
+    /// A field between blanks begins with a quote.
+    #[error(
+        "the field {text:?} begins with a quote: fields between blanks cannot be quoted; write commas or tabs between them"
+    )]
+    QuoteBetweenBlanks {
+        /// The field, shortened to 40 characters.
+        text: String,
+    },
+    /// A whole number would be rounded, or is beyond the largest `f64`.
+    #[error(
+        "{what} {text} does not fit a 64-bit float without rounding; a property of type i64 or utf8 keeps it"
+    )]
+    Rounded {
+        /// What the field should hold.
+        what: &'static str,
+        /// The field, shortened to 40 characters.
+        text: String,
+    },
     /// A quoted field does not end with a quote before the delimiter.
     #[error("a quoted field does not end before the next delimiter")]
     Quote,
@@ -210,6 +250,10 @@ pub enum RowError {
 impl RowError {
     pub(crate) fn not_a_number(what: &'static str, text: &str) -> Self {
         RowError::NotANumber { what, text: shorten(text) }
+    }
+
+    pub(crate) fn rounded(what: &'static str, text: &str) -> Self {
+        RowError::Rounded { what, text: shorten(text) }
     }
 
     pub(crate) fn in_column(self, column: usize) -> Self {

@@ -30,18 +30,28 @@ pub(crate) fn split_at_blanks(line: &str, fields: &mut Vec<Field>) {
     }));
 }
 
-/// Adds the fields between `delimiter`s; false if a quote was met, before which nothing is added in vain: the caller
-/// clears the list.
-pub(crate) fn split_at(line: &str, delimiter: u8, fields: &mut Vec<Field>) -> bool {
+/// Why a line is not split where it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unsplit {
+    /// It has a quote.
+    Quote,
+    /// It has a carriage return before any quote.
+    CarriageReturn,
+}
+
+/// Adds the fields between `delimiter`s. After an error the caller clears the list.
+pub(crate) fn split_at(line: &str, delimiter: u8, fields: &mut Vec<Field>) -> Result<(), Unsplit> {
     let bytes = line.as_bytes();
     let mut start = 0;
-    for at in memchr::memchr2_iter(delimiter, b'"', bytes) {
-        if bytes[at] == b'"' {
-            return false;
+    for at in memchr::memchr3_iter(delimiter, b'"', b'\r', bytes) {
+        match bytes[at] {
+            b'"' => return Err(Unsplit::Quote),
+            b'\r' => return Err(Unsplit::CarriageReturn),
+            _ => {}
         }
         fields.push(Field::new(start, at, false));
         start = at + 1;
     }
     fields.push(Field::new(start, bytes.len(), false));
-    true
+    Ok(())
 }

@@ -53,13 +53,28 @@ impl Column {
 /// What lines mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Syntax {
-    /// Rows of fields; empty lines and those that start with `#` or `%` are left out.
+    /// Rows of fields; empty lines and [comments](Comment) are left out.
     #[default]
     Rows,
     /// DIMACS shortest-path files: comments start with `c`, the problem line with `p`, arcs with `a` or nothing.
     Dimacs,
     /// Matrix Market files in coordinate format: a banner, comments that start with `%`, a size line, then entries.
     MatrixMarket,
+}
+
+/// Which lines are comments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Comment {
+    /// Those that start with `#` or `%`.
+    #[default]
+    Usual,
+    /// As [`Usual`](Self::Usual), for keys that are text: a line below the first record with as many fields may be a
+    /// row, and is refused.
+    Doubted,
+    /// Those that start with this character.
+    Byte(u8),
+    /// None.
+    None,
 }
 
 /// How to read an edge file. The default finds out what it can and takes no weights and no times, unless the header
@@ -86,6 +101,8 @@ pub struct EdgeFormat {
     pub skip_lines: u64,
     /// Texts without quotes that stand for null; an empty field without quotes always does.
     pub nulls: Vec<String>,
+    /// Which lines are comments.
+    pub comment: Comment,
     /// Every line is data, blanks belong to fields, and a key in quotes may be empty: as an export writes files.
     pub exact: bool,
     /// An entry of a symmetric matrix off its diagonal comes a second time, turned around; in a skew-symmetric one with

@@ -9,15 +9,44 @@ use super::error::{ReadError, RowError};
 use super::progress::Progress;
 use super::source::{self, buffered};
 
-/// The longest line, and the longest record of several lines, in bytes: room for two vertex keys of the longest kind
-/// and their quotes.
-pub const MAX_LINE_BYTES: usize = 1 << 20;
+/// The longest line, and the longest record of several lines, in bytes: room for the properties of an edge, at most 64 MiB
+/// in a store and twice that as hexadecimal digits or doubled quotes, for its keys and for delimiters.
+pub const MAX_LINE_BYTES: usize = (128 << 20) + (1 << 20);
+
+/// True if a file that begins so is in UTF-16 or UTF-32: it has their byte order mark, or one of the first two bytes is 0.
+fn is_wide(start: &[u8]) -> bool {
+    match start {
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => true,
+        [first, second, ..] => (*first == 0) != (*second == 0),
+        _ => false,
+    }
+}
+
+/// Reads up to the next line feed, at most `most` bytes. Memory that the system does not give is an error.
+fn read_line(reader: &mut dyn BufRead, most: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
+    loop {
+        let available = match reader.fill_buf() {
+            Ok(available) => available,
+            Err(why) if why.kind() == io::ErrorKind::Interrupted => continue,
+            Err(why) => return Err(why),
+        };
+        let end = memchr::memchr(b'\n', available).map(|at| at + 1);
+        let taken = end.unwrap_or(available.len()).min(most - bytes.len());
+        bytes.try_reserve(taken).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        bytes.extend_from_slice(available.get(..taken).unwrap_or_default());
+        reader.consume(taken);
+        if end == Some(taken) || taken == 0 {
+            return Ok(());
+        }
+    }
+}
 
 /// A file's lines, one at a time.
 pub struct Lines {
     path: PathBuf,
     reader: Box<dyn BufRead + Send>,
     progress: Progress,
+    limit: usize,
     line: u64,
     /// The line with its end.
     buffer: String,
@@ -58,11 +87,22 @@ impl Lines {
             path: path.to_owned(),
             reader,
             progress,
+            limit: MAX_LINE_BYTES,
             line: 0,
             buffer: String::new(),
             len: 0,
             ended: false,
         }
+    }
+
+    /// The same lines, of which none may be longer than `bytes`, nor a record of several.
+    pub fn limited(self, bytes: usize) -> Lines {
+        Lines { limit: bytes, ..self }
+    }
+
+    /// The longest line in bytes.
+    pub(super) fn limit(&self) -> usize {
+        self.limit
     }
 
     /// The file.
@@ -93,27 +133,31 @@ impl Lines {
             return Ok(false);
         }
         self.line += 1;
-        let limit = MAX_LINE_BYTES as u64 + 1;
-        let read = (&mut self.reader).take(limit).read_until(b'\n', &mut bytes);
-        match read {
+        let most = self.limit.saturating_add(1);
+        match read_line(&mut self.reader, most, &mut bytes) {
             Err(source) => return Err(self.fail(source)),
-            Ok(0) => {
+            Ok(()) if bytes.is_empty() => {
                 self.ended = true;
                 self.line -= 1;
                 return Ok(false);
             }
-            Ok(n) if n as u64 == limit && bytes.last() != Some(&b'\n') => {
+            Ok(()) if bytes.len() == most && bytes.last() != Some(&b'\n') => {
                 self.reader.skip_until(b'\n').map_err(|source| self.fail(source))?;
-                return Err(ReadError::row(
-                    &self.path,
-                    self.line,
-                    RowError::TooLong { limit: MAX_LINE_BYTES },
-                ));
+                let returns = memchr::memchr(b'\r', &bytes).is_some();
+                let too_long = RowError::TooLong { limit: self.limit };
+                let reason = if returns { RowError::CarriageReturn } else { too_long };
+                return Err(ReadError::row(&self.path, self.line, reason));
             }
-            Ok(_) => {}
+            Ok(()) => {}
         }
-        if self.line == 1 && bytes.starts_with(b"\xEF\xBB\xBF") {
-            bytes.drain(..3);
+        if self.line == 1 {
+            if is_wide(&bytes) {
+                self.ended = true;
+                return Err(ReadError::Encoding { path: self.path.clone() });
+            }
+            if bytes.starts_with(b"\xEF\xBB\xBF") {
+                bytes.drain(..3);
+            }
         }
         // Checked once here, so that nobody who looks at the line has to.
         self.buffer =
@@ -126,6 +170,11 @@ impl Lines {
     /// The line read last, without its end.
     pub fn text(&self) -> &str {
         self.buffer.get(..self.len).unwrap_or_default()
+    }
+
+    /// True if a carriage return stands within the line read last: lines of another system follow each other in it.
+    pub fn has_return(&self) -> bool {
+        memchr::memchr(b'\r', self.text().as_bytes()).is_some()
     }
 
     /// The line read last, with its end if it has one.

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use csv_core::{ReadFieldResult, Terminator};
 
-use super::fields::{Field, split_at, split_at_blanks};
+use super::error::shorten;
+use super::fields::{Field, Unsplit, split_at, split_at_blanks};
 use super::matrix_market::is_comment;
-use super::{Delimiter, EdgeFormat, Lines, MAX_LINE_BYTES, Progress, ReadError, RowError, Syntax};
+use super::{Comment, Delimiter, EdgeFormat, Lines, Progress, ReadError, RowError, Syntax};
 
 /// A file's records, one at a time, split into fields.
 pub(super) struct Records {
@@ -15,6 +16,11 @@ pub(super) struct Records {
     delimiter: Delimiter,
     skip_lines: u64,
     exact: bool,
+    comment: Comment,
+    /// Comments that were passed.
+    comments: u64,
+    /// The fields of the first record.
+    width: usize,
     /// The line on which the record begins.
     line: u64,
     fields: Vec<Field>,
@@ -34,6 +40,9 @@ impl Records {
             delimiter: format.delimiter,
             skip_lines: format.skip_lines,
             exact: format.exact,
+            comment: format.comment,
+            comments: 0,
+            width: 0,
             line: 0,
             fields: Vec::new(),
             unquoter: None,
@@ -54,6 +63,11 @@ impl Records {
     /// What separates fields: settled by the first record, where it was open.
     pub(super) fn delimiter(&self) -> Delimiter {
         self.delimiter
+    }
+
+    /// How many comments were passed.
+    pub(super) fn comments(&self) -> u64 {
+        self.comments
     }
 
     /// The line on which the record at hand begins, from 1.
@@ -79,8 +93,9 @@ impl Records {
     /// Reads the next record; false at the end.
     ///
     /// # Errors
-    /// Those of [`Lines::advance`]; [`ReadError::Row`] for text behind a closing quote, after which the next record
-    /// can be read; [`ReadError::Record`] for quotes that do not close, after which nothing can.
+    /// Those of [`Lines::advance`]; [`ReadError::Row`] for text behind a closing quote, for a carriage return outside of
+    /// quotes and for a comment that may be a row, after which the next record can be read; [`ReadError::Record`] for
+    /// quotes that do not close, after which nothing can.
     pub(super) fn advance(&mut self) -> Result<bool, ReadError> {
         self.fields.clear();
         if self.ended {
@@ -88,8 +103,9 @@ impl Records {
         }
         loop {
             match self.lines.advance() {
-                Ok(true) if self.lines.line() > self.skip_lines && self.is_data() => break,
-                Ok(true) => {}
+                Ok(true) if self.lines.line() <= self.skip_lines => {}
+                Ok(true) if self.is_data() => break,
+                Ok(true) => self.pass()?,
                 Ok(false) => return Ok(false),
                 Err(error) if error.is_row() && self.lines.line() <= self.skip_lines => {}
                 Err(error) => return Err(error),
@@ -98,31 +114,88 @@ impl Records {
         self.line = self.lines.line();
         self.is_unquoted = false;
         match self.settle_delimiter() {
-            Delimiter::Byte(byte) => {
-                if !split_at(self.lines.text(), byte, &mut self.fields) {
-                    self.fields.clear();
-                    self.read_quoted(byte)?;
-                }
-            }
+            Delimiter::Byte(byte) => self.split(byte)?,
             Delimiter::Auto | Delimiter::Whitespace => {
                 let text = self.lines.text();
                 split_at_blanks(text, &mut self.fields);
+                self.check_plain()?;
                 if self.syntax == Syntax::Dimacs && text.starts_with("a ") {
                     self.fields.remove(0);
                 }
             }
         }
+        if self.width == 0 {
+            self.width = self.fields.len();
+        }
         Ok(true)
+    }
+
+    fn split(&mut self, delimiter: u8) -> Result<(), ReadError> {
+        let split = split_at(self.lines.text(), delimiter, &mut self.fields);
+        let Err(why) = split else { return Ok(()) };
+        self.fields.clear();
+        match why {
+            Unsplit::Quote => self.read_quoted(delimiter),
+            Unsplit::CarriageReturn => Err(self.fault(RowError::CarriageReturn)),
+        }
+    }
+
+    /// Refuses a line between blanks that would be read as something else than it says.
+    fn check_plain(&self) -> Result<(), ReadError> {
+        let text = self.lines.text();
+        match memchr::memchr2(b'\r', b'"', text.as_bytes()) {
+            None => Ok(()),
+            Some(_) if self.lines.has_return() => Err(self.fault(RowError::CarriageReturn)),
+            Some(_) => match self.fields.iter().map(|f| f.of(text)).find(|field| field.starts_with('"')) {
+                Some(field) => Err(self.fault(RowError::QuoteBetweenBlanks { text: shorten(field) })),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// A fault of the line at hand.
+    fn fault(&self, reason: RowError) -> ReadError {
+        ReadError::row(self.lines.path(), self.lines.line(), reason)
+    }
+
+    /// Passes a line that is no data, and counts it if it is a comment.
+    fn pass(&mut self) -> Result<(), ReadError> {
+        let text = self.lines.text();
+        let Some(start) = text.chars().next().filter(|_| !text.trim_ascii().is_empty()) else {
+            return Ok(());
+        };
+        if self.syntax == Syntax::Dimacs && start == 'p' {
+            return Ok(());
+        }
+        if self.lines.has_return() {
+            return Err(self.fault(RowError::CarriageReturn));
+        }
+        if let (Comment::Doubted, Delimiter::Byte(byte)) = (self.comment, self.delimiter) {
+            let fields = 1 + memchr::memchr_iter(byte, text.as_bytes()).count();
+            if fields == self.width && self.syntax == Syntax::Rows {
+                return Err(self.fault(RowError::CommentOrRow { start, fields }));
+            }
+        }
+        self.comments += 1;
+        Ok(())
     }
 
     fn is_data(&self) -> bool {
         let text = self.lines.text();
         match self.syntax {
             Syntax::Rows if self.exact => true,
-            Syntax::Rows => !(text.starts_with(['#', '%']) || text.trim_ascii().is_empty()),
+            Syntax::Rows => !(self.is_comment(text) || text.trim_ascii().is_empty()),
             Syntax::Dimacs => !(text.starts_with(['c', 'p']) || text.trim_ascii().is_empty()),
             // The banner looks like a comment.
             Syntax::MatrixMarket => self.lines.line() == self.skip_lines + 1 || !is_comment(text),
+        }
+    }
+
+    fn is_comment(&self, text: &str) -> bool {
+        match self.comment {
+            Comment::Usual | Comment::Doubted => text.starts_with(['#', '%']),
+            Comment::Byte(byte) => text.as_bytes().first() == Some(&byte),
+            Comment::None => false,
         }
     }
 
@@ -137,25 +210,25 @@ impl Records {
 
     /// Reads the record that begins with the line at hand, with as many more lines as its quotes take in.
     fn read_quoted(&mut self, delimiter: u8) -> Result<(), ReadError> {
-        let unquoter = self.unquoter.get_or_insert_with(|| Box::new(Unquoter::new(delimiter)));
+        let (exact, limit) = (self.exact, self.lines.limit());
+        let unquoter = self.unquoter.get_or_insert_with(|| Box::new(Unquoter::new(delimiter, exact)));
         unquoter.begin();
         let mut bytes = 0;
         // A field that does not close says nothing about where the next record begins: nothing after it can be read.
         let lost = loop {
             bytes += self.lines.with_end().len();
-            if bytes > MAX_LINE_BYTES + 2 {
-                break RowError::Unclosed { limit: MAX_LINE_BYTES };
+            if bytes > limit + 2 {
+                break RowError::Unclosed { limit };
             }
             if unquoter.feed(self.lines.with_end(), &mut self.fields) {
                 unquoter.text_into(&mut self.unquoted);
                 self.is_unquoted = true;
-                let sound = !unquoter.is_malformed;
-                let fault = || ReadError::row(self.lines.path(), self.line, RowError::Quote);
-                return sound.then_some(()).ok_or_else(fault);
+                let fault = unquoter.fault.take();
+                return fault.map_or(Ok(()), |why| Err(ReadError::row(self.lines.path(), self.line, why)));
             }
             match self.lines.advance() {
                 Ok(true) => {}
-                Ok(false) => break RowError::Unclosed { limit: MAX_LINE_BYTES },
+                Ok(false) => break RowError::Unclosed { limit },
                 Err(ReadError::Row { reason, .. }) => break reason,
                 Err(other) => return Err(other),
             }
@@ -169,11 +242,15 @@ impl Records {
 /// Undoes the quotes of a record, line by line.
 struct Unquoter {
     reader: csv_core::Reader,
+    delimiter: u8,
+    /// Whether blanks before a quote belong to the field.
+    exact: bool,
     /// The text so far, then room for more.
     out: Vec<u8>,
     used: usize,
     field: Begun,
-    is_malformed: bool,
+    /// What is wrong with the record.
+    fault: Option<RowError>,
 }
 
 /// The field that is being read.
@@ -188,18 +265,18 @@ struct Begun {
 }
 
 impl Unquoter {
-    fn new(delimiter: u8) -> Unquoter {
+    fn new(delimiter: u8, exact: bool) -> Unquoter {
         let mut reader =
             csv_core::ReaderBuilder::new().delimiter(delimiter).terminator(Terminator::Any(b'\n')).build();
         // The first bytes that this reader ever sees may be a mark of UTF-8, which it drops; so let them be others.
         let _ = reader.read_field(b"\n\n\n", &mut [0; 4]);
-        Unquoter { reader, out: Vec::new(), used: 0, field: Begun::default(), is_malformed: false }
+        Unquoter { reader, delimiter, exact, out: Vec::new(), used: 0, field: Begun::default(), fault: None }
     }
 
     fn begin(&mut self) {
         self.used = 0;
         self.field = Begun::default();
-        self.is_malformed = false;
+        self.fault = None;
     }
 
     /// Takes the next line of the record; true if the record ends with it.
@@ -217,6 +294,7 @@ impl Unquoter {
             self.out.resize(self.used + input.len() + 1, 0);
         }
         while !input.is_empty() {
+            input = &input[self.blanks(input)..];
             let (result, read, written) = self.reader.read_field(input, &mut self.out[self.used..]);
             self.field.first = self.field.first.or_else(|| input.first().copied().filter(|_| read > 0));
             self.field.bytes += read;
@@ -240,6 +318,16 @@ impl Unquoter {
         false
     }
 
+    /// The blanks that stand before the quote of the field that begins here, as in `a, "b"`: no part of it.
+    fn blanks(&self, input: &[u8]) -> usize {
+        if self.exact || self.field.bytes > 0 {
+            return 0;
+        }
+        let is_blank = |byte: &&u8| matches!(byte, b' ' | b'\t') && **byte != self.delimiter;
+        let blanks = input.iter().take_while(is_blank).count();
+        if input.get(blanks) == Some(&b'"') { blanks } else { 0 }
+    }
+
     /// Adds the field that ends with `piece` of the line; the last byte of that is the delimiter or the line break.
     fn end_field(&mut self, piece: &[u8], record_end: bool, fields: &mut Vec<Field>) {
         let field = std::mem::take(&mut self.field);
@@ -253,7 +341,11 @@ impl Unquoter {
         if quoted {
             // The reader takes text behind a closing quote as it comes; here that is an error.
             let doubled = memchr::memchr_iter(b'"', text).count();
-            self.is_malformed |= piece.last() != Some(&b'"') || bytes != text.len() + 2 + doubled;
+            if piece.last() != Some(&b'"') || bytes != text.len() + 2 + doubled {
+                self.fault = Some(RowError::Quote);
+            }
+        } else if memchr::memchr(b'\r', text).is_some() {
+            self.fault = self.fault.take().or(Some(RowError::CarriageReturn));
         }
         fields.push(Field::new(field.start, self.used, quoted));
         self.field.start = self.used;

@@ -4,7 +4,7 @@
 //! of columns is it. The first record is a header if it differs in kind from those below it: text over numbers, say.
 //! Where two answers fit, none is given: the error shows the record, and who asked has to say which it is.
 
-use super::edges::are_usual;
+use super::names::are_usual;
 use super::records::Records;
 use super::time::is_date;
 use super::{Column, Delimiter, EdgeFormat, Header, Lines, ReadError};
@@ -31,6 +31,8 @@ pub struct Sniffed {
     pub header: bool,
     /// The fields of the first record.
     pub first: Vec<String>,
+    /// What the fields of each column look like, in the sample below the header.
+    pub kinds: Vec<FieldKind>,
 }
 
 /// A record of the sample: its line and its fields, nothing for a null.
@@ -73,9 +75,11 @@ pub fn sniff(mut lines: Lines, format: &EdgeFormat, numbers: bool) -> Result<Opt
             why,
         })?,
     };
+    let below = chosen.records.get(usize::from(header)..).unwrap_or_default();
+    let kinds = (0..first.fields.len()).map(|column| type_below(below, column)).collect();
     let first =
         first.fields.iter().map(|field| field.as_deref().unwrap_or_default().trim().to_owned()).collect();
-    Ok(Some(Sniffed { delimiter: chosen.delimiter, header, first }))
+    Ok(Some(Sniffed { delimiter: chosen.delimiter, header, first, kinds }))
 }
 
 /// The first lines, with their ends. A line that cannot be read is left empty: reading will report it.
@@ -84,6 +88,8 @@ fn sample(lines: &mut Lines) -> Result<String, ReadError> {
     for _ in 0..SAMPLE_LINES {
         match lines.advance() {
             Ok(false) => break,
+            // A record of so many bytes tells little that the others do not.
+            Ok(true) if !sample.is_empty() && lines.with_end().len() > SAMPLE_BYTES => break,
             Ok(true) => sample += lines.with_end(),
             Err(error) if error.is_row() => sample.push('\n'),
             Err(error) => return Err(error),
@@ -215,9 +221,9 @@ fn is_header(split: &Split, format: &EdgeFormat, numbers: bool) -> Result<bool, 
     }
     let kinds =
         || (0..first.fields.len()).map(|column| (kind_of(&first.fields[column]), kind_below(below, column)));
-    let names = kinds().any(|(first, below)| first == Kind::Text && below.is_telling());
+    let names = kinds().any(|(first, below)| first == FieldKind::Text && below.is_telling());
     let values =
-        kinds().any(|(first, below)| first.is_telling() && (first.fits(below) || below == Kind::Null));
+        kinds().any(|(first, below)| first.is_telling() && (first.fits(below) || below == FieldKind::Null));
     match (names, values) {
         (true, false) => Ok(true),
         (false, true) => Ok(false),
@@ -228,49 +234,73 @@ fn is_header(split: &Split, format: &EdgeFormat, numbers: bool) -> Result<bool, 
 
 /// What a field looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub enum FieldKind {
+    /// It is null.
     Null,
+    /// `true` or `false`.
     Truth,
+    /// A whole number.
     Integer,
+    /// Another number.
     Number,
+    /// An ISO 8601 date, perhaps with a time.
     Time,
+    /// Anything else.
     Text,
 }
 
-impl Kind {
+impl FieldKind {
     /// Whether names of columns do not look so.
     fn is_telling(self) -> bool {
-        !matches!(self, Kind::Null | Kind::Text)
+        !matches!(self, FieldKind::Null | FieldKind::Text)
     }
 
-    fn fits(self, other: Kind) -> bool {
-        let is_number = |kind| matches!(kind, Kind::Integer | Kind::Number);
+    fn fits(self, other: FieldKind) -> bool {
+        let is_number = |kind| matches!(kind, FieldKind::Integer | FieldKind::Number);
         self == other || is_number(self) && is_number(other)
     }
 }
 
-fn kind_of(field: &Option<String>) -> Kind {
-    let Some(text) = field.as_deref().map(str::trim) else { return Kind::Null };
+fn kind_of(field: &Option<String>) -> FieldKind {
+    let Some(text) = field.as_deref().map(str::trim) else { return FieldKind::Null };
     let is_digit = |b: u8| b.is_ascii_digit();
     if text.parse::<i128>().is_ok() {
-        Kind::Integer
+        FieldKind::Integer
     } else if text.bytes().any(is_digit) && text.parse::<f64>().is_ok() {
-        Kind::Number
+        FieldKind::Number
     } else if is_date(text) {
-        Kind::Time
+        FieldKind::Time
     } else if text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false") {
-        Kind::Truth
+        FieldKind::Truth
     } else {
-        Kind::Text
+        FieldKind::Text
     }
 }
 
 /// The kind of all fields of a column: text if they differ.
-fn kind_below(records: &[Record], column: usize) -> Kind {
+fn kind_below(records: &[Record], column: usize) -> FieldKind {
     let kinds = records.iter().filter_map(|record| record.fields.get(column)).map(kind_of);
-    kinds.filter(|kind| *kind != Kind::Null).fold(Kind::Null, |all, kind| match (all, kind) {
-        (Kind::Null, kind) => kind,
+    kinds.filter(|kind| *kind != FieldKind::Null).fold(FieldKind::Null, |all, kind| match (all, kind) {
+        (FieldKind::Null, kind) => kind,
         (all, kind) if kind.fits(all) => all,
-        _ => Kind::Text,
+        _ => FieldKind::Text,
     })
+}
+
+/// The kind of all fields of a column as values: numbers that would lose their leading zeros are text.
+fn type_below(records: &[Record], column: usize) -> FieldKind {
+    let kind = kind_below(records, column);
+    let fields = || records.iter().filter_map(|record| record.fields.get(column)?.as_deref()).map(str::trim);
+    let keeps = |text: &str| {
+        let digits = text.trim_start_matches('-');
+        let leads = digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.");
+        !leads && !text.starts_with('+') && (text.parse::<i128>().is_err() || text.parse::<i64>().is_ok())
+    };
+    let is_number = matches!(kind, FieldKind::Integer | FieldKind::Number);
+    // Of whole numbers and others, all are numbers.
+    let kind = match kind {
+        FieldKind::Integer if fields().any(|text| text.parse::<i128>().is_err()) => FieldKind::Number,
+        kind => kind,
+    };
+    if is_number && !fields().all(keeps) { FieldKind::Text } else { kind }
 }

@@ -1,11 +1,11 @@
 //! Every format on a tiny file, every malformed row with its line.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{
-    Column, Delimiter, EdgeFormat, EdgeReader, Graphalytics, Header, Lines, MAX_LINE_BYTES, ReadError,
-    RowError, read_expected, read_vertices,
+    Column, Delimiter, EdgeFormat, EdgeReader, Graphalytics, Header, ImporterRole, Lines, ReadError,
+    RowError, importer_columns, read_expected, read_vertices,
 };
 use crate::require_data;
 
@@ -37,7 +37,10 @@ fn read_as(
     format: &EdgeFormat,
 ) -> (Vec<OwnedRow>, Vec<(u64, RowError)>) {
     let files = Files::new();
-    let mut reader = EdgeReader::open(&files.write(name, bytes), format).expect("opens");
+    all_rows(EdgeReader::open(&files.write(name, bytes), format).expect("opens"))
+}
+
+fn all_rows(mut reader: EdgeReader) -> (Vec<OwnedRow>, Vec<(u64, RowError)>) {
     let (mut rows, mut errors) = (Vec::new(), Vec::new());
     while let Some(row) = reader.next_row() {
         match row {
@@ -123,11 +126,64 @@ fn quoted_fields() {
 }
 
 #[test]
+fn headers_of_an_importer_name_columns_in_any_order() {
+    for header in [
+        ":START_ID,:END_ID,since:INT",
+        "a:START_ID(Person) , b:END_ID(Person),:TYPE",
+        "source:string,:start_id,:End_Id",
+    ] {
+        let turned: Vec<&str> = header.split(',').rev().collect();
+        for names in [header.to_owned(), turned.join(",")] {
+            let at = |role: &str| {
+                names.split(',').position(|name| name.to_lowercase().contains(role)).expect("there")
+            };
+            let mut fields = ["x", "x", "x"];
+            (fields[at("start_id")], fields[at("end_id")]) = ("1", "2");
+            let (rows, errors) = read("a.csv", &format!("{names}\n{}\n", fields.join(",")));
+            assert_eq!((rows, errors), (vec![row(2, "1", "2", None, None)], vec![]), "{names}");
+        }
+    }
+    let names = ["id:ID(Person)", "name", "age:INT", ":LABEL", ":IGNORE"].map(str::to_owned);
+    let columns = importer_columns(&names).expect("an importer's header");
+    let roles: Vec<&ImporterRole> = columns.iter().map(|column| &column.role).collect();
+    let property = |kind: &str| ImporterRole::Property(kind.to_owned());
+    let expected =
+        [ImporterRole::Id, property(""), property("int"), ImporterRole::Label, ImporterRole::Ignore];
+    assert_eq!(roles, expected.iter().collect::<Vec<_>>());
+    assert_eq!((columns[0].name.as_str(), columns[0].space.as_deref()), ("id", Some("Person")));
+    for other in [["src", "dst"], [":START_ID", "x"], ["a:i64", "b"]] {
+        assert_eq!(importer_columns(&other.map(str::to_owned)), None);
+    }
+}
+
+#[test]
+fn weights_are_never_rounded_whole_numbers() {
+    let weight = |text: &str| read_as("a.wel", format!("1 2 {text}\n"), &EdgeFormat::weighted_edge_list());
+    for (text, expected) in [
+        ("9007199254740992", 9_007_199_254_740_992.0),
+        ("-9007199254740994", -9_007_199_254_740_994.0),
+        ("32000000000000000000", 3.2e19),
+        ("000000000000000000005", 5.0),
+        ("0.1", 0.1),
+        ("9007199254740993.5", 9_007_199_254_740_994.0),
+        ("-inf", f64::NEG_INFINITY),
+    ] {
+        assert_eq!(weight(text).0, [row(1, "1", "2", Some(expected), None)], "{text}");
+    }
+    for text in ["9007199254740993", "-9223372036854775807", "9007199254740993.0", "1e999", "-1e400"] {
+        let rounded = RowError::Rounded { what: "weight", text: text.to_owned() };
+        assert_eq!(weight(text).1, [(1, at(2, rounded))], "{text}");
+    }
+}
+
+#[test]
 fn malformed_rows_are_named_and_passed() {
     let mut text = b"1 2 3\n1\n1 2 nan\n1 2 x\n\xff\xfe 2 3\n".to_vec();
-    text.extend(std::iter::repeat_n(b'7', MAX_LINE_BYTES + 1));
+    const LIMIT: usize = 100;
+    text.extend(std::iter::repeat_n(b'7', LIMIT + 1));
     text.extend(b"\n4 5 6\n");
-    let (rows, errors) = read_as("a.wel", text, &EdgeFormat::weighted_edge_list());
+    let lines = Lines::of(Path::new("a.wel"), std::io::Cursor::new(text)).limited(LIMIT);
+    let (rows, errors) = all_rows(EdgeReader::of(lines, &EdgeFormat::weighted_edge_list()));
     assert_eq!(rows, [row(1, "1", "2", Some(3.0), None), row(7, "4", "5", Some(6.0), None)]);
     let not_a_number = |text: &str| at(2, RowError::NotANumber { what: "weight", text: text.to_owned() });
     let missing = RowError::MissingColumn { what: "destination", column: 1, found: 1 };
@@ -136,19 +192,20 @@ fn malformed_rows_are_named_and_passed() {
         (3, not_a_number("nan")),
         (4, not_a_number("x")),
         (5, RowError::NotUtf8),
-        (6, RowError::TooLong { limit: MAX_LINE_BYTES }),
+        (6, RowError::TooLong { limit: LIMIT }),
     ];
     assert_eq!(errors, expected);
 }
 
 #[test]
 fn a_line_of_exactly_the_limit_is_read() {
+    const LIMIT: usize = 1 << 20;
     let files = Files::new();
-    let mut text = vec![b'7'; MAX_LINE_BYTES];
+    let mut text = vec![b'7'; LIMIT];
     text.extend(b"\nend");
-    let mut lines = Lines::open(&files.write("long", text)).expect("opens");
+    let mut lines = Lines::open(&files.write("long", text)).expect("opens").limited(LIMIT);
     assert!(lines.advance().expect("fits"));
-    assert_eq!(lines.text().len(), MAX_LINE_BYTES);
+    assert_eq!(lines.text().len(), LIMIT);
     assert!(lines.advance().expect("fits") && lines.text() == "end" && lines.line() == 2);
     assert!(!lines.advance().expect("ended") && !lines.advance().expect("ended"));
 }

@@ -313,13 +313,14 @@ fn fuzz_noise() {
 /// Text for the readers of edge files: rows of all formats, quotes, headers, comments, numbers that are none.
 #[test]
 fn fuzz_edge_files() {
-    const TEXTS: [&str; 6] = [
+    const TEXTS: [&str; 7] = [
         "src,dst,weight,time\n1,2,0.5,1700000000\n\"a \"\"b\"\",\",c\",-1e300,3.7\n",
         "# comment\n1\t2\t0.25\n3\t4\t1\n\n5 6 7\n",
         "p sp 3 2\nc nothing\na 1 2 5\na 2 3 7\n",
         "u;v;name;flag\n1;2;\"x\";\n3;4;;true\n",
         "\u{feff}from,to\r\né,ü\r\n,\r\n1,2,3,4,5,6\r\n",
         "1 2\n18446744073709551615 0\n-1 1e999\nnan inf\n",
+        "%%MatrixMarket matrix coordinate real symmetric\n% c\n3 3 2\n2 1 0.5\n3 1 1e3\n",
     ];
     let formats = [
         EdgeFormat::csv(),
@@ -329,6 +330,7 @@ fn fuzz_edge_files() {
         EdgeFormat::edge_list(),
         EdgeFormat::weighted_edge_list(),
         EdgeFormat::dimacs(),
+        EdgeFormat { both_ways: true, ..EdgeFormat::matrix_market() },
     ];
     fuzz("edge files", 60, |rng| {
         let mut text = TEXTS[rng.below(TEXTS.len() as u64) as usize].as_bytes().to_vec();

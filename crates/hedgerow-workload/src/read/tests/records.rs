@@ -4,7 +4,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use super::super::records::Records;
-use super::super::{Delimiter, EdgeFormat, EdgeReader, Lines, MAX_LINE_BYTES, ReadError, RowError, sniff};
+use super::super::{Comment, Delimiter, EdgeFormat, EdgeReader, Lines, ReadError, RowError, sniff};
 use super::{at, read_as, row};
 use crate::rng::Rng;
 
@@ -70,20 +70,26 @@ fn what_was_written_comes_back() {
 
 #[test]
 fn quotes_that_do_not_close_end_the_file() {
-    let far = format!("a,b\n\"c\n{}", "x\n".repeat(MAX_LINE_BYTES / 2 + 2));
+    const LIMIT: usize = 1 << 12;
+    let far = format!("a,b\n\"c\n{}", "x\n".repeat(LIMIT / 2 + 2));
+    let limited = |text: &str| {
+        let lines = Lines::of(Path::new("a.csv"), Cursor::new(text.to_owned().into_bytes()));
+        Records::of(lines.limited(LIMIT), &exact())
+    };
     for text in ["a,b\n\"c,d\ne,f\n", "a,b\n\"c,d", far.as_str()] {
-        let mut records = records(text, &exact());
+        let mut records = limited(text);
         assert!(records.advance().expect("the first record"));
         let error = records.advance().expect_err("not closed");
-        let reason = RowError::Unclosed { limit: MAX_LINE_BYTES };
+        let reason = RowError::Unclosed { limit: LIMIT };
         assert!(
             matches!(&error, ReadError::Record { line: 2, reason: found, .. } if *found == reason),
             "{error}"
         );
         assert!(!error.is_row() && !records.advance().expect("the end"));
     }
-    let long = format!("\"{}\n{}\",b\n", "x".repeat(MAX_LINE_BYTES - 20), "y".repeat(10));
-    assert_eq!(all(&long).len(), 1, "within the limit");
+    let long = format!("\"{}\n{}\",b\n", "x".repeat(LIMIT - 20), "y".repeat(10));
+    let mut records = limited(&long);
+    assert!(records.advance().expect("within the limit") && !records.advance().expect("the end"));
 }
 
 #[test]
@@ -105,6 +111,109 @@ fn nulls_are_no_keys() {
     let expected =
         [(2, at(0, null("source", "\\N"))), (3, at(1, null("destination", "NULL"))), (5, at(0, empty))];
     assert_eq!(errors, expected);
+}
+
+/// All records, as text, and the faults of lines.
+fn lenient(text: &str, format: &EdgeFormat) -> (Vec<Vec<String>>, Vec<(u64, RowError)>) {
+    let (mut records, mut all, mut faults) = (records(text, format), Vec::new(), Vec::new());
+    loop {
+        match records.advance() {
+            Ok(false) => return (all, faults),
+            Ok(true) => {
+                let field = |f: &super::super::fields::Field| f.of(records.text()).to_owned();
+                all.push(records.fields().iter().map(field).collect());
+            }
+            Err(ReadError::Row { line, reason, .. }) => faults.push((line, reason)),
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
+#[test]
+fn blanks_before_a_quote_are_no_part_of_the_field() {
+    for (text, expected) in [
+        ("a, \"b\"\n", ["a", "b"]),
+        (" \"a\",\t \"b, \"\"c\"\"\"\n", ["a", "b, \"c\""]),
+        ("a,  \"b\nc\"\n", ["a", "b\nc"]),
+        ("\"a\", b\n", ["a", " b"]),
+        ("a\" , \"b\"\n", ["a\" ", "b"]),
+    ] {
+        let expected: Vec<String> = expected.map(str::to_owned).to_vec();
+        assert_eq!(lenient(text, &EdgeFormat::csv()), (vec![expected], vec![]), "{text}");
+    }
+    // In the files of an export they are; tabs between fields are no blanks.
+    assert_eq!(lenient("a, \"b\"\n", &exact()).0, [["a", " \"b\""]]);
+    assert_eq!(lenient("a\t \t\"b\"\n", &EdgeFormat::tsv()).0, [["a", " ", "b"]]);
+    let between = RowError::QuoteBetweenBlanks { text: "\"b".to_owned() };
+    assert_eq!(
+        lenient("1 2\na \"b c\"\n", &EdgeFormat::snap()),
+        (vec![vec!["1".into(), "2".into()]], vec![(2, between)])
+    );
+}
+
+#[test]
+fn carriage_returns_within_a_line_are_refused() {
+    let fault = |line| vec![(line, RowError::CarriageReturn)];
+    for format in [EdgeFormat::csv(), EdgeFormat::snap(), EdgeFormat::default(), exact()] {
+        let (rows, faults) = lenient("a,b\r1,2\r3,4\r", &format);
+        assert_eq!((rows.len(), faults), (0, fault(1)), "{format:?}");
+    }
+    assert_eq!(lenient("# c\r1,2\r3,4\n5,6\n", &EdgeFormat::csv()).1, fault(1));
+    assert_eq!(lenient("a,\"b\"\nx\ry,\"z\"\n", &EdgeFormat::csv()).1, fault(2));
+    // At the end of a line, and in quotes, they are as ever.
+    assert_eq!(lenient("a,b\r\n", &EdgeFormat::csv()).0, [["a", "b"]]);
+    assert_eq!(lenient("\"a\rb\",c\r\n", &EdgeFormat::csv()).0, [["a\rb", "c"]]);
+    let long = format!("1,2\r{}\n3,4\n", "5,6\r".repeat(50));
+    let lines = Lines::of(Path::new("a"), Cursor::new(long.into_bytes())).limited(100);
+    let mut reader = EdgeReader::of(lines, &EdgeFormat::csv());
+    let error = reader.next_row().expect("a row").expect_err("too long").to_string();
+    assert!(error.starts_with("a:1: a carriage return stands within the line"), "{error}");
+}
+
+#[test]
+fn other_encodings_are_refused_by_the_first_bytes() {
+    let wide = |big: bool| -> Vec<u8> {
+        "src,dst\n".encode_utf16().flat_map(|c| if big { c.to_be_bytes() } else { c.to_le_bytes() }).collect()
+    };
+    for bytes in [
+        wide(false),
+        wide(true),
+        [&b"\xFF\xFE"[..], &wide(false)].concat(),
+        [&b"\xFE\xFF"[..], &wide(true)].concat(),
+    ] {
+        let lines = || Lines::of(Path::new("a.csv"), Cursor::new(bytes.clone()));
+        let error = lines().advance().expect_err("not UTF-8");
+        assert!(matches!(error, ReadError::Encoding { .. }) && !error.is_row(), "{error}");
+        assert!(error.to_string().contains("a.csv: in UTF-16 or UTF-32; convert it to UTF-8"), "{error}");
+        assert!(sniff(lines(), &EdgeFormat::default(), false).is_err());
+        let mut lines = lines();
+        assert!(lines.advance().is_err() && !lines.advance().expect("the end"));
+    }
+}
+
+#[test]
+fn comments_are_counted_and_doubted() {
+    let text = "# a\nsrc,dst\n\n#rust,go\n%20,x\n# a, b, c\nann,bob\n";
+    let count = |format: &EdgeFormat| {
+        let mut records = records(text, format);
+        while let Ok(true) | Err(ReadError::Row { .. }) = records.advance() {}
+        records.comments()
+    };
+    assert_eq!((count(&EdgeFormat::csv()), lenient(text, &EdgeFormat::csv()).0.len()), (4, 2));
+    let doubted = EdgeFormat { comment: Comment::Doubted, ..EdgeFormat::csv() };
+    let fault = |start| RowError::CommentOrRow { start, fields: 2 };
+    assert_eq!((count(&doubted), lenient(text, &doubted).1), (2, vec![(4, fault('#')), (5, fault('%'))]));
+    assert!(fault('#').to_string().ends_with("say which by --comment # or --comment none"));
+    let none = EdgeFormat { comment: Comment::None, ..EdgeFormat::csv() };
+    assert_eq!((count(&none), lenient(text, &none).0.len()), (0, 6));
+    let hash = EdgeFormat { comment: Comment::Byte(b'#'), ..EdgeFormat::csv() };
+    assert_eq!(
+        (count(&hash), lenient(text, &hash).0),
+        (3, [["src", "dst"], ["%20", "x"], ["ann", "bob"]].map(|r| r.map(str::to_owned).to_vec()).to_vec())
+    );
+    // Of other files the problem line is none.
+    let mut dimacs = records("c x\np sp 2 1\na 1 2 5\n", &EdgeFormat::dimacs());
+    assert!(dimacs.advance().expect("a row") && dimacs.comments() == 1);
 }
 
 #[test]
