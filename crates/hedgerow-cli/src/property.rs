@@ -1,7 +1,7 @@
 //! Properties as text: in files, on the command line, in results.
 
 use hedgerow::{Property, PropertyType, Value, ValueRef};
-use hedgerow_workload::read::{TimeError, TimeUnit, read_time, show_time};
+use hedgerow_workload::read::{FieldKind, TimeError, TimeUnit, is_rounded, read_time, show_time};
 
 use crate::output::number;
 
@@ -22,6 +22,39 @@ impl ColumnType {
         ColumnType { property, unit: Some(TimeUnit::Microseconds) }
     }
 
+    /// The name of the type, as a header has it.
+    pub(crate) fn name(self) -> String {
+        match self.unit {
+            Some(unit) => format!("{}_{}", self.property, unit.symbol()),
+            None => self.property.name().to_owned(),
+        }
+    }
+
+    /// The type of a column whose fields look so.
+    pub(crate) fn of_field(kind: FieldKind) -> ColumnType {
+        let property = match kind {
+            FieldKind::Truth => PropertyType::Bool,
+            FieldKind::Integer => PropertyType::I64,
+            FieldKind::Number => PropertyType::F64,
+            FieldKind::Time => PropertyType::Timestamp,
+            FieldKind::Null | FieldKind::Text => PropertyType::Utf8,
+        };
+        ColumnType { property, unit: None }
+    }
+
+    /// The type of a column of Neo4j's importer, in lower case; nothing for those that no property has.
+    pub(crate) fn of_importer(name: &str) -> Option<ColumnType> {
+        let property = match name {
+            "" | "string" | "char" => PropertyType::Utf8,
+            "int" | "long" | "short" | "byte" => PropertyType::I64,
+            "float" | "double" => PropertyType::F64,
+            "boolean" => PropertyType::Bool,
+            "date" | "datetime" | "localdatetime" => PropertyType::Timestamp,
+            other => return ColumnType::from_name(other),
+        };
+        Some(ColumnType { property, unit: None })
+    }
+
     /// The type of this name.
     pub(crate) fn from_name(name: &str) -> Option<ColumnType> {
         let timestamp = PropertyType::Timestamp;
@@ -34,14 +67,23 @@ impl ColumnType {
     }
 }
 
+/// A value that was read from a field.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Read {
+    pub(crate) value: Value,
+    /// True for a time that is more exact than the store keeps it.
+    pub(crate) is_cut: bool,
+}
+
 /// Reads a field of a column; else says what is wrong with it.
-pub(crate) fn read(name: &str, column: ColumnType, text: &str) -> Result<Value, String> {
+pub(crate) fn read(name: &str, column: ColumnType, text: &str) -> Result<Read, String> {
     let trimmed = text.trim();
+    let whole = |value| Ok(Read { value, is_cut: false });
     if column.property != PropertyType::Timestamp {
-        return parse(name, column.property, text);
+        return parse(name, column.property, text).and_then(whole);
     }
     match read_time(trimmed, column.unit) {
-        Ok(time) => Ok(Value::Timestamp(time.microseconds)),
+        Ok(time) => Ok(Read { value: Value::Timestamp(time.microseconds), is_cut: time.is_cut }),
         Err(TimeError::NotATime) => Err(wrong(name, column.property, text)),
         Err(error) => Err(format!("{}; say its unit: {name}:{UNITS}", unlikely(name, trimmed, error))),
     }
@@ -66,7 +108,14 @@ pub(crate) fn parse(name: &str, kind: PropertyType, text: &str) -> Result<Value,
             _ => None,
         },
         PropertyType::I64 => trimmed.parse().ok().map(Value::I64),
-        PropertyType::F64 => trimmed.parse().ok().map(Value::F64),
+        PropertyType::F64 => match trimmed.parse() {
+            Ok(number) if is_rounded(trimmed, number) => {
+                let shown: String = trimmed.chars().take(40).collect();
+                let why = "does not fit a 64-bit float without rounding; as i64 or utf8 it is kept";
+                return Err(format!("property {name}: {shown} {why}"));
+            }
+            number => number.ok().map(Value::F64),
+        },
         PropertyType::Utf8 => Some(Value::from(text)),
         PropertyType::Bytes => bytes(trimmed).map(|bytes| Value::from(&bytes[..])),
         PropertyType::Timestamp => match read_time(trimmed, None) {

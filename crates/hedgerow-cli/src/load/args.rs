@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use hedgerow::{Durability, KeyKind};
-use hedgerow_workload::read::{Column, Delimiter};
+use hedgerow_workload::read::{Column, Comment, Delimiter};
 
 use crate::property::{self, ColumnType};
 
@@ -75,6 +75,9 @@ pub(crate) struct LoadArgs {
     /// A text without quotes that stands for null, as \N or NULL, beside the empty one; may be repeated
     #[arg(long, value_name = "TEXT")]
     pub(super) null: Vec<String>,
+    /// The character with which comments begin, or none for files in which every line is data [default: # and %]
+    #[arg(long, value_name = "C|none", value_parser = comment)]
+    pub(super) comment: Option<Comment>,
     /// Edges have a direction (the default of a new store, unless a .properties file or a symmetric matrix says otherwise)
     #[arg(long, conflicts_with = "undirected")]
     pub(super) directed: bool,
@@ -224,6 +227,17 @@ fn column(text: &str) -> Result<Column, String> {
         Ok(position) => Ok(Column::Index(position - 1)),
         Err(_) if text.is_empty() => Err("a position from 1 or a name is needed".to_owned()),
         Err(_) => Ok(Column::Name(text.to_owned())),
+    }
+}
+
+/// Which lines are comments, as the command line names it.
+fn comment(text: &str) -> Result<Comment, String> {
+    match (text, text.as_bytes()) {
+        ("none", _) => Ok(Comment::None),
+        (_, [byte]) if byte.is_ascii_punctuation() && *byte != b'"' => Ok(Comment::Byte(*byte)),
+        _ => {
+            Err("one ASCII character that is no letter, digit, blank or quote is needed, or none".to_owned())
+        }
     }
 }
 

@@ -12,10 +12,12 @@ use hedgerow_workload::read::{Column, Delimiter, EdgeFormat, Header, sniff};
 use serde_json::Value;
 
 use super::args::{FileFormat, LoadArgs, OnError, Repeat, durability};
+use super::existing::{Before, Existing};
 use super::input::{Content, EdgeTable, Input};
 use super::kinds::{Ends, Kinds};
-use super::report::{self, Clock};
-use super::rows::{self, Rejects, Rules};
+use super::rejects::Rejects;
+use super::report::{self, Clock, Told};
+use super::rows::{self, Rules};
 use super::write::{self, open_existing};
 use crate::error::CliError;
 use crate::layout::{DELIMITER, FORMAT, KIND_COLUMNS, KINDS_VERSION, SCHEMA_FILE, VERSION};
@@ -46,15 +48,23 @@ pub(super) fn load(args: &LoadArgs, directory: &Path, style: Style, clock: Clock
     let mut kinds = Kinds::of(existing.as_ref(), keys);
     let parts = schema.parts(directory, &mut kinds)?;
     let rules = Rules { kinds: &kinds, finite: false, on_error: OnError::Raise };
+    let before = existing.as_ref().map(Before::of).transpose()?;
+    let mut seen = Existing::default();
     for part in &parts {
-        check(part, &rules, &schema)?;
+        seen += check(part, &rules, &schema, before.as_ref())?;
     }
+    drop(before);
     let inputs: Vec<Input> = parts.into_iter().map(|part| part.input).collect();
     let loaded = match existing {
         Some(graph) => write::into_existing(graph, args, &inputs, &rules)?,
         None => write::into_new(options.durability(durability(args)), args, &inputs, &rules, None)?,
     };
-    report::print(&loaded, &inputs, &Rejects::default(), &rules, clock, style)
+    report::print(
+        &Told { loaded: &loaded, existing: seen, inputs: &inputs, rejects: &Rejects::default() },
+        &rules,
+        clock,
+        style,
+    )
 }
 
 /// An option that says what `schema.json` says.
@@ -75,6 +85,7 @@ fn foreign_option(args: &LoadArgs) -> Option<&'static str> {
         ("--skip", args.skip != 0),
         ("--delimiter", args.delimiter.is_some()),
         ("--null", !args.null.is_empty()),
+        ("--comment", args.comment.is_some()),
         ("--directed", args.directed),
         ("--undirected", args.undirected),
         ("--no-reverse", args.no_reverse),
@@ -91,11 +102,16 @@ fn foreign_option(args: &LoadArgs) -> Option<&'static str> {
 }
 
 /// Reads a part to its end: its header, its rows and their number must be what the schema says.
-fn check(part: &Part, rules: &Rules<'_>, schema: &Schema) -> Result<(), CliError> {
+fn check(
+    part: &Part,
+    rules: &Rules<'_>,
+    schema: &Schema,
+    store: Option<&Before>,
+) -> Result<Existing, CliError> {
     let path = &part.input.path;
     let (Content::Edges(EdgeTable { format, .. }) | Content::VertexTable(format, _)) = &part.input.content
     else {
-        return Ok(());
+        return Ok(Existing::default());
     };
     let found = sniff(part.input.lines()?, format, false)?.map(|found| found.first).unwrap_or_default();
     let differs = |what: &str, expected: String, found: String| {
@@ -106,11 +122,11 @@ fn check(part: &Part, rules: &Rules<'_>, schema: &Schema) -> Result<(), CliError
     if part.header.iter().map(|name| name.trim()).ne(found.iter().map(String::as_str)) {
         return differs("the header", shown(&part.header), shown(&found));
     }
-    let rows = rows::validate(&part.input, rules, &mut Rejects::default())?.rows;
-    if rows != part.rows {
-        return differs("the number of rows", part.rows.to_string(), rows.to_string());
+    let seen = rows::validate(&part.input, rules, &mut Rejects::default(), store)?;
+    if seen.rows != part.rows {
+        return differs("the number of rows", part.rows.to_string(), seen.rows.to_string());
     }
-    Ok(())
+    Ok(seen.existing)
 }
 
 /// `schema.json`.

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use hedgerow::KindId;
 use hedgerow_workload::read::{
-    Column, Delimiter, EdgeFormat, Graphalytics, Header, Lines, MatrixMarket, MatrixSizes, ReadError,
-    Sniffed, Symmetry, sniff,
+    Column, Comment, Delimiter, EdgeFormat, Graphalytics, Header, Lines, MatrixMarket, MatrixSizes,
+    ReadError, Sniffed, Symmetry,
 };
 
 use super::args::{FileFormat, LoadArgs};
-use super::kinds::{Ends, Kinds};
+use super::kinds::Ends;
 use crate::error::CliError;
-use crate::property::{self, ColumnType};
+use crate::property::ColumnType;
 use crate::store::is_vacant;
 
 /// One file to read.
@@ -36,6 +36,8 @@ pub(super) struct Input {
     pub(super) labels: Vec<String>,
     /// The first lines of a Matrix Market file.
     pub(super) matrix: Option<(MatrixMarket, MatrixSizes)>,
+    /// Which of its lines are comments, if it is no table.
+    pub(super) comment: Comment,
     /// What the summary says of the file.
     pub(super) notes: Vec<String>,
 }
@@ -98,6 +100,7 @@ impl Input {
             sniffed: None,
             labels: Vec::new(),
             matrix: None,
+            comment: Comment::Usual,
             notes: Vec::new(),
         }
     }
@@ -117,76 +120,21 @@ impl Input {
         self.directed.or(suits)
     }
 
+    /// Whether a column of it names labels.
+    pub(super) fn names_labels(&self) -> bool {
+        matches!(&self.content, Content::Edges(table) if table.label.is_none())
+    }
+
     /// Whether it lists vertices.
     pub(super) fn has_vertices(&self) -> bool {
         !matches!(self.content, Content::Edges(_))
-    }
-
-    /// Finds out what the arguments leave open. `weighted` says whether weights count.
-    pub(super) fn settle(&mut self, args: &LoadArgs, kinds: &Kinds, weighted: bool) -> Result<(), CliError> {
-        let numbers = match &self.content {
-            Content::Edges(table) => kinds.are_numbers(table.ends, table.label.as_deref()),
-            _ => kinds.are_numbers(Ends::Stated([self.kind; 2]), None),
-        };
-        let lines = |input: &Input| input.lines();
-        let sniffed = match &self.content {
-            Content::Vertices => return Ok(()),
-            Content::Edges(table) if is_settled(&table.format) => None,
-            Content::Edges(EdgeTable { format, .. }) | Content::VertexTable(format, _) => {
-                sniff(lines(self)?, format, numbers).map_err(unclear)?
-            }
-        };
-        match &mut self.content {
-            Content::Vertices => {}
-            Content::Edges(table) => {
-                table.weighted = weighted;
-                table.weight_required =
-                    args.weighted && !matches!(table.format.weight, Some(Column::IfPresent(_)));
-                if !weighted && table.format.weight.is_none() {
-                    // A column that happens to be called so.
-                    table.format.weight = Some(Column::Absent);
-                }
-                if let Some(sniffed) = &sniffed {
-                    take(&mut table.format, sniffed);
-                }
-            }
-            Content::VertexTable(format, properties) => {
-                let Some(sniffed) = &sniffed else {
-                    return Err(CliError::Failed(format!("{}: no header", self.path.display())));
-                };
-                take(format, sniffed);
-                *properties = vertex_properties(&self.path, &sniffed.first)?;
-                format.extra = (1..sniffed.first.len()).map(Column::Index).collect();
-            }
-        }
-        self.sniffed = sniffed;
-        Ok(())
-    }
-}
-
-/// Whether nothing about a format is to be found out.
-fn is_settled(format: &EdgeFormat) -> bool {
-    format.delimiter != Delimiter::Auto && format.header != Header::Auto
-        || format.delimiter == Delimiter::Whitespace
-}
-
-fn take(format: &mut EdgeFormat, sniffed: &Sniffed) {
-    format.delimiter = sniffed.delimiter;
-    format.header = if sniffed.header { Header::Yes } else { Header::No };
-}
-
-/// Says which options settle what a file leaves open.
-fn unclear(error: ReadError) -> CliError {
-    match error {
-        ReadError::HeaderUnclear { .. } => CliError::Failed(format!("{error}; say --header or --no-header")),
-        ReadError::DelimiterUnclear { .. } => CliError::Failed(format!("{error}; say --delimiter")),
-        other => other.into(),
     }
 }
 
 /// All files that the arguments name, those included that properties files name.
 pub(super) fn inputs(args: &LoadArgs) -> Result<Vec<Input>, CliError> {
     let mut inputs = Vec::new();
+    let comment = args.comment.unwrap_or_default();
     if args.files.iter().chain(&args.vertices).filter(|path| is_standard_input(path)).count() > 1 {
         return Err(CliError::Usage("-: standard input can be read once".to_owned()));
     }
@@ -197,12 +145,12 @@ pub(super) fn inputs(args: &LoadArgs) -> Result<Vec<Input>, CliError> {
         let wanted = if args.format == FileFormat::Auto { by_name(path) } else { args.format };
         match (wanted, extension(path).as_deref()) {
             (FileFormat::Graphalytics, Some("v")) | (FileFormat::Vertices, _) => {
-                inputs.push(open(Input::new(path, Content::Vertices))?);
+                inputs.push(open(Input { comment, ..Input::new(path, Content::Vertices) })?);
             }
             (FileFormat::Graphalytics, Some("properties")) => {
                 check_regular(path)?;
                 let graph = Graphalytics::open(path)?;
-                inputs.push(Input::new(&graph.vertex_file, Content::Vertices));
+                inputs.push(Input { comment, ..Input::new(&graph.vertex_file, Content::Vertices) });
                 let mut edges = edges(&graph.edge_file, EdgeFormat::edge_list(), args)?;
                 (edges.directed, edges.weighted) = (Some(graph.directed), graph.weighted);
                 inputs.push(edges);
@@ -269,14 +217,10 @@ fn vertex_table(path: &Path, args: &LoadArgs) -> Input {
         time: Some(Column::Absent),
         nulls: args.null.clone(),
         skip_lines: args.skip,
+        comment: args.comment.unwrap_or_default(),
         ..EdgeFormat::default()
     };
     Input::new(path, Content::VertexTable(format, Vec::new()))
-}
-
-fn vertex_properties(path: &Path, header: &[String]) -> Result<Vec<(String, ColumnType)>, CliError> {
-    let failed = |why| CliError::Failed(format!("{}: header: {why}", path.display()));
-    header.iter().skip(1).map(|name| property::parse_header(name).map_err(failed)).collect()
 }
 
 /// The extension, that of compression left out.
@@ -337,6 +281,7 @@ pub(super) fn edges(path: &Path, mut format: EdgeFormat, args: &LoadArgs) -> Res
     format.extra = columns.chain(args.property.iter().map(|p| p.column.clone())).collect();
     format.delimiter = args.delimiter.unwrap_or(format.delimiter);
     (format.nulls, format.skip_lines) = (args.null.clone(), args.skip);
+    format.comment = args.comment.unwrap_or_default();
     let named = [&args.src_col, &args.dst_col, &args.weight_col, &args.time_col].into_iter().flatten();
     let is_named = named.chain(&format.extra).any(|column| matches!(column, Column::Name(_)));
     if is_named && args.no_header {

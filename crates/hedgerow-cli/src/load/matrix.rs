@@ -51,6 +51,7 @@ fn check_options(args: &LoadArgs, banner: MatrixMarket) -> Result<(), CliError> 
         ("--no-header", args.no_header),
         ("--delimiter", args.delimiter.is_some()),
         ("--null", !args.null.is_empty()),
+        ("--comment", args.comment.is_some()),
     ];
     if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
         let why = "a Matrix Market file has rows, columns and values in this order, between blanks";

@@ -7,11 +7,15 @@
 mod args;
 mod beside;
 mod directory;
+mod existing;
 mod input;
 mod kinds;
 mod matrix;
+mod passed;
+mod rejects;
 mod report;
 mod rows;
+mod settle;
 mod write;
 
 #[cfg(test)]
@@ -23,10 +27,12 @@ use crate::error::CliError;
 use crate::output::Style;
 use crate::store::is_vacant;
 use args::{Repeat, durability, key_kind, keys_of_kind};
+use existing::{Before, Existing};
 use input::{Content, Input};
 use kinds::{Ends, Kinds};
-use report::Clock;
-use rows::{Rejects, Rules};
+use rejects::Rejects;
+use report::{Clock, Told};
+use rows::Rules;
 use write::open_existing;
 
 pub(crate) use args::LoadArgs;
@@ -58,20 +64,31 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
     apply_kinds(args, &mut kinds, &mut inputs)?;
     let rules = Rules { kinds: &kinds, finite: args.repeat == Repeat::Sum, on_error: args.on_error };
     let mut rejects = Rejects::default();
-    let checks = existing.is_some() || args.label_column.is_some();
     for input in &mut inputs {
-        input.settle(args, &kinds, weighted)?;
+        settle::settle(input, args, &kinds, weighted)?;
         matrix::settle(input, directed, weighted, &kinds)?;
-        if checks {
-            input.labels = rows::validate(input, &rules, &mut rejects)?.labels;
-        }
     }
+    let checks = existing.is_some() || inputs.iter().any(Input::names_labels);
+    let before = existing.as_ref().map(Before::of).transpose()?;
+    let mut seen = Existing::default();
+    for input in inputs.iter_mut().filter(|_| checks) {
+        let found = rows::validate(input, &rules, &mut rejects, before.as_ref())?;
+        input.labels = found.labels;
+        seen += found.existing;
+    }
+    // So that it holds nothing that the load replaces.
+    drop(before);
     let unchecked = (!checks).then_some(&mut rejects);
     let loaded = match existing {
         Some(graph) => write::into_existing(graph, args, &inputs, &rules)?,
         None => write::into_new(options(args, &inputs), args, &inputs, &rules, unchecked)?,
     };
-    report::print(&loaded, &inputs, &rejects, &rules, clock, style)
+    report::print(
+        &Told { loaded: &loaded, existing: seen, inputs: &inputs, rejects: &rejects },
+        &rules,
+        clock,
+        style,
+    )
 }
 
 /// Whether edges get another label than the default one.

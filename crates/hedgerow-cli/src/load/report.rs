@@ -6,8 +6,10 @@ use std::time::Instant;
 use hedgerow_workload::read::{Delimiter, Sniffed};
 use serde_json::{Value, json};
 
+use super::existing::Existing;
 use super::input::Input;
-use super::rows::{Rejects, Rules};
+use super::rejects::Rejects;
+use super::rows::Rules;
 use super::write::Loaded;
 use crate::error::CliError;
 use crate::keys::kind_name;
@@ -22,28 +24,86 @@ impl Clock {
     }
 }
 
+/// What a load tells.
+pub(super) struct Told<'a> {
+    pub(super) loaded: &'a Loaded,
+    /// Rows that name what the store had before.
+    pub(super) existing: Existing,
+    pub(super) inputs: &'a [Input],
+    pub(super) rejects: &'a Rejects,
+}
+
+impl Told<'_> {
+    /// Rows whose edge an earlier row of the load has, and the store had not before it.
+    fn repeated_edges(&self) -> u64 {
+        let (rows, others) = (self.loaded.edge_rows, self.loaded.new_edges + self.existing.edges);
+        rows.saturating_sub(others)
+    }
+
+    /// Rows of tables of vertices whose vertex an earlier row has, and the store had not before.
+    fn repeated_vertices(&self) -> u64 {
+        let (rows, others) = (self.loaded.table_rows, self.loaded.table_vertices + self.existing.vertices);
+        rows.saturating_sub(others)
+    }
+
+    fn comments(&self) -> u64 {
+        self.loaded.passed.iter().map(|passed| passed.comments).sum()
+    }
+
+    /// How many vertices a matrix leaves without an edge; known where it is all that the store holds.
+    fn matrix_without_entries(&self) -> Option<(&Input, u64)> {
+        let [input] = self.inputs else { return None };
+        let (_, sizes) = input.matrix?;
+        let is_all = self.loaded.vertices == self.loaded.new_vertices && sizes.rows == sizes.columns;
+        let left = sizes.rows.saturating_sub(self.loaded.vertices);
+        (is_all && left > 0).then_some((input, left))
+    }
+
+    /// What is said of each file beside how it was read: what was left out, or changed.
+    fn notes(&self) -> Vec<(String, String)> {
+        let of = |input: &Input, note: String| (input.path.display().to_string(), note);
+        let said =
+            self.inputs.iter().flat_map(|input| input.notes.iter().map(|note| of(input, note.clone())));
+        let files = self.inputs.iter().zip(&self.loaded.passed);
+        let alone = self.matrix_without_entries().map(|(input, left)| {
+            of(input, format!("{left} of the vertices of the matrix have no entry and are not loaded"))
+        });
+        said.chain(alone)
+            .chain(files.flat_map(|(input, passed)| {
+                passed.notes(!input.has_vertices()).into_iter().map(|n| of(input, n))
+            }))
+            .collect()
+    }
+}
+
 /// Prints the report, and on standard error what was left out and how files were read; in JSON these are part of it.
-pub(super) fn print(
-    loaded: &Loaded,
-    inputs: &[Input],
-    rejects: &Rejects,
-    rules: &Rules<'_>,
-    clock: Clock,
-    style: Style,
-) -> Result<(), CliError> {
+pub(super) fn print(told: &Told<'_>, rules: &Rules<'_>, clock: Clock, style: Style) -> Result<(), CliError> {
+    let Told { loaded, inputs, rejects, existing } = told;
     if style == Style::Text {
         rejects.print();
     }
     if style != Style::Json {
         print_sniffed(inputs);
-        print_notes(inputs);
+        print_notes(&told.notes());
     }
     let seconds = clock.0.elapsed().as_secs_f64();
     let mut report = Report::default()
         .field("rows", loaded.rows)
         .field("rejected", rejects.count())
+        .field("comments", told.comments())
         .field("new_vertices", loaded.new_vertices)
         .field("new_edges", loaded.new_edges)
+        .field("repeated_edges", told.repeated_edges());
+    // What is seldom there is in the text where it is.
+    let seldom = [
+        ("existing_edges", existing.edges),
+        ("existing_vertices", existing.vertices),
+        ("repeated_vertices", told.repeated_vertices()),
+    ];
+    for (name, count) in seldom.into_iter().filter(|(_, count)| style == Style::Json || *count > 0) {
+        report = report.field(name, count);
+    }
+    report = report
         .field("vertices", loaded.vertices)
         .field("edges", loaded.edges)
         .field("keys", kind_name(rules.kinds.default_keys()))
@@ -53,12 +113,10 @@ pub(super) fn print(
         .field("seconds", (seconds * 1e3).round() / 1e3)
         .field("rows_per_second", (loaded.rows as f64 / seconds).round() as u64);
     if style == Style::Json {
+        let note = |(file, note): &(String, String)| json!({"file": file, "note": note});
         report = report
             .field("files", sniffed(inputs).map(|(input, found)| to_json(input, found)).collect::<Vec<_>>())
-            .field(
-                "notes",
-                notes(inputs).map(|(file, note)| json!({"file": file, "note": note})).collect::<Vec<_>>(),
-            );
+            .field("notes", told.notes().iter().map(note).collect::<Vec<_>>());
     }
     let rejected = if style == Style::Text { Vec::new() } else { rejects.rows() };
     report.table("rejects", &["file", "line", "reason"], rejected).print(style)
@@ -89,14 +147,9 @@ fn print_sniffed(inputs: &[Input]) {
     }
 }
 
-/// What is said of each file beside how it was read: what was left out, or changed.
-fn notes(inputs: &[Input]) -> impl Iterator<Item = (String, &String)> {
-    inputs.iter().flat_map(|input| input.notes.iter().map(|note| (input.path.display().to_string(), note)))
-}
-
-fn print_notes(inputs: &[Input]) {
+fn print_notes(notes: &[(String, String)]) {
     let mut err = std::io::stderr().lock();
-    for (file, note) in notes(inputs) {
+    for (file, note) in notes {
         // Where standard error is closed there is nobody to tell.
         let _ = writeln!(err, "note: {file}: {note}");
     }

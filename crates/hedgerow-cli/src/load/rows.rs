@@ -1,21 +1,20 @@
 //! Rows of the files: what is malformed, and what becomes of it.
 
 use std::collections::HashSet;
-use std::io::Write;
 
 use hedgerow::{KeyKind, KindId, LabelId, Value, VertexKeyRef};
 use hedgerow_core::property::MAX_NAME_BYTES;
-use hedgerow_workload::read::{EdgeFormat, EdgeReader, Extra, ReadError, Row};
+use hedgerow_workload::read::{Comment, EdgeFormat, EdgeReader, Extra, ReadError, Row, RowError};
 
 use super::args::OnError;
+use super::existing::{Before, Existing, LookUp};
 use super::input::{Content, EdgeTable, Input};
 use super::kinds::{Ends, Kinds};
+use super::passed::Passed;
+use super::rejects::Rejects;
 use crate::error::CliError;
 use crate::progress::Bar;
 use crate::property::{self, ColumnType};
-
-/// At most this many rejected rows are described; all are counted.
-const MAX_DESCRIBED: usize = 1000;
 
 /// What a row must be, whatever file it is in.
 #[derive(Clone, Copy, Debug)]
@@ -49,63 +48,6 @@ pub(super) struct EdgeItem<'a> {
     pub(super) values: &'a [Value],
 }
 
-/// Rows that were left out.
-#[derive(Debug, Default)]
-pub(super) struct Rejects {
-    described: Vec<(String, u64, String)>,
-    count: u64,
-}
-
-impl Rejects {
-    /// Takes a malformed row; under `raise` it is the error.
-    pub(super) fn add(
-        &mut self,
-        input: &Input,
-        line: u64,
-        reason: String,
-        on_error: OnError,
-    ) -> Result<(), CliError> {
-        let most = match on_error {
-            OnError::Raise => {
-                return Err(CliError::Failed(format!("{}:{line}: {reason}", input.path.display())));
-            }
-            OnError::Skip => 1,
-            OnError::Collect => MAX_DESCRIBED,
-        };
-        self.count += 1;
-        if self.described.len() < most {
-            self.described.push((input.path.display().to_string(), line, reason));
-        }
-        Ok(())
-    }
-
-    /// How many.
-    pub(super) fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// Those that are described.
-    pub(super) fn rows(&self) -> Vec<Vec<serde_json::Value>> {
-        let row = |(file, line, reason): &(String, u64, String)| {
-            vec![file.as_str().into(), (*line).into(), reason.as_str().into()]
-        };
-        self.described.iter().map(row).collect()
-    }
-
-    /// Prints them to standard error.
-    pub(super) fn print(&self) {
-        let mut err = std::io::stderr().lock();
-        for (file, line, reason) in &self.described {
-            // Where standard error is closed there is nobody to tell.
-            let _ = writeln!(err, "rejected: {file}:{line}: {reason}");
-        }
-        let more = self.count - self.described.len() as u64;
-        if more > 0 {
-            let _ = writeln!(err, "rejected: {more} more");
-        }
-    }
-}
-
 /// What a check found in a file.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
@@ -113,17 +55,29 @@ pub(super) struct Seen {
     pub(super) rows: u64,
     /// The labels that a column names, in the order of their first rows.
     pub(super) labels: Vec<String>,
+    /// Rows whose edge or vertex the store has.
+    pub(super) existing: Existing,
 }
 
-/// Reads `input` to its end without loading it. Under `raise` the first malformed row is the error.
-pub(super) fn validate(input: &Input, rules: &Rules<'_>, rejects: &mut Rejects) -> Result<Seen, CliError> {
+/// Reads `input` to its end without loading it, and counts what `store` has of it. Under `raise` the first malformed row
+/// is the error.
+pub(super) fn validate(
+    input: &Input,
+    rules: &Rules<'_>,
+    rejects: &mut Rejects,
+    store: Option<&Before>,
+) -> Result<Seen, CliError> {
     let (mut seen, mut known) = (Seen::default(), HashSet::new());
+    let mut store = store.map(LookUp::new);
     for_each(
         input,
         rules,
         "checking",
         |item| {
             seen.rows += 1;
+            if let Some(store) = &mut store {
+                look_up(store, &item)?;
+            }
             let Item::Edge(edge, EdgeTable { label: None, .. }) = item else { return Ok(()) };
             if known.contains(edge.label) {
                 return Ok(());
@@ -140,38 +94,56 @@ pub(super) fn validate(input: &Input, rules: &Rules<'_>, rejects: &mut Rejects) 
         },
         |line, reason| rejects.add(input, line, reason, rules.on_error),
     )?;
+    if let Some(store) = store {
+        seen.existing = store.finish()?;
+    }
     Ok(seen)
 }
 
-/// Calls `keep` with each row that is fit to load, and `reject` with the line and the fault of each that is not.
+/// Looks for the edge or the vertex of a row in the store.
+fn look_up(store: &mut LookUp<'_>, item: &Item<'_>) -> Result<(), CliError> {
+    match item {
+        Item::Vertex(key) | Item::VertexRow(key, ..) => store.vertex(*key),
+        // Edges that get their ranks by counting are always new.
+        Item::Edge(_, table) if table.is_counted() => Ok(()),
+        Item::Edge(edge, _) => store.edge(edge.label, [edge.src, edge.dst], edge.rank),
+    }
+}
+
+/// Calls `keep` with each row that is fit to load, and `reject` with the line and the fault of each that is not. Returns
+/// what was passed over.
 pub(super) fn for_each(
     input: &Input,
     rules: &Rules<'_>,
     what: &'static str,
     mut keep: impl FnMut(Item<'_>) -> Result<(), CliError>,
     mut reject: impl FnMut(u64, String) -> Result<(), CliError>,
-) -> Result<(), CliError> {
-    let mut values = Vec::new();
-    match &input.content {
+) -> Result<Passed, CliError> {
+    let (mut values, mut passed) = (Vec::new(), Passed::default());
+    let reader = match &input.content {
         Content::Edges(table) => for_each_row(input, &table.format, what, |row| {
-            match row.and_then(|row| edge(&row, rules, table, &mut values).map_err(|why| (row.line, why))) {
+            let read = row.and_then(|row| {
+                edge(&row, rules, table, &mut values, &mut passed).map_err(|why| (row.line, why))
+            });
+            match read {
                 Ok(item) => keep(Item::Edge(EdgeItem { values: &values, ..item }, table)),
                 Err((line, reason)) => reject(line, reason),
             }
         }),
         Content::VertexTable(format, properties) => for_each_row(input, format, what, |row| {
             let read = row.and_then(|row| {
-                let read = key(rules, input.kind, &row, 0)
-                    .and_then(|key| read_values(properties, &row.extra, 0, &mut values).map(|()| key));
-                read.map_err(|why| (row.line, why))
+                vertex_row(&row, rules, input.kind, properties, &mut values, &mut passed)
+                    .map_err(|why| (row.line, why))
             });
             match read {
                 Ok(key) => keep(Item::VertexRow(key, properties, &values)),
                 Err((line, reason)) => reject(line, reason),
             }
         }),
-        Content::Vertices => for_each_line(input, rules, what, keep, reject),
-    }
+        Content::Vertices => return for_each_line(input, rules, what, keep, reject),
+    }?;
+    passed.finish(&reader);
+    Ok(passed)
 }
 
 /// [`for_each`] of a file with a vertex a line.
@@ -181,14 +153,16 @@ fn for_each_line(
     what: &'static str,
     mut keep: impl FnMut(Item<'_>) -> Result<(), CliError>,
     mut reject: impl FnMut(u64, String) -> Result<(), CliError>,
-) -> Result<(), CliError> {
+) -> Result<Passed, CliError> {
     let mut lines = input.lines()?;
+    let mut passed = Passed::default();
     let mut bar = Bar::new(what, &input.path, lines.progress());
     loop {
         bar.row();
         match lines.advance() {
-            Ok(false) => return Ok(()),
-            Ok(true) => match vertex(lines.text(), rules, input.kind) {
+            Ok(false) => return Ok(passed),
+            Ok(true) if lines.has_return() => reject(lines.line(), RowError::CarriageReturn.to_string())?,
+            Ok(true) => match vertex(lines.text(), rules, input, &mut passed) {
                 None => {}
                 Some(Ok(item)) => keep(item)?,
                 Some(Err(reason)) => reject(lines.line(), reason)?,
@@ -205,7 +179,7 @@ fn for_each_row(
     format: &EdgeFormat,
     what: &'static str,
     mut f: impl FnMut(Result<Row<'_>, (u64, String)>) -> Result<(), CliError>,
-) -> Result<(), CliError> {
+) -> Result<EdgeReader, CliError> {
     let mut reader = EdgeReader::of(input.lines()?, format);
     let mut bar = Bar::new(what, &input.path, reader.progress());
     while let Some(row) = reader.next_row() {
@@ -216,7 +190,7 @@ fn for_each_row(
             Err(other) => return Err(other.into()),
         }
     }
-    Ok(())
+    Ok(reader)
 }
 
 /// The key of the source (0) or of the destination (1), a vertex of `kind`.
@@ -235,6 +209,7 @@ fn edge<'a>(
     rules: &Rules<'_>,
     table: &'a EdgeTable,
     values: &mut Vec<Value>,
+    passed: &mut Passed,
 ) -> Result<EdgeItem<'a>, String> {
     if table.weight_required && row.weight.is_none() {
         return Err("no weight; --weight-col says which column it is in".to_owned());
@@ -260,18 +235,25 @@ fn edge<'a>(
     };
     let (src, dst) = (key(rules, from, row, 0)?, key(rules, to, row, 1)?);
     let rank = if table.rank { Some(read_rank(&row.extra, column())?) } else { None };
-    read_values(&table.properties, &row.extra, column(), values)?;
+    let cut = read_values(&table.properties, &row.extra, column(), values)?;
+    passed.edge(row, table.weighted, cut);
+    for (kind, text) in [(from, row.src), (to, row.dst)] {
+        passed.key(rules.kinds.keys(kind), text);
+    }
+    if row.is_trimmed && [from, to].iter().any(|kind| rules.kinds.keys(*kind) == KeyKind::Str) {
+        passed.trimmed += 1;
+    }
     Ok(EdgeItem { line: row.line, src, dst, weight, label, rank, values: &[] })
 }
 
 /// The kind that a field names; the default one without.
 fn read_kind(rules: &Rules<'_>, extra: &Extra<'_>, at: usize) -> Result<KindId, String> {
-    let name = extra.get(at).unwrap_or_default();
+    let name = extra.get_name(at).unwrap_or_default();
     rules.kinds.find(name).map_err(|why| in_column(why.to_string(), extra.column(at)))
 }
 
 fn read_label<'a>(extra: &Extra<'a>, at: usize) -> Result<&'a str, String> {
-    match extra.get(at) {
+    match extra.get_name(at) {
         None | Some("") => Err(in_column("no label".to_owned(), extra.column(at))),
         Some(label) if label.len() > MAX_NAME_BYTES => {
             let why = format!("label of {} bytes is longer than {MAX_NAME_BYTES}", label.len());
@@ -288,32 +270,72 @@ fn read_rank(extra: &Extra<'_>, at: usize) -> Result<u64, String> {
     text.parse().map_err(|error: std::num::ParseIntError| in_column(why(error), extra.column(at)))
 }
 
-/// Reads a field for each property, from the further column `first` on.
+/// Reads a field for each property, from the further column `first` on. Returns how many times were cut.
 fn read_values(
     properties: &[(String, ColumnType)],
     extra: &Extra<'_>,
     first: usize,
     values: &mut Vec<Value>,
-) -> Result<(), String> {
+) -> Result<u64, String> {
     values.clear();
+    let mut cut = 0;
     for ((name, kind), at) in properties.iter().zip(first..) {
-        values.push(match extra.get(at) {
-            Some(text) => {
-                property::read(name, *kind, text).map_err(|why| in_column(why, extra.column(at)))?
-            }
-            None => Value::Null,
-        });
+        let Some(text) = extra.get(at) else {
+            values.push(Value::Null);
+            continue;
+        };
+        let read = property::read(name, *kind, text).map_err(|why| in_column(why, extra.column(at)))?;
+        cut += u64::from(read.is_cut);
+        values.push(read.value);
     }
-    Ok(())
+    Ok(cut)
+}
+
+/// The key of a row of a table of vertices; its values go into `values`.
+fn vertex_row<'a>(
+    row: &Row<'a>,
+    rules: &Rules<'_>,
+    kind: KindId,
+    properties: &[(String, ColumnType)],
+    values: &mut Vec<Value>,
+    passed: &mut Passed,
+) -> Result<VertexKeyRef<'a>, String> {
+    let key = key(rules, kind, row, 0)?;
+    passed.cut_times += read_values(properties, &row.extra, 0, values)?;
+    passed.key(rules.kinds.keys(kind), row.src);
+    if row.is_trimmed && rules.kinds.keys(kind) == KeyKind::Str {
+        passed.trimmed += 1;
+    }
+    Ok(key)
 }
 
 /// The first field of a line; nothing for an empty line or a comment. Keys of type `str` are the whole line.
-fn vertex<'a>(text: &'a str, rules: &Rules<'_>, kind: KindId) -> Option<Result<Item<'a>, String>> {
+fn vertex<'a>(
+    text: &'a str,
+    rules: &Rules<'_>,
+    input: &Input,
+    passed: &mut Passed,
+) -> Option<Result<Item<'a>, String>> {
     let text = text.trim();
-    if text.is_empty() || text.starts_with('#') {
+    let comment = match input.comment {
+        Comment::Usual | Comment::Doubted => Some('#'),
+        Comment::Byte(byte) => Some(char::from(byte)),
+        Comment::None => None,
+    };
+    if text.is_empty() {
         return None;
     }
-    let first = text.split_ascii_whitespace().next().unwrap_or_default();
-    let key = if rules.kinds.keys(kind) == KeyKind::Str { text } else { first };
-    Some(rules.kinds.parse(kind, key).map(Item::Vertex))
+    if comment.is_some_and(|comment| text.starts_with(comment)) {
+        passed.comments += 1;
+        return None;
+    }
+    let keys = rules.kinds.keys(input.kind);
+    let (first, rest) = text.split_once(|c: char| c.is_ascii_whitespace()).unwrap_or((text, ""));
+    let key = if keys == KeyKind::Str { text } else { first };
+    let item = rules.kinds.parse(input.kind, key).map(Item::Vertex);
+    if item.is_ok() {
+        passed.key(keys, key);
+        passed.behind_keys += u64::from(keys != KeyKind::Str && !rest.is_empty());
+    }
+    Some(item)
 }

@@ -5,7 +5,7 @@ use hedgerow::{Graph, KeyKind};
 
 use super::args::OnError;
 use super::kinds::Kinds;
-use super::{Rules, input, options, write};
+use super::{Rules, input, options, settle, write};
 use crate::{Cli, Command};
 
 /// Runs `load` with the arguments in `line` as far as its second reading, without the first.
@@ -15,7 +15,7 @@ fn unchecked(line: &[&str], existing: Option<Graph>) -> Result<(), String> {
     let mut inputs = input::inputs(&args).expect("the files are there");
     let kinds = Kinds::of(None, KeyKind::U64);
     for input in &mut inputs {
-        input.settle(&args, &kinds, false).expect("nothing is open");
+        settle::settle(input, &args, &kinds, false).expect("nothing is open");
     }
     let rules = Rules { kinds: &kinds, finite: false, on_error: OnError::Raise };
     let loaded = match existing {

@@ -9,16 +9,23 @@ use super::args::{LoadArgs, OnError, Repeat};
 use super::beside::{Sink, commit_beside};
 use super::input::{Content, EdgeTable, Input};
 use super::kinds::{Ends, Kinds};
-use super::rows::{EdgeItem, Item, Rejects, Rules, for_each};
+use super::passed::Passed;
+use super::rejects::Rejects;
+use super::rows::{EdgeItem, Item, Rules, for_each};
 use crate::error::CliError;
 use crate::store::is_vacant;
 
 /// What a load came to.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Loaded {
     /// Rows committed.
     pub(super) rows: u64,
+    /// Rows of edges, and rows of the tables of vertices that come before them.
+    pub(super) edge_rows: u64,
+    pub(super) table_rows: u64,
     pub(super) new_vertices: u64,
+    /// New vertices of those tables.
+    pub(super) table_vertices: u64,
     pub(super) new_edges: u64,
     pub(super) vertices: u64,
     pub(super) edges: u64,
@@ -26,6 +33,8 @@ pub(super) struct Loaded {
     pub(super) timestamp: Timestamp,
     /// Bytes of the segment in which the load was written down; nothing without a checkpoint.
     pub(super) segment_bytes: Option<u64>,
+    /// What each file was loaded without.
+    pub(super) passed: Vec<Passed>,
 }
 
 /// Opens the store if there is one: its keys decide what is malformed, and a locked one needs no reading.
@@ -118,7 +127,11 @@ struct Loader<'a> {
     /// Rows in the transaction.
     pending: usize,
     rows: u64,
+    /// Rows of edges that were read.
+    edge_rows: u64,
     transactions: u64,
+    /// What each file was loaded without.
+    passed: Vec<Passed>,
 }
 
 impl<'a> Loader<'a> {
@@ -133,7 +146,9 @@ impl<'a> Loader<'a> {
             txn: None,
             pending: 0,
             rows: 0,
+            edge_rows: 0,
             transactions: 0,
+            passed: Vec::new(),
         }
     }
 
@@ -189,11 +204,12 @@ impl<'a> Loader<'a> {
         let (vertices, edges) = (before.vertex_count(), before.edge_count()?);
         drop(before);
         self.define(inputs, rules.kinds)?;
-        if self.is_blind(inputs) {
-            self.read_beside(inputs, rules)?;
-        } else {
-            self.read(inputs, rules)?;
-        }
+        // Vertices that edges bring are no rows of a table, so the tables are counted before the edges come.
+        let tables = inputs.iter().take_while(|input| input.has_vertices()).count();
+        let (tables, others) = inputs.split_at(tables);
+        self.read_all(tables, rules)?;
+        let (table_rows, table_vertices) = (self.rows, self.graph.snapshot()?.vertex_count());
+        self.read_all(others, rules)?;
         let segment_bytes = if self.args.no_checkpoint {
             self.graph.flush()?;
             None
@@ -203,6 +219,9 @@ impl<'a> Loader<'a> {
         let after = self.graph.snapshot()?;
         let loaded = Loaded {
             rows: self.rows,
+            edge_rows: self.edge_rows,
+            table_rows,
+            table_vertices: table_vertices.saturating_sub(vertices),
             new_vertices: after.vertex_count().saturating_sub(vertices),
             new_edges: after.edge_count()?.saturating_sub(edges),
             vertices: after.vertex_count(),
@@ -210,10 +229,18 @@ impl<'a> Loader<'a> {
             transactions: self.transactions,
             timestamp: after.timestamp(),
             segment_bytes,
+            passed: std::mem::take(&mut self.passed),
         };
         drop(after);
         self.graph.close()?;
         Ok(loaded)
+    }
+
+    fn read_all(&mut self, inputs: &[Input], rules: &Rules<'_>) -> Result<(), CliError> {
+        if inputs.is_empty() {
+            return Ok(());
+        }
+        if self.is_blind(inputs) { self.read_beside(inputs, rules) } else { self.read(inputs, rules) }
     }
 
     /// Whether no transaction reads what another one wrote.
@@ -239,7 +266,7 @@ impl<'a> Loader<'a> {
     fn read(&mut self, inputs: &[Input], rules: &Rules<'_>) -> Result<(), CliError> {
         let mut unchecked = self.unchecked.take();
         for input in inputs {
-            for_each(
+            let passed = for_each(
                 input,
                 rules,
                 "loading",
@@ -254,11 +281,14 @@ impl<'a> Loader<'a> {
                     (None, OnError::Skip | OnError::Collect) => Ok(()),
                 },
             )?;
+            self.passed.push(passed);
         }
+        self.unchecked = unchecked;
         self.commit()
     }
 
     fn add(&mut self, item: Item<'_>) -> Result<(), CliError> {
+        self.edge_rows += u64::from(matches!(item, Item::Edge(..)));
         let txn = match &mut self.txn {
             Some(txn) => txn,
             none => none.insert(self.graph.write()?),

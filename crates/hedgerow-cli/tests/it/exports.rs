@@ -185,3 +185,28 @@ fn one_file_holds_one_label() {
         assert_eq!(field(&parts, "edges"), 2, "the edges of all labels, or of that one");
     }
 }
+
+/// Values may be longer than a line of other files.
+#[test]
+fn long_values_are_loaded_again() {
+    let bench = Bench::new();
+    let graph = Options::new().open(bench.store()).expect("a new store");
+    let mut tx = graph.write().expect("a transaction");
+    let (quotes, bytes) = ("\"\n".repeat(1 << 20), vec![0xA5_u8; 3 << 20]);
+    let cells = [("text", Value::from(quotes.as_str())), ("bytes", Value::from(&bytes[..]))];
+    tx.put_edge_with(EdgeKey::new("long", 1_u64, 2_u64), cells.iter().cloned()).expect("an edge");
+    tx.put_vertex_with(7_u64, cells).expect("a vertex");
+    tx.commit().expect("a commit");
+    graph.close().expect("closed");
+    let (out, again, last) = (bench.path("out"), bench.path("again"), bench.path("last"));
+    hedgerow("export @ @", &[&bench.store(), &out]).ok();
+    hedgerow("load @ @", &[&again, &out]).ok();
+    hedgerow("export @ @", &[&again, &last]).ok();
+    assert!(content_of(&out) == content_of(&last));
+    let edges = bench.path("edges.csv");
+    hedgerow("export @ --label long --properties --out @", &[&bench.store(), &edges]).ok();
+    let command = "load @ @ --label long --property text:utf8 --property bytes:bytes";
+    hedgerow(command, &[&bench.path("third"), &edges]).ok();
+    let exported = hedgerow("export @ --label long --properties", &[&bench.path("third")]).ok();
+    assert!(exported == text(&edges));
+}

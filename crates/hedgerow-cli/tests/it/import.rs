@@ -222,7 +222,11 @@ fn what_was_sniffed_is_said() {
     let ran = hedgerow("load @ @", &[&bench.store(), &file]);
     assert_eq!(
         ran.err,
-        format!("read {}: 3 columns between semicolons, header: from, to, n\n", file.display())
+        format!(
+            "read {0}: 3 columns between semicolons, header: from, to, n\n\
+             note: {0}: column 3 (n) is left out; --property NAME:TYPE=3 keeps it\n",
+            file.display()
+        )
     );
     let plain = bench.file("b.csv", "5,6\n");
     let ran = hedgerow("load @ @ --json", &[&bench.store(), &plain]);

@@ -250,7 +250,7 @@ fn labels_without_kinds_join_any() {
         ("vertices.csv", "id\n:x\na:1\n\"\"\n"),
         ("a.csv", "id\n1\n2\n"),
         ("b.csv", "id\n1\nb:1\n"),
-        ("edges.csv", "src,dst,src_kind,dst_kind,weight\n1,1,a,b,3\n:x,1,,a,0.5\na:1,2,,a,2\n"),
+        ("edges.csv", "src,dst,src_kind,dst_kind,weight\n:x,1,,a,0.5\na:1,2,,a,2\n1,1,a,b,3\n"),
         ("l.csv", "src,dst,src_kind,dst_kind,rank,n:i64\n1,b:1,a,b,7,\n1,b:1,b,b,9,3\n"),
         (
             "schema.json",

@@ -238,7 +238,8 @@ fn malformed_values_name_file_and_line() {
     }
     for (content, expected) in [
         ("", "people.csv: no header"),
-        ("id,name\n1,x\n", "people.csv: header: \"name\" has no type"),
+        ("id,name,\n1,x,y\n", "people.csv: header: column 3 has no name"),
+        ("1,x\n2,y\n", "people.csv: header: the first row names no columns"),
         ("id,name:text\n1,x\n", "people.csv: header: \"name:text\" has no known type"),
         ("id,age:i64\n1,2\nx,3\n", "people.csv:3: vertex id \"x\" is not a number"),
         ("id,age:i64\n1,2\n2,3.5\n", "people.csv:3: property age is not a whole number"),

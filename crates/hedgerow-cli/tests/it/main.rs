@@ -4,9 +4,11 @@
 
 mod bad_input;
 mod directory;
+mod encodings;
 mod exports;
 mod happy;
 mod import;
+mod importer;
 mod kinds;
 mod labels;
 mod matrix;
@@ -15,6 +17,7 @@ mod published;
 mod readme;
 mod structure;
 mod times;
+mod told;
 mod weights;
 
 use std::path::{Path, PathBuf};

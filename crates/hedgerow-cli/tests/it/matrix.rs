@@ -30,6 +30,13 @@ fn entries_are_edges_with_weights() {
     hedgerow("load @ @ --label flow", &[&bench.store(), &file]).ok();
     let exported = hedgerow("export @ --label flow --properties", &[&bench.store()]).ok();
     assert_eq!(exported, "src,dst,weight:f64\n1,2,5\n2,3,7\n4,1,-1\n");
+    let (empty, file) = (
+        bench.path("empty"),
+        bench.file("e.mtx", "%%MatrixMarket matrix coordinate pattern general\n5 5 1\n1 2\n"),
+    );
+    let loaded = hedgerow("load @ @ --json", &[&empty, &file]).ok();
+    let note = "3 of the vertices of the matrix have no entry and are not loaded";
+    assert_eq!(field(&loaded, "notes")[0]["note"], note);
     // Rows without the first lines are an edge list, where they were left out.
     let skipped = bench.path("skipped");
     let file = bench.file("p.mtx", PATTERN);

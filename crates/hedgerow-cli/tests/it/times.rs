@@ -64,8 +64,12 @@ fn unlikely_numbers_are_refused_with_the_units() {
 }
 
 #[test]
-fn times_that_no_date_has_stay_numbers() {
+fn times_that_are_cut_are_counted() {
     let bench = Bench::new();
+    let file = bench.file("a.csv", "src,dst,at\n1,2,1448928000000000001\n1,3,1448928000000001000\n");
+    let loaded = hedgerow("load @ @ --property at:timestamp_ns --json", &[&bench.store(), &file]).ok();
+    assert_eq!(field(&loaded, "notes")[0]["note"], "1 time is cut to microseconds");
+    // What no date has stays a number, and an export of it loads again.
     let (store, again, out) = (bench.path("far"), bench.path("again"), bench.path("out"));
     let far = bench.file("far.csv", "src,dst,at\n1,2,9223372036854775807\n1,3,-9223372036854775808\n");
     hedgerow("load @ @ --property at:timestamp_us", &[&store, &far]).ok();

@@ -1,0 +1,110 @@
+//! What a store has before a load, so that the summary tells new edges from those that were there.
+
+use hedgerow::{EdgeKey, Graph, Schema, Snapshot, VertexKey, VertexKeyRef};
+
+use crate::error::CliError;
+
+/// Edges that are looked up together, which overlaps their waits for memory.
+const TOGETHER: usize = 4096;
+
+/// How many rows name what the store had before the load.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Existing {
+    pub(super) edges: u64,
+    pub(super) vertices: u64,
+}
+
+impl std::ops::AddAssign for Existing {
+    fn add_assign(&mut self, other: Existing) {
+        self.edges += other.edges;
+        self.vertices += other.vertices;
+    }
+}
+
+/// The store before the load. Dropped before the load begins, so that it keeps nothing that the load replaces.
+pub(super) struct Before {
+    snapshot: Snapshot,
+    schema: Schema,
+}
+
+impl Before {
+    pub(super) fn of(graph: &Graph) -> Result<Before, CliError> {
+        let snapshot = graph.snapshot()?;
+        let schema = snapshot.schema();
+        Ok(Before { snapshot, schema })
+    }
+
+    /// Whether the kind of a key is one of the store, not one that the load defines.
+    fn has_kind(&self, key: VertexKeyRef<'_>) -> bool {
+        usize::from(key.split().0.0) <= self.schema.kinds().len()
+    }
+}
+
+/// Looks for the rows of a file in a store, and counts those that it has.
+pub(super) struct LookUp<'a> {
+    before: &'a Before,
+    /// The label of the edges that wait.
+    label: String,
+    waiting: Vec<[VertexKey; 2]>,
+    existing: Existing,
+}
+
+impl<'a> LookUp<'a> {
+    pub(super) fn new(before: &'a Before) -> LookUp<'a> {
+        LookUp { before, label: String::new(), waiting: Vec::new(), existing: Existing::default() }
+    }
+
+    /// Looks for a vertex. O(1).
+    pub(super) fn vertex(&mut self, key: VertexKeyRef<'_>) -> Result<(), CliError> {
+        let has = self.before.has_kind(key) && found(self.before.snapshot.vertex_id(key))?.is_some();
+        self.existing.vertices += u64::from(has);
+        Ok(())
+    }
+
+    /// Looks for an edge, now or with others of its label. O(log degree).
+    pub(super) fn edge(
+        &mut self,
+        label: &str,
+        ends: [VertexKeyRef<'_>; 2],
+        rank: Option<u64>,
+    ) -> Result<(), CliError> {
+        let Some(known) = self.before.schema.label(label) else { return Ok(()) };
+        if !ends.iter().all(|key| self.before.has_kind(*key)) {
+            return Ok(());
+        }
+        if known.is_multi() || rank.is_some() {
+            let edge = EdgeKey::new(label, ends[0], ends[1]).rank(rank.unwrap_or(0));
+            self.existing.edges += u64::from(found(self.before.snapshot.contains_edge_of(edge))?);
+            return Ok(());
+        }
+        if self.label != label {
+            self.look()?;
+            label.clone_into(&mut self.label);
+        }
+        self.waiting.push(ends.map(VertexKeyRef::to_owned));
+        if self.waiting.len() >= TOGETHER { self.look() } else { Ok(()) }
+    }
+
+    /// Looks for the edges that wait.
+    fn look(&mut self) -> Result<(), CliError> {
+        let edges: Vec<_> = self.waiting.iter().map(|[src, dst]| (src.as_ref(), dst.as_ref())).collect();
+        let has = found(self.before.snapshot.contains_edges_of(self.label.as_str(), &edges))?;
+        self.existing.edges += has.into_iter().filter(|has| *has).count() as u64;
+        self.waiting.clear();
+        Ok(())
+    }
+
+    /// What was found, once all was looked for.
+    pub(super) fn finish(mut self) -> Result<Existing, CliError> {
+        self.look()?;
+        Ok(self.existing)
+    }
+}
+
+/// What was looked for; nothing where the store refuses the question, as the load then is refused with more words.
+fn found<T: Default>(answer: hedgerow::Result<T>) -> Result<T, CliError> {
+    match answer {
+        Err(hedgerow::Error::Argument(_)) => Ok(T::default()),
+        answer => Ok(answer?),
+    }
+}

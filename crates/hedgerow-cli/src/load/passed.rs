@@ -1,0 +1,132 @@
+//! What one reading of a file passes over or changes, for the summary.
+
+use hedgerow::KeyKind;
+use hedgerow_workload::read::{EdgeReader, Row, Syntax};
+
+/// At most this many columns are named.
+const MAX_NAMED: usize = 5;
+
+/// Counts of what a reading left out or changed, in rows that were fit to load.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Passed {
+    /// Lines that were taken for comments.
+    pub(super) comments: u64,
+    /// Whether the format of the file says what a comment is.
+    stated: bool,
+    /// Rows with a time that is checked and not stored.
+    pub(super) times: u64,
+    /// Rows with a weight in a store without weights.
+    pub(super) weights: u64,
+    /// Rows without a weight in a store with weights: it is 1.
+    pub(super) unweighted: u64,
+    /// Lines with more behind the key of a vertex.
+    pub(super) behind_keys: u64,
+    /// Values that are times more exact than microseconds.
+    pub(super) cut_times: u64,
+    /// Rows with a text for a key that stood between blanks.
+    pub(super) trimmed: u64,
+    /// Rows with a number for a key that is written with leading zeros or a plus sign, and the first such key.
+    pub(super) respelled: u64,
+    first: Option<String>,
+    /// The columns of time and weight, from 0.
+    time_column: Option<usize>,
+    weight_column: Option<usize>,
+    /// Columns that were left out, as they are shown, and how many there are.
+    columns: Vec<String>,
+    column_count: usize,
+    first_column: usize,
+}
+
+impl Passed {
+    /// Counts what an edge is loaded without. `weighted` says whether weights count, `cut` how many times were cut.
+    pub(super) fn edge(&mut self, row: &Row<'_>, weighted: bool, cut: u64) {
+        self.times += u64::from(row.time.is_some());
+        self.weights += u64::from(row.weight.is_some() && !weighted);
+        self.unweighted += u64::from(row.weight.is_none() && weighted);
+        self.cut_times += cut;
+    }
+
+    /// Looks at a key of a vertex whose kind has `keys`.
+    pub(super) fn key(&mut self, keys: KeyKind, text: &str) {
+        // Done for every key: two bytes tell most of them.
+        let is_respelled = matches!(text.as_bytes(), [b'+', ..] | [b'0', _, ..]);
+        if is_respelled && keys != KeyKind::Str {
+            self.respelled += 1;
+            self.first.get_or_insert_with(|| text.chars().take(40).collect());
+        }
+    }
+
+    /// Takes what the reader knows at the end of a file.
+    pub(super) fn finish(&mut self, reader: &EdgeReader) {
+        self.comments = reader.comments();
+        self.stated = reader.syntax() != Syntax::Rows;
+        (self.weight_column, self.time_column) = (reader.column(2), reader.column(3));
+        for (at, name) in reader.columns_left_out() {
+            if self.column_count == 0 {
+                self.first_column = at;
+            }
+            self.column_count += 1;
+            if self.columns.len() < MAX_NAMED {
+                let named = name.map(|name| format!(" ({name})")).unwrap_or_default();
+                self.columns.push(format!("{}{named}", at + 1));
+            }
+        }
+    }
+
+    /// What the summary says, a sentence each; of a file of edges also which option keeps a column.
+    pub(super) fn notes(&self, of_edges: bool) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.comments > 0 && !self.stated {
+            let (lines, are) = plural(self.comments, "line is", "lines are");
+            notes.push(format!("{lines} {are} left out as comments; --comment none makes rows of them"));
+        }
+        if self.column_count > 0 {
+            let more = self.column_count - self.columns.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let (columns, are) = if self.column_count == 1 { ("column", "is") } else { ("columns", "are") };
+            let (shown, first) = (self.columns.join(", "), self.first_column + 1);
+            let keep =
+                if of_edges { format!("; --property NAME:TYPE={first} keeps it") } else { String::new() };
+            notes.push(format!("{columns} {shown}{more} {are} left out{keep}"));
+        }
+        if let Some(at) = self.time_column.filter(|_| self.times > 0) {
+            let keep = format!("--property NAME:timestamp_s={} keeps them", at + 1);
+            notes.push(format!("times in column {} are left out; {keep}", at + 1));
+        }
+        if let Some(at) = self.weight_column.filter(|_| self.weights > 0) {
+            let keep = format!("--property NAME:f64={} keeps them", at + 1);
+            notes.push(format!("weights in column {} are left out, the store has none; {keep}", at + 1));
+        }
+        if self.unweighted > 0 {
+            let (rows, have) = plural(self.unweighted, "row has", "rows have");
+            let get = if self.unweighted == 1 { "gets" } else { "get" };
+            notes.push(format!("{rows} {have} no weight and {get} 1"));
+        }
+        if self.behind_keys > 0 {
+            let (lines, have) = plural(self.behind_keys, "line has", "lines have");
+            notes.push(format!(
+                "{lines} {have} more behind the key, which is left out; --vertices reads properties"
+            ));
+        }
+        if self.cut_times > 0 {
+            let (times, are) = plural(self.cut_times, "time is", "times are");
+            notes.push(format!("{times} {are} cut to microseconds"));
+        }
+        if self.trimmed > 0 {
+            let (rows, have) = plural(self.trimmed, "row has", "rows have");
+            notes.push(format!("{rows} {have} blanks around a key, which are left out; quotes keep them"));
+        }
+        if let Some(first) = &self.first {
+            let (keys, are) = plural(self.respelled, "key is", "keys are");
+            let what = "written with leading zeros or a plus sign and read as numbers";
+            notes.push(format!("{keys} {are} {what}, the first {first}; --keys str keeps them apart"));
+        }
+        notes
+    }
+}
+
+/// A number with a noun, and the verb behind it.
+fn plural(count: u64, one: &'static str, many: &'static str) -> (String, &'static str) {
+    let (noun, verb) = if count == 1 { one } else { many }.split_once(' ').unwrap_or_default();
+    (format!("{count} {noun}"), verb)
+}
