@@ -28,12 +28,24 @@ pub(crate) enum CliError {
         /// Why not.
         source: io::Error,
     },
+    /// A signal asked the command to end: exit status 128 and its number.
+    #[error("interrupted by signal {signal}{}", of_rows(*.committed))]
+    Interrupted {
+        /// The number of the signal.
+        signal: u8,
+        /// Rows that stay.
+        committed: u64,
+    },
     /// `check` found problems, which it has printed: exit status 3.
     #[error("the check found problems")]
     Problems,
     /// `salvage` could not save everything, and has said what not: exit status 3.
     #[error("some of the store is lost")]
     Lossy,
+}
+
+fn of_rows(rows: u64) -> String {
+    if rows == 0 { String::new() } else { format!(" (the first {rows} rows are committed)") }
 }
 
 impl CliError {
@@ -53,6 +65,7 @@ impl CliError {
         match self {
             CliError::Usage(_) => ExitCode::from(2),
             CliError::Problems | CliError::Lossy => ExitCode::from(3),
+            CliError::Interrupted { signal, .. } => ExitCode::from(signal.saturating_add(128)),
             _ => ExitCode::from(1),
         }
     }

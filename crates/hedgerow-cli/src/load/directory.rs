@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::args::{FileFormat, LoadArgs, OnError, Repeat, durability};
 use super::existing::{Before, Existing};
 use super::input::{Content, EdgeTable, Input};
+use super::interrupt::Interrupts;
 use super::kinds::{Ends, Kinds};
 use super::rejects::Rejects;
 use super::report::{self, Clock, Told};
@@ -35,7 +36,13 @@ struct Part {
 }
 
 /// Loads the directory into a store that is new, or of the same configuration.
-pub(super) fn load(args: &LoadArgs, directory: &Path, style: Style, clock: Clock) -> Result<(), CliError> {
+pub(super) fn load(
+    args: &LoadArgs,
+    directory: &Path,
+    style: Style,
+    clock: Clock,
+    interrupts: &Interrupts,
+) -> Result<(), CliError> {
     if let Some(option) = foreign_option(args) {
         let why = format!("{option}: a directory is loaded as its schema.json says");
         return Err(CliError::Usage(why));
@@ -47,7 +54,7 @@ pub(super) fn load(args: &LoadArgs, directory: &Path, style: Style, clock: Clock
     let existing = open_existing(args, options.clone().durability(durability(args)))?;
     let mut kinds = Kinds::of(existing.as_ref(), keys);
     let parts = schema.parts(directory, &mut kinds)?;
-    let rules = Rules { kinds: &kinds, finite: false, on_error: OnError::Raise };
+    let rules = Rules { kinds: &kinds, finite: false, on_error: OnError::Raise, interrupts };
     let before = existing.as_ref().map(Before::of).transpose()?;
     let mut seen = Existing::default();
     for part in &parts {

@@ -9,6 +9,7 @@ mod beside;
 mod directory;
 mod existing;
 mod input;
+mod interrupt;
 mod kinds;
 mod matrix;
 mod passed;
@@ -29,6 +30,7 @@ use crate::store::is_vacant;
 use args::{Repeat, durability, key_kind, keys_of_kind};
 use existing::{Before, Existing};
 use input::{Content, Input};
+use interrupt::Interrupts;
 use kinds::{Ends, Kinds};
 use rejects::Rejects;
 use report::{Clock, Told};
@@ -43,10 +45,12 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
     if let [directory] = &args.files[..]
         && directory.is_dir()
     {
-        return directory::load(args, directory, style, clock);
+        return directory::load(args, directory, style, clock, &Interrupts::watch());
     }
     let mut inputs = matrix::recognize(input::inputs(args)?, args)?;
     input::check_directions(&inputs, args)?;
+    // Not before standard input was read, which waits for its end whatever comes.
+    let interrupts = Interrupts::watch();
     let existing = open_existing(args, options(args, &inputs))?;
     let config = existing.as_ref().map(Graph::config);
     let asked = is_weighted(args, &inputs);
@@ -62,7 +66,12 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
     let keys = config.map_or(key_kind(args).unwrap_or(KeyKind::U64), |config| config.keys);
     let mut kinds = Kinds::of(existing.as_ref(), keys);
     apply_kinds(args, &mut kinds, &mut inputs)?;
-    let rules = Rules { kinds: &kinds, finite: args.repeat == Repeat::Sum, on_error: args.on_error };
+    let rules = Rules {
+        kinds: &kinds,
+        finite: args.repeat == Repeat::Sum,
+        on_error: args.on_error,
+        interrupts: &interrupts,
+    };
     let mut rejects = Rejects::default();
     for input in &mut inputs {
         settle::settle(input, args, &kinds, weighted)?;

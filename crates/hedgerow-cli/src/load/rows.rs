@@ -9,6 +9,7 @@ use hedgerow_workload::read::{Comment, EdgeFormat, EdgeReader, Extra, ReadError,
 use super::args::OnError;
 use super::existing::{Before, Existing, LookUp};
 use super::input::{Content, EdgeTable, Input};
+use super::interrupt::Interrupts;
 use super::kinds::{Ends, Kinds};
 use super::passed::Passed;
 use super::rejects::Rejects;
@@ -23,6 +24,7 @@ pub(super) struct Rules<'a> {
     /// Whether weights must be finite: sums of those are never NaN.
     pub(super) finite: bool,
     pub(super) on_error: OnError,
+    pub(super) interrupts: &'a Interrupts,
 }
 
 /// A row that is fit to load.
@@ -122,6 +124,7 @@ pub(super) fn for_each(
     let (mut values, mut passed) = (Vec::new(), Passed::default());
     let reader = match &input.content {
         Content::Edges(table) => for_each_row(input, &table.format, what, |row| {
+            rules.interrupts.check()?;
             let read = row.and_then(|row| {
                 edge(&row, rules, table, &mut values, &mut passed).map_err(|why| (row.line, why))
             });
@@ -131,6 +134,7 @@ pub(super) fn for_each(
             }
         }),
         Content::VertexTable(format, properties) => for_each_row(input, format, what, |row| {
+            rules.interrupts.check()?;
             let read = row.and_then(|row| {
                 vertex_row(&row, rules, input.kind, properties, &mut values, &mut passed)
                     .map_err(|why| (row.line, why))
@@ -159,6 +163,7 @@ fn for_each_line(
     let mut bar = Bar::new(what, &input.path, lines.progress());
     loop {
         bar.row();
+        rules.interrupts.check()?;
         match lines.advance() {
             Ok(false) => return Ok(passed),
             Ok(true) if lines.has_return() => reject(lines.line(), RowError::CarriageReturn.to_string())?,

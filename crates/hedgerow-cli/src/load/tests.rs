@@ -4,6 +4,7 @@ use clap::Parser;
 use hedgerow::{Graph, KeyKind};
 
 use super::args::OnError;
+use super::interrupt::Interrupts;
 use super::kinds::Kinds;
 use super::{Rules, input, options, settle, write};
 use crate::{Cli, Command};
@@ -17,7 +18,8 @@ fn unchecked(line: &[&str], existing: Option<Graph>) -> Result<(), String> {
     for input in &mut inputs {
         settle::settle(input, &args, &kinds, false).expect("nothing is open");
     }
-    let rules = Rules { kinds: &kinds, finite: false, on_error: OnError::Raise };
+    let interrupts = Interrupts::default();
+    let rules = Rules { kinds: &kinds, finite: false, on_error: OnError::Raise, interrupts: &interrupts };
     let loaded = match existing {
         Some(graph) => write::into_existing(graph, &args, &inputs, &rules),
         None => write::into_new(options(&args, &inputs), &args, &inputs, &rules, None),

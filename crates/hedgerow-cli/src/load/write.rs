@@ -55,9 +55,10 @@ pub(super) fn into_existing(
     if result.is_ok() {
         leave(graph);
     }
-    result.map_err(|error| match committed {
-        0 => error,
-        rows => CliError::Failed(format!("{error} (the first {rows} rows are committed)")),
+    result.map_err(|error| match (committed, error) {
+        (0, error) => error,
+        (rows, CliError::Interrupted { signal, .. }) => CliError::Interrupted { signal, committed: rows },
+        (rows, error) => CliError::Failed(format!("{error} (the first {rows} rows are committed)")),
     })
 }
 
@@ -210,12 +211,15 @@ impl<'a> Loader<'a> {
         self.read_all(tables, rules)?;
         let (table_rows, table_vertices) = (self.rows, self.graph.snapshot()?.vertex_count());
         self.read_all(others, rules)?;
+        rules.interrupts.check()?;
         let segment_bytes = if self.args.no_checkpoint {
             self.graph.flush()?;
             None
         } else {
             Some(self.graph.checkpoint()?.bytes)
         };
+        // A checkpoint runs to its end; of a new store that was not wanted any more nothing stays all the same.
+        rules.interrupts.check()?;
         let after = self.graph.snapshot()?;
         let loaded = Loaded {
             rows: self.rows,

@@ -9,6 +9,7 @@ mod exports;
 mod happy;
 mod import;
 mod importer;
+mod interrupted;
 mod kinds;
 mod labels;
 mod matrix;
