@@ -129,6 +129,18 @@ fn write_plain(
     Ok(())
 }
 
+/// Refuses a key that a line cannot hold: a load would read another one, or none.
+fn check_line(key: VertexKeyRef<'_>) -> Result<(), CliError> {
+    let VertexKeyRef::Str(text) = key else { return Ok(()) };
+    if text.is_empty() || text.trim() != text || text.contains(['\n', '\r']) {
+        let shown: String = text.chars().take(40).collect();
+        let why =
+            "is empty, or has a line break or blanks at an end, which a line without quotes does not keep";
+        return Err(CliError::Failed(format!("--vertices: key {shown:?} {why}; say --properties")));
+    }
+    Ok(())
+}
+
 fn write_vertices(
     args: &ExportArgs,
     kind: KindId,
@@ -140,7 +152,10 @@ fn write_vertices(
     if !args.properties {
         let (_, keys) = snapshot.all_vertex_keys()?;
         let of_kind = keys.iter().map(VertexKeyRef::split).filter(|(of, _)| *of == kind);
-        of_kind.map(|(_, key)| key).try_for_each(|key| out.write(|w| writeln!(w, "{key}")))?;
+        for (_, key) in of_kind {
+            check_line(key)?;
+            out.write(|w| writeln!(w, "{key}"))?;
+        }
         return out.finish();
     }
     let schema = snapshot.schema();

@@ -210,3 +210,31 @@ fn long_values_are_loaded_again() {
     let exported = hedgerow("export @ --label long --properties", &[&bench.path("third")]).ok();
     assert!(exported == text(&edges));
 }
+
+/// A file of keys alone has no quotes.
+#[test]
+fn keys_that_a_line_cannot_hold_are_refused() {
+    let bench = Bench::new();
+    for key in [" a", "a\nb", ""] {
+        let (store, out, edges) = (bench.store(), bench.path("keys.v"), bench.path("edges.csv"));
+        let graph = Options::new().keys(KeyKind::Str).open(&store).expect("a new store");
+        let mut tx = graph.write().expect("a transaction");
+        tx.insert_vertex(key).expect("a vertex");
+        tx.commit().expect("a commit");
+        graph.close().expect("closed");
+        let error = hedgerow("export @ --out @ --vertices @", &[&store, &edges, &out]).fails(1);
+        assert!(error.contains("which a line without quotes does not keep; say --properties"), "{error}");
+        assert!(!out.exists() && !edges.exists());
+        hedgerow("export @ --out @ --properties --vertices @", &[&store, &edges, &out]).ok();
+        if !key.is_empty() {
+            let again = bench.path("again");
+            hedgerow("load @ --vertices @ --keys str", &[&again, &out]).ok();
+            assert_eq!(field(&hedgerow("stats @ --json", &[&again]).ok(), "vertices"), 1);
+            std::fs::remove_dir_all(again).expect("removed");
+        }
+        std::fs::remove_dir_all(&store).expect("removed");
+        for file in [out, edges] {
+            std::fs::remove_file(file).expect("removed");
+        }
+    }
+}
