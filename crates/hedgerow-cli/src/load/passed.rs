@@ -28,6 +28,8 @@ pub(super) struct Passed {
     /// Rows with a number for a key that is written with leading zeros or a plus sign, and the first such key.
     pub(super) respelled: u64,
     first: Option<String>,
+    /// How many arcs a DIMACS file says it has, and how many it has, where these differ.
+    other_arcs: Option<(u64, u64)>,
     /// The columns of time and weight, from 0.
     time_column: Option<usize>,
     weight_column: Option<usize>,
@@ -59,6 +61,7 @@ impl Passed {
     /// Takes what the reader knows at the end of a file.
     pub(super) fn finish(&mut self, reader: &EdgeReader) {
         self.comments = reader.comments();
+        self.other_arcs = reader.other_arcs();
         self.stated = reader.syntax() != Syntax::Rows;
         (self.weight_column, self.time_column) = (reader.column(2), reader.column(3));
         for (at, name) in reader.columns_left_out() {
@@ -107,6 +110,9 @@ impl Passed {
             notes.push(format!(
                 "{lines} {have} more behind the key, which is left out; --vertices reads properties"
             ));
+        }
+        if let Some((said, found)) = self.other_arcs {
+            notes.push(format!("the problem line says {said} arcs, the file has {found}"));
         }
         if self.cut_times > 0 {
             let (times, are) = plural(self.cut_times, "time is", "times are");

@@ -99,6 +99,13 @@ fn what_is_left_out_is_told() {
         ("a.e", "1 2\n", "weighted", "", &["1 row has no weight and gets 1"]),
         ("p.csv", "src,dst\n1,2\n", "p", "", &[]),
         (
+            "d.gr",
+            "p sp 3 3\na 1 2 5\na 2 3 6\n",
+            "weighted",
+            "",
+            &["the problem line says 3 arcs, the file has 2"],
+        ),
+        (
             "k.csv",
             "from,to\n00501,10001\n501,10002\n007,7\n+7,8\n0,1\n",
             "k",

@@ -151,6 +151,11 @@ impl EdgeReader {
         self.records.comments()
     }
 
+    /// How many arcs the problem line of a DIMACS file says, and how many were read so far, where these differ.
+    pub fn other_arcs(&self) -> Option<(u64, u64)> {
+        self.records.other_arcs()
+    }
+
     /// The columns that no row gives, of the rows so far: position from 0, and name in the header.
     pub fn columns_left_out(&self) -> impl Iterator<Item = (usize, Option<&str>)> {
         let is_read = |at: &usize| self.columns.at.contains(&Some(*at)) || self.extra_at.contains(at);

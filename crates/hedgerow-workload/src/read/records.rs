@@ -19,6 +19,10 @@ pub(super) struct Records {
     comment: Comment,
     /// Comments that were passed.
     comments: u64,
+    /// Records that were read.
+    count: u64,
+    /// How many arcs the problem line of a DIMACS file says.
+    arcs: Option<u64>,
     /// The fields of the first record.
     width: usize,
     /// The line on which the record begins.
@@ -42,6 +46,8 @@ impl Records {
             exact: format.exact,
             comment: format.comment,
             comments: 0,
+            count: 0,
+            arcs: None,
             width: 0,
             line: 0,
             fields: Vec::new(),
@@ -68,6 +74,12 @@ impl Records {
     /// How many comments were passed.
     pub(super) fn comments(&self) -> u64 {
         self.comments
+    }
+
+    /// How many arcs the problem line of a DIMACS file says, and how many there were, where these differ.
+    pub(super) fn other_arcs(&self) -> Option<(u64, u64)> {
+        let said = self.arcs?;
+        (said != self.count).then_some((said, self.count))
     }
 
     /// The line on which the record at hand begins, from 1.
@@ -112,6 +124,7 @@ impl Records {
             }
         }
         self.line = self.lines.line();
+        self.count += 1;
         self.is_unquoted = false;
         match self.settle_delimiter() {
             Delimiter::Byte(byte) => self.split(byte)?,
@@ -165,6 +178,9 @@ impl Records {
             return Ok(());
         };
         if self.syntax == Syntax::Dimacs && start == 'p' {
+            // `p`, the kind of problem, vertices, arcs.
+            let arcs = text.split_ascii_whitespace().nth(3).and_then(|arcs| arcs.parse().ok());
+            self.arcs = self.arcs.or(arcs);
             return Ok(());
         }
         if self.lines.has_return() {

@@ -214,6 +214,11 @@ fn comments_are_counted_and_doubted() {
     // Of other files the problem line is none.
     let mut dimacs = records("c x\np sp 2 1\na 1 2 5\n", &EdgeFormat::dimacs());
     assert!(dimacs.advance().expect("a row") && dimacs.comments() == 1);
+    assert_eq!(dimacs.other_arcs(), None);
+    assert!(!dimacs.advance().expect("the end"));
+    let mut cut = records("p sp 4 3\na 1 2 5\na 2 3 7\n", &EdgeFormat::dimacs());
+    while cut.advance().expect("a row") {}
+    assert_eq!(cut.other_arcs(), Some((3, 2)));
 }
 
 #[test]
