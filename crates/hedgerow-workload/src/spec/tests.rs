@@ -92,3 +92,20 @@ fn data_sets_have_their_published_sizes() {
     let unknown = GraphSpec::Data { name: "static/none".to_owned() }.load();
     assert!(matches!(unknown, Err(LoadError::UnknownData { .. })));
 }
+
+#[test]
+fn a_symmetric_matrix_has_both_directions_where_edges_have_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("m.mtx");
+    let text = "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n2 1 0.5\n3 1 2\n3 3 7\n";
+    std::fs::write(&path, text).expect("written");
+    let load = |undirected| {
+        let graph = file(path.to_str().expect("UTF-8"), None, undirected).load();
+        let graph = graph.expect("read").expect("there");
+        (graph.edges, graph.weights.expect("weights"))
+    };
+    // Ids are dense, in the order in which vertices come: 2, 1, 3.
+    assert_eq!(load(true), (vec![(0, 1), (2, 1), (2, 2)], vec![0.5, 2.0, 7.0]));
+    let both = vec![(0, 1), (1, 0), (2, 1), (1, 2), (2, 2)];
+    assert_eq!(load(false), (both, vec![0.5, 0.5, 2.0, 2.0, 7.0]));
+}
