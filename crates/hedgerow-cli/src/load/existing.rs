@@ -101,7 +101,7 @@ impl<'a> LookUp<'a> {
     }
 }
 
-/// What was looked for; nothing where the store refuses the question, as the load then is refused with more words.
+/// Takes a refusal as "not there": the store refuses the load itself later, with a better message.
 fn found<T: Default>(answer: hedgerow::Result<T>) -> Result<T, CliError> {
     match answer {
         Err(hedgerow::Error::Argument(_)) => Ok(T::default()),

@@ -20,7 +20,7 @@ fn recognize_one(mut input: Input, args: &LoadArgs) -> Result<Input, CliError> {
     let shown = input.path.display().to_string();
     let Some((banner, sizes)) = MatrixMarket::look(&mut input.lines()?, args.skip)? else {
         let named = args.format == FileFormat::Auto && extension(&input.path).as_deref() == Some("mtx");
-        // Whoever leaves out the first lines has rows of an edge list left.
+        // Without its first lines the file is an edge list.
         if args.format == FileFormat::Mtx || named && args.skip == 0 {
             let why = "no Matrix Market file: it does not begin with %%MatrixMarket; if its rows are edges, say --format snap";
             return Err(CliError::Failed(format!("{shown}: {why}")));

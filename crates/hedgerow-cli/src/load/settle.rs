@@ -107,7 +107,7 @@ fn import_edges(
         // The weights of edges with a label are a property of theirs.
         table.weighted = args.weighted || args.weight_col.is_some();
     }
-    // Who names properties has chosen.
+    // Options that name properties name all of them.
     if !args.property.is_empty() {
         return Ok(());
     }

@@ -218,7 +218,7 @@ impl<'a> Loader<'a> {
         } else {
             Some(self.graph.checkpoint()?.bytes)
         };
-        // A checkpoint runs to its end; of a new store that was not wanted any more nothing stays all the same.
+        // The checkpoint runs to its end, whatever signal comes meanwhile.
         rules.interrupts.check()?;
         let after = self.graph.snapshot()?;
         let loaded = Loaded {

@@ -22,7 +22,7 @@ fn comments_are_counted_and_keys_may_begin_so() {
     let rows = [("#rust", "#python"), ("#rust", "go"), ("%20", "space"), ("go", "#python"), ("c#", "#go")];
     let lines: Vec<String> = rows.iter().map(|(a, b)| format!("{a},{b}\n")).collect();
     let tags = bench.file("tags.csv", format!("a,b\n{}", lines.concat()));
-    // Of a line with as many columns as the rows nobody knows what it is.
+    // A line with as many columns as the rows may be either.
     let error = hedgerow("load @ @ --keys str --header", &[&bench.path("tags"), &tags]).fails(1);
     let expected = "tags.csv:2: the line begins with '#' and has 2 columns as the rows have: it is a comment or a row; \
                     say which by --comment # or --comment none";
@@ -155,7 +155,7 @@ fn rows_that_repeat_an_edge_are_counted() {
         let store = bench.path("new");
         let loaded = hedgerow(&format!("load @ @ --json {options}"), &[&store, &file]).ok();
         assert_eq!(count(&loaded), expected.map(|n| json!(n)), "{options}");
-        // Whoever loads it again meets edges that are there.
+        // A second load of the file meets existing edges.
         let again = options.replace("--undirected", "");
         let loaded = hedgerow(&format!("load @ @ --json {again}"), &[&store, &file]).ok();
         let expected = if options.contains("multi") { [4, 0, 0] } else { [0, 0, 4] };
