@@ -126,7 +126,7 @@ fn algorithms_on_one_label() {
     let sssp = |more: &str| {
         hedgerow(&format!("run sssp @ --source 1 --label friend --out - {more}"), &[&store]).ok()
     };
-    assert_eq!(sssp(""), "1 0e0\n2 1e0\n3 2e0\n");
+    assert_eq!(sssp(""), "1 0e0\n2 1.5e0\n3 1.75e0\n", "the property `weight` is what an edge weighs");
     assert_eq!(sssp("--weight weight"), "1 0e0\n2 1.5e0\n3 1.75e0\n");
     let tc = hedgerow("run tc @ --label calls --json", &[&store]).ok();
     assert_eq!(
