@@ -63,17 +63,36 @@ def _columns(properties: dict[str, npt.NDArray[Any]], types: dict[str, str]) -> 
     return [(name, column, types.get(name) == "bytes") for name, column in properties.items()]
 
 
-class _EdgeArrays(NamedTuple):
-    src: npt.NDArray[Any]
-    dst: npt.NDArray[Any]
-    weights: npt.NDArray[np.float64] | None
+def _no_array(what: str, instead: str) -> TypeError:
+    """The refusal of `__array__`: NumPy would make one table of numbers of different meanings."""
+    return TypeError(f"{what} are no single array: take {instead}")
 
 
-class Edges(_EdgeArrays, _Table):
-    """Edges of a snapshot: arrays of equal length.
+def _as_array(values: npt.NDArray[Any], dtype: Any, copy: bool | None) -> npt.NDArray[Any]:
+    """The values for NumPy, which knows no masks: NaN and NaT stand where there is none.
 
-    It unpacks into the first three, ``src, dst, weights``; ``labels`` and ``ranks`` are had by their names. Packages that look for
-    tuples first read it through Arrow by ``pyarrow.RecordBatchReader.from_stream(edges)``.
+    Raises
+    ------
+    ValueError
+        A value is missing and the type has no number for that; or a copy is forbidden and needed.
+    """
+    if np.ma.is_masked(values):
+        missing = int(np.ma.getmaskarray(values).sum())
+        if values.dtype.kind not in "fM":
+            some = f"{missing} of {len(values)} vertices have no value"
+            raise ValueError(f"{some}, for which {values.dtype} has no number: take .values, which masks them, or .items()")
+        if copy is False:
+            raise ValueError("vertices without a value need a copy: take .values, which masks them")
+        values = values.filled(np.nan if values.dtype.kind == "f" else np.datetime64("NaT"))
+    return np.array(np.ma.getdata(values), dtype=dtype, copy=copy)
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Edges(_Table):
+    """Edges of a snapshot: arrays of equal length. ``len`` is the number of edges.
+
+    It unpacks into the first three, ``src, dst, weights``, whatever the number of edges; ``labels`` and ``ranks`` are had by their
+    names.
 
     Attributes
     ----------
@@ -86,32 +105,42 @@ class Edges(_EdgeArrays, _Table):
         The label of each edge, as str objects, ``""`` for the default one; None where no other label is defined.
     ranks : numpy.ndarray or None
         ``uint64``; 0 for edges of labels that are not ``multi``, and None where no label that was read is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> edges = Edges(np.array([1, 2]), np.array([2, 4]), None)
+    >>> src, dst, weights = edges
+    >>> len(edges), src.tolist(), dst.tolist(), weights
+    (2, [1, 2], [2, 4], None)
     """
 
-    _labels: npt.NDArray[Any] | None = None
-    _ranks: npt.NDArray[np.uint64] | None = None
+    src: npt.NDArray[Any]
+    dst: npt.NDArray[Any]
+    weights: npt.NDArray[np.float64] | None
+    labels: npt.NDArray[Any] | None = None
+    ranks: npt.NDArray[np.uint64] | None = None
 
-    def __new__(
-        cls,
-        src: npt.NDArray[Any],
-        dst: npt.NDArray[Any],
-        weights: npt.NDArray[np.float64] | None,
-        labels: npt.NDArray[Any] | None = None,
-        ranks: npt.NDArray[np.uint64] | None = None,
-    ) -> Self:
-        edges = super().__new__(cls, src, dst, weights)
-        edges._labels, edges._ranks = labels, ranks
-        return edges
+    def __len__(self) -> int:
+        return len(self.src)
 
-    @property
-    def labels(self) -> npt.NDArray[Any] | None:
-        """The label of each edge; None where no label but the default one is defined."""
-        return self._labels
+    def __iter__(self) -> Iterator[Any]:
+        """The arrays ``src``, ``dst`` and ``weights``, so that they can be unpacked."""
+        return iter((self.src, self.dst, self.weights))
 
-    @property
-    def ranks(self) -> npt.NDArray[np.uint64] | None:
-        """The rank of each edge; None where no label that was read is ``multi``."""
-        return self._ranks
+    def __getitem__(self, column: int | slice) -> Any:
+        """One of the arrays that are unpacked, or several; not an edge."""
+        return (self.src, self.dst, self.weights)[column]
+
+    def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> npt.NDArray[Any]:
+        """Refused: sources, destinations and weights are no table of numbers.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise _no_array("edges", ".src, .dst or .weights, or all columns by Arrow, as pandas.DataFrame.from_arrow does")
 
     def _arrow_columns(self) -> list[_ArrowColumn]:
         named = {"src": self.src, "dst": self.dst, "weight": self.weights, "label": self.labels, "rank": self.ranks}
@@ -219,6 +248,16 @@ class NeighborLists(_Table):
     def __iter__(self) -> Iterator[npt.NDArray[Any]]:
         return (self[row] for row in range(len(self)))
 
+    def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> npt.NDArray[Any]:
+        """Refused: lists of ids are no table of numbers.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise _no_array("lists of neighbors", ".neighbors and .offsets, or .ids")
+
     def _arrow_columns(self) -> list[_ArrowColumn]:
         return [("id", self.ids, False), ("neighbors", (self.offsets, self.neighbors), False)]
 
@@ -254,6 +293,16 @@ class Pairs(_Table):
     def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
         """Triples of both vertex ids and the number."""
         return zip(self.src.tolist(), self.dst.tolist(), self.values.tolist(), strict=True)
+
+    def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> npt.NDArray[Any]:
+        """Refused: pairs of ids with a number are no table of numbers.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise _no_array("pairs", ".values, .src or .dst, or all columns by Arrow, as pandas.DataFrame.from_arrow does")
 
     def _arrow_columns(self) -> list[_ArrowColumn]:
         return [("src", self.src, False), ("dst", self.dst, False), ("value", self.values, False)]
@@ -306,6 +355,16 @@ class Paths(_Table):
 
     def __iter__(self) -> Iterator[npt.NDArray[Any]]:
         return (self[row] for row in range(len(self)))
+
+    def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> npt.NDArray[Any]:
+        """Refused: lists of ids are no table of numbers.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise _no_array("paths", ".lengths, or .ids and .offsets")
 
     def _arrow_columns(self) -> list[_ArrowColumn]:
         return [("length", self.lengths, False), ("path", (self.offsets, self.ids), False)]
@@ -598,6 +657,9 @@ class Stats:
 class VertexResult(_Table):
     """One value for every vertex of a snapshot.
 
+    It is a mapping from vertex id to value for ``in``, ``result[key]``, ``keys()``, ``items()`` and ``dict(result)``, and iterates over
+    pairs of both. NumPy takes it for its values: ``numpy.sum(result)`` and ``numpy.asarray(result)`` leave the ids out.
+
     Parameters
     ----------
     ids : numpy.ndarray
@@ -615,6 +677,8 @@ class VertexResult(_Table):
     [(5, 0.5), (9, 0.3)]
     >>> len(result)
     3
+    >>> np.sum(result).item(), result.keys(), list(result.items())
+    (1.0, [7, 5, 9], [(7, 0.2), (5, 0.5), (9, 0.3)])
     """
 
     __slots__ = ("_positions", "ids", "values")
@@ -637,8 +701,26 @@ class VertexResult(_Table):
         return [("id", self.ids, False), ("value", self.values, is_bytes)]
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        """Pairs of vertex id and value."""
+        """Pairs of vertex id and value; None where there is no value."""
         return zip(self.ids.tolist(), self.values.tolist(), strict=True)
+
+    def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> npt.NDArray[Any]:
+        """The values, in the order of ``ids``: NaN or ``NaT`` for vertices without one.
+
+        Raises
+        ------
+        ValueError
+            A vertex has no value, and values are bools or ints, which have no number for that.
+        """
+        return _as_array(self.values, dtype, copy)
+
+    def keys(self) -> list[Any]:
+        """The vertex ids as a list, in the order of the values."""
+        return list(self.ids.tolist())
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """Pairs of vertex id and value, as iteration gives them."""
+        return iter(self)
 
     def __getitem__(self, key: int | str) -> Any:
         """The value of one vertex; the first look-up builds an index.
@@ -672,7 +754,7 @@ class VertexResult(_Table):
 
     def to_dict(self) -> dict[Any, Any]:
         """A dictionary from vertex id to value."""
-        return dict(self)
+        return dict(self.items())
 
     def top(self, k: int) -> list[tuple[Any, Any]]:
         """The ``k`` vertices with the highest values, best first; fewer where there are fewer.

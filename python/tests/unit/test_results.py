@@ -1,11 +1,16 @@
 """`VertexResult`: look-ups, the best values and counts, with and without missing values."""
 
+import datetime
 import math
+import pickle
 
 import numpy as np
 import pytest
 
 import hedgerow
+
+pd = pytest.importorskip("pandas", reason="pandas cannot be installed here")
+pl = pytest.importorskip("polars", reason="polars cannot be installed here")
 
 
 @pytest.fixture
@@ -80,3 +85,68 @@ def test_rows_are_those_of_vertices_where_ids_have_holes(keys: str) -> None:
             src, dst, _ = g.edges()
             edges = {frozenset(edge) for edge in zip(src.tolist(), dst.tolist(), strict=True)}
             assert edges == {frozenset(map(name, edge)) for edge in [(2, 3), (3, 4), (5, 6)]}
+
+
+def test_numpy_takes_a_result_for_its_values(db: hedgerow.Database) -> None:
+    db.add_edges([100, 200, 300], [200, 300, 100])
+    g = db.snapshot()
+    scores, components = g.pagerank(), g.wcc()
+    assert np.sum(scores) == pytest.approx(1.0)
+    assert np.max(scores) == pytest.approx(1 / 3)
+    assert np.asarray(scores).tolist() == scores.values.tolist()
+    assert np.asarray(scores, np.float32).dtype == np.float32
+    copied = np.array(scores)
+    copied[:] = 0.0
+    assert scores.values.sum() == pytest.approx(1.0)
+    assert pd.Series(scores).tolist() == scores.values.tolist()
+    assert np.unique(components).size == 1
+    # Iteration gives pairs, as it always did.
+    assert list(scores) == list(zip([100, 200, 300], scores.values.tolist(), strict=True))
+
+
+def test_a_result_is_a_mapping_too(g: hedgerow.Snapshot) -> None:
+    ages = g.vertex_property("age")
+    assert ages.keys() == [1, 2, 3, 4]
+    assert list(ages.items()) == list(ages) == [(1, 29), (2, 35), (3, None), (4, 27)]
+    assert dict(ages) == ages.to_dict() == {1: 29, 2: 35, 3: None, 4: 27}
+    assert dict(**{str(key): value for key, value in g.bfs(1).items()}) == {"1": 0, "2": -1, "3": -1, "4": -1}
+
+
+def test_an_array_of_a_result_hides_no_missing_value(g: hedgerow.Snapshot, db: hedgerow.Database) -> None:
+    scores = np.asarray(g.vertex_property("score"))
+    assert scores.tolist()[0] == 0.5 and np.isnan(scores[1:3]).all()
+    assert np.nansum(g.vertex_property("score")) == 1.4
+    with pytest.raises(ValueError, match="1 of 4 vertices have no value"):
+        np.sum(g.vertex_property("age"))
+    with pytest.raises(ValueError, match=r"2 of 4 vertices have no value.*\.values"):
+        np.asarray(g.vertex_property("ok"))
+    assert np.asarray(g.vertex_property("lang")).tolist() == ["java", None, None, "c"]
+    with pytest.raises(ValueError):
+        np.array(g.vertex_property("score"), copy=False)
+    with db.write() as tx:
+        tx.add_vertex(2, at=datetime.datetime(2024, 2, 29, tzinfo=datetime.UTC))
+    times = np.asarray(db.snapshot().vertex_property("at"))
+    assert times[1] == np.datetime64("2024-02-29") and np.isnat(times[[0, 2, 3]]).all()
+
+
+def test_other_results_are_no_table_of_numbers(db: hedgerow.Database) -> None:
+    db.add_edges([100, 200, 300], [200, 300, 100])
+    g = db.snapshot()
+    similar = g.run("jaccard", sources=[100], targets=[200])
+    for answer in (g.edges(), g.neighbors_of([100, 200]), g.run("walks", steps=2), similar):
+        with pytest.raises(TypeError, match="are no single array"):
+            np.sum(answer)
+        with pytest.raises(TypeError, match="are no single array"):
+            pd.DataFrame(answer)
+
+
+def test_edges_have_a_length_and_unpack(db: hedgerow.Database) -> None:
+    assert len(db.snapshot().edges()) == 0 and not db.snapshot().edges()
+    db.add_edges([1, 2, 3, 3], [2, 3, 4, 5])
+    edges = db.snapshot().edges()
+    assert len(edges) == len(edges.src) == 4 and bool(edges)
+    src, dst, weights = edges
+    assert (src.tolist(), dst.tolist(), weights) == ([1, 2, 3, 3], [2, 3, 4, 5], None)
+    assert edges[1].tolist() == dst.tolist()
+    assert len(pickle.loads(pickle.dumps(edges))) == 4
+    assert pl.DataFrame(edges).rows() == [(1, 2), (2, 3), (3, 4), (3, 5)]
