@@ -13,7 +13,8 @@ use crate::columns::{self, Column};
 use crate::ending::calling;
 use crate::error::{DataError, NotSupportedError};
 use crate::handle::{Handle, Origin};
-use crate::key::{self, Kinds};
+use crate::key;
+use crate::names::Kinds;
 use crate::value::{self, Owner, Types, WEIGHT};
 
 /// What messages call the column of ranks.

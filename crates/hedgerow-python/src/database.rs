@@ -10,14 +10,13 @@ use crate::bulk::{Arguments, Edges};
 use crate::error::{NotSupportedError, ProgrammingError, raise};
 use crate::handle::Handle;
 use crate::heap::{self, Keeping};
-use crate::key::{Key, count};
+use crate::key::count;
 use crate::maintained::Maintained;
 use crate::pipeline::Pipeline;
 use crate::pool::parallel;
 use crate::results::make;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
-use crate::value::Edge;
 
 /// Attempts for transactions of this module's own; blind writes conflict under snapshot isolation only.
 pub(crate) const BULK_RETRIES: u32 = 64;
@@ -149,47 +148,6 @@ impl Database {
     /// Waits, after the conflict of a transaction, until it makes sense to run it again.
     fn _wait_for_conflict(&self, py: Python<'_>, timestamp: u64, attempt: u32) -> PyResult<()> {
         self.detached(py, |graph| graph.wait_for_conflict(Timestamp(timestamp), attempt))
-    }
-
-    /// Insert one edge in a transaction of its own, and its endpoints where absent.
-    ///
-    /// The fastest way to write single edges. An existing edge is left as it is; in a weighted graph the weight is 1.
-    ///
-    /// Returns
-    /// -------
-    /// bool
-    ///     Whether the edge was new.
-    fn insert_edge(&self, py: Python<'_>, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let kind = self.handle.config.keys;
-        let (src, dst) = (Key::read(kind, &*self.handle, src)?, Key::read(kind, &*self.handle, dst)?);
-        self.detached(py, |graph| graph.insert_edge(src.as_ref(), dst.as_ref()))
-    }
-
-    /// Remove one edge in a transaction of its own.
-    ///
-    /// Parameters
-    /// ----------
-    /// src, dst, label, rank
-    ///     As of ``Transaction.put_edge``.
-    ///
-    /// Returns
-    /// -------
-    /// bool
-    ///     Whether the edge existed.
-    #[pyo3(signature = (src, dst, *, label=None, rank=None))]
-    fn remove_edge(
-        &self,
-        py: Python<'_>,
-        src: &Bound<'_, PyAny>,
-        dst: &Bound<'_, PyAny>,
-        label: Option<&str>,
-        rank: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<bool> {
-        let edge = Edge::read(&self.handle, &*self.handle, src, dst, label, rank)?;
-        self.detached(py, |graph| match edge.is_plain() {
-            true => graph.remove_edge(edge.src.as_ref(), edge.dst.as_ref()),
-            false => graph.remove_edge_of(edge.key()),
-        })
     }
 
     /// Begin a pipeline: single edge operations, each a transaction of its own, with several in flight.

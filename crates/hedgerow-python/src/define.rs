@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::database::Database;
 use crate::error::{DataError, ProgrammingError, raise};
-use crate::key::Kinds;
+use crate::names::Kinds;
 use crate::schema;
 use crate::value::{read_type, read_types};
 

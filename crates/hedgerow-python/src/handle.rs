@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use crate::ending::released;
 use crate::error::{ClosedError, ForkedError, raise};
-use crate::key::Kinds;
+use crate::names::Kinds;
 
 /// What a store takes whose end is worth a look at the heap of the process.
 const LARGE_BYTES: u64 = 4 << 20;

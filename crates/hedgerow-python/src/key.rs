@@ -12,6 +12,7 @@ use pyo3::types::{PyInt, PyString, PyTuple};
 
 use crate::ending::calling;
 use crate::error::{DataError, IntegrityError, raise};
+use crate::names::Kinds;
 
 /// A vertex id as the user names it. Strings are borrowed from Python.
 pub(crate) struct Key {
@@ -23,11 +24,6 @@ pub(crate) struct Key {
 enum Name {
     Number(u64),
     Text(PyBackedStr),
-}
-
-/// Where the kinds of vertices are found.
-pub(crate) trait Kinds {
-    fn kind_schema(&self) -> PyResult<Arc<Schema>>;
 }
 
 impl Key {

@@ -1,7 +1,7 @@
 //! The native half of the Python package `hedgerow`: conversions between Python and the store, and nothing else.
 //!
 //! * [`open`]: arguments of `hedgerow.open`. [`tools`]: `hedgerow.salvage`.
-//! * [`database`], [`transaction`], [`snapshot`], [`ticket`], [`pipeline`]: one class each.
+//! * [`database`], [`transaction`], [`snapshot`], [`ticket`], [`pipeline`]: one class each. [`single`]: single edges of the first.
 //! * [`handle`]: what the three share: the store, whether it is closed, the process that opened it.
 //! * [`key`], [`value`], [`bulk`], [`columns`]: vertex ids, values of properties and columns of them, checked. [`arrays`],
 //!   [`times`]: what columns of other libraries hold. [`results`], [`schema`]: answers as Python objects; [`many`], [`tables`]:
@@ -26,6 +26,7 @@ mod bulk;
 mod columns;
 mod database;
 mod define;
+mod edge_arguments;
 mod edge_columns;
 mod ending;
 mod error;
@@ -40,6 +41,7 @@ mod maintained;
 mod many;
 #[cfg(target_os = "linux")]
 mod memory;
+mod names;
 mod neighbors;
 mod newest;
 mod open;
@@ -49,6 +51,7 @@ mod results;
 mod rows;
 mod schema;
 mod selection;
+mod single;
 mod snapshot;
 mod tables;
 mod ticket;

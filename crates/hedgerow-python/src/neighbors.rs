@@ -5,7 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 use crate::ending::calling;
-use crate::key::{Key, Kinds, Namer};
+use crate::key::{Key, Namer};
+use crate::names::Kinds;
 use crate::selection::Chosen;
 use crate::value::to_dict;
 

@@ -7,11 +7,11 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
 use crate::bulk::{Arguments, Edges};
+use crate::edge_arguments::Weight;
 use crate::ending::released;
 use crate::error::{NotSupportedError, ProgrammingError, raise};
 use crate::handle::{Handle, lock};
 use crate::key::Key;
-use crate::value::Weight;
 
 /// Operations of a column that are submitted between two looks for Ctrl-C.
 const AT_ONCE: usize = 1 << 16;

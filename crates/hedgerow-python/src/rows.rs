@@ -12,7 +12,7 @@ use crate::columns::Column;
 use crate::ending::calling;
 use crate::error::{DataError, raise};
 use crate::handle::Handle;
-use crate::key::Kinds;
+use crate::names::Kinds;
 use crate::value::{Owner, Types};
 
 /// About so many numbers are sorted at a time.

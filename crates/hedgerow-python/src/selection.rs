@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 use crate::arrays::{exact, not_exact};
+use crate::edge_arguments;
 use crate::ending::calling;
 use crate::error::DataError;
 use crate::handle::Origin;
@@ -56,7 +57,7 @@ impl<'py> FromPyObject<'_, 'py> for RankRange {
                 let found = type_name(&object);
                 PyTypeError::new_err(format!("rank_range must be a tuple (first, stop), found {found}"))
             })?;
-        let rank = |rank: Bound<'_, PyAny>| value::read_rank(&rank);
+        let rank = |rank: Bound<'_, PyAny>| edge_arguments::read_rank(&rank);
         Ok(RankRange(first.map(rank).transpose()?, stop.map(rank).transpose()?))
     }
 }

@@ -5,15 +5,17 @@ use std::sync::{Arc, Mutex};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::edge_arguments::{AnyEdge, Edge};
 use crate::ending::released;
 use crate::error::{ClosedError, raise};
 use crate::handle::{Handle, Origin, lock, own};
-use crate::key::{Key, Kinds, Namer, read_names};
+use crate::key::{Key, Namer, read_names};
+use crate::names::Kinds;
 use crate::neighbors::{Parts, chosen_neighbors, neighbors};
 use crate::results::Reading;
 use crate::schema;
 use crate::selection::{self, Chosen, Labels, RankRange, Where};
-use crate::value::{AnyEdge, Edge, to_dict};
+use crate::value::to_dict;
 
 /// The graph as of one timestamp: exactly the commits up to it. Made by ``Database.snapshot``.
 ///

@@ -6,8 +6,9 @@ use pyo3::prelude::*;
 use crate::bulk::{Keys, key_types, read_keys};
 use crate::ending::calling;
 use crate::error::{DataError, raise};
-use crate::key::{Kinds, direction, read_names};
+use crate::key::{direction, read_names};
 use crate::many::{Wanted, missing, order};
+use crate::names::Kinds;
 use crate::snapshot::Snapshot;
 
 impl Snapshot {

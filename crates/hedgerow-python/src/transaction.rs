@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::bulk::{Arguments, Edges};
+use crate::edge_arguments::{AnyEdge, Edge, Weight, edge_cells};
 use crate::ending::released;
 use crate::error::{DataError, ProgrammingError, raise};
 use crate::handle::{Handle, lock, own};
@@ -15,7 +16,7 @@ use crate::neighbors::{Neighbor, Parts};
 use crate::schema;
 use crate::schema::Label;
 use crate::ticket::Ticket;
-use crate::value::{AnyEdge, Cells, Edge, Owner, Weight, add_weight, read_cells, to_dict};
+use crate::value::{Owner, read_cells, to_dict};
 
 const ROLLED_BACK: &str = "rolled back";
 
@@ -134,19 +135,6 @@ impl Transaction {
         Key::read(self.handle.config.keys, &*self.handle, object)
     }
 
-    /// The properties that the arguments give an edge, the weight among them.
-    fn cells(
-        &self,
-        edge: &Edge<'_>,
-        weight: Option<f64>,
-        mapping: Option<&Bound<'_, PyAny>>,
-        named: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Cells> {
-        let mut cells = read_cells(&self.handle, Owner::Edges(edge.label), mapping, named)?;
-        add_weight(&self.handle, edge.label, weight, &mut cells)?;
-        Ok(cells)
-    }
-
     /// Rolls the transaction back: now, or where another thread uses it, when that thread's call ends.
     fn abandon(&self, py: Python<'_>) {
         let mut state = lock(&self.state);
@@ -230,7 +218,7 @@ impl Transaction {
     ) -> PyResult<()> {
         let edge = Edge::read(&self.handle, &*self.handle, src, dst, label.map(|label| label.0), rank)?;
         let weight = weight.map(|weight| weight.0);
-        let cells = self.cells(&edge, weight, properties, named)?;
+        let cells = edge_cells(&self.handle, &edge, weight, properties, named)?;
         self.with(|txn| match weight {
             None if edge.is_plain() && cells.is_empty() => txn.put_edge(edge.src.as_ref(), edge.dst.as_ref()),
             Some(weight) if edge.is_plain() && cells.len() == 1 => {
@@ -296,7 +284,7 @@ impl Transaction {
     ) -> PyResult<bool> {
         let edge = Edge::read(&self.handle, &*self.handle, src, dst, label.map(|label| label.0), rank)?;
         let weight = weight.map(|weight| weight.0);
-        let cells = self.cells(&edge, weight, properties, named)?;
+        let cells = edge_cells(&self.handle, &edge, weight, properties, named)?;
         self.with(|txn| match weight {
             None if edge.is_plain() && cells.is_empty() => {
                 txn.insert_edge(edge.src.as_ref(), edge.dst.as_ref())
@@ -341,7 +329,7 @@ impl Transaction {
         named: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<bool> {
         let edge = Edge::read(&self.handle, &*self.handle, src, dst, label, rank)?;
-        let cells = self.cells(&edge, None, properties, named)?;
+        let cells = edge_cells(&self.handle, &edge, None, properties, named)?;
         self.with(|txn| txn.update_edge(edge.key(), cells))
     }
 

@@ -1,9 +1,9 @@
-//! Values of properties, from Python and back; and what names an edge.
+//! Values of properties, from Python and back.
 
 use std::collections::HashMap;
 use std::fmt::Display;
 
-use hedgerow::{EdgeKey, EdgePattern, KindId, PropertyType, Schema, Value, ValueRef};
+use hedgerow::{KindId, PropertyType, Schema, Value, ValueRef};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -12,10 +12,10 @@ use pyo3::types::{
 
 use crate::arrays::{exact, not_exact};
 use crate::ending::calling;
-use crate::error::{DataError, NotSupportedError};
-use crate::handle::{Handle, Origin};
+use crate::error::DataError;
+use crate::handle::Handle;
 use crate::imports;
-use crate::key::{Key, Kinds, type_name};
+use crate::key::type_name;
 use crate::times::Unit;
 
 /// The property that the weight of a weighted graph is.
@@ -23,86 +23,6 @@ pub(crate) const WEIGHT: &str = "weight";
 
 /// Properties by name, read from Python.
 pub(crate) type Cells = Vec<(String, Value)>;
-
-/// An edge as the arguments of a method name it.
-pub(crate) struct Edge<'a> {
-    pub(crate) src: Key,
-    pub(crate) dst: Key,
-    pub(crate) label: &'a str,
-    pub(crate) rank: u64,
-}
-
-impl<'a> Edge<'a> {
-    pub(crate) fn read(
-        origin: &Origin,
-        kinds: &impl Kinds,
-        src: &Bound<'_, PyAny>,
-        dst: &Bound<'_, PyAny>,
-        label: Option<&'a str>,
-        rank: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Edge<'a>> {
-        let (src, dst) = read_ends(origin, kinds, src, dst)?;
-        let rank = rank.map_or(Ok(0), read_rank)?;
-        Ok(Edge { src, dst, label: label.unwrap_or(""), rank })
-    }
-
-    pub(crate) fn key(&self) -> EdgeKey<'_> {
-        EdgeKey::new(self.label, self.src.as_ref(), self.dst.as_ref()).rank(self.rank)
-    }
-
-    /// Whether it is an edge without rank of the default label.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.label.is_empty() && self.rank == 0
-    }
-}
-
-/// Edges between two vertices, as the arguments of a method name them: of any label and rank that they leave out.
-pub(crate) struct AnyEdge<'a> {
-    src: Key,
-    dst: Key,
-    label: Option<&'a str>,
-    rank: Option<u64>,
-}
-
-impl<'a> AnyEdge<'a> {
-    pub(crate) fn read(
-        origin: &Origin,
-        kinds: &impl Kinds,
-        src: &Bound<'_, PyAny>,
-        dst: &Bound<'_, PyAny>,
-        label: Option<&'a str>,
-        rank: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<AnyEdge<'a>> {
-        let (src, dst) = read_ends(origin, kinds, src, dst)?;
-        Ok(AnyEdge { src, dst, label, rank: rank.map(read_rank).transpose()? })
-    }
-
-    pub(crate) fn pattern(&self) -> EdgePattern<'_> {
-        let edges = EdgePattern::between(self.src.as_ref(), self.dst.as_ref());
-        let edges = self.label.map_or(edges, |label| edges.label(label));
-        self.rank.map_or(edges, |rank| edges.rank(rank))
-    }
-}
-
-fn read_ends(
-    origin: &Origin,
-    kinds: &impl Kinds,
-    src: &Bound<'_, PyAny>,
-    dst: &Bound<'_, PyAny>,
-) -> PyResult<(Key, Key)> {
-    origin.check_process()?;
-    let keys = origin.config.keys;
-    Ok((Key::read(keys, kinds, src)?, Key::read(keys, kinds, dst)?))
-}
-
-pub(crate) fn read_rank(object: &Bound<'_, PyAny>) -> PyResult<u64> {
-    object.extract().map_err(|error: PyErr| {
-        if error.is_instance_of::<PyOverflowError>(object.py()) {
-            return DataError::new_err(format!("rank {object} is out of range: ranks are 0 to 2**64 - 1"));
-        }
-        PyTypeError::new_err(format!("a rank is an int, found {}", type_name(object)))
-    })
-}
 
 /// Whose properties are meant.
 #[derive(Clone, Copy)]
@@ -159,30 +79,23 @@ pub(crate) fn read_cells(
         for item in mapping.items()?.iter() {
             let (name, value) = item.extract::<(String, Bound<'_, PyAny>)>()?;
             let value = read(&format_args!("property {name}"), &value, types.of(&name))?;
-            cells.push((name, value));
+            add(&mut cells, name, value)?;
         }
     }
     for (name, value) in named.into_iter().flatten() {
         let name = name.extract::<String>()?;
         let value = read(&format_args!("property {name}"), &value, types.of(&name))?;
-        cells.push((name, value));
+        add(&mut cells, name, value)?;
     }
     Ok(cells)
 }
 
-/// Adds the argument `weight`: in a weighted graph that of the edge, with a label the property of this name.
-pub(crate) fn add_weight(
-    handle: &Handle,
-    label: &str,
-    weight: Option<f64>,
-    cells: &mut Cells,
-) -> PyResult<()> {
-    if let Some(weight) = weight {
-        if label.is_empty() && !handle.config.weighted {
-            return Err(NotSupportedError::new_err("the graph has no weights"));
-        }
-        cells.push((WEIGHT.to_owned(), Value::F64(weight)));
+/// Adds a property. One that is given already is refused: either value could be meant.
+pub(crate) fn add(cells: &mut Cells, name: String, value: Value) -> PyResult<()> {
+    if cells.iter().any(|(known, _)| *known == name) {
+        return Err(DataError::new_err(format!("property {name} is given twice")));
     }
+    cells.push((name, value));
     Ok(())
 }
 
@@ -199,24 +112,6 @@ pub(crate) fn read(
         }
         (value, _) => value,
     })
-}
-
-/// The argument `weight`: a number that a float holds.
-pub(crate) struct Weight(pub(crate) f64);
-
-impl<'py> FromPyObject<'_, 'py> for Weight {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Weight> {
-        if let Ok(number) = object.cast::<PyFloat>() {
-            return Ok(Weight(number.value()));
-        }
-        let _calling = calling(object.py());
-        match read(&"weight", &object, Some(PropertyType::F64))? {
-            Value::F64(weight) => Ok(Weight(weight)),
-            _ => Err(PyTypeError::new_err(format!("a weight is a number, found {}", type_name(&object)))),
-        }
-    }
 }
 
 fn read_any(name: &dyn Display, object: &Bound<'_, PyAny>) -> PyResult<Value> {
@@ -245,7 +140,7 @@ fn read_any(name: &dyn Display, object: &Bound<'_, PyAny>) -> PyResult<Value> {
         return Ok(Value::from(bytes.as_bytes()));
     }
     let kind = type_name(object);
-    if MISSING.contains(&kind.as_str()) {
+    if is_missing(object) {
         return Ok(Value::Null);
     }
     if let Ok(time) = object.cast::<PyDateTime>() {
@@ -281,6 +176,11 @@ fn read_scalar(name: &dyn Display, object: &Bound<'_, PyAny>, kind: &str) -> PyR
 
 /// Names of the types whose objects stand for a missing value: of pandas, and of masked arrays.
 const MISSING: [&str; 3] = ["NAType", "NaTType", "MaskedConstant"];
+
+/// Whether an object stands for a missing value, as None does.
+pub(crate) fn is_missing(object: &Bound<'_, PyAny>) -> bool {
+    MISSING.contains(&type_name(object).as_str())
+}
 
 /// Microseconds since 1970 of a time that says where on Earth it is meant.
 fn read_time(name: &dyn Display, time: &Bound<'_, PyDateTime>) -> PyResult<Value> {

@@ -65,6 +65,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         "snapshot": (),
         "maintain": ("wcc",),
         "transact": (lambda tx: None,),
+        "put_edge": (1, 2),
         "insert_edge": (1, 2),
         "remove_edge": (1, 2),
         "pipeline": (),

@@ -1,0 +1,130 @@
+//! Edges as the arguments of a method name them, and what they give them.
+
+use hedgerow::{EdgeKey, EdgePattern, PropertyType, Value};
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyFloat};
+
+use crate::ending::calling;
+use crate::error::{DataError, NotSupportedError};
+use crate::handle::{Handle, Origin};
+use crate::key::{Key, type_name};
+use crate::names::Kinds;
+use crate::value::{Cells, Owner, WEIGHT, add, read, read_cells};
+
+/// An edge as the arguments of a method name it.
+pub(crate) struct Edge<'a> {
+    pub(crate) src: Key,
+    pub(crate) dst: Key,
+    pub(crate) label: &'a str,
+    pub(crate) rank: u64,
+}
+
+impl<'a> Edge<'a> {
+    pub(crate) fn read(
+        origin: &Origin,
+        kinds: &impl Kinds,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+        label: Option<&'a str>,
+        rank: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Edge<'a>> {
+        let (src, dst) = read_ends(origin, kinds, src, dst)?;
+        let rank = rank.map_or(Ok(0), read_rank)?;
+        Ok(Edge { src, dst, label: label.unwrap_or(""), rank })
+    }
+
+    pub(crate) fn key(&self) -> EdgeKey<'_> {
+        EdgeKey::new(self.label, self.src.as_ref(), self.dst.as_ref()).rank(self.rank)
+    }
+
+    /// Whether it is an edge without rank of the default label.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.label.is_empty() && self.rank == 0
+    }
+}
+
+/// Edges between two vertices, as the arguments of a method name them: of any label and rank that they leave out.
+pub(crate) struct AnyEdge<'a> {
+    src: Key,
+    dst: Key,
+    label: Option<&'a str>,
+    rank: Option<u64>,
+}
+
+impl<'a> AnyEdge<'a> {
+    pub(crate) fn read(
+        origin: &Origin,
+        kinds: &impl Kinds,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+        label: Option<&'a str>,
+        rank: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<AnyEdge<'a>> {
+        let (src, dst) = read_ends(origin, kinds, src, dst)?;
+        Ok(AnyEdge { src, dst, label, rank: rank.map(read_rank).transpose()? })
+    }
+
+    pub(crate) fn pattern(&self) -> EdgePattern<'_> {
+        let edges = EdgePattern::between(self.src.as_ref(), self.dst.as_ref());
+        let edges = self.label.map_or(edges, |label| edges.label(label));
+        self.rank.map_or(edges, |rank| edges.rank(rank))
+    }
+}
+
+fn read_ends(
+    origin: &Origin,
+    kinds: &impl Kinds,
+    src: &Bound<'_, PyAny>,
+    dst: &Bound<'_, PyAny>,
+) -> PyResult<(Key, Key)> {
+    origin.check_process()?;
+    let keys = origin.config.keys;
+    Ok((Key::read(keys, kinds, src)?, Key::read(keys, kinds, dst)?))
+}
+
+pub(crate) fn read_rank(object: &Bound<'_, PyAny>) -> PyResult<u64> {
+    object.extract().map_err(|error: PyErr| {
+        if error.is_instance_of::<PyOverflowError>(object.py()) {
+            return DataError::new_err(format!("rank {object} is out of range: ranks are 0 to 2**64 - 1"));
+        }
+        PyTypeError::new_err(format!("a rank is an int, found {}", type_name(object)))
+    })
+}
+
+/// Reads what the arguments give an edge: properties, and the argument `weight`, which in a weighted graph is that of the edge, with a
+/// label the property of this name.
+pub(crate) fn edge_cells(
+    handle: &Handle,
+    edge: &Edge<'_>,
+    weight: Option<f64>,
+    mapping: Option<&Bound<'_, PyAny>>,
+    named: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Cells> {
+    let mut cells = read_cells(handle, Owner::Edges(edge.label), mapping, named)?;
+    if let Some(weight) = weight {
+        if edge.label.is_empty() && !handle.config.weighted {
+            return Err(NotSupportedError::new_err("the graph has no weights"));
+        }
+        add(&mut cells, WEIGHT.to_owned(), Value::F64(weight))?;
+    }
+    Ok(cells)
+}
+
+/// The argument `weight`: a number that a float holds.
+pub(crate) struct Weight(pub(crate) f64);
+
+impl<'py> FromPyObject<'_, 'py> for Weight {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Weight> {
+        if let Ok(number) = object.cast::<PyFloat>() {
+            return Ok(Weight(number.value()));
+        }
+        let _calling = calling(object.py());
+        match read(&"weight", &object, Some(PropertyType::F64))? {
+            Value::F64(weight) => Ok(Weight(weight)),
+            _ => Err(PyTypeError::new_err(format!("a weight is a number, found {}", type_name(&object)))),
+        }
+    }
+}
