@@ -20,8 +20,17 @@ pub(crate) struct Array<'py> {
 impl<'py> Array<'py> {
     /// The column `object`, which messages call `name`.
     pub(crate) fn read(name: &str, object: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
+        Array::read_by("plain", name, object)
+    }
+
+    /// As [`read`](Self::read), of vertex ids: those of a result, if it is one.
+    pub(crate) fn read_keys(name: &str, object: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
+        Array::read_by("plain_keys", name, object)
+    }
+
+    fn read_by(how: &str, name: &str, object: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
         let py = object.py();
-        let plain = imports::COLUMNS.get(py)?.getattr("plain")?;
+        let plain = imports::COLUMNS.get(py)?.getattr(how)?;
         let plain = plain.call1((object,)).map_err(|error| not_an_array(py, name, error))?;
         let (array, missing) = plain.extract::<(Bound<'_, PyAny>, Option<Bound<'_, PyAny>>)>()?;
         let array = array.cast_into::<PyUntypedArray>().map_err(PyErr::from)?;

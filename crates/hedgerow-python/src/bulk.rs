@@ -1,51 +1,25 @@
 //! Many edges at once: columns from NumPy arrays or sequences, checked before anything is written.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use hedgerow::{EdgeKey, KeyKind, KindId, LabelRef, PropertyType, Value, VertexKeyRef, WriteTxn};
+use hedgerow::{
+    ArgumentError, EdgeKey, Error, Graph, Label, LabelRef, Snapshot, Value, VertexKeyRef, WriteTxn,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyBool, PyBytes, PyMapping, PyString};
 
-use crate::arrays::{Array, exact, not_exact, reserved, view};
+use crate::added::{Added, Found, OnConflict};
 use crate::columns::{self, Column};
 use crate::ending::calling;
 use crate::error::{DataError, NotSupportedError};
-use crate::handle::{Handle, Origin};
+use crate::handle::Handle;
+use crate::imports;
 use crate::key;
-use crate::names::Kinds;
-use crate::value::{self, Owner, Types, WEIGHT};
-
-/// What messages call the column of ranks.
-const RANKS: &str = "ranks";
-
-/// One column of vertex ids, copied: other threads may change the array while the interpreter lock is released.
-pub(crate) enum Keys {
-    Numbers(Vec<u64>),
-    Texts(Vec<PyBackedStr>),
-}
-
-impl Keys {
-    pub(crate) fn at(&self, i: usize) -> VertexKeyRef<'_> {
-        match self {
-            Keys::Numbers(numbers) => VertexKeyRef::U64(numbers[i]),
-            Keys::Texts(texts) => VertexKeyRef::Str(&texts[i]),
-        }
-    }
-
-    /// The keys as those of vertices of a kind.
-    pub(crate) fn of_kind(&self, kind: KindId) -> Vec<VertexKeyRef<'_>> {
-        (0..self.len()).map(|at| kind.key(self.at(at))).collect()
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Keys::Numbers(numbers) => numbers.len(),
-            Keys::Texts(texts) => texts.len(),
-        }
-    }
-}
+use crate::key_columns::{Keys, key_types, read_keys, read_ranks, read_weights};
+use crate::names::{Kinds, Names};
+use crate::repeats;
+use crate::value::{Owner, Types, WEIGHT};
 
 /// Edges to put, all of them valid for the graph.
 pub(crate) struct Edges {
@@ -54,13 +28,25 @@ pub(crate) struct Edges {
     weights: Option<Vec<f64>>,
     /// Of edges that have a label, ranks or properties.
     rich: Option<Rich>,
+    /// Whether an edge is the same with its ends exchanged.
+    either_way: bool,
+    names: Names,
 }
 
 /// What edges have besides their ends; the weight of a labelled edge is one of the properties.
 struct Rich {
     label: String,
-    ranks: Option<Vec<u64>>,
+    ranks: Ranks,
     columns: Vec<Column>,
+}
+
+/// What tells edges between two vertices apart.
+enum Ranks {
+    /// Nothing: there is one.
+    None,
+    Given(Vec<u64>),
+    /// Numbers that the call gives out, since the label is `multi` and the caller gave none: each row is an edge of its own.
+    Counted,
 }
 
 /// The arguments of `add_edges`.
@@ -79,7 +65,8 @@ impl Edges {
         let _calling = calling(arguments.src.py());
         let label = arguments.label.unwrap_or("");
         let [src, dst] = key_types(&handle.origin, handle, label)?;
-        let (src, dst) = (read_keys(src, "src", arguments.src)?, read_keys(dst, "dst", arguments.dst)?);
+        let src = read_keys(handle, src, "src", arguments.src)?;
+        let dst = read_keys(handle, dst, "dst", arguments.dst)?;
         if src.len() != dst.len() {
             let (src, dst) = (src.len(), dst.len());
             return Err(DataError::new_err(format!("src has {src} elements and dst has {dst}")));
@@ -91,15 +78,147 @@ impl Edges {
         let plain = label.is_empty() && arguments.ranks.is_none() && arguments.properties.is_none();
         let rich =
             if plain { None } else { Some(Rich::read(handle, label, arguments, weights.take(), src.len())?) };
-        Ok(Edges { src, dst, weights, rich })
+        let schema = handle.kind_schema()?;
+        let kinds = schema.label(label).and_then(Label::ends);
+        let either_way = !handle.config.directed && kinds.is_none_or(|[src, dst]| src == dst);
+        Ok(Edges { src, dst, weights, rich, either_way, names: Names::of(schema) })
     }
 
     pub(crate) fn len(&self) -> usize {
         self.src.len()
     }
 
-    /// Puts the edges of `range`.
-    pub(crate) fn put(&self, txn: &mut WriteTxn, range: Range<usize>) -> hedgerow::Result<()> {
+    fn ranks(&self) -> &Ranks {
+        self.rich.as_ref().map_or(&Ranks::None, |rich| &rich.ranks)
+    }
+
+    /// Returns the number of rows that name an edge which an earlier row names. Takes 16 bytes a row meanwhile.
+    pub(crate) fn repeated(&self) -> usize {
+        let ranks = match self.ranks() {
+            Ranks::Counted => return 0,
+            Ranks::Given(ranks) => Some(&ranks[..]),
+            Ranks::None => None,
+        };
+        repeats::of_edges(&self.src, &self.dst, ranks, self.either_way)
+    }
+
+    /// Returns what became of the rows, of which so many are [`repeated`](Self::repeated), and of which the store said `found`.
+    pub(crate) fn added(&self, repeated: usize, found: Found, conflict: OnConflict) -> Added {
+        let rows = self.len();
+        if matches!(self.ranks(), Ranks::Counted) {
+            return Added { rows, repeated, found: Some(found) };
+        }
+        if conflict == OnConflict::Replace {
+            return Added { rows, repeated, found: None };
+        }
+        // Rows that repeat others found these.
+        let existing = found.existing.saturating_sub(repeated);
+        let rows = if conflict == OnConflict::Skip { found.new } else { rows };
+        Added { rows, repeated, found: Some(Found { existing, ..found }) }
+    }
+
+    /// Refuses an edge that exists, so that no batch is written before another is refused.
+    pub(crate) fn check_new(&self, snapshot: &Snapshot) -> hedgerow::Result<()> {
+        if matches!(self.ranks(), Ranks::Counted) || snapshot.schema().label(self.label()).is_none() {
+            return Ok(());
+        }
+        (0..self.len()).try_for_each(|at| match snapshot.contains_edge_of(self.edge(at))? {
+            true => Err(self.exists(at)),
+            false => Ok(()),
+        })
+    }
+
+    fn exists(&self, at: usize) -> Error {
+        let [src, dst] = [&self.src, &self.dst].map(|keys| self.names.shown(keys.at(at)));
+        let what = format!(
+            "row {at}: the edge from {src} to {dst} exists, or an earlier row names it, and on_conflict is \"raise\""
+        );
+        ArgumentError::Invalid(what).into()
+    }
+
+    fn label(&self) -> &str {
+        self.rich.as_ref().map_or("", |rich| &rich.label)
+    }
+
+    /// The edge of a row whose rank is given, or 0.
+    fn edge(&self, at: usize) -> EdgeKey<'_> {
+        let rank = if let Ranks::Given(ranks) = self.ranks() { ranks[at] } else { 0 };
+        EdgeKey::new(self.label(), self.src.at(at), self.dst.at(at)).rank(rank)
+    }
+
+    /// The values of a row, the weight among them.
+    fn cells(&self, at: usize) -> impl Iterator<Item = (&str, Value)> {
+        let weight = self.weights.as_ref().map(|weights| (WEIGHT, Value::F64(weights[at])));
+        let others = self.rich.as_ref().map(|rich| rich.cells(at));
+        weight.into_iter().chain(others.into_iter().flatten())
+    }
+
+    /// Returns the first rank to give out: the number of edges of the label, as `hedgerow load --multi` counts.
+    pub(crate) fn first_rank(
+        &self,
+        snapshot: impl FnOnce() -> hedgerow::Result<Snapshot>,
+    ) -> hedgerow::Result<u64> {
+        match &self.rich {
+            Some(Rich { label, ranks: Ranks::Counted, .. }) => snapshot()?.edge_count_of(label.as_str()),
+            _ => Ok(0),
+        }
+    }
+
+    /// As [`first_rank`](Self::first_rank), of a store.
+    pub(crate) fn first_rank_in(&self, graph: &Graph) -> hedgerow::Result<u64> {
+        self.first_rank(|| graph.snapshot())
+    }
+
+    /// Puts the edges of `range`, with ranks from `rank` on where the call gives them out. Returns the next rank, and how many edges were
+    /// new and how many were not, unless existing ones are replaced blindly.
+    pub(crate) fn put(
+        &self,
+        txn: &mut WriteTxn,
+        range: Range<usize>,
+        conflict: OnConflict,
+        rank: u64,
+    ) -> hedgerow::Result<(u64, Found)> {
+        if let Some(rich @ Rich { ranks: Ranks::Counted, .. }) = &self.rich {
+            let new = range.len();
+            let rank = range.into_iter().try_fold(rank, |rank, at| {
+                rich.insert_counted(txn, self.src.at(at), self.dst.at(at), at, rank)
+            })?;
+            return Ok((rank, Found { new, existing: 0 }));
+        }
+        if conflict == OnConflict::Replace {
+            return self.put_all(txn, range).map(|()| (rank, Found::default()));
+        }
+        let mut found = Found::default();
+        for at in range {
+            let new = match conflict {
+                OnConflict::Merge => self.merge(txn, at)?,
+                _ => txn.insert_edge_with(self.edge(at), self.cells(at))?,
+            };
+            if !new && conflict == OnConflict::Raise {
+                return Err(self.exists(at));
+            }
+            found += Found { new: usize::from(new), existing: usize::from(!new) };
+        }
+        Ok((rank, found))
+    }
+
+    /// Lays the values of a row over those of the edge, weight included. Returns whether the edge is new.
+    fn merge(&self, txn: &mut WriteTxn, at: usize) -> hedgerow::Result<bool> {
+        let edge = self.edge(at);
+        if txn.insert_edge_with(edge, self.cells(at))? {
+            return Ok(true);
+        }
+        let mut values: BTreeMap<Box<str>, Value> = BTreeMap::new();
+        for (name, value) in txn.edge_properties(edge)?.unwrap_or_default() {
+            values.insert((&*name).into(), value);
+        }
+        values.extend(self.cells(at).map(|(name, value)| (name.into(), value)));
+        txn.put_edge_with(edge, values)?;
+        Ok(false)
+    }
+
+    /// Puts the edges of `range` blindly.
+    fn put_all(&self, txn: &mut WriteTxn, range: Range<usize>) -> hedgerow::Result<()> {
         match (&self.src, &self.dst) {
             (Keys::Numbers(src), Keys::Numbers(dst)) => self.put_pairs(
                 txn,
@@ -131,7 +250,7 @@ impl Edges {
         range: Range<usize>,
     ) -> hedgerow::Result<()> {
         match (&self.rich, &self.weights) {
-            (Some(rich), _) if rich.ranks.is_none() => rich.put_all(txn, pairs.zip(range)),
+            (Some(rich), _) if matches!(rich.ranks, Ranks::None) => rich.put_all(txn, pairs.zip(range)),
             (Some(rich), _) => {
                 pairs.zip(range).try_for_each(|((src, dst), at)| rich.put(txn, src.into(), dst.into(), at))
             }
@@ -151,9 +270,13 @@ impl Rich {
         weights: Option<Vec<f64>>,
         edges: usize,
     ) -> PyResult<Rich> {
-        let ranks = arguments.ranks.map(|ranks| read_ranks(ranks, edges)).transpose()?;
+        let ranks = match arguments.ranks {
+            Some(ranks) => Ranks::Given(read_ranks(ranks, edges)?),
+            None if handle.kind_schema()?.label(label).is_some_and(Label::is_multi) => Ranks::Counted,
+            None => Ranks::None,
+        };
         let types = Types::new(handle, Owner::Edges(label))?;
-        let mut columns = read_columns(arguments.properties, &types, edges)?;
+        let mut columns = read_columns(arguments.properties, &types, edges, None)?;
         if let Some(weights) = weights {
             let column = Column { name: WEIGHT.to_owned(), values: weights.into() };
             check_type(&types, &column)?;
@@ -182,38 +305,82 @@ impl Rich {
         dst: VertexKeyRef<'_>,
         at: usize,
     ) -> hedgerow::Result<()> {
-        let rank = self.ranks.as_ref().map_or(0, |ranks| ranks[at]);
-        let edge = EdgeKey::new(&self.label, src, dst).rank(rank);
-        // Nulls have no place in a new row.
-        let cells = self.columns.iter().map(|column| (column.name.as_str(), column.value(at)));
-        txn.put_edge_with(edge, cells.filter(|(_, value)| !value.is_null()))
+        let rank = if let Ranks::Given(ranks) = &self.ranks { ranks[at] } else { 0 };
+        txn.put_edge_with(EdgeKey::new(&self.label, src, dst).rank(rank), self.cells(at))
+    }
+
+    /// Inserts an edge under the first free rank from `rank` on. Returns the next rank.
+    fn insert_counted(
+        &self,
+        txn: &mut WriteTxn,
+        src: VertexKeyRef<'_>,
+        dst: VertexKeyRef<'_>,
+        at: usize,
+        rank: u64,
+    ) -> hedgerow::Result<u64> {
+        let after = |rank: u64| {
+            rank.checked_add(1).ok_or_else(|| {
+                let what = format!("no rank is left for an edge of label {:?}: give ranks=", self.label);
+                Error::Argument(ArgumentError::Invalid(what))
+            })
+        };
+        let mut rank = rank;
+        while !txn.insert_edge_with(EdgeKey::new(&self.label, src, dst).rank(rank), self.cells(at))? {
+            // Edges were removed, or came with ranks: those from the last one on are free.
+            let last = txn.ranks_between(self.label.as_str(), src, dst)?.last().copied();
+            rank = after(last.unwrap_or(rank).max(rank))?;
+        }
+        after(rank)
+    }
+
+    /// The properties of a row: nulls have no place in a new one.
+    fn cells(&self, at: usize) -> impl Iterator<Item = (&str, Value)> {
+        let cells = self.columns.iter().map(move |column| (column.name.as_str(), column.value(at)));
+        cells.filter(|(_, value)| !value.is_null())
     }
 }
 
-/// Reads columns of properties by name, each with so many values.
+/// Reads columns of properties by name, each with so many values, or with one for all rows. `keys` are the vertices that they are about.
 pub(crate) fn read_columns(
     properties: Option<&Bound<'_, PyAny>>,
     types: &Types<'_>,
     rows: usize,
+    keys: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<Column>> {
     let Some(properties) = properties else { return Ok(Vec::new()) };
-    let mapping = properties.cast::<PyMapping>().map_err(|_| {
-        let found = key::type_name(properties);
-        DataError::new_err(format!("properties must map names to arrays, found {found}"))
-    })?;
-    let mut columns = Vec::new();
-    for item in mapping.items()?.iter() {
-        let (name, column) = item.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
+    let by_name = imports::COLUMNS.get(properties.py())?.getattr("by_name")?;
+    let by_name = by_name.call1((properties, keys)).map_err(|error| wrong_properties(properties, error))?;
+    let mut columns: Vec<Column> = Vec::new();
+    for item in by_name.try_iter()? {
+        let (name, column) = item?.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
         let Ok(name) = name.extract::<String>() else {
             let found = key::shown(&name);
             return Err(PyTypeError::new_err(format!("properties: a name must be a str, found {found}")));
         };
+        if columns.iter().any(|known| known.name == name) {
+            return Err(DataError::new_err(format!("properties: the column {name} comes twice")));
+        }
         let kind = types.of(&name);
-        let column = columns::read(name, &column, rows, kind)?;
+        let column = match columns::is_scalar(&column)? {
+            true => columns::repeated(name, &column, rows, kind)?,
+            false => columns::read(name, &column, rows, kind)?,
+        };
         check_type(types, &column)?;
-        columns.push(column);
+        // Without a value it tells nothing of the type of a property that is new.
+        if kind.is_some() || column.found_type().is_some() {
+            columns.push(column);
+        }
     }
     Ok(columns)
+}
+
+/// An object that holds no columns is wrong data, as any column is that cannot be read.
+fn wrong_properties(properties: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    let py = properties.py();
+    if error.is_instance_of::<PyTypeError>(py) {
+        return DataError::new_err(error.value(py).to_string());
+    }
+    error
 }
 
 /// Refuses a column of another type than its property's before anything is written.
@@ -228,164 +395,5 @@ fn check_type(types: &Types<'_>, column: &Column) -> PyResult<()> {
             })))
         }
         _ => Ok(()),
-    }
-}
-
-pub(crate) fn read_ranks(object: &Bound<'_, PyAny>, edges: usize) -> PyResult<Vec<u64>> {
-    let ranks = read_numbers(KeyKind::U64, RANKS, object)?;
-    if ranks.len() != edges {
-        return Err(DataError::new_err(format!("ranks has {} elements for {edges} edges", ranks.len())));
-    }
-    Ok(ranks)
-}
-
-/// The types of the ids at both ends of edges of a label: those of the kinds that it says.
-pub(crate) fn key_types(origin: &Origin, kinds: &impl Kinds, label: &str) -> PyResult<[KeyKind; 2]> {
-    let default = origin.config.keys;
-    if label.is_empty() {
-        return Ok([default; 2]);
-    }
-    let schema = kinds.kind_schema()?;
-    let ends = schema.label(label).and_then(hedgerow::Label::ends).unwrap_or_default();
-    Ok(ends.map(|kind| schema.kind_by_id(kind).map_or(default, hedgerow::Kind::keys)))
-}
-
-/// Reads a column of vertex ids for a graph with ids of `kind`.
-pub(crate) fn read_keys(kind: KeyKind, name: &str, object: &Bound<'_, PyAny>) -> PyResult<Keys> {
-    match kind {
-        KeyKind::Str => read_texts(name, object).map(Keys::Texts),
-        KeyKind::U64 | KeyKind::Dense => read_numbers(kind, name, object).map(Keys::Numbers),
-    }
-}
-
-fn read_numbers(kind: KeyKind, name: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
-    let array = Array::read(name, object)?;
-    array.check_whole(name)?;
-    let mut numbers = reserved("vertex ids", array.len())?;
-    match array.kind {
-        'u' => numbers.extend(view::<u64>(&array.array, "uint64")?.as_array().iter()),
-        'i' => {
-            for (at, &number) in view::<i64>(&array.array, "int64")?.as_array().iter().enumerate() {
-                let number = u64::try_from(number).map_err(|_| {
-                    let what = if name == RANKS { "ranks" } else { "ids" };
-                    DataError::new_err(format!("{name}[{at}] is {number}: {what} are not negative"))
-                })?;
-                numbers.push(number);
-            }
-        }
-        'O' => {
-            for (at, item) in array.objects()?.enumerate() {
-                numbers.push(read_number(kind, name, at, &item)?);
-            }
-        }
-        // NumPy makes floats of an empty list.
-        _ if array.len() == 0 => {}
-        _ => {
-            let found = array.dtype().str()?;
-            return Err(DataError::new_err(format!("{name} must hold ints, found {found}")));
-        }
-    }
-    if kind == KeyKind::Dense {
-        for (at, &number) in numbers.iter().enumerate() {
-            key::check_range(kind, number).map_err(|e| DataError::new_err(format!("{name}[{at}]: {e}")))?;
-        }
-    }
-    Ok(numbers)
-}
-
-fn read_number(kind: KeyKind, name: &str, at: usize, item: &Bound<'_, PyAny>) -> PyResult<u64> {
-    let error = match key::read_number(kind, item) {
-        // A list of bools is no list of ids, as an array of them is none.
-        _ if item.is_instance_of::<PyBool>() => {
-            let what = if name == RANKS { "ranks" } else { "ids" };
-            return Err(DataError::new_err(format!(
-                "{name}[{at}] is a bool: {what} are ints, 0 to 2**64 - 1"
-            )));
-        }
-        Ok(number) => return Ok(number),
-        Err(error) => error,
-    };
-    if name == RANKS || item.is_instance_of::<PyString>() {
-        let shown = item.repr().map_or_else(|_| key::type_name(item), |repr| repr.to_string());
-        let what = if name == RANKS { "ranks" } else { "ids" };
-        return Err(DataError::new_err(format!("{name}[{at}] is {shown}: {what} are ints, 0 to 2**64 - 1")));
-    }
-    Err(DataError::new_err(format!("{name}[{at}]: {}", error.value(item.py()))))
-}
-
-fn read_texts(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<PyBackedStr>> {
-    // One string is a sequence of strings too, but hardly meant as one.
-    if object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() {
-        return Err(DataError::new_err(format!(
-            "{name} must be a sequence of str, found one {}",
-            key::type_name(object)
-        )));
-    }
-    if object.try_iter().is_err() {
-        let found = key::type_name(object);
-        return Err(DataError::new_err(format!("{name} must be a sequence of str, found {found}")));
-    }
-    let array = Array::read(name, object)?;
-    array.check_whole(name)?;
-    let mut texts = reserved("vertex ids", array.len())?;
-    for (at, item) in array.objects()?.enumerate() {
-        let Ok(text) = item.cast::<PyString>() else {
-            let found = key::type_name(&item);
-            return Err(DataError::new_err(format!("{name}[{at}] must be a str, found {found}")));
-        };
-        texts.push(key::check_text(text).map_err(|e| DataError::new_err(format!("{name}[{at}]: {e}")))?);
-    }
-    Ok(texts)
-}
-
-fn read_weights(object: &Bound<'_, PyAny>, edges: usize) -> PyResult<Vec<f64>> {
-    let array = Array::read("weights", object)?;
-    if array.len() != edges {
-        let found = array.len();
-        return Err(DataError::new_err(format!("weights has {found} elements for {edges} edges")));
-    }
-    array.check_whole("weights")?;
-    let mut weights: Vec<f64> = reserved("weights", edges)?;
-    let inexact = |at: usize, number: i128| not_exact(&format_args!("weights[{at}]"), number);
-    match array.kind {
-        'f' if !array.is_wide_float() => {
-            weights.extend(view::<f64>(&array.array, "float64")?.as_array().iter());
-        }
-        'i' => {
-            for (at, &number) in view::<i64>(&array.array, "int64")?.as_array().iter().enumerate() {
-                weights.push(exact(number).ok_or_else(|| inexact(at, number.into()))?);
-            }
-        }
-        'u' => {
-            for (at, &number) in view::<u64>(&array.array, "uint64")?.as_array().iter().enumerate() {
-                weights.push(exact(number).ok_or_else(|| inexact(at, number.into()))?);
-            }
-        }
-        'O' => {
-            for (at, item) in array.objects()?.enumerate() {
-                weights.push(read_weight(at, &item)?);
-            }
-        }
-        _ if array.len() == 0 => {}
-        _ => {
-            let found = array.dtype().str()?;
-            return Err(DataError::new_err(format!("weights must hold numbers, found {found}")));
-        }
-    }
-    match weights.iter().position(|w: &f64| w.is_nan()) {
-        Some(at) => Err(DataError::new_err(format!("weights[{at}] is NaN: a weight must be a number"))),
-        None => Ok(weights),
-    }
-}
-
-fn read_weight(at: usize, item: &Bound<'_, PyAny>) -> PyResult<f64> {
-    let shown = format_args!("weights[{at}]");
-    match value::read(&shown, item, Some(PropertyType::F64)) {
-        Ok(Value::F64(weight)) => Ok(weight),
-        Err(error) if error.is_instance_of::<DataError>(item.py()) => Err(error),
-        Ok(_) | Err(_) => {
-            let found = key::type_name(item);
-            Err(DataError::new_err(format!("weights[{at}]: weights must hold numbers, found {found}")))
-        }
     }
 }

@@ -5,7 +5,7 @@ use hedgerow_core::assemble::ColumnBuilder;
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArray};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyDateTime, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use crate::arrays::{Array, exact, not_exact, reserved, view};
 use crate::ending::calling;
@@ -31,13 +31,53 @@ impl Column {
         (0..self.values.len()).find_map(|at| self.values.get(at).property_type())
     }
 
-    /// The rows at these places alone.
-    pub(crate) fn keep(&mut self, rows: &[usize]) {
-        let kept = rows.iter().map(|&at| self.values.get(at));
-        if let Some(kept) = hedgerow::Column::of_values(self.values.kind(), kept) {
-            self.values = kept;
-        }
+    /// The column as one of the type of its property, if it has no value that tells another.
+    fn of_type(self, kind: Option<PropertyType>) -> Column {
+        let Some(kind) = kind.filter(|&kind| kind != self.values.kind() && self.found_type().is_none())
+        else {
+            return self;
+        };
+        let nulls = std::iter::repeat_n(ValueRef::Null, self.values.len());
+        let nulls = hedgerow::Column::of_values(kind, nulls);
+        Column { values: nulls.unwrap_or(self.values), ..self }
     }
+
+    /// The rows at these places alone.
+    pub(crate) fn of_rows(&self, rows: &[usize]) -> Column {
+        let kept = rows.iter().map(|&at| self.values.get(at));
+        let kept = hedgerow::Column::of_values(self.values.kind(), kept);
+        // Values of a column are of its type.
+        Column { name: self.name.clone(), values: kept.unwrap_or_else(|| self.values.clone()) }
+    }
+}
+
+/// Whether an object is one value, which all rows get.
+pub(crate) fn is_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let is_python = object.is_none()
+        || object.is_instance_of::<PyString>()
+        || object.is_instance_of::<PyBytes>()
+        || object.is_instance_of::<PyInt>()
+        || object.is_instance_of::<PyFloat>()
+        || object.is_instance_of::<PyDateTime>();
+    if is_python || value::is_missing(object) {
+        return Ok(true);
+    }
+    object.is_instance(&imports::NUMPY.get(object.py())?.getattr("generic")?)
+}
+
+/// The column of property `name` in which all of `rows` have one value.
+pub(crate) fn repeated(
+    name: String,
+    object: &Bound<'_, PyAny>,
+    rows: usize,
+    kind: Option<PropertyType>,
+) -> PyResult<Column> {
+    let shown = format!("properties[{name:?}]");
+    let value = value::read(&shown, object, kind).map_err(|e| data_error(object.py(), e))?;
+    let kind = value.property_type().or(kind).unwrap_or(PropertyType::I64);
+    let values = hedgerow::Column::of_values(kind, std::iter::repeat_n(value.as_ref(), rows));
+    let values = values.ok_or_else(|| DataError::new_err(format!("{shown} is of several types")))?;
+    Ok(Column { name, values })
 }
 
 /// Reads the column of property `name`, one value for each of `edges`. Masked elements, `None` and `NaT` are null.
@@ -54,7 +94,7 @@ pub(crate) fn read(
         return Err(DataError::new_err(format!("{shown} has {found} elements for {edges} edges")));
     }
     if let Some(values) = as_it_lies(&array, kind)? {
-        return Ok(Column { name, values });
+        return Ok(Column { name, values }.of_type(kind));
     }
     let mut values = match array.kind {
         'b' => typed(&array, &view::<bool>(&array.array, "bool")?, |_, b| Ok(Value::Bool(b)))?,

@@ -6,6 +6,7 @@ use hedgerow::{Graph, KeyKind, Timestamp};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::added::{Found, OnConflict};
 use crate::bulk::{Arguments, Edges};
 use crate::error::{NotSupportedError, ProgrammingError, raise};
 use crate::handle::Handle;
@@ -182,21 +183,27 @@ impl Database {
     ///     Vertex ids, of equal length: columns of ints, or of str for a graph with str ids. Columns are arrays of NumPy,
     ///     columns of pandas, Polars and PyArrow, and sequences.
     /// weights : array_like of float, optional
-    ///     For a weighted graph; 1 if not given. The weight of an existing edge is replaced.
+    ///     For a weighted graph; 1 if not given. The weight of an existing edge is replaced, unless ``on_conflict`` says otherwise.
     /// label : str, optional
     ///     The label of all the edges. Their weights are then its property ``weight``.
     /// ranks : array_like of int, optional
-    ///     Of a ``multi`` label; 0 if not given.
+    ///     Of a ``multi`` label. If not given, each row is an edge of its own: the call gives out ranks from the number of edges of the
+    ///     label on, and replaces none. Edges of other labels have rank 0.
     /// properties : mapping, optional
     ///     Columns by name, a value for each edge: bools, ints, floats, times (those without a zone as UTC), str, bytes, or
     ///     objects. Nulls of any library, masked elements, None and ``NaT`` are no value; NaN in a column of floats is NaN.
+    /// on_conflict : {"replace", "merge", "skip", "raise"}
+    ///     What to make of an edge that exists: give it the weight and properties of its row alone, lay those of the row over its own, leave
+    ///     the edge as it is, or refuse the call. ``"replace"`` does not ask the store, and is the fastest; the others read each edge.
     /// batch : int
     ///     Edges in a transaction.
     ///
     /// Returns
     /// -------
-    /// int
-    ///     The number of edges given.
+    /// Added
+    ///     The number of edges that rows were written for, an int: of all rows, or with ``"skip"`` of new edges. It says how many rows name
+    ///     an edge that an earlier row names (by default the last one counts), and, unless edges are replaced, how many edges were new and
+    ///     how many existed.
     ///
     /// Raises
     /// ------
@@ -216,7 +223,7 @@ impl Database {
     /// masked_array(data=[2001, 2002],
     ///              mask=[False, False],
     ///        fill_value=999999)
-    #[pyo3(signature = (src, dst, weights=None, *, label=None, ranks=None, properties=None, batch=None), text_signature = "($self, src, dst, weights=None, *, label=None, ranks=None, properties=None, batch=65536)")]
+    #[pyo3(signature = (src, dst, weights=None, *, label=None, ranks=None, properties=None, on_conflict="replace", batch=None), text_signature = "($self, src, dst, weights=None, *, label=None, ranks=None, properties=None, on_conflict='replace', batch=65536)")]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn add_edges(
         &self,
@@ -227,21 +234,35 @@ impl Database {
         label: Option<&str>,
         ranks: Option<&Bound<'_, PyAny>>,
         properties: Option<&Bound<'_, PyAny>>,
+        on_conflict: &str,
         batch: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<usize> {
+    ) -> PyResult<Py<PyAny>> {
         let batch = batch.map_or(Ok(1 << 16), |object| count("batch", object, 1))? as usize;
         self.handle.check_usable()?;
+        let conflict = OnConflict::read(on_conflict)?;
+        let edges = {
+            let _keeping = Keeping::begin();
+            Edges::read(&self.handle, &Arguments { src, dst, weights, label, ranks, properties })?
+        };
+        let repeated = py.detach(|| edges.repeated());
         let keeping = Keeping::begin();
-        let edges = Edges::read(&self.handle, &Arguments { src, dst, weights, label, ranks, properties })?;
+        if conflict == OnConflict::Raise {
+            self.detached(py, |graph| edges.check_new(&graph.snapshot()?))?;
+        }
+        let mut rank = self.detached(py, |graph| edges.first_rank_in(graph))?;
+        let mut found = Found::default();
         for start in (0..edges.len()).step_by(batch) {
             let range = start..edges.len().min(start.saturating_add(batch));
-            self.detached(py, |graph| graph.transact(BULK_RETRIES, |txn| edges.put(txn, range.clone())))?;
+            let put = |txn: &mut hedgerow::WriteTxn| edges.put(txn, range.clone(), conflict, rank);
+            let ((next, put), _) = self.detached(py, |graph| graph.transact(BULK_RETRIES, put))?;
+            rank = next;
+            found += put;
             py.check_signals()?;
         }
-        let count = edges.len();
+        let added = edges.added(repeated, found, conflict);
         drop((edges, keeping));
-        py.detach(|| heap::give_back_after(count));
-        Ok(count)
+        py.detach(|| heap::give_back_after(added.rows));
+        added.to_object(py)
     }
 
     /// Write what changed since the last checkpoint into a segment and drop the log that it covers, so that the next

@@ -6,9 +6,9 @@ use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bulk::{Keys, read_keys};
 use crate::ending::calling;
 use crate::key::{count, long_count};
+use crate::key_columns::{Keys, read_keys};
 use crate::many::{missing, refused};
 use crate::pool::cancellable;
 use crate::results::{Reading, keys_array, make};
@@ -28,12 +28,8 @@ struct Search {
 impl Search {
     fn run(&self, snapshot: &hedgerow::Snapshot, cancel: &Cancel) -> hedgerow::Result<Neighborhood> {
         match &self.sources {
-            keys if self.kind != KindId::DEFAULT => self.from(snapshot, &keys.of_kind(self.kind), cancel),
-            Keys::Numbers(numbers) => self.from(snapshot, numbers, cancel),
-            Keys::Texts(texts) => {
-                let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
-                self.from(snapshot, &texts, cancel)
-            }
+            Keys::Numbers(numbers) if self.kind == KindId::DEFAULT => self.from(snapshot, numbers, cancel),
+            keys => self.from(snapshot, &keys.of_kind(self.kind), cancel),
         }
     }
 
@@ -123,7 +119,7 @@ impl Snapshot {
         let (kind, keys) = self.kind_at(label.as_ref().and_then(Labels::one), along, kind)?;
         let sources = {
             let _calling = calling(py);
-            read_keys(keys, "sources", sources)?
+            read_keys(self, keys, "sources", sources)?
         };
         let chosen = self.chosen(label, rank_range, r#where)?.in_direction(direction);
         let limit = limit.map(|limit| long_count("limit", limit)).transpose()?;

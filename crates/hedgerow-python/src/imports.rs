@@ -11,7 +11,7 @@ use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDateTime, PyDelta, PyList, PyMapping, PySequence, PyTzInfo};
+use pyo3::types::{PyDate, PyDateTime, PyDelta, PyList, PyMapping, PySequence, PyTzInfo};
 
 /// A module of Python.
 pub(crate) struct Module {
@@ -65,6 +65,7 @@ fn touch(py: Python<'_>) -> PyResult<()> {
     // The error for an argument that is no sequence needs it.
     py.get_type::<PySequence>();
     py.get_type::<PyDateTime>();
+    py.get_type::<PyDate>();
     py.get_type::<PyDelta>();
     PyTzInfo::utc(py)?;
     // The function that estimates the length of an iterator.

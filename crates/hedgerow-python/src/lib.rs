@@ -20,6 +20,7 @@
     reason = "public functions are Python's: their docstrings name exceptions"
 )]
 
+mod added;
 mod arrays;
 mod arrow;
 mod bulk;
@@ -37,6 +38,7 @@ mod imports;
 mod kernel_methods;
 mod kernels;
 mod key;
+mod key_columns;
 mod maintained;
 mod many;
 #[cfg(target_os = "linux")]
@@ -47,6 +49,7 @@ mod newest;
 mod open;
 mod pipeline;
 mod pool;
+mod repeats;
 mod results;
 mod rows;
 mod schema;

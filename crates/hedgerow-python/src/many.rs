@@ -10,12 +10,12 @@ use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::bulk::Keys;
 use crate::columns::Gather;
 use crate::ending::calling;
 use crate::error::{DataError, IntegrityError, raise};
 use crate::heap::Keeping;
 use crate::imports;
+use crate::key_columns::Keys;
 use crate::pool::{attended, parallel};
 use crate::results::{Reading, keys_array, make, read_only};
 
@@ -99,14 +99,10 @@ impl Reading {
         let _keeping = Keeping::begin();
         self.reserve(wanted.keys.len(), wanted.keys.len().saturating_mul(40))?;
         let degrees = parallel(py, || match &wanted.keys {
-            keys if wanted.kind != KindId::DEFAULT => {
-                wanted.degrees_by(&self.snapshot, &keys.of_kind(wanted.kind))
+            Keys::Numbers(numbers) if wanted.kind == KindId::DEFAULT => {
+                wanted.degrees_by(&self.snapshot, numbers)
             }
-            Keys::Numbers(numbers) => wanted.degrees_by(&self.snapshot, numbers),
-            Keys::Texts(texts) => {
-                let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
-                wanted.degrees_by(&self.snapshot, &texts)
-            }
+            keys => wanted.degrees_by(&self.snapshot, &keys.of_kind(wanted.kind)),
         });
         let degrees: Vec<i64> = degrees
             .map_err(|error| refused("keys", error))?
@@ -143,14 +139,10 @@ impl Reading {
         let _keeping = Keeping::begin();
         self.reserve(wanted.keys.len(), wanted.keys.len().saturating_mul(40))?;
         let lists = parallel(py, || match &wanted.keys {
-            keys if wanted.kind != KindId::DEFAULT => {
-                wanted.lists_by(&self.snapshot, &keys.of_kind(wanted.kind))
+            Keys::Numbers(numbers) if wanted.kind == KindId::DEFAULT => {
+                wanted.lists_by(&self.snapshot, numbers)
             }
-            Keys::Numbers(numbers) => wanted.lists_by(&self.snapshot, numbers),
-            Keys::Texts(texts) => {
-                let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
-                wanted.lists_by(&self.snapshot, &texts)
-            }
+            keys => wanted.lists_by(&self.snapshot, &keys.of_kind(wanted.kind)),
         });
         let lists = lists.map_err(|error| refused("keys", error))?;
         let arguments = PyDict::new(py);
@@ -162,6 +154,7 @@ impl Reading {
                     let texts = texts.iter().map(|text| PyString::new(py, text).into_any().unbind());
                     texts.collect::<Vec<Py<PyAny>>>().into_pyarray(py).into_any()
                 }
+                Keys::OfKinds(keys) => keys_array(py, self, KeyColumn::Kinds(keys))?,
             }
         };
         arguments.set_item("ids", ids)?;

@@ -1,22 +1,21 @@
 //! Rows of calls about many vertices, or about many edges that are there: columns, checked before anything is written.
 
 use std::collections::HashSet;
-use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 
-use hedgerow::{EdgeKey, KindId, Value, VertexKeyRef, WriteTxn};
+use hedgerow::{EdgeKey, KindId, Schema, Value, VertexKey, VertexKeyRef, WriteTxn};
 use pyo3::prelude::*;
 
-use crate::bulk::{Keys, key_types, read_columns, read_keys, read_ranks};
+use crate::added::{Added, Found, OnConflict};
+use crate::bulk::read_columns;
 use crate::columns::Column;
 use crate::ending::calling;
 use crate::error::{DataError, raise};
 use crate::handle::Handle;
-use crate::names::Kinds;
+use crate::key_columns::{Keys, key_types, read_keys, read_ranks};
+use crate::names::{Kinds, Names};
+use crate::repeats;
 use crate::value::{Owner, Types};
-
-/// About so many numbers are sorted at a time.
-const RUN: usize = 1 << 10;
 
 /// Which of several rows with one key counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,6 +42,7 @@ impl Duplicates {
 /// Rows of a call about the vertices of one kind.
 pub(crate) struct VertexRows {
     kind: KindId,
+    names: Names,
     keys: Keys,
     /// Of the rows that count.
     columns: Vec<Column>,
@@ -60,34 +60,106 @@ impl VertexRows {
     ) -> PyResult<VertexRows> {
         handle.check_usable()?;
         let schema = handle.kind_schema()?;
-        let kind = schema.find_kind(kind.unwrap_or_default()).map_err(raise)?;
-        let of = schema.kind_by_id(kind).map_or(handle.config.keys, hedgerow::Kind::keys);
+        let named = kind.map(|kind| schema.find_kind(kind).map_err(raise)).transpose()?;
+        let of = schema.kind_by_id(named.unwrap_or_default());
+        let of = of.map_or(handle.config.keys, hedgerow::Kind::keys);
         let _calling = calling(keys.py());
-        let keys = read_keys(of, "keys", keys)?;
+        let given = keys;
+        let keys = read_keys(handle, of, "keys", given)?;
+        let names = Names::of(schema);
+        let kind = one_kind(&keys, named, &names)?;
         let types = Types::new(handle, Owner::Vertices(kind))?;
-        let mut columns = read_columns(properties, &types, keys.len())?;
-        let kept = kept(&keys, duplicates)?;
+        let mut columns = read_columns(properties, &types, keys.len(), Some(given))?;
+        let kept = kept(&keys, duplicates, &names)?;
         if let Some(kept) = &kept {
-            columns.iter_mut().for_each(|column| column.keep(kept));
+            columns = columns.iter().map(|column| column.of_rows(kept)).collect();
         }
-        Ok(VertexRows { kind, keys, columns, kept })
+        Ok(VertexRows { kind, names, keys, columns, kept })
     }
 
     pub(crate) fn len(&self) -> usize {
         self.kept.as_ref().map_or(self.keys.len(), Vec::len)
     }
 
-    /// The key of a row that counts.
-    fn key(&self, row: usize) -> VertexKeyRef<'_> {
-        self.kind.key(self.keys.at(self.kept.as_ref().map_or(row, |kept| kept[row])))
+    /// The place of a row that counts among those that were given.
+    fn place(&self, row: usize) -> usize {
+        self.kept.as_ref().map_or(row, |kept| kept[row])
     }
 
-    pub(crate) fn put(&self, txn: &mut WriteTxn, range: Range<usize>) -> hedgerow::Result<usize> {
-        let columns: Vec<_> =
+    /// The key of a row that counts.
+    fn key(&self, row: usize) -> VertexKeyRef<'_> {
+        self.kind.key(self.keys.at(self.place(row)))
+    }
+
+    /// Returns what is known of the rows once they are put.
+    pub(crate) fn added(&self, found: Option<Found>, conflict: OnConflict) -> Added {
+        let repeated = self.keys.len() - self.len();
+        let skipped = found.filter(|_| conflict == OnConflict::Skip).map_or(0, |found| found.existing);
+        Added { rows: self.len() - skipped, repeated, found }
+    }
+
+    /// Refuses a vertex that exists, so that no batch is written before another is refused.
+    pub(crate) fn check_new(&self, snapshot: &hedgerow::Snapshot) -> hedgerow::Result<()> {
+        (0..self.len()).try_for_each(|row| match snapshot.contains_vertex(self.key(row))? {
+            true => Err(self.exists(row)),
+            false => Ok(()),
+        })
+    }
+
+    fn exists(&self, row: usize) -> hedgerow::Error {
+        let (at, shown) = (self.place(row), self.names.shown(self.key(row)));
+        let what = format!("keys[{at}]: vertex {shown} exists, and on_conflict is \"raise\"");
+        hedgerow::ArgumentError::Invalid(what).into()
+    }
+
+    /// Whether a vertex that exists is the same merged with any row of `range` as replaced by it: the row has a value of every property
+    /// of its kind.
+    pub(crate) fn are_full(&self, schema: &Schema, range: Range<usize>) -> bool {
+        let mut properties = schema.vertex_properties_of(self.kind);
+        let is_given = |name: &str| self.columns.iter().any(|column| column.name == name);
+        let is_full = |column: &Column| {
+            column.values.valid().is_none() || range.clone().all(|row| !column.values.get(row).is_null())
+        };
+        properties.all(|property| is_given(property.name())) && self.columns.iter().all(is_full)
+    }
+
+    /// Puts the vertices of `range`; says how many exist, unless they are replaced blindly.
+    pub(crate) fn put(
+        &self,
+        txn: &mut WriteTxn,
+        range: Range<usize>,
+        conflict: OnConflict,
+    ) -> hedgerow::Result<Option<Found>> {
+        let whole: Vec<_> =
             self.columns.iter().map(|column| (column.name.as_str(), &column.values)).collect();
-        let keys = range.clone().map(|row| self.key(row));
-        txn.put_vertex_columns(self.kind, keys, &columns, range.start)?;
-        Ok(range.len())
+        if conflict == OnConflict::Replace {
+            txn.put_vertex_columns(self.kind, range.clone().map(|row| self.key(row)), &whole, range.start)?;
+            return Ok(None);
+        }
+        let (mut new, mut existing) = (Vec::new(), Vec::new());
+        for row in range.clone() {
+            let rows = if txn.contains_vertex(self.key(row))? { &mut existing } else { &mut new };
+            rows.push(row);
+        }
+        let found = Some(Found { new: new.len(), existing: existing.len() });
+        if existing.is_empty() {
+            txn.put_vertex_columns(self.kind, range.clone().map(|row| self.key(row)), &whole, range.start)?;
+            return Ok(found);
+        }
+        match conflict {
+            OnConflict::Raise => return Err(self.exists(existing[0])),
+            OnConflict::Merge => {
+                for row in existing {
+                    let cells = cells(&self.columns, row).filter(|(_, value)| !value.is_null());
+                    txn.update_vertex(self.key(row), cells)?;
+                }
+            }
+            OnConflict::Skip | OnConflict::Replace => {}
+        }
+        let parts: Vec<Column> = self.columns.iter().map(|column| column.of_rows(&new)).collect();
+        let parts: Vec<_> = parts.iter().map(|column| (column.name.as_str(), &column.values)).collect();
+        txn.put_vertex_columns(self.kind, new.iter().map(|&row| self.key(row)), &parts, 0)?;
+        Ok(found)
     }
 
     pub(crate) fn update(&self, txn: &mut WriteTxn, range: Range<usize>) -> hedgerow::Result<usize> {
@@ -107,13 +179,30 @@ impl VertexRows {
     }
 }
 
+/// The kind of all vertices: the one that the call names, or else that of all pairs.
+fn one_kind(keys: &Keys, named: Option<KindId>, names: &Names) -> PyResult<KindId> {
+    let Keys::OfKinds(pairs) = keys else { return Ok(named.unwrap_or_default()) };
+    // An id alone is one of the kind that the call names.
+    let says = |key: &VertexKey| Some(key.kind()).filter(|&kind| kind != KindId::DEFAULT).or(named);
+    let mut kinds = pairs.iter().map(|key| says(key).unwrap_or_default());
+    let first = named.or_else(|| kinds.clone().next()).unwrap_or_default();
+    match kinds.position(|kind| kind != first) {
+        None => Ok(first),
+        Some(at) => {
+            let (shown, of) = (names.shown(pairs[at].as_ref()), names.kind(first));
+            let what = format!("keys[{at}]: {shown} is not of {of}: a call is about vertices of one kind");
+            Err(DataError::new_err(what))
+        }
+    }
+}
+
 fn cells(columns: &[Column], at: usize) -> impl Iterator<Item = (&str, Value)> {
     columns.iter().map(move |column| (column.name.as_str(), column.value(at)))
 }
 
 /// The rows that count, where some do not.
-fn kept(keys: &Keys, duplicates: Duplicates) -> PyResult<Option<Vec<usize>>> {
-    if all_differ(keys) {
+fn kept(keys: &Keys, duplicates: Duplicates, names: &Names) -> PyResult<Option<Vec<usize>>> {
+    if repeats::of_keys(keys) == 0 {
         return Ok(None);
     }
     let mut seen: HashSet<VertexKeyRef<'_>> = HashSet::with_capacity(keys.len());
@@ -127,8 +216,8 @@ fn kept(keys: &Keys, duplicates: Duplicates) -> PyResult<Option<Vec<usize>>> {
         if seen.insert(keys.at(at)) {
             kept.push(at);
         } else if duplicates == Duplicates::Raise {
-            let message = format!("keys[{at}]: vertex {} comes twice", keys.at(at));
-            return Err(DataError::new_err(message));
+            let shown = names.shown(keys.at(at));
+            return Err(DataError::new_err(format!("keys[{at}]: vertex {shown} comes twice")));
         } else {
             dropped = true;
         }
@@ -137,37 +226,6 @@ fn kept(keys: &Keys, duplicates: Duplicates) -> PyResult<Option<Vec<usize>>> {
         kept.reverse();
     }
     Ok(dropped.then_some(kept))
-}
-
-/// Whether no key comes twice; now and then it is not seen that all texts differ. Ascending numbers take one look at each. Others are
-/// shared out to runs by the highest bits of a product that differs if they do, and sorted there, in the cache.
-fn all_differ(keys: &Keys) -> bool {
-    let hasher = RandomState::new();
-    let numbers: Vec<u64> = match keys {
-        Keys::Numbers(numbers) if numbers.is_sorted_by(|a, b| a < b) => return true,
-        Keys::Numbers(numbers) => numbers.iter().map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect(),
-        Keys::Texts(texts) => texts.iter().map(|text| hasher.hash_one(&**text)).collect(),
-    };
-    let bits = (numbers.len() / RUN).max(2).ilog2();
-    let run = |number: u64| (number >> (u64::BITS - bits)) as usize;
-    let mut ends = vec![0; (1 << bits) + 1];
-    numbers.iter().for_each(|&number| ends[run(number) + 1] += 1);
-    for at in 1..ends.len() {
-        ends[at] += ends[at - 1];
-    }
-    let mut sorted = vec![0; numbers.len()];
-    for &number in &numbers {
-        let at = &mut ends[run(number)];
-        sorted[*at] = number;
-        *at += 1;
-    }
-    let mut from = 0;
-    ends[..1 << bits].iter().all(|&end| {
-        let run = &mut sorted[from..end];
-        from = end;
-        run.sort_unstable();
-        run.windows(2).all(|pair| pair[0] != pair[1])
-    })
 }
 
 /// Rows of a call about edges of one label.
@@ -192,13 +250,15 @@ impl<'a> EdgeRows<'a> {
         let _calling = calling(src.py());
         let label = label.unwrap_or_default();
         let [of_src, of_dst] = key_types(&handle.origin, handle, label)?;
-        let (src, dst) = (read_keys(of_src, "src", src)?, read_keys(of_dst, "dst", dst)?);
+        let src = read_keys(handle, of_src, "src", src)?;
+        let dst = read_keys(handle, of_dst, "dst", dst)?;
         if src.len() != dst.len() {
             let (src, dst) = (src.len(), dst.len());
             return Err(DataError::new_err(format!("src has {src} elements and dst has {dst}")));
         }
         let ranks = ranks.map(|ranks| read_ranks(ranks, src.len())).transpose()?;
-        let columns = read_columns(properties, &Types::new(handle, Owner::Edges(label))?, src.len())?;
+        let types = Types::new(handle, Owner::Edges(label))?;
+        let columns = read_columns(properties, &types, src.len(), None)?;
         Ok(EdgeRows { label, src, dst, ranks, columns })
     }
 

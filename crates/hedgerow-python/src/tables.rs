@@ -3,10 +3,10 @@
 use hedgerow::{Direction, KeyKind, Kind, KindId};
 use pyo3::prelude::*;
 
-use crate::bulk::{Keys, key_types, read_keys};
 use crate::ending::calling;
 use crate::error::{DataError, raise};
 use crate::key::{direction, read_names};
+use crate::key_columns::{Keys, key_types, read_keys};
 use crate::many::{Wanted, missing, order};
 use crate::names::Kinds;
 use crate::snapshot::Snapshot;
@@ -23,7 +23,7 @@ impl Snapshot {
         let (direction, missing) = (self::direction(direction)?, self::missing(missing)?);
         let (kind, of) = self.kind_at(label, Some(direction), kind)?;
         let _calling = calling(keys.py());
-        let keys = read_keys(of, "keys", keys)?;
+        let keys = read_keys(self, of, "keys", keys)?;
         Ok(Wanted { keys, kind, direction, label, missing })
     }
 
@@ -148,8 +148,8 @@ impl Snapshot {
         let ends = {
             let _calling = calling(py);
             let [of_sources, of_destinations] = key_types(&self.handle, self, label.unwrap_or_default())?;
-            let sources = read_keys(of_sources, "sources", sources)?;
-            [sources, read_keys(of_destinations, "destinations", destinations)?]
+            let sources = read_keys(self, of_sources, "sources", sources)?;
+            [sources, read_keys(self, of_destinations, "destinations", destinations)?]
         };
         let [sources, destinations] = [&ends[0], &ends[1]].map(Keys::len);
         if sources != destinations {

@@ -6,6 +6,7 @@ use hedgerow::{LabelId, WriteTxn};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::added::OnConflict;
 use crate::bulk::{Arguments, Edges};
 use crate::edge_arguments::{AnyEdge, Edge, Weight, edge_cells};
 use crate::ending::released;
@@ -474,13 +475,13 @@ impl Transaction {
     ///     Vertex ids, of equal length: columns of ints, or of str for a graph with str ids.
     /// weights : array_like of float, optional
     ///     For a weighted graph; 1 if not given. The weight of an existing edge is replaced.
-    /// label, ranks, properties
+    /// label, ranks, properties, on_conflict
     ///     As of ``Database.add_edges``.
     ///
     /// Returns
     /// -------
-    /// int
-    ///     The number of edges given.
+    /// Added
+    ///     The number of rows given, an int, as of ``Database.add_edges``.
     ///
     /// Raises
     /// ------
@@ -488,7 +489,7 @@ impl Transaction {
     ///     An id that is negative or missing, a weight that is not a number, a value that no property can hold exactly,
     ///     arrays of other shapes; the message names the position.
     ///     Nothing was added. If there are more operations than a transaction may hold, it is rolled back.
-    #[pyo3(signature = (src, dst, weights=None, *, label=None, ranks=None, properties=None))]
+    #[pyo3(signature = (src, dst, weights=None, *, label=None, ranks=None, properties=None, on_conflict="replace"))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn add_edges(
         &self,
@@ -499,11 +500,17 @@ impl Transaction {
         label: Option<&str>,
         ranks: Option<&Bound<'_, PyAny>>,
         properties: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<usize> {
+        on_conflict: &str,
+    ) -> PyResult<Py<PyAny>> {
         self.handle.check_usable()?;
+        let conflict = OnConflict::read(on_conflict)?;
         let edges = Edges::read(&self.handle, &Arguments { src, dst, weights, label, ranks, properties })?;
-        self.bulk(py, "rolled back: add_edges failed", |txn| edges.put(txn, 0..edges.len()))?;
-        Ok(edges.len())
+        let repeated = py.detach(|| edges.repeated());
+        let (_, found) = self.bulk(py, "rolled back: add_edges failed", |txn| {
+            let rank = edges.first_rank(|| txn.snapshot())?;
+            edges.put(txn, 0..edges.len(), conflict, rank)
+        })?;
+        edges.added(repeated, found, conflict).to_object(py)
     }
 
     /// Whether a vertex exists.

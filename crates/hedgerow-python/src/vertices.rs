@@ -1,11 +1,12 @@
 //! Many vertices, or many edges that are there, at once: `add_vertices`, `set_vertex_properties`, `remove_vertices`, `remove_edges` and
 //! `update_edges` of databases and transactions.
 
-use std::ops::Range;
+use std::ops::{AddAssign, Range};
 
 use hedgerow::WriteTxn;
 use pyo3::prelude::*;
 
+use crate::added::{OnConflict, Told};
 use crate::database::{BULK_RETRIES, Database};
 use crate::heap::Keeping;
 use crate::key::count;
@@ -14,7 +15,7 @@ use crate::transaction::Transaction;
 
 #[pymethods]
 impl Database {
-    /// Put many vertices of one kind, each with exactly these properties, in batches.
+    /// Add many vertices of one kind with their properties, in batches.
     ///
     /// Each batch is a transaction: if the store fails in between, the batches before it stay. Arguments are checked before anything is
     /// written.
@@ -22,26 +23,32 @@ impl Database {
     /// Parameters
     /// ----------
     /// keys : array_like
-    ///     Vertex ids among those of their kind: a NumPy array, a list, or a column of Arrow, pandas or Polars.
+    ///     Vertex ids among those of their kind: a NumPy array, a list, or a column of Arrow, pandas or Polars; or pairs of the kind and
+    ///     the id, a result or a table of vertices.
     /// kind : str, optional
-    ///     The kind; the default one if not given.
-    /// properties : mapping, optional
-    ///     Columns by name, each as long as ``keys``; a missing value is no property.
+    ///     The kind; if not given, that of the pairs, or else the default one.
+    /// properties : mapping or data frame, optional
+    ///     Columns by name, each as long as ``keys``; a missing value is no property. A value alone is one for each vertex.
     /// duplicates : {"raise", "first", "last"}
-    ///     Which row counts where an id comes twice.
+    ///     Which row counts where an id comes twice in the call.
+    /// on_conflict : {"merge", "replace", "skip", "raise"}
+    ///     What to make of a vertex that exists: lay the values of its row over its properties, have the values of the row alone, leave
+    ///     the vertex as it is, or refuse the call. ``"replace"`` does not ask the store, and is the fastest, as is ``"merge"`` where
+    ///     rows have a value of every property of the kind; the others read whether each vertex exists.
     /// batch : int
     ///     Vertices per transaction.
     ///
     /// Returns
     /// -------
-    /// int
-    ///     The number of vertices that were put.
+    /// Added
+    ///     The number of vertices that were written, an int. It says how many rows were left out since an id comes twice, and, where the
+    ///     store was asked, how many vertices were new and how many existed.
     ///
     /// Raises
     /// ------
     /// DataError
-    ///     A value of another type than its property's, columns of unequal length, an id that comes twice; the message names the
-    ///     position.
+    ///     A value of another type than its property's, columns of unequal length, an id that comes twice, a vertex that exists where
+    ///     ``on_conflict`` is ``"raise"``; the message names the position.
     /// ProgrammingError
     ///     There is no such kind.
     ///
@@ -52,9 +59,12 @@ impl Database {
     /// >>> db.define_kind("page")
     /// >>> db.add_vertices([7, 8], kind="page", properties={"title": ["Birds", "Owls"], "views": [3, None]})
     /// 2
+    /// >>> pages = db.add_vertices([7, 9], kind="page", properties={"views": [4, 1]})
+    /// >>> pages, pages.new, pages.existing
+    /// (Added(2, existing=1), 1, 1)
     /// >>> db.snapshot().vertex_properties(("page", 7))
-    /// {'title': 'Birds', 'views': 3}
-    #[pyo3(signature = (keys, *, kind=None, properties=None, duplicates="raise", batch=None), text_signature = "($self, keys, *, kind=None, properties=None, duplicates=\"raise\", batch=65536)")]
+    /// {'title': 'Birds', 'views': 4}
+    #[pyo3(signature = (keys, *, kind=None, properties=None, duplicates="raise", on_conflict="merge", batch=None), text_signature = "($self, keys, *, kind=None, properties=None, duplicates=\"raise\", on_conflict=\"merge\", batch=65536)")]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn add_vertices(
         &self,
@@ -63,11 +73,26 @@ impl Database {
         kind: Option<&str>,
         properties: Option<&Bound<'_, PyAny>>,
         duplicates: &str,
+        on_conflict: &str,
         batch: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<usize> {
+    ) -> PyResult<Py<PyAny>> {
         let _keeping = Keeping::begin();
+        let conflict = OnConflict::read(on_conflict)?;
         let rows = VertexRows::read(&self.handle, keys, kind, properties, Duplicates::read(duplicates)?)?;
-        self.in_batches(py, rows.len(), batch, |txn, range| rows.put(txn, range))
+        if conflict == OnConflict::Raise {
+            self.detached(py, |graph| rows.check_new(&graph.snapshot()?))?;
+        }
+        let graph = self.handle.graph()?;
+        let put = |txn: &mut WriteTxn, range: Range<usize>| {
+            // By the schema of the moment: a property that others define and set until this batch commits counts as set before.
+            let is_full = conflict == OnConflict::Merge && rows.are_full(&graph.schema(), range.clone());
+            let conflict = if is_full { OnConflict::Replace } else { conflict };
+            rows.put(txn, range, conflict).map(Told)
+        };
+        let found: Told = self.in_batches(py, rows.len(), batch, put)?;
+        // It may be the last to refer to a store that is closed meanwhile, and frees it then.
+        py.detach(|| drop(graph));
+        rows.added(found.0, conflict).to_object(py)
     }
 
     /// Set properties of many vertices that exist and leave their others as they are, in batches; a missing value removes one.
@@ -181,15 +206,15 @@ impl Database {
 
 impl Database {
     /// Runs `f` on each batch of rows, each in a transaction of its own; the sum of what it returns.
-    fn in_batches(
+    fn in_batches<T: Default + AddAssign + Send>(
         &self,
         py: Python<'_>,
         rows: usize,
         batch: Option<&Bound<'_, PyAny>>,
-        f: impl Fn(&mut WriteTxn, Range<usize>) -> hedgerow::Result<usize> + Send + Sync,
-    ) -> PyResult<usize> {
+        f: impl Fn(&mut WriteTxn, Range<usize>) -> hedgerow::Result<T> + Send + Sync,
+    ) -> PyResult<T> {
         let batch = batch.map_or(Ok(1 << 16), |object| count("batch", object, 1))? as usize;
-        let mut done = 0;
+        let mut done = T::default();
         for start in (0..rows).step_by(batch) {
             let range = start..rows.min(start.saturating_add(batch));
             let run = |graph: &hedgerow::Graph| graph.transact(BULK_RETRIES, |txn| f(txn, range.clone()));
@@ -202,18 +227,19 @@ impl Database {
 
 #[pymethods]
 impl Transaction {
-    /// Put many vertices of one kind, each with exactly these properties.
+    /// Add many vertices of one kind with their properties.
     ///
     /// Parameters
     /// ----------
-    /// keys, kind, properties, duplicates
+    /// keys, kind, properties, duplicates, on_conflict
     ///     As of ``Database.add_vertices``.
     ///
     /// Returns
     /// -------
-    /// int
-    ///     The number of vertices that were put.
-    #[pyo3(signature = (keys, *, kind=None, properties=None, duplicates="raise"))]
+    /// Added
+    ///     The number of vertices that were written, an int, as of ``Database.add_vertices``.
+    #[pyo3(signature = (keys, *, kind=None, properties=None, duplicates="raise", on_conflict="merge"))]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn add_vertices(
         &self,
         py: Python<'_>,
@@ -221,9 +247,13 @@ impl Transaction {
         kind: Option<&str>,
         properties: Option<&Bound<'_, PyAny>>,
         duplicates: &str,
-    ) -> PyResult<usize> {
+        on_conflict: &str,
+    ) -> PyResult<Py<PyAny>> {
+        let conflict = OnConflict::read(on_conflict)?;
         let rows = VertexRows::read(self.handle(), keys, kind, properties, Duplicates::read(duplicates)?)?;
-        self.bulk(py, "rolled back: add_vertices failed", |txn| rows.put(txn, 0..rows.len()))
+        let found =
+            self.bulk(py, "rolled back: add_vertices failed", |txn| rows.put(txn, 0..rows.len(), conflict))?;
+        rows.added(found, conflict).to_object(py)
     }
 
     /// Set properties of many vertices that exist and leave their others as they are; a missing value removes one.

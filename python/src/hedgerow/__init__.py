@@ -44,6 +44,7 @@ from ._native import (
     salvage,
 )
 from ._result import (
+    Added,
     Backup,
     Checkpoint,
     CheckReport,
@@ -66,6 +67,7 @@ Database.transact = _transact.transact  # type: ignore[method-assign]
 
 __all__ = [
     "AbortedError",
+    "Added",
     "Backup",
     "CheckReport",
     "Checkpoint",

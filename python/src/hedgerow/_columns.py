@@ -21,6 +21,13 @@ class Column(Protocol):
     def to_numpy(self) -> Any: ...
 
 
+class Frame(Protocol):
+    """A data frame of pandas, Polars or PyArrow, as the stubs call it."""
+
+    @property
+    def columns(self) -> Any: ...
+
+
 _Plain = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any] | None]
 
 
@@ -45,6 +52,50 @@ def plain(column: Any) -> _Plain:
     if isinstance(column, (str, bytes, set, frozenset, Mapping)) or not isinstance(column, Iterable):
         return np.asarray(column, object), None
     return _objects(list(column)), None
+
+
+def plain_keys(column: Any) -> _Plain:
+    """As `plain`, of vertex ids: those of a result or of a table of vertices, if it is one."""
+    ids = getattr(column, "_vertex_ids", None)
+    return plain(column if ids is None else ids())
+
+
+def by_name(properties: Any, keys: Any = None) -> list[tuple[Any, Any]]:
+    """The columns of a mapping, of a data frame of any library or of a structured array, with their names.
+
+    `keys` are the vertices that the columns are about. A result is a column if it is about the same ones, in this order.
+    """
+    return [(name, _of_result(name, column, keys)) for name, column in _by_name(properties)]
+
+
+def _of_result(name: Any, column: Any, keys: Any) -> Any:
+    ids = getattr(column, "_vertex_ids", None)
+    if ids is None or not hasattr(column, "values"):
+        return column
+    if keys is None:
+        raise TypeError(f"properties[{name!r}] is a result about vertices: take its .values if they are one for each row")
+    told, asked = plain(ids())[0], plain_keys(keys)[0]
+    if len(told) != len(asked) or not np.array_equal(told, asked):
+        hint = "give it as keys too, or take its .values if they are one for each row"
+        raise TypeError(f"properties[{name!r}] is a result about other vertices than keys, or in another order: {hint}")
+    return column.values
+
+
+def _by_name(properties: Any) -> list[tuple[Any, Any]]:
+    if isinstance(properties, Mapping):
+        return list(properties.items())
+    if _has(properties, "iloc", "columns"):
+        # By position: names of pandas may come twice.
+        return [(name, properties.iloc[:, at]) for at, name in enumerate(properties.columns)]
+    if _has(properties, "get_columns"):
+        return [(column.name, column) for column in properties.get_columns()]
+    if _has(properties, "column_names", "columns"):
+        return list(zip(properties.column_names, properties.columns, strict=True))
+    if isinstance(properties, np.ndarray) and properties.dtype.names:
+        return [(name, properties[name]) for name in properties.dtype.names]
+    if _has(properties, "__arrow_c_stream__"):
+        return _by_name(_table_through_pyarrow(properties))
+    raise TypeError(f"properties must map names to arrays, or be a data frame, found {type(properties).__name__}")
 
 
 def _has(column: Any, *names: str) -> bool:
@@ -153,8 +204,17 @@ def _objects(values: list[Any]) -> np.ndarray[Any, Any]:
 
 
 def _through_pyarrow(column: Any) -> Any:
+    pyarrow = _pyarrow(column)
+    return pyarrow.array(column) if hasattr(column, "__arrow_c_array__") else pyarrow.chunked_array(column)
+
+
+def _table_through_pyarrow(table: Any) -> Any:
+    return _pyarrow(table).table(table)
+
+
+def _pyarrow(data: Any) -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise TypeError(f"a {type(column).__name__} with Arrow data is read through the package pyarrow") from None
-    return pyarrow.array(column) if hasattr(column, "__arrow_c_array__") else pyarrow.chunked_array(column)
+        raise TypeError(f"a {type(data).__name__} with Arrow data is read through the package pyarrow") from None
+    return pyarrow

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ._columns import Column as _Column
+from ._columns import Frame as _Frame
 from ._result import (
+    Added,
     Backup,
     Checkpoint,
     CheckReport,
@@ -35,7 +37,10 @@ _Keys: TypeAlias = (
     | npt.NDArray[np.str_]
     | Sequence[int]
     | Sequence[str]
+    | Sequence[tuple[str, int | str]]
     | _Column
+    | VertexResult
+    | VertexTable
 )
 _Weights: TypeAlias = npt.NDArray[np.floating[Any]] | npt.NDArray[np.integer[Any]] | Sequence[float] | _Column
 _Value: TypeAlias = None | bool | int | float | str | bytes | datetime | np.generic
@@ -48,7 +53,8 @@ _Type: TypeAlias = (
     | type[bytes]
     | type[datetime]
 )
-_Columns: TypeAlias = Mapping[str, npt.NDArray[Any] | Sequence[Any] | _Column]
+_Columns: TypeAlias = Mapping[str, npt.NDArray[Any] | Sequence[Any] | _Column | VertexResult | _Value] | _Frame
+_OnConflict: TypeAlias = Literal["merge", "replace", "skip", "raise"]
 _Direction: TypeAlias = Literal["out", "in"]
 _EdgeDirection: TypeAlias = Literal["out", "in", "both"]
 _Labels: TypeAlias = str | Sequence[str]
@@ -138,8 +144,9 @@ class Database:
         label: str | None = None,
         ranks: _Keys | None = None,
         properties: _Columns | None = None,
+        on_conflict: _OnConflict = "replace",
         batch: int = 65536,
-    ) -> int: ...
+    ) -> Added: ...
     def add_vertices(
         self,
         keys: _Keys,
@@ -147,8 +154,9 @@ class Database:
         kind: str | None = None,
         properties: _Columns | None = None,
         duplicates: Literal["raise", "first", "last"] = "raise",
+        on_conflict: _OnConflict = "merge",
         batch: int = 65536,
-    ) -> int: ...
+    ) -> Added: ...
     def set_vertex_properties(
         self, keys: _Keys, properties: _Columns, *, kind: str | None = None, batch: int = 65536
     ) -> int: ...
@@ -226,7 +234,8 @@ class Transaction:
         label: str | None = None,
         ranks: _Keys | None = None,
         properties: _Columns | None = None,
-    ) -> int: ...
+        on_conflict: _OnConflict = "replace",
+    ) -> Added: ...
     def add_vertices(
         self,
         keys: _Keys,
@@ -234,7 +243,8 @@ class Transaction:
         kind: str | None = None,
         properties: _Columns | None = None,
         duplicates: Literal["raise", "first", "last"] = "raise",
-    ) -> int: ...
+        on_conflict: _OnConflict = "merge",
+    ) -> Added: ...
     def set_vertex_properties(
         self, keys: _Keys, properties: _Columns, *, kind: str | None = None
     ) -> int: ...

@@ -1,0 +1,91 @@
+//! What calls that write many rows return.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::error::DataError;
+use crate::results::make;
+
+/// What to make of a row whose vertex or edge exists.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnConflict {
+    /// Lay the values of the row over those that are there; a null leaves one as it is.
+    Merge,
+    /// Have the values of the row alone. Asks the store for nothing.
+    Replace,
+    /// Leave all as it is.
+    Skip,
+    /// Refuse the call.
+    Raise,
+}
+
+impl OnConflict {
+    pub(crate) fn read(text: &str) -> PyResult<OnConflict> {
+        Ok(match text {
+            "merge" => OnConflict::Merge,
+            "replace" => OnConflict::Replace,
+            "skip" => OnConflict::Skip,
+            "raise" => OnConflict::Raise,
+            other => {
+                return Err(DataError::new_err(format!(
+                    "on_conflict must be \"merge\", \"replace\", \"skip\" or \"raise\", found {other:?}"
+                )));
+            }
+        })
+    }
+}
+
+/// What became of the rows of a call.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Added {
+    /// The rows that were given and count.
+    pub(crate) rows: usize,
+    /// The rows whose edge or vertex an earlier row of the call names too.
+    pub(crate) repeated: usize,
+    /// How many were new and how many were there before, where the store was asked.
+    pub(crate) found: Option<Found>,
+}
+
+/// Which rows the store had before.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Found {
+    pub(crate) new: usize,
+    pub(crate) existing: usize,
+}
+
+impl std::ops::AddAssign for Found {
+    fn add_assign(&mut self, other: Found) {
+        self.new += other.new;
+        self.existing += other.existing;
+    }
+}
+
+/// What batches found: nothing, if one of them did not look.
+pub(crate) struct Told(pub(crate) Option<Found>);
+
+impl Default for Told {
+    fn default() -> Told {
+        Told(Some(Found::default()))
+    }
+}
+
+impl std::ops::AddAssign for Told {
+    fn add_assign(&mut self, other: Told) {
+        self.0 = self.0.zip(other.0).map(|(mut sum, found)| {
+            sum += found;
+            sum
+        });
+    }
+}
+
+impl Added {
+    /// An `Added` of Python.
+    pub(crate) fn to_object(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let arguments = PyDict::new(py);
+        arguments.set_item("rows", self.rows)?;
+        arguments.set_item("repeated", self.repeated)?;
+        arguments.set_item("new", self.found.map(|found| found.new))?;
+        arguments.set_item("existing", self.found.map(|found| found.existing))?;
+        make(py, "Added", &arguments)
+    }
+}

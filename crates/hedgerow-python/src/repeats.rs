@@ -1,0 +1,108 @@
+//! Rows of a call that name one vertex or one edge: found by sorted hashes, told by comparison.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, Hash, RandomState};
+
+use crate::key_columns::Keys;
+
+/// About so many numbers are sorted at a time.
+const RUN: usize = 1 << 10;
+
+/// The golden ratio in 64 bits: a product with it differs in its highest bits for numbers that are close together.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The numbers that come more than once.
+enum Twice {
+    /// A few, ascending.
+    Few(Vec<u64>),
+    Many(HashSet<u64>),
+}
+
+impl Twice {
+    /// As many are found sooner by their order than by a hash.
+    const FEW: usize = 64;
+
+    fn contains(&self, number: u64) -> bool {
+        match self {
+            Twice::Few(numbers) => numbers.binary_search(&number).is_ok(),
+            Twice::Many(numbers) => numbers.contains(&number),
+        }
+    }
+}
+
+/// Returns the numbers that come more than once, if some do. They are shared out to runs by their highest bits, and sorted there, in the cache.
+fn twice(numbers: &[u64]) -> Option<Twice> {
+    let bits = (numbers.len() / RUN).max(2).ilog2();
+    let run = |number: u64| (number >> (u64::BITS - bits)) as usize;
+    let mut ends = vec![0; (1 << bits) + 1];
+    numbers.iter().for_each(|&number| ends[run(number) + 1] += 1);
+    for at in 1..ends.len() {
+        ends[at] += ends[at - 1];
+    }
+    let mut sorted = vec![0; numbers.len()];
+    for &number in numbers {
+        let at = &mut ends[run(number)];
+        sorted[*at] = number;
+        *at += 1;
+    }
+    let (mut from, mut found) = (0, Vec::new());
+    for &end in &ends[..1 << bits] {
+        let run = &mut sorted[from..end];
+        from = end;
+        run.sort_unstable();
+        found.extend(run.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]));
+    }
+    found.dedup();
+    match found.len() {
+        0 => None,
+        few if few <= Twice::FEW => Some(Twice::Few(found)),
+        _ => Some(Twice::Many(found.into_iter().collect())),
+    }
+}
+
+/// Hashes of keys: of numbers a product, since they are many and need no protection, equal hashes being compared; of texts the library's.
+struct Hashes(RandomState);
+
+impl Hashes {
+    fn of(&self, keys: &Keys, at: usize) -> u64 {
+        match keys {
+            Keys::Numbers(numbers) => numbers[at].wrapping_mul(SPREAD),
+            Keys::Texts(texts) => self.0.hash_one(&*texts[at]),
+            Keys::OfKinds(keys) => self.0.hash_one(&keys[at]),
+        }
+    }
+}
+
+/// Returns the number of rows that name what an earlier row names. Ascending rows take one look at each.
+fn count<T: Ord + Hash>(rows: usize, hash: impl Fn(usize) -> u64, row: impl Fn(usize) -> T) -> usize {
+    if (1..rows).all(|at| row(at - 1) < row(at)) {
+        return 0;
+    }
+    let hashes: Vec<u64> = (0..rows).map(hash).collect();
+    let Some(twice) = twice(&hashes) else { return 0 };
+    let mut seen = HashSet::new();
+    (0..rows).filter(|&at| twice.contains(hashes[at]) && !seen.insert(row(at))).count()
+}
+
+/// Returns the number of keys that come before in the column.
+pub(crate) fn of_keys(keys: &Keys) -> usize {
+    let hashes = Hashes(RandomState::new());
+    count(keys.len(), |at| hashes.of(keys, at), |at| keys.at(at))
+}
+
+/// Returns the number of edges that come before in the columns: same ends, in either order where `either_way`, and same rank.
+pub(crate) fn of_edges(src: &Keys, dst: &Keys, ranks: Option<&[u64]>, either_way: bool) -> usize {
+    let hashes = Hashes(RandomState::new());
+    let rank = |at: usize| ranks.map_or(0, |ranks| ranks[at]);
+    let hash = |at: usize| {
+        let (src, dst) = (hashes.of(src, at), hashes.of(dst, at));
+        let ends = if either_way { src.wrapping_add(dst) } else { src.wrapping_add(dst.rotate_left(32)) };
+        (ends ^ (ends >> 32)).wrapping_add(rank(at).wrapping_mul(SPREAD)).wrapping_mul(SPREAD)
+    };
+    let row = |at: usize| {
+        let (src, dst) = (src.at(at), dst.at(at));
+        let (src, dst) = if either_way && dst < src { (dst, src) } else { (src, dst) };
+        (src, dst, rank(at))
+    };
+    count(src.len(), hash, row)
+}
