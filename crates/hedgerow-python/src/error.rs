@@ -2,11 +2,13 @@
 
 use std::io::ErrorKind;
 
-use hedgerow::{ArgumentError, CommitError, OpenError, StateError, StorageError};
+use hedgerow::{ArgumentError, CommitError, KeyKind, OpenError, StateError, StorageError};
 use hedgerow_kernels::KernelError;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+
+use crate::suggest::did_you_mean;
 
 create_exception!(hedgerow, Error, PyException, "Base of all errors of this package.");
 
@@ -151,8 +153,17 @@ fn raise_commit(error: &CommitError, text: String) -> PyErr {
 fn raise_argument(error: &ArgumentError, text: String) -> PyErr {
     match error {
         ArgumentError::SeveralLabels { .. } => ProgrammingError::new_err(format!("{text} with label=")),
-        ArgumentError::NoSuchLabel { .. } | ArgumentError::SchemaConflict { .. } => {
-            ProgrammingError::new_err(text)
+        ArgumentError::NoSuchLabel { label: name, known }
+        | ArgumentError::NoSuchKind { kind: name, known } => {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            ProgrammingError::new_err(format!("{text}{}", did_you_mean(name, &known)))
+        }
+        ArgumentError::SchemaConflict { .. } => ProgrammingError::new_err(text),
+        // Its text has the number of a kind.
+        ArgumentError::KeyOfKind { kind, expected, found } => {
+            let keys = if *expected == KeyKind::Str { "str" } else { "int" };
+            let found = found.clone().without_kind();
+            DataError::new_err(format!("an id of kind {kind} is a {keys}, found {found}"))
         }
         // Out of range, too large, of another type, and what later versions add.
         _ => DataError::new_err(text),

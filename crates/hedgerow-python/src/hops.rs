@@ -126,8 +126,12 @@ impl Snapshot {
         let search = Search { sources, kind, chosen, hops: count("hops", hops, 0)?, limit, missing };
         let reading = self.reading()?;
         let snapshot = reading.snapshot.clone();
-        let found = cancellable(py, &self.handle, move |cancel| search.run(&snapshot, cancel))?;
-        neighborhood(py, &reading, found.map_err(|error| refused("sources", error))?)
+        let (search, found) = cancellable(py, &self.handle, move |cancel| {
+            let found = search.run(&snapshot, cancel);
+            (search, found)
+        })?;
+        let sources = (&search.sources, search.kind);
+        neighborhood(py, &reading, found.map_err(|error| refused(&reading, "sources", sources, error))?)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Kernels of the registry on a snapshot: what they are told, the memory that they need, and what Python gets of them.
 
 use hedgerow::{Direction, EdgeDirection, VertexId};
-use hedgerow_kernels::registry::{self, Arguments, Outcome, Parameter, ParameterKind, Size, Value};
+use hedgerow_kernels::registry::{self, Arguments, Kernel, Outcome, Parameter, ParameterKind, Size, Value};
 use hedgerow_kernels::{Cancel, KernelError, NO_VERTEX, Pairs, Paths, UNREACHED};
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyTypeError;
@@ -9,17 +9,31 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::ending::calling;
-use crate::error::{ProgrammingError, out_of_memory, raise, raise_kernel};
+use crate::error::{DataError, ProgrammingError, out_of_memory, raise, raise_kernel};
 use crate::handle::Origin;
 use crate::imports;
 use crate::key::{Key, count, direction};
-use crate::pool::{kernel, kernel_telling, parallel};
+use crate::names::raise_run;
+use crate::pool::{cancellable, kernel_telling, parallel};
 use crate::results::{BYTES_PER_ROW, Reading, is_room, keys_array, make};
 use crate::selection::Chosen;
+use crate::suggest::{did_you_mean, instead};
 
-/// A kernel's arguments, as they are by default.
+/// A kernel's arguments, as they are by default. The kernel is named as the command line names it, or as its function.
 pub(crate) fn arguments(name: &str) -> PyResult<Arguments> {
-    registry::find(name).map(|kernel| kernel.arguments()).map_err(raise_kernel)
+    let found = registry::KERNELS.iter().find(|kernel| kernel.name == name || kernel.function == name);
+    found.map(|kernel| kernel.arguments()).ok_or_else(|| no_such_kernel(name, registry::KERNELS))
+}
+
+/// The exception for a name that is none of these kernels.
+pub(crate) fn no_such_kernel(name: &str, kernels: &[&Kernel]) -> PyErr {
+    let names: Vec<&str> = kernels.iter().map(|kernel| kernel.name).collect();
+    let functions: Vec<&str> = kernels.iter().map(|kernel| kernel.function).collect();
+    let instead = match did_you_mean(name, &[&functions[..], &names[..]].concat()) {
+        near if near.is_empty() => instead(name, &names, "kernels"),
+        near => near,
+    };
+    DataError::new_err(format!("there is no kernel {name:?}{instead}"))
 }
 
 /// Sets an argument that the caller gave.
@@ -38,8 +52,15 @@ pub(crate) fn set_all(
         match arguments.kernel().parameter(&name) {
             Some(_) if object.is_none() => {}
             Some(parameter) => set(arguments, &name, read(parameter, &object, &vertex)?)?,
-            // Refused by its name, whatever the value is.
-            None => set(arguments, &name, 0)?,
+            None => {
+                let kernel = arguments.kernel();
+                let known: Vec<&str> = kernel.parameters.iter().map(|parameter| parameter.name).collect();
+                let instead = instead(&name, &known, "parameters");
+                return Err(DataError::new_err(format!(
+                    "{} has no parameter {name:?}{instead}",
+                    kernel.name
+                )));
+            }
         }
     }
     Ok(())
@@ -58,7 +79,12 @@ fn read(
             return Err(PyTypeError::new_err(format!("{} must be a sequence of vertices", parameter.name)));
         }
         ParameterKind::Vertices => {
-            let vertices = object.try_iter()?.map(|one| vertex(parameter, &one?));
+            // Of a result those that it is about: its iteration gives pairs of id and value.
+            let ids = {
+                let _calling = calling(object.py());
+                object.getattr_opt("_vertex_ids")?.map(|ids| ids.call0()).transpose()?
+            };
+            let vertices = ids.as_ref().unwrap_or(object).try_iter()?.map(|one| vertex(parameter, &one?));
             vertices.collect::<PyResult<Vec<VertexId>>>()?.into()
         }
         ParameterKind::Count(range) => count(parameter.name, object, range.least)?.into(),
@@ -91,7 +117,7 @@ pub(crate) fn vertex(
     let direction = if parameter.is_end() { direction.turned() } else { direction };
     let selection = chosen.selection().direction(direction);
     let found = reading.snapshot.vertex_id_selected(&selection, key.as_ref()).map_err(raise)?;
-    found.ok_or_else(|| key.no_such_vertex())
+    found.ok_or_else(|| key.no_such_vertex(reading))
 }
 
 /// Runs a kernel on the chosen edges, and gives its result: a `VertexResult`, `Paths`, `Pairs`, or a number.
@@ -133,8 +159,9 @@ pub(crate) fn run_telling(
     };
     let outcome = match told {
         Some(told) => kernel_telling(py, origin, told, compute),
-        None => kernel(py, origin, compute),
+        None => cancellable(py, origin, compute),
     }?;
+    let outcome = outcome.map_err(|error| raise_run(&reading.snapshot, error))?;
     let outcome = outcome.map_err(|ids| out_of_memory("vertex ids", ids))?;
     to_object(py, reading, &outcome)
 }

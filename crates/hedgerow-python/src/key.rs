@@ -11,8 +11,8 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyInt, PyString, PyTuple};
 
 use crate::ending::calling;
-use crate::error::{DataError, IntegrityError, raise};
-use crate::names::Kinds;
+use crate::error::{DataError, raise};
+use crate::names::{self, Kinds};
 
 /// A vertex id as the user names it. Strings are borrowed from Python.
 pub(crate) struct Key {
@@ -75,8 +75,8 @@ impl Key {
     }
 
     /// The error for a vertex that must exist.
-    pub(crate) fn no_such_vertex(&self) -> PyErr {
-        IntegrityError::new_err(format!("no vertex {}", self.as_ref()))
+    pub(crate) fn no_such_vertex(&self, kinds: &impl Kinds) -> PyErr {
+        names::no_such_vertex(kinds, self.as_ref())
     }
 }
 

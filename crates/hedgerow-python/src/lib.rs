@@ -56,6 +56,7 @@ mod schema;
 mod selection;
 mod single;
 mod snapshot;
+mod suggest;
 mod tables;
 mod ticket;
 mod times;

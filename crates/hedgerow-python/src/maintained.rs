@@ -5,15 +5,21 @@ use std::sync::{Arc, Mutex};
 use hedgerow::{Direction, Label, LabelId, LabelSnapshot};
 use hedgerow_kernels::KernelError;
 use hedgerow_kernels::maintain::{Answer, Handle, Made};
+use hedgerow_kernels::registry::{KERNELS, Kernel};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::ending::released;
 use crate::error::raise_kernel;
 use crate::handle::{Origin, lock, own};
-use crate::pool::kernel;
+use crate::kernels::no_such_kernel;
+use crate::names::raise_run;
+use crate::pool::cancellable;
 use crate::results::Reading;
 use crate::snapshot::Snapshot;
+
+/// The kernels whose answers can be kept.
+const KEPT: [&str; 4] = ["wcc", "tc", "pagerank", "degrees"];
 
 /// An answer that is kept while the graph changes. Made by ``Database.maintain``.
 ///
@@ -51,6 +57,10 @@ pub(crate) struct Maintained {
 
 impl Maintained {
     pub(crate) fn new(origin: Origin, name: &str, label: &Label) -> PyResult<Maintained> {
+        let kernels: Vec<&Kernel> =
+            KERNELS.iter().copied().filter(|kernel| KEPT.contains(&kernel.name)).collect();
+        let found = kernels.iter().find(|kernel| kernel.name == name || kernel.function == name);
+        let name = found.ok_or_else(|| no_such_kernel(name, &kernels))?.name;
         let kept = Handle::new(name).map_err(raise_kernel)?;
         Ok(Maintained {
             origin,
@@ -81,11 +91,12 @@ impl Maintained {
         self.origin.check_process()?;
         let reading = snapshot.extract::<PyRef<'_, Snapshot>>()?.reading()?;
         let (kept, label, of) = (self.kept.clone(), self.label_id, reading.snapshot.clone());
-        let (values, made) = kernel(py, &self.origin, move |cancel| {
+        let answered = cancellable(py, &self.origin, move |cancel| {
             let of = of.of_label(label).map_err(KernelError::Topology)?;
             let mut kept = lock(&kept);
             kept.at_until(&of, cancel).map(|(answer, made)| (Values::of(answer), made))
         })?;
+        let (values, made) = answered.map_err(|error| raise_run(&reading.snapshot, error))?;
         *lock(&self.made) = Some(made);
         values.to_object(py, &reading)
     }

@@ -16,8 +16,10 @@ use crate::error::{DataError, IntegrityError, raise};
 use crate::heap::Keeping;
 use crate::imports;
 use crate::key_columns::Keys;
+use crate::names::Names;
 use crate::pool::{attended, parallel};
 use crate::results::{Reading, keys_array, make, read_only};
+use crate::suggest::did_you_mean;
 
 /// `"raise"` or `"empty"`.
 pub(crate) fn missing(text: &str) -> PyResult<MissingVertex> {
@@ -38,10 +40,16 @@ pub(crate) fn order(text: &str) -> PyResult<RowOrder> {
 }
 
 /// The exception for a read of many vertices, whose argument is called so.
-pub(crate) fn refused(name: &str, error: hedgerow::Error) -> PyErr {
+pub(crate) fn refused(
+    reading: &Reading,
+    name: &str,
+    (keys, kind): (&Keys, KindId),
+    error: hedgerow::Error,
+) -> PyErr {
     match &error {
-        hedgerow::Error::Argument(hedgerow::ArgumentError::NoSuchVertex { key, row }) => {
-            IntegrityError::new_err(format!("{name}[{row}]: no vertex {key}"))
+        hedgerow::Error::Argument(hedgerow::ArgumentError::NoSuchVertex { row, .. }) if *row < keys.len() => {
+            let shown = Names::of(Arc::new(reading.snapshot.schema())).shown(keys.of_kind_at(kind, *row));
+            IntegrityError::new_err(format!("{name}[{row}]: no vertex {shown}"))
         }
         _ => raise(error),
     }
@@ -105,7 +113,7 @@ impl Reading {
             keys => wanted.degrees_by(&self.snapshot, &keys.of_kind(wanted.kind)),
         });
         let degrees: Vec<i64> = degrees
-            .map_err(|error| refused("keys", error))?
+            .map_err(|error| refused(self, "keys", (&wanted.keys, wanted.kind), error))?
             .into_iter()
             .map(|degree| degree as i64)
             .collect();
@@ -144,7 +152,7 @@ impl Reading {
             }
             keys => wanted.lists_by(&self.snapshot, &keys.of_kind(wanted.kind)),
         });
-        let lists = lists.map_err(|error| refused("keys", error))?;
+        let lists = lists.map_err(|error| refused(self, "keys", (&wanted.keys, wanted.kind), error))?;
         let arguments = PyDict::new(py);
         let ids = {
             let _calling = calling(py);
@@ -275,12 +283,18 @@ impl Reading {
         let schema = self.snapshot.schema();
         let defined: Vec<_> = schema.vertex_properties_of(kind.unwrap_or_default()).collect();
         let only = kind.filter(|_| !schema.kinds().is_empty());
+        let of = match schema.kind_name(kind.unwrap_or_default()) {
+            "" => "vertices".to_owned(),
+            name => format!("vertices of kind {name}"),
+        };
         let all = || defined.iter().map(|property| property.name().to_string()).collect();
         let names: Vec<String> = wanted.unwrap_or_else(all);
         let mut columns = Vec::new();
         for name in &names {
             let Some(property) = defined.iter().find(|property| &**property.name() == name) else {
-                return Err(DataError::new_err(format!("vertices have no property {name}")));
+                let known: Vec<&str> = defined.iter().map(|property| &**property.name()).collect();
+                let near = did_you_mean(name, &known);
+                return Err(DataError::new_err(format!("{of} have no property {name}{near}")));
             };
             columns.push((property.id(), Gather::new(property.property_type())));
         }

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use hedgerow::{KindId, Schema, VertexKeyRef};
+use hedgerow::{CommitError, Error, KindId, Schema, VertexId, VertexKeyRef};
+use hedgerow_kernels::KernelError;
 use pyo3::prelude::*;
+
+use crate::error::{DataError, IntegrityError, raise, raise_kernel};
 
 /// Where the kinds of vertices are found.
 pub(crate) trait Kinds {
@@ -36,4 +39,67 @@ impl Names {
             format!("kind {}", self.0.kind_name(kind))
         }
     }
+}
+
+/// The exception for a vertex that must exist.
+pub(crate) fn no_such_vertex(kinds: &impl Kinds, key: VertexKeyRef<'_>) -> PyErr {
+    match kinds.kind_schema() {
+        Ok(schema) => IntegrityError::new_err(format!("no vertex {}", Names::of(schema).shown(key))),
+        Err(error) => error,
+    }
+}
+
+/// The exception for an error of a commit.
+pub(crate) fn raise_commit(kinds: &impl Kinds, error: Error) -> PyErr {
+    match &error {
+        Error::Commit(CommitError::NoSuchVertex { key }) if key.kind() != KindId::DEFAULT => {
+            no_such_vertex(kinds, key.as_ref())
+        }
+        _ => raise(error),
+    }
+}
+
+/// The exception for an error of a kernel on a snapshot. Where the error is about an edge, the message says its ends without their order,
+/// since some kernels follow edges against their direction.
+pub(crate) fn raise_run(snapshot: &hedgerow::Snapshot, error: KernelError<Error>) -> PyErr {
+    let error = match error.split() {
+        Ok(error) => error,
+        Err(error) => return raise(error),
+    };
+    let names = Names::of(Arc::new(snapshot.schema()));
+    let name = |vertex: VertexId| -> Option<String> {
+        Some(names.shown(snapshot.vertex_key(vertex).ok().flatten()?.as_ref()))
+    };
+    let weighs = |from, to, weight: f64, expected: &str| {
+        Some(format!(
+            "the edge between {} and {} weighs {weight}, expected {expected}",
+            name(from)?,
+            name(to)?
+        ))
+    };
+    let text = match &error {
+        &KernelError::Weight { from, to, weight } => weighs(from, to, weight, "0 or more"),
+        &KernelError::NotFinite { from, to, weight } => weighs(from, to, weight, "a finite number"),
+        &KernelError::Endless { from, to, weight } => name(from).zip(name(to)).map(|(from, to)| {
+            let expected = KernelError::EXPECTED_OF_CYCLES;
+            format!("the edge between {from} and {to} weighs {weight}, {expected}")
+        }),
+        &KernelError::WeightSum { vertex, sum } => name(vertex).map(|vertex| {
+            let expected = KernelError::EXPECTED_OF_SUMS;
+            format!("the weights of the edges from {vertex} sum to {sum:e}, expected {expected}")
+        }),
+        &KernelError::NotBipartite { from, to } => name(from).zip(name(to)).map(|(from, to)| {
+            format!(
+                "the graph is not bipartite: the edge between {from} and {to} closes a cycle of odd length"
+            )
+        }),
+        &KernelError::TooManyPaths { source } => name(source)
+            .map(|source| format!("more than {:e} shortest paths lead from {source} somewhere", f64::MAX)),
+        &KernelError::SourceNotLive { source: vertex, .. }
+        | &KernelError::TargetNotLive { target: vertex, .. } => {
+            name(vertex).map(|vertex| format!("vertex {vertex} is not one that the kernel works on"))
+        }
+        _ => None,
+    };
+    text.map_or_else(|| raise_kernel(error), DataError::new_err)
 }

@@ -64,7 +64,7 @@ impl Snapshot {
         // By the labels of the snapshot, as `neighbors` does.
         let label = snapshot.schema().find_label(label).map_err(raise)?.name().to_string();
         let found = py.detach(|| snapshot.newest_edges_of(label.as_str(), key.as_ref(), direction, limit));
-        let found = found.map_err(raise)?.ok_or_else(|| key.no_such_vertex())?;
+        let found = found.map_err(raise)?.ok_or_else(|| key.no_such_vertex(self))?;
         let found: Vec<Neighbor> = found.into_iter().map(|edge| (LabelId::DEFAULT, edge).into()).collect();
         Parts { labels: false, ranks, properties }.list(py, self, &found, |_| label.clone())
     }

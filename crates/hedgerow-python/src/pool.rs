@@ -8,7 +8,7 @@ use hedgerow_kernels::{Cancel, KernelError};
 use pyo3::prelude::*;
 
 use crate::ending::calling;
-use crate::error::{ForkedError, raise, raise_kernel};
+use crate::error::ForkedError;
 use crate::handle::{Origin, lock};
 use crate::imports;
 
@@ -61,13 +61,14 @@ fn attended_by<T: Send + 'static>(
     Ok(py.detach(|| job.join()))
 }
 
-/// Runs a kernel [that can be ended](cancellable), and calls `told` with the steps done and all steps, now and then and at its end.
+/// Runs a kernel [that can be ended](cancellable), and calls `told` with the steps done and all steps, now and then and at its end, unless
+/// it fails.
 pub(crate) fn kernel_telling<T: Send + 'static>(
     py: Python<'_>,
     origin: &Origin,
     told: &Bound<'_, PyAny>,
     f: impl FnOnce(&Cancel) -> Result<T, KernelError<hedgerow::Error>> + Send + 'static,
-) -> PyResult<T> {
+) -> PyResult<Result<T, KernelError<hedgerow::Error>>> {
     let raised = Arc::<Mutex<Option<PyErr>>>::default();
     let cancel = Cancel::asking(looks(raised.clone()));
     let tell = |py: Python<'_>| {
@@ -81,17 +82,10 @@ pub(crate) fn kernel_telling<T: Send + 'static>(
     let outcome = attended_by(py, origin, || cancel.cancel(), meanwhile, move || f(&given))?;
     let error = lock(&raised).take();
     error.map_or(Ok(()), Err)?;
-    let outcome = outcome.map_err(|error| error.split().map_or_else(raise, raise_kernel))?;
-    tell(py).map(|()| outcome)
-}
-
-/// Runs a kernel [that can be ended](cancellable).
-pub(crate) fn kernel<T: Send + 'static>(
-    py: Python<'_>,
-    origin: &Origin,
-    f: impl FnOnce(&Cancel) -> Result<T, KernelError<hedgerow::Error>> + Send + 'static,
-) -> PyResult<T> {
-    cancellable(py, origin, f)?.map_err(|error| error.split().map_or_else(raise, raise_kernel))
+    if outcome.is_ok() {
+        tell(py)?;
+    }
+    Ok(outcome)
 }
 
 /// Runs what polls a flag [with an eye on signals](attended), and raises the flag if a handler raises. The main thread looks for

@@ -271,16 +271,16 @@ impl Snapshot {
         let Some((label, direction)) = chosen.plain() else {
             let found = py.detach(|| chosen_neighbors(snapshot, &chosen, &key, properties)).map_err(raise)?;
             let schema = labels.then(|| snapshot.schema());
-            let found = found.ok_or_else(|| key.no_such_vertex())?;
+            let found = found.ok_or_else(|| key.no_such_vertex(self))?;
             return parts.list(py, self, &found, |id| schema::name(schema.as_ref(), None, id));
         };
         if label.is_none() && parts.none() && !snapshot.has_labels() {
             let found = py.detach(|| snapshot.neighbors(key.as_ref(), direction)).map_err(raise)?;
-            return Namer::new(self).list(py, &found.ok_or_else(|| key.no_such_vertex())?);
+            return Namer::new(self).list(py, &found.ok_or_else(|| key.no_such_vertex(self))?);
         }
         let found = py.detach(|| neighbors(snapshot, label, &key, direction, properties)).map_err(raise)?;
         let schema = if labels && label.is_none() { Some(snapshot.schema()) } else { None };
-        parts.list(py, self, &found.ok_or_else(|| key.no_such_vertex())?, |id| {
+        parts.list(py, self, &found.ok_or_else(|| key.no_such_vertex(self))?, |id| {
             schema::name(schema.as_ref(), label, id)
         })
     }
@@ -327,7 +327,7 @@ impl Snapshot {
             Some((None, to)) => reading.snapshot.degree(key.as_ref(), to),
             Some((Some(label), to)) => reading.snapshot.degree_of(label, key.as_ref(), to),
         };
-        found.map_err(raise)?.ok_or_else(|| key.no_such_vertex())
+        found.map_err(raise)?.ok_or_else(|| key.no_such_vertex(self))
     }
 
     /// All vertex ids, in the order of every result of this snapshot.

@@ -13,6 +13,7 @@ use crate::ending::released;
 use crate::error::{DataError, ProgrammingError, raise};
 use crate::handle::{Handle, lock, own};
 use crate::key::{Key, direction};
+use crate::names::raise_commit;
 use crate::neighbors::{Neighbor, Parts};
 use crate::schema;
 use crate::schema::Label;
@@ -637,7 +638,7 @@ impl Transaction {
         let schema = if labels && label.is_none() { Some(self.handle.graph()?.schema()) } else { None };
         let parts = Parts { labels, ranks, properties: false };
         let name = |id| schema::name(schema.as_deref(), label, id);
-        parts.list(py, &*self.handle, &found.ok_or_else(|| key.no_such_vertex())?, name)
+        parts.list(py, &*self.handle, &found.ok_or_else(|| key.no_such_vertex(&*self.handle))?, name)
     }
 
     /// The number of edges at a vertex: the length of ``neighbors``. A self-loop counts once.
@@ -664,7 +665,7 @@ impl Transaction {
             None => txn.degree_of_all(key.as_ref(), direction),
             Some(label) => txn.degree_of(label, key.as_ref(), direction),
         })?;
-        found.ok_or_else(|| key.no_such_vertex())
+        found.ok_or_else(|| key.no_such_vertex(&*self.handle))
     }
 
     /// Commit.
@@ -691,7 +692,7 @@ impl Transaction {
         let outcome = py.detach(|| txn.commit());
         let how = if outcome.is_ok() { "committed" } else { "rolled back: its commit failed" };
         *lock(&self.state) = State::Done(how);
-        Ok(outcome.map_err(raise)?.0)
+        Ok(outcome.map_err(|error| raise_commit(&*self.handle, error))?.0)
     }
 
     /// Commit without waiting for disk or for other committers' turn.
@@ -713,7 +714,8 @@ impl Transaction {
         let outcome = py.detach(|| txn.submit());
         let how = if outcome.is_ok() { "submitted" } else { "rolled back: its commit failed" };
         *lock(&self.state) = State::Done(how);
-        Ok(Ticket::new(&self.handle, outcome.map_err(raise)?))
+        let ticket = outcome.map_err(|error| raise_commit(&*self.handle, error))?;
+        Ok(Ticket::new(&self.handle, ticket))
     }
 
     /// Drop all operations and end the transaction.
