@@ -17,7 +17,7 @@ use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, Field, Schema};
 use numpy::Element;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyInt, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyString, PyTuple};
 
 use crate::arrays::{Array, view};
 use crate::ending::calling;
@@ -121,27 +121,13 @@ fn objects(name: &str, column: &Array<'_>, is_bytes: bool) -> PyResult<ArrayRef>
         return Ok(Arc::new(values.finish()));
     }
     let mut values = LargeStringBuilder::new();
-    // Beside pairs, numbers are vertex ids of the default kind.
-    let has_pairs = column.objects()?.any(|item| item.is_exact_instance_of::<PyTuple>());
     for (at, item) in column.objects()?.enumerate() {
         match item.is_none() {
             true => values.append_null(),
-            false if has_pairs => values.append_value(text_of(&item).map_err(|_| wrong(at))?),
             false => values.append_value(item.cast::<PyString>().map_err(|_| wrong(at))?.to_cow()?),
         }
     }
     Ok(Arc::new(values.finish()))
-}
-
-/// A text, or a vertex id of a graph with several kinds: the pair of a kind and an id is `kind:id`.
-fn text_of(item: &Bound<'_, PyAny>) -> PyResult<String> {
-    if let Ok((kind, id)) = item.extract::<(String, Bound<'_, PyAny>)>() {
-        return Ok(format!("{kind}:{}", text_of(&id)?));
-    }
-    if item.is_exact_instance_of::<PyInt>() {
-        return item.extract::<u64>().map(|id| id.to_string());
-    }
-    Ok(item.cast::<PyString>()?.to_cow()?.into_owned())
 }
 
 fn list_array(name: &str, offsets: &Bound<'_, PyAny>, values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {

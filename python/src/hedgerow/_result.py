@@ -6,12 +6,24 @@ import sys
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ._report import Added, Backup, Checkpoint, CheckReport, Kind, Label, SalvageReport, Schema, Stats
+from ._report import (
+    Added,
+    Backup,
+    Checkpoint,
+    CheckReport,
+    Kind,
+    Label,
+    SalvageReport,
+    Schema,
+    Stats,
+    _file_bytes,  # noqa: F401: the native half calls it
+)
 
 __all__ = [
     "Added",
@@ -60,6 +72,57 @@ class _Table:
     def __arrow_c_schema__(self) -> object:
         """The names and types of the columns."""
         return _native()._arrow_schema(self._arrow_columns())
+
+    def _vertex_ids(self) -> Any:
+        """The vertices that a call means whose argument is this object."""
+        raise TypeError(f"{type(self).__name__} has several columns: name one of them, such as .src, .dst, .ids or .neighbors")
+
+
+def _is_pair(key: object) -> bool:
+    return type(key) is tuple
+
+
+def _id_columns(name: str, ids: Any, *, kinds: bool = False, keys: str | None = None) -> list[_ArrowColumn]:
+    """Vertex ids for other packages: of several kinds the kind in a column of its own, so that ids join with those of `vertex_table`.
+
+    `ids` may be offsets and values of lists. There are two columns where an id is a pair, or if there are `kinds`. `keys` is the type
+    of ids where the array, for want of any, does not tell it.
+    """
+    offsets, values = ids if isinstance(ids, tuple) else (None, ids)
+    if not kinds and (values.dtype.kind != "O" or not any(map(_is_pair, values))):
+        return [(name, ids, False)]
+    listed = _objects(values)
+    of_kind = np.fromiter((key[0] if _is_pair(key) else None if key is None else "" for key in listed), object, len(listed))
+    alone = _id_array([key[1] if _is_pair(key) else key for key in listed], keys)
+    columns = [(f"{name}_kind", of_kind), (name, alone)]
+    return [(of, column if offsets is None else (offsets, column), False) for of, column in columns]
+
+
+def _id_array(keys: list[Any], of: str | None) -> npt.NDArray[Any]:
+    """Ids that are all numbers as numbers; else, those of several types among them, as texts."""
+    found = {type(key) for key in keys if key is not None}
+    if found == {int} or (not found and of == "u64"):
+        numbers = np.fromiter((key or 0 for key in keys), np.uint64, len(keys))
+        missing = np.fromiter((key is None for key in keys), bool, len(keys))
+        return np.ma.MaskedArray(numbers, missing) if missing.any() else numbers
+    return np.fromiter((None if key is None else str(key) for key in keys), object, len(keys))
+
+
+def _objects(column: npt.NDArray[Any]) -> list[Any]:
+    """The values as Python objects: None where there is none, times with their zone."""
+    values: list[Any] = column.tolist()
+    if column.dtype.kind != "M":
+        return values
+    # NumPy gives the number of a time whose year no datetime has.
+    zoned = (at.replace(tzinfo=UTC) if isinstance(at, datetime) else at and np.datetime64(at, "us") for at in values)
+    return list(zoned)
+
+
+def _rows(columns: list[_ArrowColumn]) -> Iterator[tuple[Any, ...]]:
+    """Rows with the names of their values, as named tuples have them: names of properties may be no names of attributes."""
+    names = tuple(name for name, _, _ in columns)
+    row = type("Row", (tuple,), {"__slots__": (), "_fields": names})
+    return (row(values) for values in zip(*(_objects(column) for _, column, _ in columns), strict=True))
 
 
 def _columns(properties: dict[str, npt.NDArray[Any]], types: dict[str, str]) -> list[_ArrowColumn]:
@@ -146,13 +209,14 @@ class Edges(_Table):
         raise _no_array("edges", ".src, .dst or .weights, or all columns by Arrow, as pandas.DataFrame.from_arrow does")
 
     def _arrow_columns(self) -> list[_ArrowColumn]:
-        named = {"src": self.src, "dst": self.dst, "weight": self.weights, "label": self.labels, "rank": self.ranks}
-        return [(name, column, False) for name, column in named.items() if column is not None]
+        named = {"weight": self.weights, "label": self.labels, "rank": self.ranks}
+        others = [(name, column, False) for name, column in named.items() if column is not None]
+        return [*_id_columns("src", self.src), *_id_columns("dst", self.dst), *others]
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeTable(_Table):
-    """All edges of a label: arrays of equal length.
+    """All edges of a label, or of several: arrays of equal length.
 
     Attributes
     ----------
@@ -165,6 +229,12 @@ class EdgeTable(_Table):
         of text and bytes, arrays of objects with None.
     types : dict of str to str
         The types of the properties by name, as in ``Schema``.
+    kinds : bool
+        Whether the graph has kinds: then rows for other packages have the kind of each end in ``src_kind`` and ``dst_kind``.
+    key_types : tuple of (str, str), optional
+        The types of the ids at both ends, if the label says the kinds there.
+    labels : numpy.ndarray or None
+        The label of each edge, as str objects; None in a table of one label.
     """
 
     src: npt.NDArray[Any]
@@ -172,14 +242,24 @@ class EdgeTable(_Table):
     ranks: npt.NDArray[np.uint64] | None
     properties: dict[str, npt.NDArray[Any]]
     types: dict[str, str] = field(default_factory=dict)
+    kinds: bool = False
+    key_types: tuple[str, str] | None = None
+    labels: npt.NDArray[Any] | None = None
 
     def __len__(self) -> int:
         return len(self.src)
 
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        """Rows: tuples of the values, with their names in ``_fields``, so that ``pandas.DataFrame(table)`` has them."""
+        return _rows(self._arrow_columns())
+
     def _arrow_columns(self) -> list[_ArrowColumn]:
         ranks = [] if self.ranks is None else [("rank", self.ranks, False)]
-        ends = [("src", self.src, False), ("dst", self.dst, False)]
-        return [*ends, *ranks, *_columns(self.properties, self.types)]
+        of_src, of_dst = self.key_types or (None, None)
+        src = _id_columns("src", self.src, kinds=self.kinds, keys=of_src)
+        dst = _id_columns("dst", self.dst, kinds=self.kinds, keys=of_dst)
+        labels = [] if self.labels is None else [("label", self.labels, False)]
+        return [*src, *dst, *labels, *ranks, *_columns(self.properties, self.types)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,14 +275,26 @@ class VertexTable(_Table):
         of text and bytes, arrays of objects with None.
     types : dict of str to str
         The types of the properties by name, as in ``Schema``.
+    kind : str
+        The kind of the vertices, ``""`` for the default one.
     """
 
     ids: npt.NDArray[Any]
     properties: dict[str, npt.NDArray[Any]]
     types: dict[str, str]
+    kind: str = ""
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        """Rows: tuples of the values, with their names in ``_fields``, so that ``pandas.DataFrame(table)`` has them."""
+        return _rows(self._arrow_columns())
+
+    def _vertex_ids(self) -> Any:
+        if not self.kind:
+            return self.ids
+        return np.fromiter(((self.kind, key) for key in self.ids.tolist()), object, len(self.ids))
 
     def _arrow_columns(self) -> list[_ArrowColumn]:
         return [("id", self.ids, False), *_columns(self.properties, self.types)]
@@ -262,7 +354,7 @@ class NeighborLists(_Table):
         raise _no_array("lists of neighbors", ".neighbors and .offsets, or .ids")
 
     def _arrow_columns(self) -> list[_ArrowColumn]:
-        return [("id", self.ids, False), ("neighbors", (self.offsets, self.neighbors), False)]
+        return [*_id_columns("id", self.ids), *_id_columns("neighbors", (self.offsets, self.neighbors))]
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -308,7 +400,7 @@ class Pairs(_Table):
         raise _no_array("pairs", ".values, .src or .dst, or all columns by Arrow, as pandas.DataFrame.from_arrow does")
 
     def _arrow_columns(self) -> list[_ArrowColumn]:
-        return [("src", self.src, False), ("dst", self.dst, False), ("value", self.values, False)]
+        return [*_id_columns("src", self.src), *_id_columns("dst", self.dst), ("value", self.values, False)]
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -370,7 +462,7 @@ class Paths(_Table):
         raise _no_array("paths", ".lengths, or .ids and .offsets")
 
     def _arrow_columns(self) -> list[_ArrowColumn]:
-        return [("length", self.lengths, False), ("path", (self.offsets, self.ids), False)]
+        return [("length", self.lengths, False), *_id_columns("path", (self.offsets, self.ids))]
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -401,7 +493,7 @@ class Csr(_Table):
 
     def _arrow_columns(self) -> list[_ArrowColumn]:
         weights = [] if self.weights is None else [("weights", (self.offsets, self.weights), False)]
-        return [("id", self.ids, False), ("targets", (self.offsets, self.targets), False), *weights]
+        return [*_id_columns("id", self.ids), ("targets", (self.offsets, self.targets), False), *weights]
 
 
 # What snapshots of one timestamp share while somebody uses it; the native half adds to it.
@@ -420,6 +512,8 @@ class VertexResult(_Table):
         Vertex ids: ``uint64``, or str objects for a graph with str ids.
     values : numpy.ndarray
         ``values[i]`` belongs to the vertex ``ids[i]``.
+    type : str, optional
+        The type of the property that the values are, as in ``Schema``. Objects without any value do not tell it.
 
     Examples
     --------
@@ -435,24 +529,31 @@ class VertexResult(_Table):
     (1.0, [7, 5, 9], [(7, 0.2), (5, 0.5), (9, 0.3)])
     """
 
-    __slots__ = ("_positions", "ids", "values")
+    __slots__ = ("_positions", "ids", "type", "values")
 
     ids: npt.NDArray[Any]
     values: npt.NDArray[Any]
+    type: str | None
     _positions: dict[int | str, int] | None
 
-    def __init__(self, ids: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
+    def __init__(self, ids: npt.NDArray[Any], values: npt.NDArray[Any], type: str | None = None) -> None:
         self.ids = ids
         self.values = values
+        self.type = type
         self._positions = None
 
     def __len__(self) -> int:
         return len(self.ids)
 
+    def _vertex_ids(self) -> Any:
+        return self.ids
+
     def _arrow_columns(self) -> list[_ArrowColumn]:
         values = np.ma.getdata(self.values)
         is_bytes = values.dtype.kind == "O" and any(isinstance(value, bytes) for value in values)
-        return [("id", self.ids, False), ("value", self.values, is_bytes)]
+        is_bytes = is_bytes if self.type is None else self.type == "bytes"
+        values_of_ids = [("value", self.values, True)] if is_bytes else _id_columns("value", self.values)
+        return [*_id_columns("id", self.ids), *values_of_ids]
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         """Pairs of vertex id and value; None where there is no value."""

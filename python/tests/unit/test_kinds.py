@@ -81,7 +81,7 @@ def test_columns_in_and_out() -> None:
         lists = g.neighbors_of(ids[:2], "in", kind="page")
         assert lists.neighbors.tolist() == [("user", "ann"), ("user", "ann")]
         arrow = pa.table(g.edge_table("edited"))
-        assert arrow.num_rows == 1000 and arrow["src"][0].as_py() == "user:ann"
+        assert arrow.num_rows == 1000 and arrow["src_kind"][0].as_py() == "user" and arrow["src"][0].as_py() == "ann"
         assert pa.table(g.vertex_table("page"))["id"].type == pa.uint64()
 
 
