@@ -1,6 +1,6 @@
 //! What is within some hops of vertices: `Snapshot.k_hop`.
 
-use hedgerow::{EdgeDirection, KHopOptions, KindId, MissingVertex, Neighborhood, VertexKeyRef};
+use hedgerow::{KHopOptions, KindId, MissingVertex, Neighborhood, VertexKeyRef};
 use hedgerow_kernels::Cancel;
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
@@ -111,17 +111,12 @@ impl Snapshot {
         kind: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let (direction, missing) = (selection::direction(direction)?, self::missing(missing)?);
-        let along = match direction {
-            EdgeDirection::Out => Some(hedgerow::Direction::Out),
-            EdgeDirection::In => Some(hedgerow::Direction::In),
-            EdgeDirection::Both => None,
-        };
-        let (kind, keys) = self.kind_at(label.as_ref().and_then(Labels::one), along, kind)?;
+        let chosen = self.chosen(label, rank_range, r#where)?.in_direction(direction);
+        let (kind, keys) = self.kind_at(&chosen, kind)?;
         let sources = {
             let _calling = calling(py);
             read_keys(self, keys, "sources", sources)?
         };
-        let chosen = self.chosen(label, rank_range, r#where)?.in_direction(direction);
         let limit = limit.map(|limit| long_count("limit", limit)).transpose()?;
         let search = Search { sources, kind, chosen, hops: count("hops", hops, 0)?, limit, missing };
         let reading = self.reading()?;

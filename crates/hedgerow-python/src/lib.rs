@@ -3,9 +3,11 @@
 //! * [`open`]: arguments of `hedgerow.open`. [`tools`]: `hedgerow.salvage`.
 //! * [`database`], [`transaction`], [`snapshot`], [`ticket`], [`pipeline`]: one class each. [`single`]: single edges of the first.
 //! * [`handle`]: what the three share: the store, whether it is closed, the process that opened it.
-//! * [`key`], [`value`], [`bulk`], [`columns`]: vertex ids, values of properties and columns of them, checked. [`arrays`],
-//!   [`times`]: what columns of other libraries hold. [`results`], [`schema`]: answers as Python objects; [`many`], [`tables`]:
-//!   answers about many vertices. [`arrow`]: answers handed to other libraries.
+//! * [`key`], [`value`], [`edge_arguments`]: vertex ids, values of properties and edges, checked; [`key_columns`], [`columns`], [`bulk`],
+//!   [`rows`]: columns of them. [`repeats`], [`added`]: rows that come twice, and what a call says of its rows. [`arrays`], [`times`]:
+//!   columns of other libraries.
+//! * [`results`], [`edge_results`], [`schema`]: answers as Python objects; [`many`], [`tables`]: answers about many vertices.
+//!   [`arrow`]: answers handed to other libraries. [`names`], [`suggest`]: how messages name vertices, and names that are near.
 //! * [`pool`]: parallel calls. [`memory`]: the allocator. [`ending`]: threads at the end of the interpreter. [`error`]: the exception tree.
 //!   [`imports`]: what is looked up in Python.
 //!
@@ -29,6 +31,7 @@ mod database;
 mod define;
 mod edge_arguments;
 mod edge_columns;
+mod edge_results;
 mod ending;
 mod error;
 mod handle;

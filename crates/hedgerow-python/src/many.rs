@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use hedgerow::{
-    CsrOptions, Direction, KeyColumn, KeyKind, Kind, KindId, LabelRef, MissingVertex, NeighborLists,
-    RowOrder, Topology, ValueRef, VertexKey, VertexKeyRef, WeightedTopology,
+    ArgumentError, CsrOptions, Direction, KeyColumn, KeyKind, Kind, KindId, LabelRef, MissingVertex,
+    NeighborLists, RowOrder, Topology, ValueRef, VertexKey, VertexKeyRef, WeightedTopology,
 };
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
@@ -15,10 +15,12 @@ use crate::ending::calling;
 use crate::error::{DataError, IntegrityError, raise};
 use crate::heap::Keeping;
 use crate::imports;
+use crate::key::Namer;
 use crate::key_columns::Keys;
 use crate::names::Names;
 use crate::pool::{attended, parallel};
 use crate::results::{Reading, keys_array, make, read_only};
+use crate::selection::Chosen;
 use crate::suggest::did_you_mean;
 
 /// `"raise"` or `"empty"`.
@@ -55,38 +57,90 @@ pub(crate) fn refused(
     }
 }
 
-/// Vertices to read, and what of them.
-pub(crate) struct Wanted<'a> {
+/// Vertices to read, and which of their edges.
+pub(crate) struct Wanted {
     pub(crate) keys: Keys,
     /// The kind that the call names.
     pub(crate) kind: KindId,
-    pub(crate) direction: Direction,
-    /// All labels, if none.
-    pub(crate) label: Option<&'a str>,
+    pub(crate) chosen: Chosen,
     pub(crate) missing: MissingVertex,
 }
 
-impl Wanted<'_> {
+impl Wanted {
     fn degrees_by<'k, K: Into<VertexKeyRef<'k>> + Copy + Sync>(
         &self,
         snapshot: &hedgerow::Snapshot,
         keys: &[K],
     ) -> hedgerow::Result<Vec<u64>> {
-        match self.label {
-            Some(label) => snapshot.degrees_of(label, keys, self.direction, self.missing),
-            None => snapshot.degrees_of_all(keys, self.direction, self.missing),
+        match self.chosen.plain() {
+            Some((Some(label), to)) => snapshot.degrees_of(label, keys, to, self.missing),
+            Some((None, to)) => snapshot.degrees_of_all(keys, to, self.missing),
+            None => {
+                let selection = self.chosen.selection();
+                let degree = |key| Ok(snapshot.degree_selected(&selection, key)?.map(|degree| degree as u64));
+                self.each(keys, degree)
+            }
         }
     }
 
+    /// The neighbors of each, and where its list ends.
     fn lists_by<'k, K: Into<VertexKeyRef<'k>> + Copy + Sync>(
         &self,
         snapshot: &hedgerow::Snapshot,
         keys: &[K],
-    ) -> hedgerow::Result<NeighborLists> {
-        match self.label {
-            Some(label) => snapshot.neighbor_lists_of(label, keys, self.direction, self.missing),
-            None => snapshot.neighbor_lists_of_all(keys, self.direction, self.missing),
+    ) -> hedgerow::Result<Lists> {
+        match self.chosen.plain() {
+            Some((Some(label), to)) => {
+                snapshot.neighbor_lists_of(label, keys, to, self.missing).map(Lists::from)
+            }
+            Some((None, to)) => snapshot.neighbor_lists_of_all(keys, to, self.missing).map(Lists::from),
+            None => {
+                let selection = self.chosen.selection();
+                let lists = self.each(keys, |key| snapshot.neighbors_selected(&selection, key))?;
+                let mut ends = vec![0];
+                let mut neighbors = Vec::with_capacity(lists.iter().map(Vec::len).sum());
+                for list in lists {
+                    neighbors.extend(list.into_iter().map(|(key, _, _)| key));
+                    ends.push(neighbors.len() as i64);
+                }
+                Ok(Lists { offsets: ends, neighbors: Found::Keys(neighbors) })
+            }
         }
+    }
+
+    /// What `read` finds of each vertex; nothing of those that are missing, unless they are refused.
+    fn each<'k, K: Into<VertexKeyRef<'k>> + Copy, T: Default>(
+        &self,
+        keys: &[K],
+        read: impl Fn(VertexKeyRef<'k>) -> hedgerow::Result<Option<T>>,
+    ) -> hedgerow::Result<Vec<T>> {
+        let of_row = |(row, &key): (usize, &K)| {
+            let key = key.into();
+            match read(key)? {
+                Some(found) => Ok(found),
+                None if matches!(self.missing, MissingVertex::Empty) => Ok(T::default()),
+                None => Err(ArgumentError::NoSuchVertex { key: key.to_string(), row }.into()),
+            }
+        };
+        keys.iter().enumerate().map(of_row).collect()
+    }
+}
+
+/// Lists of neighbors, one behind the other.
+struct Lists {
+    offsets: Vec<i64>,
+    neighbors: Found,
+}
+
+/// Neighbors as a read gives them.
+enum Found {
+    Column(KeyColumn),
+    Keys(Vec<VertexKey>),
+}
+
+impl From<NeighborLists> for Lists {
+    fn from(lists: NeighborLists) -> Lists {
+        Lists { offsets: lists.offsets, neighbors: Found::Column(lists.neighbors) }
     }
 }
 
@@ -103,7 +157,7 @@ fn contained<'k, K: Into<VertexKeyRef<'k>> + Copy + Sync>(
 
 impl Reading {
     /// The degrees of vertices as an array.
-    pub(crate) fn degrees(&self, py: Python<'_>, wanted: &Wanted<'_>) -> PyResult<Py<PyAny>> {
+    pub(crate) fn degrees(&self, py: Python<'_>, wanted: &Wanted) -> PyResult<Py<PyAny>> {
         let _keeping = Keeping::begin();
         self.reserve(wanted.keys.len(), wanted.keys.len().saturating_mul(40))?;
         let degrees = parallel(py, || match &wanted.keys {
@@ -143,7 +197,7 @@ impl Reading {
     }
 
     /// The neighbors of vertices as `NeighborLists`.
-    pub(crate) fn neighbors_of(&self, py: Python<'_>, wanted: Wanted<'_>) -> PyResult<Py<PyAny>> {
+    pub(crate) fn neighbors_of(&self, py: Python<'_>, wanted: Wanted) -> PyResult<Py<PyAny>> {
         let _keeping = Keeping::begin();
         self.reserve(wanted.keys.len(), wanted.keys.len().saturating_mul(40))?;
         let lists = parallel(py, || match &wanted.keys {
@@ -167,7 +221,15 @@ impl Reading {
         };
         arguments.set_item("ids", ids)?;
         arguments.set_item("offsets", lists.offsets.into_pyarray(py))?;
-        arguments.set_item("neighbors", keys_array(py, self, lists.neighbors)?)?;
+        let neighbors = match lists.neighbors {
+            Found::Column(keys) => keys_array(py, self, keys)?,
+            // The type of texts does not depend on whether there is one.
+            Found::Keys(keys) if self.origin.config.keys == KeyKind::Str => {
+                Namer::new(self).list(py, &keys)?.into_pyarray(py).into_any()
+            }
+            Found::Keys(keys) => keys_array(py, self, KeyColumn::Kinds(keys))?,
+        };
+        arguments.set_item("neighbors", neighbors)?;
         make(py, "NeighborLists", &arguments)
     }
 
@@ -253,6 +315,7 @@ impl Reading {
         arguments.set_item("ids", ids)?;
         arguments.set_item("properties", properties)?;
         arguments.set_item("types", types)?;
+        arguments.set_item("kind", schema.kind_name(kind))?;
         make(py, "VertexTable", &arguments)
     }
 

@@ -3,16 +3,14 @@
 use std::sync::Arc;
 
 use hedgerow::{
-    EdgeSelection, KernelView, KeyColumn, Label, LabelId, LabelRef, PropertyType, Topology, ValueRef,
-    VertexId, VertexKey, View,
+    EdgeSelection, KernelView, KeyColumn, KeyKind, Label, LabelId, LabelRef, Topology, VertexId, VertexKey,
+    View,
 };
 use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
 
-use crate::columns::Gather;
-use crate::edge_columns::{EdgeColumns, EdgesShape};
 use crate::ending::calling;
 use crate::error::{DataError, out_of_memory, raise};
 use crate::handle::Origin;
@@ -20,8 +18,6 @@ use crate::imports;
 use crate::key::Namer;
 use crate::names::Kinds;
 use crate::pool::{attended, parallel};
-use crate::selection::Chosen;
-use crate::value::WEIGHT;
 
 /// Bytes that finding the row of a vertex id takes.
 pub(crate) const BYTES_PER_ROW: usize = 8;
@@ -181,169 +177,18 @@ impl Reading {
         self.result(py, vertices, named)
     }
 
-    /// The chosen edges as `Edges`.
-    pub(crate) fn edges(&self, py: Python<'_>, weighted: bool, chosen: &Chosen) -> PyResult<Py<PyAny>> {
-        self.vertex_view(py, BYTES_PER_ROW)?;
-        let vertices = self.vertices(py)?;
-        let schema = self.snapshot.schema();
-        let labels: Vec<&Label> = match chosen.plain() {
-            Some((Some(name), _)) => vec![schema.find_label(name).map_err(raise)?],
-            _ => schema.labels().iter().filter(|label| chosen.names(label.name())).collect(),
-        };
-        // What is called a weight and is no number is a property like others.
-        let weights = |label: &&Label| match label.property(WEIGHT).map(|found| found.property_type()) {
-            _ if weighted && label.id() == LabelId::DEFAULT => Some(true),
-            Some(PropertyType::F64 | PropertyType::I64) => Some(true),
-            Some(_) => Some(false),
-            None => None,
-        };
-        let all_stored = weighted && labels.iter().all(|label| label.id() == LabelId::DEFAULT);
-        let weights: Vec<bool> = labels.iter().filter_map(weights).collect();
-        let shape = EdgesShape {
-            weights: !weights.is_empty() && !weights.contains(&false),
-            labels: schema.labels().len() > 1,
-            ranks: labels.iter().any(|label| label.is_multi()),
-        };
-        let found = py.detach(|| {
-            let edges = match chosen.plain() {
-                Some((None, _)) => self.snapshot.edge_count().map_err(raise)?,
-                _ => {
-                    let counts = labels.iter().map(|&label| self.snapshot.edge_count_of(label));
-                    counts.sum::<hedgerow::Result<u64>>().map_err(raise)?
-                }
-            };
-            let columns = EdgeColumns::with_capacity(edges as usize, shape)?;
-            match chosen.plain() {
-                Some(_) if !shape.weights || all_stored => {
-                    self.gather(&labels, shape, &vertices.rows, columns)
-                }
-                _ => self.gather_chosen(chosen, shape, &vertices.rows, columns),
-            }
-        })?;
-        let arguments = PyDict::new(py);
-        arguments.set_item("src", self.names(py, vertices, found.src)?)?;
-        arguments.set_item("dst", self.names(py, vertices, found.dst)?)?;
-        arguments.set_item("weights", shape.weights.then(|| found.weights.into_pyarray(py)))?;
-        if shape.labels {
-            let _calling = calling(py);
-            let names = text_array(py, schema.labels().iter().map(|label| &**label.name()));
-            arguments.set_item("labels", names.call_method1("take", (found.labels.into_pyarray(py),))?)?;
-        }
-        arguments.set_item("ranks", shape.ranks.then(|| found.ranks.into_pyarray(py)))?;
-        make(py, "Edges", &arguments)
-    }
-
-    /// The edges of these labels, label after label; endpoints as rows.
-    fn gather(
-        &self,
-        labels: &[&Label],
-        shape: EdgesShape,
-        rows: &Rows,
-        mut found: EdgeColumns,
-    ) -> PyResult<EdgeColumns> {
-        for label in labels {
-            let mut push = |src: VertexId, dst: VertexId, rank, weight| {
-                found.push(
-                    shape,
-                    label.id(),
-                    (rows.of_vertex(src.index()), rows.of_vertex(dst.index())),
-                    rank,
-                    weight,
-                );
-            };
-            let read = match label.id() {
-                LabelId::DEFAULT => self.snapshot.for_each_edge(|src, dst, weight| push(src, dst, 0, weight)),
-                id => self.snapshot.for_each_edge_row(id, |e| push(e.src(), e.dst(), e.rank(), e.weight())),
-            };
-            read.map_err(raise)?;
-        }
-        Ok(found)
-    }
-
-    /// As [`gather`](Self::gather), of the chosen edges.
-    fn gather_chosen(
-        &self,
-        chosen: &Chosen,
-        shape: EdgesShape,
-        rows: &Rows,
-        mut found: EdgeColumns,
-    ) -> PyResult<EdgeColumns> {
-        let push = |label, src: VertexId, dst: VertexId, rank, weight| {
-            found.push(
-                shape,
-                label,
-                (rows.of_vertex(src.index()), rows.of_vertex(dst.index())),
-                rank,
-                weight,
-            );
-        };
-        let selection = chosen.selection();
-        let selection = if shape.weights { selection.weighted_by(WEIGHT, Some(f64::NAN)) } else { selection };
-        self.snapshot.for_each_edge_selected(&selection, push).map_err(raise)?;
-        Ok(found)
-    }
-
-    /// All edges of a label as an `EdgeTable`.
-    pub(crate) fn edge_table(
-        &self,
-        py: Python<'_>,
-        label: Option<&str>,
-        wanted: Option<Vec<String>>,
-    ) -> PyResult<Py<PyAny>> {
-        let view = self.vertex_view(py, BYTES_PER_ROW)?;
-        let vertices = self.vertices(py)?;
-        let schema = self.snapshot.schema();
-        let owner = schema.find_label(self.label(py, label)?).map_err(raise)?;
-        let label = &**owner.name();
-        let weighted = label.is_empty() && view.has_weights();
-        let all = || {
-            let weight = weighted.then(|| WEIGHT.to_owned()).into_iter();
-            weight.chain(owner.properties().iter().map(|p| p.name().to_string())).collect()
-        };
-        let names: Vec<String> = wanted.unwrap_or_else(all);
-        let mut columns = Vec::new();
-        for name in &names {
-            columns.push(match owner.property(name) {
-                _ if weighted && name == WEIGHT => (None, Gather::new(PropertyType::F64)),
-                Some(property) => (Some(property.id()), Gather::new(property.property_type())),
-                None => return Err(DataError::new_err(format!("label {label:?} has no property {name}"))),
-            });
-        }
-        let (mut src, mut dst, mut ranks) = (Vec::new(), Vec::new(), Vec::new());
-        let multi = owner.is_multi();
-        let read = py.detach(|| {
-            self.snapshot.for_each_edge_row(label, |edge| {
-                src.push(vertices.rows.of_vertex(edge.src().index()));
-                dst.push(vertices.rows.of_vertex(edge.dst().index()));
-                if multi {
-                    ranks.push(edge.rank());
-                }
-                for (property, column) in &mut columns {
-                    column.push(property.map_or(ValueRef::F64(edge.weight()), |id| edge.get(id)));
-                }
-            })
-        });
-        read.map_err(raise)?;
-        let (properties, types) = (PyDict::new(py), PyDict::new(py));
-        for (name, (_, column)) in names.iter().zip(columns) {
-            types.set_item(name, column.kind().to_string())?;
-            properties.set_item(name, column.finish(py)?)?;
-        }
-        let arguments = PyDict::new(py);
-        arguments.set_item("src", self.names(py, vertices, src)?)?;
-        arguments.set_item("dst", self.names(py, vertices, dst)?)?;
-        arguments.set_item("ranks", multi.then(|| ranks.into_pyarray(py)))?;
-        arguments.set_item("properties", properties)?;
-        arguments.set_item("types", types)?;
-        make(py, "EdgeTable", &arguments)
-    }
-
     /// A property of all vertices as a `VertexResult`; those of other kinds have none.
     pub(crate) fn vertex_property(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
         let (_, columns) = self.vertex_columns(py, None, Some(vec![name.to_owned()]))?;
         let vertices = self.vertices(py)?;
-        let values = columns.into_iter().next().map(|column| column.finish(py)).transpose()?;
-        self.result(py, vertices, values.into_pyobject(py)?)
+        let Some(column) = columns.into_iter().next() else {
+            return Err(DataError::new_err(format!("vertices have no property {name}")));
+        };
+        let arguments = PyDict::new(py);
+        arguments.set_item("ids", &vertices.keys)?;
+        arguments.set_item("type", column.kind().to_string())?;
+        arguments.set_item("values", column.finish(py)?)?;
+        make(py, "VertexResult", &arguments)
     }
 
     /// The external ids of rows.
@@ -370,8 +215,16 @@ impl Reading {
     }
 }
 
+/// The type of ids, as `Schema` has it.
+pub(crate) fn key_type(keys: KeyKind) -> &'static str {
+    if keys == KeyKind::Str { "str" } else { "u64" }
+}
+
 /// Texts as a NumPy array of Python strings.
-fn text_array<'py, 'a>(py: Python<'py>, texts: impl Iterator<Item = &'a str>) -> Bound<'py, PyAny> {
+pub(crate) fn text_array<'py, 'a>(
+    py: Python<'py>,
+    texts: impl Iterator<Item = &'a str>,
+) -> Bound<'py, PyAny> {
     let texts: Vec<Py<PyAny>> = texts.map(|text| PyString::new(py, text).into_any().unbind()).collect();
     texts.into_pyarray(py).into_any()
 }

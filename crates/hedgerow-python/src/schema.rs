@@ -1,13 +1,13 @@
 //! The schema as Python objects.
 
-use hedgerow::{KeyKind, KindId, LabelId, Property};
+use hedgerow::{KindId, LabelId, Property};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyString};
 
 use crate::ending::calling;
 use crate::key::shown;
-use crate::results::make;
+use crate::results::{key_type, make};
 
 /// A `Schema`.
 pub(crate) fn to_object(py: Python<'_>, schema: &hedgerow::Schema) -> PyResult<Py<PyAny>> {
@@ -31,7 +31,7 @@ pub(crate) fn to_object(py: Python<'_>, schema: &hedgerow::Schema) -> PyResult<P
     for kind in schema.kinds() {
         let arguments = PyDict::new(py);
         arguments.set_item("name", &**kind.name())?;
-        arguments.set_item("keys", if kind.keys() == KeyKind::Str { "str" } else { "u64" })?;
+        arguments.set_item("keys", key_type(kind.keys()))?;
         arguments.set_item("properties", of(kind.id())?)?;
         kinds.set_item(&**kind.name(), make(py, "Kind", &arguments)?)?;
     }

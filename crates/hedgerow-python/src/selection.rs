@@ -1,14 +1,16 @@
 //! Which edges a read takes, as keyword arguments say it: `label`, `direction`, `rank_range`, `where`.
 
-use hedgerow::{Comparison, Direction, EdgeDirection, EdgeSelection, Label, PropertyType, Schema, Value};
+use hedgerow::{
+    Comparison, Direction, EdgeDirection, EdgeSelection, KindId, Label, PropertyType, Schema, Value, ValueRef,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::{PyDate, PyDateTime, PyDict, PyString, PyTuple, PyTzInfo};
 
 use crate::arrays::{exact, not_exact};
 use crate::edge_arguments;
 use crate::ending::calling;
-use crate::error::DataError;
+use crate::error::{DataError, raise};
 use crate::handle::Origin;
 use crate::key::{shown, type_name};
 use crate::value::{self, WEIGHT};
@@ -38,6 +40,33 @@ impl<'py> FromPyObject<'_, 'py> for Labels {
 }
 
 impl Labels {
+    /// The labels of these names, each once, in the order of their definition.
+    pub(crate) fn find<'s>(&self, schema: &'s Schema) -> PyResult<Vec<&'s Label>> {
+        if self.0.is_empty() {
+            return Err(DataError::new_err("no label is named: name one, or take all"));
+        }
+        let found = self.0.iter().map(|name| schema.find_label(name.as_str()).map_err(raise));
+        let mut found = found.collect::<PyResult<Vec<&Label>>>()?;
+        found.sort_by_key(|label| label.id());
+        found.dedup_by_key(|label| label.id());
+        Ok(found)
+    }
+
+    /// The kind of vertices that all these labels say for the ends at which edges are read: sources, destinations, or both.
+    pub(crate) fn kind_at(&self, schema: &Schema, direction: Option<Direction>) -> Option<KindId> {
+        let mut kinds = Vec::new();
+        for name in &self.0 {
+            let [src, dst] = schema.label(name)?.ends()?;
+            match direction {
+                Some(Direction::Out) => kinds.push(src),
+                Some(Direction::In) => kinds.push(dst),
+                None => kinds.extend([src, dst]),
+            }
+        }
+        kinds.dedup();
+        if let [kind] = kinds[..] { Some(kind) } else { None }
+    }
+
     /// The name, if it is one.
     pub(crate) fn one(&self) -> Option<&str> {
         if let [name] = &self.0[..] { Some(name) } else { None }
@@ -84,9 +113,57 @@ impl<'py> FromPyObject<'_, 'py> for Where {
             let known = known.join(", ");
             return Err(DataError::new_err(format!("where compares with one of {known}, found {symbol:?}")));
         };
-        let value = value::read(&format_args!("where: property {name}"), &value, None)?;
+        let value = value::read(&format_args!("where: property {name}"), &in_utc(value)?, None)?;
         Ok(Where(name, comparison, value))
     }
+}
+
+impl Where {
+    /// The name of the property.
+    pub(crate) fn name(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether a value compares so.
+    pub(crate) fn passes(&self, found: ValueRef<'_>) -> bool {
+        self.1.holds(found, self.2.as_ref())
+    }
+}
+
+/// A time that says no zone as one in UTC, and a date as its midnight: so are columns of them read. Other objects as they are.
+fn in_utc(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    let py = object.py();
+    if object.is_instance_of::<PyDateTime>() {
+        if !object.call_method0("utcoffset")?.is_none() {
+            return Ok(object);
+        }
+        let zone = PyDict::new(py);
+        zone.set_item("tzinfo", PyTzInfo::utc(py)?)?;
+        return object.call_method("replace", (), Some(&zone));
+    }
+    if object.is_instance_of::<PyDate>() {
+        let part = |name: &str| object.getattr(name);
+        let class = py.get_type::<PyDateTime>();
+        return in_utc(class.call1((part("year")?, part("month")?, part("day")?))?);
+    }
+    Ok(object)
+}
+
+/// The time that a text in the form of ISO 8601 says, in UTC unless it says a zone.
+fn time_of(name: &str, text: &str) -> PyResult<Value> {
+    Python::attach(|py| {
+        let _calling = calling(py);
+        // Python leaves out digits behind the sixth.
+        let digits =
+            text.split_once('.').map_or(0, |(_, after)| after.bytes().take_while(u8::is_ascii_digit).count());
+        let time = py.get_type::<PyDateTime>().call_method1("fromisoformat", (text,));
+        match time.ok().filter(|_| digits <= 6) {
+            Some(time) => value::read(&format_args!("where: property {name}"), &in_utc(time)?, None),
+            None => Err(DataError::new_err(format!(
+                "where: property {name} holds times, and {text:?} is none in ISO 8601, to the microsecond"
+            ))),
+        }
+    })
 }
 
 /// What a read takes.
@@ -120,11 +197,7 @@ impl Chosen {
 
     /// The label and the direction, where all edges of one label, or of all labels, are read in one direction.
     pub(crate) fn plain(&self) -> Option<(Option<&str>, Direction)> {
-        let direction = match self.direction {
-            EdgeDirection::Out => Direction::Out,
-            EdgeDirection::In => Direction::In,
-            EdgeDirection::Both => return None,
-        };
+        let direction = self.one_way()?;
         let all = self.ranks.is_none() && self.filter.is_none();
         let label = self.labels.as_ref().map(Labels::one);
         match label {
@@ -133,28 +206,45 @@ impl Chosen {
         }
     }
 
+    /// Along the edges or against them, where it is one way.
+    pub(crate) fn one_way(&self) -> Option<Direction> {
+        match self.direction {
+            EdgeDirection::Out => Some(Direction::Out),
+            EdgeDirection::In => Some(Direction::In),
+            EdgeDirection::Both => None,
+        }
+    }
+
     /// Whether the edges of a label are read.
     pub(crate) fn names(&self, label: &str) -> bool {
         self.labels.as_ref().is_none_or(|Labels(labels)| labels.iter().any(|name| name == label))
     }
 
-    /// An int that is compared with floats becomes one, as in writes.
+    /// Whether the edges of a rank are read.
+    pub(crate) fn has_rank(&self, rank: u64) -> bool {
+        let Some(RankRange(first, stop)) = self.ranks else { return true };
+        first.is_none_or(|first| first <= rank) && stop.is_none_or(|stop| rank < stop)
+    }
+
+    /// An int that is compared with floats becomes one, as in writes; a text that is compared with times a time.
     fn adapt(&mut self, schema: &Schema, weighted: bool) -> PyResult<()> {
         let Some(Where(name, _, value)) = &mut self.filter else { return Ok(()) };
-        let Value::I64(number) = *value else { return Ok(()) };
         let of_label = |label: &Label| match &self.labels {
             None => true,
             Some(Labels(labels)) => labels.iter().any(|name| **name == **label.name()),
         };
-        let kinds = schema.labels().iter().filter(|label| of_label(label)).filter_map(|label| {
+        let mut kinds = schema.labels().iter().filter(|label| of_label(label)).filter_map(|label| {
             let weight = weighted && label.name().is_empty() && name == WEIGHT;
             let kind = label.property(name).map(|property| property.property_type());
             if weight { Some(PropertyType::F64) } else { kind }
         });
-        let kinds: Vec<PropertyType> = kinds.collect();
-        if kinds.first() == Some(&PropertyType::F64) {
-            let name = format!("where: property {name}");
-            *value = Value::F64(exact(number).ok_or_else(|| not_exact(&name, number))?);
+        match (&*value, kinds.next()) {
+            (&Value::I64(number), Some(PropertyType::F64)) => {
+                let name = format!("where: property {name}");
+                *value = Value::F64(exact(number).ok_or_else(|| not_exact(&name, number))?);
+            }
+            (Value::Utf8(text), Some(PropertyType::Timestamp)) => *value = time_of(name, text)?,
+            _ => {}
         }
         Ok(())
     }

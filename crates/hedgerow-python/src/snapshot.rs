@@ -228,7 +228,8 @@ impl Snapshot {
     ///     rank 0.
     /// where : (str, str, value), optional
     ///     A property, one of ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, and a value: edges alone whose property compares
-    ///     so. An edge without a value never does.
+    ///     so. An edge without a value never does. A time may be a ``datetime``, a ``date`` or a text in ISO 8601, in UTC where it says
+    ///     no zone.
     ///
     /// Raises
     /// ------
@@ -381,14 +382,17 @@ impl Snapshot {
         self.reading()?.edges(py, self.handle.config.weighted, &chosen)
     }
 
-    /// All edges of a label with ranks and properties; of an undirected graph each edge once.
+    /// All edges of a label, or of several, with ranks and properties; of an undirected graph each edge once.
     ///
     /// Parameters
     /// ----------
-    /// label : str, optional
-    ///     The label; ``""`` is the default one. If not given, the label of all edges.
+    /// label : str or sequence of str, optional
+    ///     The label, or several, whose edges come label after label; ``""`` is the default one. If not given, the label of all edges.
     /// properties : sequence of str, optional
-    ///     Which properties; all if not given. In a weighted graph ``"weight"`` is one of the default label.
+    ///     Which properties; all if not given. In a weighted graph ``"weight"`` is one of the default label. An edge of a label without
+    ///     one of them has no value of it.
+    /// rank_range, where : optional
+    ///     Which of these edges, as ``neighbors`` has it.
     ///
     /// Returns
     /// -------
@@ -399,16 +403,19 @@ impl Snapshot {
     /// ProgrammingError
     ///     There is no such label; or none is given and edges have several labels.
     /// DataError
-    ///     The label has no such property.
-    #[pyo3(signature = (label=None, *, properties=None))]
+    ///     The label has no such property, or it is of several types.
+    #[pyo3(signature = (label=None, *, properties=None, rank_range=None, r#where=None))]
     fn edge_table(
         &self,
         py: Python<'_>,
-        label: Option<&str>,
+        label: Option<Labels>,
         properties: Option<&Bound<'_, PyAny>>,
+        rank_range: Option<RankRange>,
+        r#where: Option<Where>,
     ) -> PyResult<Py<PyAny>> {
         let properties = properties.map(|names| read_names("properties", names)).transpose()?;
-        self.reading()?.edge_table(py, label, properties)
+        let chosen = self.chosen(label, rank_range, r#where)?;
+        self.reading()?.edge_table(py, &chosen, properties)
     }
 
     /// A property of all vertices.

@@ -1,6 +1,6 @@
 //! Methods of `Snapshot` that read many vertices and answer in columns.
 
-use hedgerow::{Direction, KeyKind, Kind, KindId};
+use hedgerow::{KeyKind, Kind, KindId};
 use pyo3::prelude::*;
 
 use crate::ending::calling;
@@ -9,44 +9,35 @@ use crate::key::{direction, read_names};
 use crate::key_columns::{Keys, key_types, read_keys};
 use crate::many::{Wanted, missing, order};
 use crate::names::Kinds;
+use crate::selection::{self, Chosen, Labels, RankRange, Where};
 use crate::snapshot::Snapshot;
 
 impl Snapshot {
-    fn wanted<'a>(
+    fn wanted(
         &self,
         keys: &Bound<'_, PyAny>,
-        direction: &str,
-        label: Option<&'a str>,
+        chosen: Chosen,
         missing: &str,
         kind: Option<&str>,
-    ) -> PyResult<Wanted<'a>> {
-        let (direction, missing) = (self::direction(direction)?, self::missing(missing)?);
-        let (kind, of) = self.kind_at(label, Some(direction), kind)?;
+    ) -> PyResult<Wanted> {
+        let missing = self::missing(missing)?;
+        let (kind, of) = self.kind_at(&chosen, kind)?;
         let _calling = calling(keys.py());
         let keys = read_keys(self, of, "keys", keys)?;
-        Ok(Wanted { keys, kind, direction, label, missing })
+        Ok(Wanted { keys, kind, chosen, missing })
     }
 
-    /// The kind of vertices at which edges of a label are read, and the type of its keys: the one that is named, or else the one that
-    /// the label says for that direction.
-    pub(crate) fn kind_at(
-        &self,
-        label: Option<&str>,
-        direction: Option<Direction>,
-        kind: Option<&str>,
-    ) -> PyResult<(KindId, KeyKind)> {
+    /// The kind of vertices at which edges are read, and the type of its keys: the one that is named, or else the one that the labels
+    /// say for that direction, if they say one.
+    pub(crate) fn kind_at(&self, chosen: &Chosen, kind: Option<&str>) -> PyResult<(KindId, KeyKind)> {
         let schema = self.kind_schema()?;
-        let ends = label.and_then(|label| schema.label(label)?.ends());
-        let said =
-            ends.filter(|_| self.handle.config.directed).zip(direction).map(|([src, dst], direction)| {
-                match direction {
-                    Direction::Out => src,
-                    Direction::In => dst,
-                }
-            });
-        let kind = match kind {
-            Some(kind) => schema.find_kind(kind).map_err(raise)?,
-            None => said.unwrap_or_default(),
+        let kind = match (kind, &chosen.labels) {
+            (Some(kind), _) => schema.find_kind(kind).map_err(raise)?,
+            (None, Some(labels)) if self.handle.config.directed => {
+                let one = labels.kind_at(&schema, chosen.one_way());
+                one.unwrap_or_default()
+            }
+            (None, _) => KindId::DEFAULT,
         };
         Ok((kind, schema.kind_by_id(kind).map_or(self.handle.config.keys, Kind::keys)))
     }
@@ -60,12 +51,14 @@ impl Snapshot {
     /// ----------
     /// keys : array_like
     ///     Vertex ids, as ``add_edges`` takes them.
-    /// direction : {"out", "in"}
-    ///     Along the edges or against them; the same in an undirected graph.
-    /// label : str, optional
-    ///     The label of the edges; all labels if not given. ``""`` is the default one.
+    /// direction : {"out", "in", "both"}
+    ///     Along the edges, against them or both ways; the same in an undirected graph.
+    /// label : str or sequence of str, optional
+    ///     The label of the edges, or several; all labels if not given. ``""`` is the default one.
+    /// rank_range, where : optional
+    ///     Which of these edges, as ``neighbors`` has it.
     /// kind : str, optional
-    ///     The kind of the vertices; if not given, the one that the label says, or else the default one.
+    ///     The kind of the vertices; if not given, the one that the labels say, or else the default one. An id that is a pair says its own.
     /// missing : {"raise", "empty"}
     ///     What to make of a key that names no vertex: an error, or 0.
     ///
@@ -91,18 +84,22 @@ impl Snapshot {
     /// 3
     /// >>> db.snapshot().degrees([3, 1, 9], missing="empty").tolist()
     /// [0, 2, 0]
-    #[pyo3(signature = (keys, direction="out", *, label=None, missing="raise", kind=None))]
+    #[pyo3(signature = (keys, direction="out", *, label=None, rank_range=None, r#where=None, missing="raise", kind=None))]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn degrees(
         &self,
         py: Python<'_>,
         keys: &Bound<'_, PyAny>,
         direction: &str,
-        label: Option<&str>,
+        label: Option<Labels>,
+        rank_range: Option<RankRange>,
+        r#where: Option<Where>,
         missing: &str,
         kind: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let reading = self.reading()?;
-        let wanted = self.wanted(keys, direction, label, missing, kind)?;
+        let (reading, direction) = (self.reading()?, selection::direction(direction)?);
+        let chosen = self.chosen(label, rank_range, r#where)?.in_direction(direction);
+        let wanted = self.wanted(keys, chosen, missing, kind)?;
         reading.degrees(py, &wanted)
     }
 
@@ -165,12 +162,14 @@ impl Snapshot {
     /// ----------
     /// keys : array_like
     ///     Vertex ids, as ``add_edges`` takes them.
-    /// direction : {"out", "in"}
-    ///     Along the edges or against them; the same in an undirected graph.
-    /// label : str, optional
-    ///     The label of the edges; all labels if not given. ``""`` is the default one.
+    /// direction : {"out", "in", "both"}
+    ///     Along the edges, against them or both ways; the same in an undirected graph.
+    /// label : str or sequence of str, optional
+    ///     The label of the edges, or several; all labels if not given. ``""`` is the default one.
+    /// rank_range, where : optional
+    ///     Which of these edges, as ``neighbors`` has it.
     /// kind : str, optional
-    ///     The kind of the vertices; if not given, the one that the label says, or else the default one.
+    ///     The kind of the vertices; if not given, the one that the labels say, or else the default one. An id that is a pair says its own.
     /// missing : {"raise", "empty"}
     ///     What to make of a key that names no vertex: an error, or an empty list.
     ///
@@ -197,18 +196,22 @@ impl Snapshot {
     /// >>> lists = db.snapshot().neighbors_of([2, 1])
     /// >>> lists.offsets.tolist(), lists.neighbors.tolist(), lists[1].tolist()
     /// ([0, 1, 3], [3, 2, 3], [2, 3])
-    #[pyo3(signature = (keys, direction="out", *, label=None, missing="raise", kind=None))]
+    #[pyo3(signature = (keys, direction="out", *, label=None, rank_range=None, r#where=None, missing="raise", kind=None))]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn neighbors_of(
         &self,
         py: Python<'_>,
         keys: &Bound<'_, PyAny>,
         direction: &str,
-        label: Option<&str>,
+        label: Option<Labels>,
+        rank_range: Option<RankRange>,
+        r#where: Option<Where>,
         missing: &str,
         kind: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let reading = self.reading()?;
-        let wanted = self.wanted(keys, direction, label, missing, kind)?;
+        let (reading, direction) = (self.reading()?, selection::direction(direction)?);
+        let chosen = self.chosen(label, rank_range, r#where)?.in_direction(direction);
+        let wanted = self.wanted(keys, chosen, missing, kind)?;
         reading.neighbors_of(py, wanted)
     }
 

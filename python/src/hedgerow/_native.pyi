@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from types import TracebackType
 from typing import Any, Final, Literal, Self, TypeAlias, TypeVar, final
 
@@ -59,7 +59,7 @@ _Direction: TypeAlias = Literal["out", "in"]
 _EdgeDirection: TypeAlias = Literal["out", "in", "both"]
 _Labels: TypeAlias = str | Sequence[str]
 _RankRange: TypeAlias = tuple[int | None, int | None]
-_Where: TypeAlias = tuple[str, Literal["==", "=", "!=", "<", "<=", ">", ">="], _Value]
+_Where: TypeAlias = tuple[str, Literal["==", "=", "!=", "<", "<=", ">", ">="], _Value | date]
 
 __version__: Final[str]
 
@@ -368,9 +368,11 @@ class Snapshot:
     def degrees(
         self,
         keys: _Keys,
-        direction: _Direction = "out",
+        direction: _EdgeDirection = "out",
         *,
-        label: str | None = None,
+        label: _Labels | None = None,
+        rank_range: _RankRange | None = None,
+        where: _Where | None = None,
         missing: Literal["raise", "empty"] = "raise",
         kind: str | None = None,
     ) -> npt.NDArray[np.int64]: ...
@@ -393,9 +395,11 @@ class Snapshot:
     def neighbors_of(
         self,
         keys: _Keys,
-        direction: _Direction = "out",
+        direction: _EdgeDirection = "out",
         *,
-        label: str | None = None,
+        label: _Labels | None = None,
+        rank_range: _RankRange | None = None,
+        where: _Where | None = None,
         missing: Literal["raise", "empty"] = "raise",
         kind: str | None = None,
     ) -> NeighborLists: ...
@@ -413,7 +417,14 @@ class Snapshot:
         self, *, label: _Labels | None = None, rank_range: _RankRange | None = None, where: _Where | None = None
     ) -> Edges: ...
     def edge_count_of(self, label: str) -> int: ...
-    def edge_table(self, label: str | None = None, *, properties: Sequence[str] | None = None) -> EdgeTable: ...
+    def edge_table(
+        self,
+        label: _Labels | None = None,
+        *,
+        properties: Sequence[str] | None = None,
+        rank_range: _RankRange | None = None,
+        where: _Where | None = None,
+    ) -> EdgeTable: ...
     def vertex_property(self, name: str) -> VertexResult: ...
     def labels(self) -> list[str]: ...
     def schema(self) -> Schema: ...

@@ -121,7 +121,8 @@ def edges():
         db.add_edges(range(3), [4, 5, 6], label="l", ranks=np.array([0, 1, 2]), properties=COLUMNS)
         db.update_edges([0], [4], {"int": [7]}, label="l", ranks=[0])
         db.remove_edges(np.array([2]), np.array([1]))
-        assert db.insert_edge(8, 9) and db.remove_edge(8, 9)
+        assert db.insert_edge(8, 9) and not db.put_edge(8, 9, 0.5, s="x") and db.remove_edge(8, 9)
+        db.add_edges([1], [2], on_conflict="merge", properties={"s": "x"})
         with db.write() as tx:
             tx.add_edges(np.array([10, 11]), [11, 12], np.array([1, 2]))
             tx.update_edges([1], [5], {"i": np.array([8])}, label="l", ranks=[1])
@@ -141,6 +142,9 @@ def edges():
         g.neighbors(2, label=("", "l"), labels=True)
         assert g.degree(2, "both", label=["", "l"]) == 4
         assert g.degrees(np.array([1, 2]), label="l").tolist() == [1, 2]
+        assert g.degrees([1, 2], "both", label=["", "l"]).tolist() == [g.degree(v, "both", label=["", "l"]) for v in (1, 2)]
+        for time in ("2020-01-01", "2020-01-01T00:00:00Z", datetime(2020, 1, 1), datetime(2020, 1, 1).date(), np.datetime64("2020-01-01")):
+            assert len(g.edge_table("l", where=("t", ">=", time))) == 1
         assert g.contains_edges([1, 2], np.array([2, 9]), label="").tolist() == [True, False]
         lists, rows, all_edges = g.neighbors_of([1, 2], label=""), g.csr("l", order="key"), g.edges()
         assert lists[0].tolist() == [2, 3, 4] and rows is not g.csr("l") and len(all_edges.src) == 8
@@ -148,6 +152,7 @@ def edges():
         some_edges, tables = g.edges(label="l", where=("i", ">", 0)), [g.edge_table("l"), g.edge_table("")]
         for answer in (lists, rows, all_edges, some_edges, *tables, g.k_hop([1], 2)):
             answer.__arrow_c_stream__(), answer.__arrow_c_schema__()
+        assert [len(list(table)) for table in tables] == [len(table.src) for table in tables] and len(np.asarray(g.pagerank())) == g.vertex_count
         g.labels(), db.labels(), g.schema(), db.schema(), repr(g), repr(db)
 
 

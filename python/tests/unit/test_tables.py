@@ -94,7 +94,7 @@ def test_unknown_keys() -> None:
             with pytest.raises(hedgerow.DataError, match="missing must be"):
                 call([1], missing="skip")
             with pytest.raises(hedgerow.DataError, match="direction must be"):
-                call([1], "both")
+                call([1], "up")
             with pytest.raises(hedgerow.ProgrammingError, match="no label x"):
                 call([1], label="x")
             with pytest.raises(hedgerow.DataError, match=r"keys\[0\]: vertex id -1"):
