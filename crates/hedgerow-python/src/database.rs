@@ -1,16 +1,20 @@
 //! `Database`: an open store.
 
+use std::ffi::OsStr;
+use std::path::Path;
 use std::sync::Arc;
 
-use hedgerow::{Graph, KeyKind, Timestamp};
+use hedgerow::{Error, Graph, KeyKind, StorageError, Timestamp};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::added::{Found, OnConflict};
 use crate::bulk::{Arguments, Edges};
+use crate::ending::calling;
 use crate::error::{NotSupportedError, ProgrammingError, raise};
 use crate::handle::Handle;
 use crate::heap::{self, Keeping};
+use crate::imports;
 use crate::key::count;
 use crate::maintained::Maintained;
 use crate::pipeline::Pipeline;
@@ -346,7 +350,13 @@ impl Database {
     /// -------
     /// Stats
     fn stats(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let stats = self.detached(py, Graph::stats)?;
+        let mut stats = self.detached(py, Graph::stats)?;
+        if let Some(path) = self.handle.path.as_ref().filter(|_| self.handle.read_only) {
+            // A store that is open for reading only does not hold its files.
+            let _calling = calling(py);
+            let sizes = imports::RESULTS.get(py)?.call_method1("_file_bytes", (path.as_os_str(),))?;
+            (stats.log_bytes, stats.segment_bytes, stats.segments) = sizes.extract()?;
+        }
         let arguments = PyDict::new(py);
         for (name, value) in [
             ("vertices", stats.vertices),
@@ -386,19 +396,36 @@ impl Database {
 
     /// Check that what the store says in different places agrees, and the checksum of every segment file.
     ///
+    /// Damage is a finding, not an error.
+    ///
     /// Returns
     /// -------
     /// CheckReport
-    ///     Its ``problems`` are empty for a sound store.
+    ///     Its ``problems`` are empty for a sound store. Where damage ends the check, it is the last problem, and the numbers are None.
+    ///
+    /// Raises
+    /// ------
+    /// OperationalError
+    ///     A file cannot be read.
     fn check(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let graph = self.handle.graph()?;
         // It may be the last to refer to a store that is closed meanwhile, and frees it then.
-        let report = parallel(py, move || graph.check()).map_err(raise)?;
         let arguments = PyDict::new(py);
-        arguments.set_item("vertices", report.vertices)?;
-        arguments.set_item("edges", report.edges)?;
-        arguments.set_item("segments", report.segments)?;
-        arguments.set_item("problems", report.problems)?;
+        match parallel(py, move || graph.check()) {
+            Ok(report) => {
+                arguments.set_item("vertices", report.vertices)?;
+                arguments.set_item("edges", report.edges)?;
+                arguments.set_item("segments", report.segments)?;
+                arguments.set_item("problems", report.problems)?;
+            }
+            Err(Error::Storage(StorageError::Corruption(damage))) => {
+                for number in ["vertices", "edges", "segments"] {
+                    arguments.set_item(number, py.None())?;
+                }
+                arguments.set_item("problems", [damage.to_string()])?;
+            }
+            Err(error) => return Err(raise(error)),
+        }
         make(py, "CheckReport", &arguments)
     }
 
@@ -421,10 +448,10 @@ impl Database {
         self.handle.is_closed()
     }
 
-    /// The directory; ``None`` for a store without files.
+    /// The directory, as ``os.fsdecode`` gives it; ``None`` for a store without files.
     #[getter]
-    fn path(&self) -> Option<&str> {
-        self.handle.path.as_deref()
+    fn path(&self) -> Option<&OsStr> {
+        self.handle.path.as_ref().map(|path| path.as_os_str())
     }
 
     /// Whether the store was opened for reading only.
@@ -486,7 +513,7 @@ impl Database {
     }
 
     fn __repr__(&self) -> String {
-        let path = self.handle.path.as_deref().unwrap_or(":memory:");
+        let path = self.handle.path.as_deref().unwrap_or(Path::new(":memory:"));
         let state = if self.handle.is_closed() { "closed" } else { "open" };
         let direction = if self.handle.config.directed { "directed" } else { "undirected" };
         format!("<hedgerow.Database {path:?} {state} {direction} keys={:?}>", self.keys())

@@ -1,5 +1,6 @@
 //! What the classes share: the store and the reasons not to use it.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -56,7 +57,7 @@ pub(crate) struct Handle {
     graph: Mutex<Store>,
     pub(crate) origin: Origin,
     /// The directory; `None` for a store without files.
-    pub(crate) path: Option<String>,
+    pub(crate) path: Option<PathBuf>,
     pub(crate) read_only: bool,
     closed: AtomicBool,
 }
@@ -70,7 +71,7 @@ impl std::ops::Deref for Handle {
 }
 
 impl Handle {
-    pub(crate) fn new(graph: Graph, path: Option<String>, read_only: bool) -> Handle {
+    pub(crate) fn new(graph: Graph, path: Option<PathBuf>, read_only: bool) -> Handle {
         let number = OPENED.fetch_add(1, Ordering::Relaxed);
         let origin = Origin { config: graph.config(), number, owner: OwnerProcess::current() };
         let graph = Mutex::new(Store::Open(graph));

@@ -139,15 +139,14 @@ pub(crate) fn open(
         options = options.reverse(flag("reverse", reverse)?);
     }
     let path = path.filter(|path| path.as_os_str() != ":memory:");
-    let shown = path.as_ref().map(|path| path.to_string_lossy().into_owned());
-    if shown.as_ref().is_some_and(String::is_empty) {
+    if path.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
         return Err(DataError::new_err("path is empty; for a store without files give none"));
     }
-    let graph = parallel(py, || match path {
+    let graph = parallel(py, || match &path {
         Some(path) => options.open(path),
         None => options.in_memory(),
     });
-    Ok(Database::new(Handle::new(graph.map_err(raise)?, shown, read_only)))
+    Ok(Database::new(Handle::new(graph.map_err(raise)?, path, read_only)))
 }
 
 /// A number of bytes, or a text that says one with its unit.

@@ -1,6 +1,7 @@
 """Opening, options, closing, and what happens afterwards."""
 
 import gc
+import os
 import pickle
 import subprocess
 import sys
@@ -227,9 +228,44 @@ def test_damage_is_reported(store: Path) -> None:
     content = bytearray(segment.read_bytes())
     content[len(content) // 2] ^= 1
     segment.write_bytes(content)
-    # What is damaged is read when it is needed.
-    with hedgerow.open(store) as db, pytest.raises(hedgerow.CorruptionError, match=segment.name):
-        db.check()
+    for read_only in (False, True):
+        # What is damaged is read when it is needed.
+        with hedgerow.open(store, read_only=read_only) as db:
+            report = db.check()
+            assert not report.ok and any(segment.name in problem for problem in report.problems)
+            assert (report.vertices, report.edges, report.segments) == (None, None, None)
+
+
+def test_figures_of_a_store_that_is_only_read(store: Path) -> None:
+    with hedgerow.open(store) as db:
+        db.add_edges(range(1000), range(1, 1001))
+        db.checkpoint()
+        db.add_edges([1], [5])
+        writing = db.stats()
+    with hedgerow.open(store, read_only=True) as db:
+        reading = db.stats()
+        files = {kind: [path.stat().st_size for path in store.glob(f"*.{kind}")] for kind in ("wal", "csr")}
+        assert (reading.log_bytes, reading.segment_bytes) == (sum(files["wal"]), sum(files["csr"]))
+        assert (reading.segments, reading.segment_bytes) == (writing.segments, writing.segment_bytes)
+        assert reading.log_bytes >= writing.log_bytes > 0
+
+
+def test_a_path_that_is_no_text(tmp_path: Path) -> None:
+    raw = os.fsencode(tmp_path) + b"/caf\xe9"
+    try:
+        os.mkdir(raw)
+    except OSError:
+        return  # This file system has names in UTF-8 alone.
+    with hedgerow.open(os.fsdecode(raw)) as db:
+        db.add_edges([1], [2])
+        assert db.path == os.fsdecode(raw) and os.fsencode(db.path) == raw
+        assert "caf" in repr(db)
+        db.backup(os.fsdecode(raw + b"2"))
+    with hedgerow.open(os.fsdecode(raw + b"2"), read_only=True, create=False) as db:
+        assert db.stats().edges == 1 and db.stats().log_bytes >= 0
+    assert sorted(os.listdir(os.fsencode(tmp_path))) == [b"caf\xe9", b"caf\xe92"]
+    with pytest.raises(TypeError):
+        hedgerow.open(raw)  # type: ignore[arg-type]
 
 
 def test_use_after_close() -> None:
