@@ -148,8 +148,8 @@ impl Snapshot {
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
     /// weight : str, optional
-    ///     The property that is the length of an edge; if not given the graph's weights, and of labels other than the default
-    ///     one 1.
+    ///     The property that is the length of an edge; if not given the graph's weights, and of other labels than the default one their
+    ///     property ``weight``. Each edge counts 1 where no label has weights.
     /// rank_range, where : optional
     ///     Which of these edges, as ``neighbors`` has it.
     ///
@@ -165,7 +165,8 @@ impl Snapshot {
     /// ProgrammingError
     ///     There is no such label.
     /// DataError
-    ///     A path reaches an edge with a negative weight; the property holds no numbers, or an edge has no value of it.
+    ///     A path reaches an edge with a negative weight; the property holds no numbers, or an edge has no value of it; some labels have
+    ///     weights and others have none, and no property is named.
     ///
     /// Examples
     /// --------
@@ -286,7 +287,7 @@ impl Snapshot {
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
     /// weight : str, optional
-    ///     The property that is the length of an edge, of kernels that read weights.
+    ///     The property that is the length of an edge, of kernels that read weights; if not given as of ``sssp``.
     /// direction : {"out", "in", "both"}, optional
     ///     Along the edges, against them or both ways, of any kernel.
     /// rank_range, where : optional

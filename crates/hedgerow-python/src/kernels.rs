@@ -175,7 +175,17 @@ fn to_object(py: Python<'_>, reading: &Reading, outcome: &Outcome) -> PyResult<P
         Outcome::Distances(numbers) | Outcome::Scores(numbers) => {
             reading.per_vertex(py, numbers, |&number: &f64| number)
         }
-        Outcome::Estimates(numbers, _) => reading.per_vertex(py, numbers, |&number: &f64| number),
+        Outcome::Estimates(numbers, estimate) => {
+            let result = reading.per_vertex(py, numbers, |&number: &f64| number)?;
+            let arguments = PyDict::new(py);
+            arguments.set_item("samples", estimate.samples)?;
+            arguments.set_item("of", estimate.of)?;
+            arguments.set_item("bound", estimate.bound())?;
+            let estimate = make(py, "Estimate", &arguments)?;
+            let _calling = calling(py);
+            result.setattr(py, "estimate", estimate)?;
+            Ok(result)
+        }
         Outcome::Components(components) => reading.vertex_per_vertex(py, components),
         Outcome::Communities(found) => reading.vertex_per_vertex(py, &found.labels),
         Outcome::Labels(labels) => reading.vertex_per_vertex(py, labels),

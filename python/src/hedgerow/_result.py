@@ -33,6 +33,7 @@ __all__ = [
     "Csr",
     "EdgeTable",
     "Edges",
+    "Estimate",
     "Kind",
     "Label",
     "NeighborLists",
@@ -165,8 +166,8 @@ class Edges(_Table):
     src, dst : numpy.ndarray
         Vertex ids: ``uint64``, or str objects for a graph with str ids.
     weights : numpy.ndarray or None
-        ``float64``; None in a graph without weights. In a weighted graph only the default label has weights; edges of other
-        labels weigh 1.
+        ``float64``: the weights of a weighted graph's default label, and the numbers in the property ``weight`` of other labels. NaN for
+        an edge without one; None where no label that was read has weights.
     labels : numpy.ndarray or None
         The label of each edge, as str objects, ``""`` for the default one; None where no other label is defined.
     ranks : numpy.ndarray or None
@@ -500,6 +501,25 @@ class Csr(_Table):
 _copies: weakref.WeakValueDictionary[tuple[Any, ...], Csr] = weakref.WeakValueDictionary()
 
 
+class Estimate(NamedTuple):
+    """What a result was estimated from.
+
+    Attributes
+    ----------
+    samples : int
+        How many vertices were searched from.
+    of : int
+        How many there are with edges, among which they were drawn.
+    bound : float
+        How far the value of one vertex may be off, as a share of the largest value that it could have: no farther with a probability of
+        95 %, by Hoeffding's inequality.
+    """
+
+    samples: int
+    of: int
+    bound: float
+
+
 class VertexResult(_Table):
     """One value for every vertex of a snapshot.
 
@@ -514,6 +534,8 @@ class VertexResult(_Table):
         ``values[i]`` belongs to the vertex ``ids[i]``.
     type : str, optional
         The type of the property that the values are, as in ``Schema``. Objects without any value do not tell it.
+    estimate : Estimate, optional
+        What the values were estimated from, of a kernel that draws a sample; None where they are exact.
 
     Examples
     --------
@@ -529,17 +551,25 @@ class VertexResult(_Table):
     (1.0, [7, 5, 9], [(7, 0.2), (5, 0.5), (9, 0.3)])
     """
 
-    __slots__ = ("_positions", "ids", "type", "values")
+    __slots__ = ("_positions", "estimate", "ids", "type", "values")
 
     ids: npt.NDArray[Any]
     values: npt.NDArray[Any]
     type: str | None
+    estimate: Estimate | None
     _positions: dict[int | str, int] | None
 
-    def __init__(self, ids: npt.NDArray[Any], values: npt.NDArray[Any], type: str | None = None) -> None:
+    def __init__(
+        self,
+        ids: npt.NDArray[Any],
+        values: npt.NDArray[Any],
+        type: str | None = None,
+        estimate: Estimate | None = None,
+    ) -> None:
         self.ids = ids
         self.values = values
         self.type = type
+        self.estimate = estimate
         self._positions = None
 
     def __len__(self) -> int:
