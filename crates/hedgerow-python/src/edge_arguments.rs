@@ -3,7 +3,7 @@
 use hedgerow::{EdgeKey, EdgePattern, PropertyType, Value};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat};
+use pyo3::types::{PyBool, PyDict, PyFloat};
 
 use crate::ending::calling;
 use crate::error::{DataError, NotSupportedError};
@@ -84,6 +84,9 @@ fn read_ends(
 }
 
 pub(crate) fn read_rank(object: &Bound<'_, PyAny>) -> PyResult<u64> {
+    if object.is_instance_of::<PyBool>() {
+        return Err(PyTypeError::new_err("a rank is an int, found bool"));
+    }
     object.extract().map_err(|error: PyErr| {
         if error.is_instance_of::<PyOverflowError>(object.py()) {
             return DataError::new_err(format!("rank {object} is out of range: ranks are 0 to 2**64 - 1"));

@@ -8,7 +8,7 @@ use hedgerow_core::key::MAX_KEY_BYTES;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyInt, PyString, PyTuple};
+use pyo3::types::{PyBool, PyInt, PyString, PyTuple};
 
 use crate::ending::calling;
 use crate::error::{DataError, raise};
@@ -93,6 +93,10 @@ impl Name {
 pub(crate) fn read_number(kind: KeyKind, object: &Bound<'_, PyAny>) -> PyResult<u64> {
     // Other objects than ints may run code of Python to become one.
     let _calling = (!object.is_exact_instance_of::<PyInt>()).then(|| calling(object.py()));
+    // A bool is an int to Python, and hardly meant as the id 0 or 1.
+    if object.is_instance_of::<PyBool>() {
+        return Err(PyTypeError::new_err("a vertex id of this graph is an int, found bool"));
+    }
     let number = object.extract().map_err(|error| not_a_number(object, error))?;
     check_range(kind, number).map_err(DataError::new_err)?;
     Ok(number)

@@ -30,7 +30,8 @@ impl Twice {
     }
 }
 
-/// Returns the numbers that come more than once, if some do. They are shared out to runs by their highest bits, and sorted there, in the cache.
+/// Returns the numbers that come more than once, if some do. They are shared out to runs by their highest bits, and
+/// sorted there, in the cache.
 fn twice(numbers: &[u64]) -> Option<Twice> {
     let bits = (numbers.len() / RUN).max(2).ilog2();
     let run = |number: u64| (number >> (u64::BITS - bits)) as usize;

@@ -257,6 +257,12 @@ impl<'a> EdgeRows<'a> {
             return Err(DataError::new_err(format!("src has {src} elements and dst has {dst}")));
         }
         let ranks = ranks.map(|ranks| read_ranks(ranks, src.len())).transpose()?;
+        // Rank 0 would be one edge of several between two vertices, and often none.
+        if ranks.is_none() && handle.kind_schema()?.label(label).is_some_and(hedgerow::Label::is_multi) {
+            let what =
+                format!("label {label:?} is multi: name its edges by ranks= too, as edge_table gives them");
+            return Err(DataError::new_err(what));
+        }
         let types = Types::new(handle, Owner::Edges(label))?;
         let columns = read_columns(properties, &types, src.len(), None)?;
         Ok(EdgeRows { label, src, dst, ranks, columns })

@@ -151,7 +151,7 @@ impl Database {
     /// Parameters
     /// ----------
     /// src, dst, label, ranks, batch
-    ///     As of ``add_edges``.
+    ///     As of ``add_edges``; ``ranks`` are needed for a ``multi`` label.
     /// properties : mapping
     ///     Columns by name, each as long as ``src``.
     ///
@@ -181,7 +181,7 @@ impl Database {
     /// Parameters
     /// ----------
     /// src, dst, label, ranks, batch
-    ///     As of ``add_edges``.
+    ///     As of ``add_edges``; ``ranks`` are needed for a ``multi`` label.
     ///
     /// Returns
     /// -------

@@ -46,6 +46,20 @@ def test_ranks_that_are_taken_are_left_out(routes: hedgerow.Database) -> None:
         tx.add_edges([1], [2], label="route")
 
 
+def test_edges_of_a_multi_label_are_named_by_ranks(routes: hedgerow.Database) -> None:
+    routes.add_edges([1, 1, 3], [2, 2, 4], label="route", properties={"airline": ["AA", "DL", "WS"]})
+    table = routes.snapshot().edge_table("route")
+    for call in (
+        lambda: routes.remove_edges(table.src, table.dst, label="route"),
+        lambda: routes.update_edges(table.src, table.dst, {"airline": "BA"}, label="route"),
+    ):
+        with pytest.raises(hedgerow.DataError, match='label "route" is multi: name its edges by ranks='):
+            call()
+    assert routes.update_edges(table.src, table.dst, {"airline": "BA"}, label="route", ranks=table.ranks) == 3
+    assert [name for _, _, name in airlines(routes)] == ["BA", "BA", "BA"]
+    assert routes.remove_edges(table.src, table.dst, label="route", ranks=table.ranks) == 3
+
+
 def test_threads_replace_no_edge_of_one_another(routes: hedgerow.Database) -> None:
     def load(name: str) -> None:
         for _ in range(5):

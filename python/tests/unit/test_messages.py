@@ -26,6 +26,8 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     ),
     (in_transaction(lambda tx: tx.put_edge(1, 2, label=5)), TypeError, "label must be a str, found 5 (int)"),  # type: ignore[arg-type]
     (in_transaction(lambda tx: tx.insert_edge(1, 2, label=b"x")), TypeError, "label must be a str, found b'x' (bytes)"),  # type: ignore[arg-type]
+    (lambda db: db.insert_edge(True, 2), TypeError, "a vertex id of this graph is an int, found bool"),
+    (lambda db: db.insert_edge(1, 2, label="m", rank=True), TypeError, "a rank is an int, found bool"),
     (
         lambda db: db.add_edges([1], [2], ranks=[1]),
         hedgerow.DataError,
