@@ -1,11 +1,10 @@
 //! Columns of any library as NumPy arrays of one dimension, and where they have no value.
 
 use numpy::{PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use crate::error::{DataError, out_of_memory};
+use crate::error::{DataError, out_of_memory, told};
 use crate::imports;
 
 /// A column.
@@ -98,12 +97,11 @@ impl<'py> Array<'py> {
 }
 
 fn not_an_array(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
-    if !error.is_instance_of::<PyException>(py) || error.is_instance_of::<PyMemoryError>(py) {
-        return error;
-    }
-    let described = DataError::new_err(format!("{name} cannot be read as a column: {}", error.value(py)));
-    described.set_cause(py, Some(error));
-    described
+    told(py, error, |error| {
+        let described = DataError::new_err(format!("{name} cannot be read as a column: {}", error.value(py)));
+        described.set_cause(py, Some(error.clone_ref(py)));
+        described
+    })
 }
 
 /// A readable view of `array` with elements of type `dtype`, converted where they are of another.

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use hedgerow::{ArgumentError, CommitError, KeyKind, OpenError, StateError, StorageError};
 use hedgerow_kernels::KernelError;
 use pyo3::create_exception;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::prelude::*;
 
 use crate::suggest::did_you_mean;
@@ -210,4 +210,12 @@ fn conflict(text: String, timestamp: u64) -> PyErr {
 /// The exception for memory that could not be had.
 pub(crate) fn out_of_memory(what: &str, items: usize) -> PyErr {
     OutOfMemoryError::new_err(format!("not enough memory for {items} {what}"))
+}
+
+/// What an error of Python code that this crate called means to the caller. What says nothing of an argument goes on as it is: Ctrl-C, the
+/// end of the interpreter, memory that there is none of. Whoever makes another error of one that Python raised does it here.
+pub(crate) fn told(py: Python<'_>, error: PyErr, told: impl FnOnce(&PyErr) -> PyErr) -> PyErr {
+    let is_of_argument =
+        error.is_instance_of::<PyException>(py) && !error.is_instance_of::<PyMemoryError>(py);
+    if is_of_argument { told(&error) } else { error }
 }

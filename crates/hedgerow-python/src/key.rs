@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use hedgerow::{Direction, KeyKind, KindId, Schema, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_core::key::MAX_KEY_BYTES;
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::{PyException, PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBool, PyInt, PyString, PyTuple};
 
 use crate::ending::calling;
-use crate::error::{DataError, raise};
+use crate::error::{DataError, raise, told};
 use crate::names::{self, Kinds};
 
 /// A vertex id as the user names it. Strings are borrowed from Python.
@@ -36,9 +36,12 @@ impl Key {
         let read = Name::read(keys, object).map(|name| Key { kind: KindId::DEFAULT, name });
         // At the end of an edge it may be one of the kind that the label says.
         match read {
-            Err(error) if !kinds.kind_schema()?.kinds().is_empty() => {
+            Err(error)
+                if error.is_instance_of::<PyException>(object.py())
+                    && !kinds.kind_schema()?.kinds().is_empty() =>
+            {
                 let other = if keys == KeyKind::Str { KeyKind::U64 } else { KeyKind::Str };
-                let name = Name::read(other, object).map_err(|_| error)?;
+                let name = Name::read(other, object).map_err(|other| told(object.py(), other, |_| error))?;
                 Ok(Key { kind: KindId::DEFAULT, name })
             }
             read => read,
@@ -55,8 +58,9 @@ impl Key {
         let Some(found) = schema.kind_by_id(id) else {
             return Err(DataError::new_err("vertices of the default kind are named by their ids alone"));
         };
-        let of_kind = |error: PyErr| DataError::new_err(format!("kind {kind}: {}", error.value(pair.py())));
-        let name = Name::read(found.keys(), &name).map_err(of_kind)?;
+        let py = pair.py();
+        let of_kind = |error: &PyErr| DataError::new_err(format!("kind {kind}: {}", error.value(py)));
+        let name = Name::read(found.keys(), &name).map_err(|error| told(py, error, of_kind))?;
         Ok(Key { kind: id, name })
     }
 
@@ -114,7 +118,7 @@ pub(crate) fn check_range(kind: KeyKind, number: u64) -> Result<(), String> {
 fn read_text(object: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
     let Ok(text) = object.cast::<PyString>() else {
         let message = format!("a vertex id of this graph is a str, found {}", type_name(object));
-        return Err(if is_number(object) {
+        return Err(if is_number(object)? {
             DataError::new_err(message)
         } else {
             PyTypeError::new_err(message)
@@ -133,11 +137,20 @@ pub(crate) fn check_text(text: &Bound<'_, PyString>) -> Result<PyBackedStr, Stri
     Ok(backed)
 }
 
-fn is_number(object: &Bound<'_, PyAny>) -> bool {
-    object.extract::<i64>().is_ok() || object.extract::<u64>().is_ok()
+fn is_number(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let number = object.extract::<i64>().map(drop).or_else(|_| object.extract::<u64>().map(drop));
+    match number {
+        Ok(()) => Ok(true),
+        Err(error) if error.is_instance_of::<PyException>(object.py()) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 fn not_a_number(object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    told(object.py(), error, |error| told_as_number(object, error))
+}
+
+fn told_as_number(object: &Bound<'_, PyAny>, error: &PyErr) -> PyErr {
     if error.is_instance_of::<PyOverflowError>(object.py()) {
         return DataError::new_err(format!("vertex id {object} is out of range: ids are 0 to 2**64 - 1"));
     }
@@ -184,17 +197,17 @@ pub(crate) fn long_count(name: &str, object: &Bound<'_, PyAny>) -> PyResult<u64>
 
 /// A sequence of str, which is not a str itself.
 pub(crate) fn read_names(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    let read = if object.is_instance_of::<PyString>() { None } else { object.extract().ok() };
-    read.ok_or_else(|| {
-        PyTypeError::new_err(format!("{name} must be a sequence of str, found {}", shown(object)))
-    })
+    let wrong = || PyTypeError::new_err(format!("{name} must be a sequence of str, found {}", shown(object)));
+    if object.is_instance_of::<PyString>() {
+        return Err(wrong());
+    }
+    object.extract().map_err(|error| told(object.py(), error, |_| wrong()))
 }
 
 /// A bool.
 pub(crate) fn flag(name: &str, object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    object
-        .extract()
-        .map_err(|_| PyTypeError::new_err(format!("{name} must be True or False, found {}", shown(object))))
+    let wrong = || PyTypeError::new_err(format!("{name} must be True or False, found {}", shown(object)));
+    object.extract().map_err(|error| told(object.py(), error, |_| wrong()))
 }
 
 /// An object for messages: as Python shows it, if that is short, and its type.

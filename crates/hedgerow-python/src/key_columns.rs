@@ -6,7 +6,7 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBool, PyBytes, PyString, PyTuple};
 
 use crate::arrays::{Array, exact, not_exact, reserved, view};
-use crate::error::DataError;
+use crate::error::{DataError, told};
 use crate::handle::Origin;
 use crate::key::{self, Key};
 use crate::names::Kinds;
@@ -159,7 +159,8 @@ fn read_number(kind: KeyKind, name: &str, at: usize, item: &Bound<'_, PyAny>) ->
         let what = if name == RANKS { "ranks" } else { "ids" };
         return Err(DataError::new_err(format!("{name}[{at}] is {shown}: {what} are ints, 0 to 2**64 - 1")));
     }
-    Err(DataError::new_err(format!("{name}[{at}]: {}", error.value(item.py()))))
+    let py = item.py();
+    Err(told(py, error, |error| DataError::new_err(format!("{name}[{at}]: {}", error.value(py)))))
 }
 
 /// Refuses one string, which is a sequence of strings too but hardly meant as one.
@@ -170,11 +171,11 @@ fn check_sequence(name: &str, object: &Bound<'_, PyAny>) -> PyResult<()> {
             key::type_name(object)
         )));
     }
-    if object.try_iter().is_err() {
+    let wrong = |_: &PyErr| {
         let found = key::type_name(object);
-        return Err(DataError::new_err(format!("{name} must be a sequence of str, found {found}")));
-    }
-    Ok(())
+        DataError::new_err(format!("{name} must be a sequence of str, found {found}"))
+    };
+    object.try_iter().map(drop).map_err(|error| told(object.py(), error, wrong))
 }
 
 fn read_texts(name: &str, array: &Array<'_>) -> PyResult<Vec<PyBackedStr>> {

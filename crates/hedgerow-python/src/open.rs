@@ -6,7 +6,7 @@ use std::time::Duration;
 use hedgerow::{Durability, Isolation, KeyKind, Options};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyString, PyTuple};
 
 use crate::database::Database;
 use bytesize::ByteSize;
@@ -188,7 +188,8 @@ fn read_durability(object: &Bound<'_, PyAny>) -> PyResult<Durability> {
             "manual" => return Ok(Durability::Manual),
             _ => {}
         }
-    } else if let Ok((word, seconds)) = object.extract::<(String, f64)>()
+    } else if let Ok(pair) = object.cast::<PyTuple>()
+        && let Ok((word, seconds)) = pair.extract::<(String, f64)>()
         && word == "group"
     {
         // What is no duration at all is refused with the words that the store has for one out of range.

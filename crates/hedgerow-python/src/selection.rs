@@ -10,7 +10,7 @@ use pyo3::types::{PyDate, PyDateTime, PyDict, PyString, PyTuple, PyTzInfo};
 use crate::arrays::{exact, not_exact};
 use crate::edge_arguments;
 use crate::ending::calling;
-use crate::error::{DataError, raise};
+use crate::error::{DataError, raise, told};
 use crate::handle::Origin;
 use crate::key::{shown, type_name};
 use crate::value::{self, WEIGHT};
@@ -30,7 +30,7 @@ impl<'py> FromPyObject<'_, 'py> for Labels {
             let found = type_name(object);
             PyTypeError::new_err(format!("label must be a str or a sequence of str, found {found}"))
         };
-        let names = object.try_iter().map_err(|_| wrong(&object))?;
+        let names = object.try_iter().map_err(|error| told(object.py(), error, |_| wrong(&object)))?;
         let name = |name: PyResult<Bound<'_, PyAny>>| {
             let name = name?;
             name.extract::<String>().map_err(|_| wrong(&name))
@@ -82,9 +82,11 @@ impl<'py> FromPyObject<'_, 'py> for RankRange {
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<RankRange> {
         let _calling = calling(object.py());
         let (first, stop): (Option<Bound<'_, PyAny>>, Option<Bound<'_, PyAny>>) =
-            object.extract().map_err(|_| {
-                let found = type_name(&object);
-                PyTypeError::new_err(format!("rank_range must be a tuple (first, stop), found {found}"))
+            object.extract().map_err(|error| {
+                told(object.py(), error, |_| {
+                    let found = type_name(&object);
+                    PyTypeError::new_err(format!("rank_range must be a tuple (first, stop), found {found}"))
+                })
             })?;
         let rank = |rank: Bound<'_, PyAny>| edge_arguments::read_rank(&rank);
         Ok(RankRange(first.map(rank).transpose()?, stop.map(rank).transpose()?))

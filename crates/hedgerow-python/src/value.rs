@@ -12,7 +12,7 @@ use pyo3::types::{
 
 use crate::arrays::{exact, not_exact};
 use crate::ending::calling;
-use crate::error::DataError;
+use crate::error::{DataError, told};
 use crate::handle::Handle;
 use crate::imports;
 use crate::key::type_name;
@@ -188,7 +188,8 @@ fn read_time(name: &dyn Display, time: &Bound<'_, PyDateTime>) -> PyResult<Value
         return Err(DataError::new_err(format!("{name}: a datetime needs a time zone")));
     }
     // Times of pandas have nanoseconds too.
-    if time.getattr_opt("nanosecond")?.is_some_and(|n| n.is_truthy().unwrap_or(true)) {
+    let nanoseconds = time.getattr_opt("nanosecond")?;
+    if nanoseconds.map(|n| n.is_truthy()).transpose()?.unwrap_or(false) {
         let why = "has parts of a microsecond, and times are kept in microseconds";
         return Err(DataError::new_err(format!("{name} {why}")));
     }
@@ -197,9 +198,9 @@ fn read_time(name: &dyn Display, time: &Bound<'_, PyDateTime>) -> PyResult<Value
         let microsecond = PyDelta::new(time.py(), 0, 0, 1, false)?;
         since.call_method1("__floordiv__", (microsecond,))?.extract()
     };
-    micros()
-        .map(Value::Timestamp)
-        .map_err(|error| DataError::new_err(format!("{name}: {}", error.value(time.py()))))
+    let py = time.py();
+    let of_time = |error: &PyErr| DataError::new_err(format!("{name}: {}", error.value(py)));
+    micros().map(Value::Timestamp).map_err(|error| told(py, error, of_time))
 }
 
 fn epoch(py: Python<'_>) -> PyResult<Bound<'_, PyDateTime>> {
