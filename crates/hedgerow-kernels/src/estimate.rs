@@ -31,6 +31,9 @@ impl Estimate {
     }
 }
 
+/// A number of each vertex, and what they are estimated from, where they are.
+pub(crate) type Estimated = (Vec<f64>, Option<Estimate>);
+
 /// How many vertices are searched from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {

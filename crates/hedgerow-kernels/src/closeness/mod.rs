@@ -30,7 +30,7 @@ use hedgerow_core::{Direction, Topology, VertexId};
 use crate::KernelError;
 use crate::cancel::Cancel;
 use crate::error::{check_source, checked_bound};
-use crate::estimate::{Drawn, Estimate, Extent};
+use crate::estimate::{Drawn, Estimate, Estimated, Extent};
 use crate::par::reverse;
 
 pub(crate) mod entry;
@@ -100,7 +100,7 @@ pub(crate) fn closeness_and_estimate<G: Topology>(
     of: &ClosenessOf,
     direction: Direction,
     cancel: &Cancel,
-) -> Result<(Vec<f64>, Option<Estimate>), KernelError<G::Error>> {
+) -> Result<Estimated, KernelError<G::Error>> {
     checked_bound::<G::Error>(g.vertex_bound())?;
     let targets = of.targets(g, direction)?;
     cancel.check()?;

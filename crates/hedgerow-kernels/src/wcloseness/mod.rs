@@ -31,7 +31,7 @@ use crate::KernelError;
 use crate::cancel::Cancel;
 use crate::closeness::{ClosenessOf, Targets, score};
 use crate::error::checked_bound;
-use crate::estimate::{Drawn, Estimate};
+use crate::estimate::{Drawn, Estimated};
 use crate::par::{CHUNK_VERTICES, reverse};
 use crate::sssp::for_each_source;
 
@@ -73,7 +73,7 @@ pub(crate) fn closeness_and_estimate<G: WeightedTopology>(
     of: &ClosenessOf,
     direction: Direction,
     cancel: &Cancel,
-) -> Result<(Vec<f64>, Option<Estimate>), KernelError<G::Error>> {
+) -> Result<Estimated, KernelError<G::Error>> {
     checked_bound::<G::Error>(g.vertex_bound())?;
     let targets = of.targets(g, direction)?;
     cancel.check()?;
