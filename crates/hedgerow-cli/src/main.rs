@@ -44,8 +44,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Loads, inspects, analyses, checks and exports Hedgerow graph stores.
 #[derive(Parser)]
-// Without a command, the error names those that there are.
-#[command(name = "hedgerow", version, max_term_width = 100, arg_required_else_help = false)]
+#[command(name = "hedgerow", version, max_term_width = 100, arg_required_else_help = true)]
 struct Cli {
     #[command(flatten)]
     style: StyleArgs,
@@ -96,6 +95,11 @@ fn main() -> ExitCode {
             // Help and version go to standard output; a reader that has gone wants no more of them.
             let _ = error.print();
             Ok(())
+        }
+        // Without a command: what there is to say, and a status that says that nothing was done.
+        Err(error) if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+            return ExitCode::from(2);
         }
         Err(error) => Err(CliError::Usage(error::one_line(&error))),
     };

@@ -129,8 +129,14 @@ fn plain(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Null => "-".to_owned(),
         Value::Bool(yes) => if *yes { "yes" } else { "no" }.to_owned(),
+        Value::Array(values) => between_blanks(&values.iter().map(plain).collect::<Vec<_>>()),
         other => other.to_string(),
     }
+}
+
+/// Names on one line, between blanks: one that holds a blank is quoted.
+pub(crate) fn between_blanks(names: &[String]) -> String {
+    names.iter().map(|name| quoted(name, b' ')).collect::<Vec<_>>().join(" ")
 }
 
 /// `text` as a field between `delimiter`s: quoted if it would be misread as it is.

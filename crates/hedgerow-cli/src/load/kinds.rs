@@ -16,6 +16,8 @@ pub(super) struct Kinds {
     others: Vec<(String, KeyKind)>,
     /// The ends that labels of the store say.
     ends: HashMap<String, [KindId; 2]>,
+    /// Whether the store is new: the type of its keys can be chosen.
+    is_new: bool,
 }
 
 /// Which vertices the ends of edges are, in one file.
@@ -34,7 +36,8 @@ pub(super) enum Ends {
 impl Kinds {
     /// The kinds of a store, whose default one has `keys`; nothing is a new store.
     pub(super) fn of(store: Option<&Graph>, keys: KeyKind) -> Kinds {
-        let mut kinds = Kinds { default: keys, others: Vec::new(), ends: HashMap::new() };
+        let mut kinds =
+            Kinds { default: keys, others: Vec::new(), ends: HashMap::new(), is_new: store.is_none() };
         let Some(schema) = store.map(Graph::schema) else { return kinds };
         kinds.others = schema.kinds().iter().map(|kind| (kind.name().to_string(), kind.keys())).collect();
         let stated =
@@ -100,7 +103,10 @@ impl Kinds {
     /// The key of a kind that `text` spells; else what is wrong with it.
     pub(super) fn parse<'a>(&self, id: KindId, text: &'a str) -> Result<VertexKeyRef<'a>, String> {
         match self.other(id) {
-            None => keys::parse(self.default, text),
+            None => keys::parse(self.default, text).map_err(|why| match self.is_new {
+                true if self.default != KeyKind::Str => format!("{why} (--keys str takes texts)"),
+                _ => why,
+            }),
             Some((name, keys)) => keys::parse_of(name, id, *keys, text),
         }
     }

@@ -37,7 +37,7 @@ fn a_late_failure_removes_a_new_store_and_owns_up_in_an_old_one() {
     let error = unchecked(&line, None).expect_err("a malformed row");
     assert!(
         error.ends_with(
-            "a.csv:3: vertex id \"x\" is not a number from 0 to 18446744073709551615 in column 1; the file has changed"
+            "a.csv:3: vertex id \"x\" is not a number from 0 to 18446744073709551615 (--keys str takes texts) in column 1; the file has changed"
         ),
         "{error}"
     );

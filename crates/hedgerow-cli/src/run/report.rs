@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use hedgerow::{KernelView, VertexId};
+use hedgerow::{KernelView, VertexId, VertexKeyRef};
 use hedgerow_kernels::registry::{Arguments, Kernel, Outcome, Value};
 use hedgerow_kernels::{NO_VERTEX, Pairs, Paths, UNREACHED, count_components, histogram, top_k};
 use serde_json::Value as Json;
@@ -84,8 +84,11 @@ fn paths(report: Report, work: &Work<'_>, paths: &Paths, top: usize) -> Result<R
     work.write_paths(paths)?;
     let row = |(path, length): (&[VertexId], f64)| {
         let keys = work.snapshot.vertex_keys(path)?;
-        let names: Vec<String> = keys.iter().map(|key| spelled(work.schema, key)).collect();
-        Ok(vec![number(length), names.join(" ").into()])
+        let name = |key: VertexKeyRef<'_>| match work.has_kinds() {
+            true => spelled(work.schema, key).into(),
+            false => to_json(&key.to_owned()),
+        };
+        Ok(vec![number(length), Json::Array(keys.iter().map(name).collect())])
     };
     let rows = paths.iter().take(top).map(row).collect::<hedgerow::Result<_>>()?;
     Ok(report.field("paths", paths.count()).table("first", &["length", "path"], rows))

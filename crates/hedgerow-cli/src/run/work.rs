@@ -10,7 +10,7 @@ use hedgerow_kernels::{Cancel, KernelError, Pairs, Paths};
 
 use crate::error::CliError;
 use crate::keys::{parse_argument, spelled};
-use crate::output::{Report, Style, quoted};
+use crate::output::{Report, Style, between_blanks, quoted};
 use crate::progress::Steps;
 use crate::target::Target;
 
@@ -188,7 +188,7 @@ impl Work<'_> {
                     .iter()
                     .enumerate()
                     .try_for_each(|(step, name)| writeln!(w, "{at},{step},{}", quoted(name, b','))),
-                false => writeln!(w, "{length} {}", names.join(" ")),
+                false => writeln!(w, "{length} {}", between_blanks(&names)),
             })?;
         }
         out.finish()

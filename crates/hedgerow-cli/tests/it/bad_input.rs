@@ -245,7 +245,6 @@ fn wrong_usage() {
         ("load @ @ --repeat sum", [&new, &file], "--repeat sum: the graph has no weights"),
         ("load @", [&new, &file], "<FILE>..."),
         ("walk @", [&store, &file], "unrecognized subcommand 'walk'"),
-        ("", [&store, &file], "requires a subcommand but one was not provided [subcommands: load, stats, "),
         (
             "run",
             [&store, &file],
@@ -325,4 +324,15 @@ fn what_is_not_there() {
     let error = hedgerow("run wcc @ --out @", &[&bench.store(), &nowhere]).fails(1);
     assert!(error.starts_with(&format!("writing {}: ", nowhere.display())), "{error}");
     assert_eq!(bench.names(), ["store"]);
+}
+
+#[test]
+fn without_a_command_the_help_is_printed() {
+    let bare = crate::program().output().expect("the program runs");
+    let help = String::from_utf8(bare.stderr).expect("text");
+    assert!(
+        help.contains("Usage: hedgerow [OPTIONS] <COMMAND>") && help.contains("Load graph files"),
+        "{help}"
+    );
+    assert_eq!((bare.status.code(), bare.stdout.len()), (Some(2), 0));
 }

@@ -278,7 +278,7 @@ fn what_is_ambiguous_is_refused_with_the_row() {
             "a,b\n1,2\n",
             "--no-header",
             1,
-            "a.csv:1: vertex id \"a\" is not a number from 0 to 18446744073709551615 in column 1",
+            "a.csv:1: vertex id \"a\" is not a number from 0 to 18446744073709551615 (--keys str takes texts) in column 1",
         ),
         ("a.csv", "1,2\n1,NULL\n", "--null NULL", 1, "a.csv:2: destination is null: \"NULL\" in column 2"),
         ("fake.gz", "1,2\n", "", 1, "fake.gz: not a gzip file, though its name says so"),

@@ -56,3 +56,22 @@ fn weights_that_cannot_be_are_errors_that_name_the_edge() {
     let error = hedgerow("run wwalks @ --p 0", &[&store]).fails(2);
     assert!(error.contains("p must be in 0.001..=1000, found 0"), "{error}");
 }
+
+/// Keys may hold blanks: along a path they are a list, or quoted.
+#[test]
+fn the_keys_of_a_path_can_be_told_apart() {
+    let bench = Bench::new();
+    let edges = bench.file("e.csv", "src,dst\nGeorge Keith,Robert Barclay\nRobert Barclay,Anne\n");
+    let (store, names) = (bench.store(), ["George Keith", "Robert Barclay", "Anne"]);
+    hedgerow("load @ @ --keys str --header", &[&store, &edges]).ok();
+    let path = |more: &[&str]| {
+        let mut program = crate::program();
+        program.args(["run", "path", "--source", names[0], "--target", names[2]]).args(more).arg(&store);
+        String::from_utf8(program.output().expect("the program runs").stdout).expect("text")
+    };
+    let found: serde_json::Value = serde_json::from_str(&path(&["--json"])).expect("JSON");
+    assert_eq!(found["first"][0]["path"], json!(names));
+    assert_eq!(path(&["--out", "-"]), "2 \"George Keith\" \"Robert Barclay\" Anne\n");
+    let table = path(&["--csv"]);
+    assert!(table.contains("\"\"\"George Keith\"\" \"\"Robert Barclay\"\" Anne\""), "{table}");
+}
