@@ -148,6 +148,11 @@ impl Charge {
         Charge { account: account.clone(), purpose, bytes }
     }
 
+    /// What is charged. O(1).
+    pub fn account(&self) -> &Arc<Account> {
+        &self.account
+    }
+
     /// The bytes that are charged. O(1).
     #[inline]
     pub fn bytes(&self) -> usize {

@@ -20,6 +20,8 @@ mod bytes;
 mod chunk;
 mod composed;
 mod corrections;
+mod mask;
+mod restricted;
 mod reverse;
 #[cfg(all(test, not(feature = "loom")))]
 mod tests;
@@ -30,6 +32,7 @@ pub use block::{ViewBlock, WeightedViewBlock};
 pub use chunk::{CHUNK_SUBGRAPHS, Chunk, FromScratch, Page, Stale, read_stale};
 use chunk::{ChunkMeta, GROUP, KnownGroup};
 pub use chunk::{ComposeError, Composer, EdgeWeight, Source, Take, Test};
+pub use mask::VertexMask;
 
 /// A graph at one timestamp, ready for kernels.
 #[derive(Clone)]
@@ -38,8 +41,10 @@ pub struct View {
     vertex_count: usize,
     out: DirectionView,
     into: DirectionView,
-    /// The incoming side of a graph that keeps none.
-    reversed: OnceLock<Box<DirectionView>>,
+    /// The vertices, where they are not all that exist.
+    mask: Option<Arc<VertexMask>>,
+    /// The incoming side of a graph that keeps none. Copies share it.
+    reversed: OnceLock<Arc<DirectionView>>,
 }
 
 /// What a view is told about its graph.
@@ -185,7 +190,7 @@ impl View {
     /// graph. The outgoing side knows which vertices exist.
     pub fn new(shape: Shape, out: DirectionView, into: DirectionView) -> View {
         let vertex_count = out.known().map(|known| known.vertices).sum();
-        View { shape, vertex_count, out, into, reversed: OnceLock::new() }
+        View { shape, vertex_count, out, into, mask: None, reversed: OnceLock::new() }
     }
 
     /// The sides, outgoing and incoming, to make another view of. In place, if this was the only reference.
@@ -201,7 +206,7 @@ impl View {
         if !self.shape.directed || direction == Direction::Out {
             &self.out
         } else if self.shape.one_way {
-            self.reversed.get_or_init(|| Box::new(self.out.reversed(self.shape)))
+            self.reversed.get_or_init(|| Arc::new(self.out.reversed(self.shape)))
         } else {
             &self.into
         }
@@ -230,10 +235,19 @@ impl View {
         self.weighted_neighbors(v, direction).for_each_sorted(f);
     }
 
+    /// The vertices of a subgraph. O(1).
+    #[inline]
+    pub fn present(&self, subgraph: SubgraphId) -> u64 {
+        match &self.mask {
+            None => self.out.present(subgraph),
+            Some(mask) => mask.of(subgraph),
+        }
+    }
+
     /// The live vertices, ascending.
     pub fn vertices(&self) -> impl Iterator<Item = VertexId> + '_ {
         (0..(self.out.chunks.len() * CHUNK_SUBGRAPHS) as u32).map(SubgraphId).flat_map(|subgraph| {
-            let mut rest = self.out.present(subgraph);
+            let mut rest = self.present(subgraph);
             std::iter::from_fn(move || {
                 let local = rest.trailing_zeros();
                 rest &= rest.wrapping_sub(1);
@@ -332,7 +346,7 @@ impl Topology for View {
 
     #[inline]
     fn contains(&self, v: VertexId) -> bool {
-        self.out.present(v.subgraph()) & v.local().bit() != 0
+        self.present(v.subgraph()) & v.local().bit() != 0
     }
 
     #[inline]

@@ -1,6 +1,6 @@
-//! What a table knows of ids where segments hold keys too.
+//! What a table knows of ids, where segments hold keys too; and of which kinds their vertices are.
 
-use hedgerow_core::VertexId;
+use hedgerow_core::{KindId, SubgraphId, VertexId};
 
 use super::KeyTable;
 
@@ -16,5 +16,10 @@ impl KeyTable {
     /// whose key only segments hold, before any reader exists.
     pub fn set_unbound(&self, id: VertexId) {
         self.rows.set_unbound(id);
+    }
+
+    /// [`kind_of`](Self::kind_of) these vertices of a subgraph: calls `f` with each kind and those that have it. O(kinds).
+    pub fn kinds_of(&self, subgraph: SubgraphId, vertices: u64, f: impl FnMut(KindId, u64)) {
+        self.rows.kinds_of(subgraph, vertices, f);
     }
 }

@@ -22,6 +22,7 @@
 //!   again with the latches held (invariant I4).
 
 mod bucket;
+mod column;
 mod index;
 mod known;
 mod rows;

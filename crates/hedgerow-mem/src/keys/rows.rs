@@ -1,13 +1,14 @@
 //! What each vertex id is bound to: a row for an id, found by position.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use hedgerow_core::account::{Account, Purpose};
+use hedgerow_core::account::Account;
 use hedgerow_core::faults::{self, PlantedFault};
-use hedgerow_core::growing::Growing;
 use hedgerow_core::simd;
 use hedgerow_core::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering};
-use hedgerow_core::{KindId, Timestamp, VertexId};
+use hedgerow_core::{KindId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId};
+
+use super::column::Column;
 
 /// Rows of a cache line.
 const IN_LINE: usize = 5;
@@ -36,8 +37,6 @@ const LOW_BITS: u32 = if cfg!(feature = "model-checking") { 1 } else { 31 };
 const UNSET: u32 = u32::MAX;
 /// No older binding.
 const NO_ID: u32 = u32::MAX;
-
-type Page<T> = OnceLock<Box<[T]>>;
 
 /// The newest bindings of some ids: a cache line.
 #[repr(align(64))]
@@ -94,48 +93,6 @@ impl Default for Line {
 impl Default for Past {
     fn default() -> Past {
         Past { died: AtomicU64::new(0), older: AtomicU32::new(NO_ID) }
-    }
-}
-
-/// Items by number. Those of the first page grow by doubling, so that a small graph takes little.
-struct Column<T, const PAGE: usize, const PAGES: usize> {
-    first: Growing<T, PAGE>,
-    pages: Growing<Page<T>, PAGES>,
-}
-
-impl<T, const PAGE: usize, const PAGES: usize> Default for Column<T, PAGE, PAGES> {
-    fn default() -> Self {
-        Column { first: Growing::default(), pages: Growing::default() }
-    }
-}
-
-impl<T: Default, const PAGE: usize, const PAGES: usize> Column<T, PAGE, PAGES> {
-    #[inline]
-    fn get(&self, at: usize) -> Option<&T> {
-        match at / PAGE {
-            0 => self.first.get(at),
-            page => self.pages.get(page)?.get()?.get(at % PAGE),
-        }
-    }
-
-    fn get_or_create(&self, at: usize, account: &Account) -> &T {
-        let charge = |bytes| account.charge(Purpose::Keys, bytes);
-        match at / PAGE {
-            0 => self.first.get_or_create(at, charge),
-            page => {
-                let page = self.pages.get_or_create(page, charge);
-                let new = || {
-                    charge(PAGE * size_of::<T>());
-                    (0..PAGE).map(|_| T::default()).collect()
-                };
-                &page.get_or_init(new)[at % PAGE]
-            }
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        let made = self.pages.chunks().flat_map(|(_, pages)| pages).filter(|page| page.get().is_some());
-        self.first.bytes() + self.pages.bytes() + made.count() * PAGE * size_of::<T>()
     }
 }
 
@@ -229,6 +186,23 @@ impl Rows {
     #[inline]
     pub(super) fn kind(&self, id: VertexId) -> KindId {
         self.kinds.get(id.index()).map_or(KindId::DEFAULT, |kind| KindId(kind.load(Ordering::Acquire)))
+    }
+
+    /// Calls `f` with each kind that some of these vertices of a subgraph have, and those that have it. As [`kind`](Self::kind) of each.
+    pub(super) fn kinds_of(&self, subgraph: SubgraphId, vertices: u64, mut f: impl FnMut(KindId, u64)) {
+        let first = subgraph.vertex(LocalVertex(0)).index();
+        let mut kinds = [KindId::DEFAULT.0; SUBGRAPH_VERTICES];
+        self.kinds.for_each_in(first, SUBGRAPH_VERTICES, |place, kind| {
+            kinds[place] = kind.load(Ordering::Acquire);
+        });
+        let mut rest = vertices;
+        while rest != 0 {
+            let kind = kinds[rest.trailing_zeros() as usize];
+            let mark = |marks, (place, of): (usize, &u8)| marks | u64::from(*of == kind) << place;
+            let same = rest & kinds.iter().enumerate().fold(0, mark);
+            f(KindId(kind), same);
+            rest &= !same;
+        }
     }
 
     /// From when to when `id` is bound; `None` if it is not and no reader may see that it was.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hedgerow_core::{LocalVertex, SubgraphId};
 use proptest::prelude::*;
 
 use super::*;
@@ -342,4 +343,29 @@ fn what_is_bound_is_not_forgotten() {
     table.forget(id);
     assert_eq!(table.at(key, Timestamp(3)), Some(id));
     assert_eq!((table.at(VertexKeyRef::U64(9), Timestamp(3)), table.len()), (None, 1));
+}
+
+/// In the pages of ids that grow, in others, and in those of which no id has a kind.
+#[test]
+fn the_kinds_of_a_subgraph_are_those_of_its_vertices() {
+    let table = KeyTable::new(false);
+    table.add_kind(KindId(1), false);
+    table.add_kind(KindId(2), false);
+    let vertices = 0x8000_00ff_00ff_0f0f_u64;
+    for subgraph in [0, 1, 127, 128, 300].map(SubgraphId) {
+        let bits = || (0..64_u8).filter(|bit| vertices >> bit & 1 != 0);
+        for bit in bits() {
+            let id = subgraph.vertex(LocalVertex(bit));
+            let kind = if subgraph.0 == 300 { KindId::DEFAULT } else { KindId(bit / 8 % 3) };
+            table.bind(kind.key(u64::from(id.0)), id, Timestamp(1), Timestamp(1));
+        }
+        let mut found: BTreeMap<KindId, u64> = BTreeMap::new();
+        table.kinds_of(subgraph, vertices, |kind, of| assert_eq!(found.insert(kind, of), None));
+        assert_eq!(found.values().fold(0, |all, of| all | of), vertices, "{subgraph:?}");
+        for bit in bits() {
+            let kind = table.kind_of(subgraph.vertex(LocalVertex(bit)));
+            assert!(found[&kind] >> bit & 1 != 0, "{subgraph:?}, {bit}");
+        }
+        assert_eq!(found.len(), if subgraph.0 == 300 { 1 } else { 3 });
+    }
 }

@@ -367,3 +367,31 @@ fn a_far_id_costs_a_chunk_not_a_view() {
     assert!(view.neighbors(far, Direction::Out).contains(VertexId(1)));
     assert!(view.bytes() < 16 << 20, "{} bytes", view.bytes());
 }
+
+#[test]
+fn a_view_of_some_vertices_has_the_lists_of_all_and_the_next_one_has_all() {
+    let mut world = World::new(true);
+    for subgraph in [0, 1, 70, 140] {
+        world.commit(subgraph * 64, 1, true);
+    }
+    world.commit(64, 0, false);
+    let (view, _) = world.refresh(None, world.now());
+    let all: Vec<VertexId> = view.vertices().collect();
+    assert_eq!(all.len(), 4);
+    let (account, mut words) = (Arc::<Account>::default(), vec![0; 100]);
+    all[..3].iter().for_each(|v| words[v.subgraph().index()] |= v.local().bit());
+    let mask = Arc::new(VertexMask::new(words, &account));
+    assert_eq!(account.used(), 800);
+    let some = view.clone().restricted(mask.clone());
+    assert_eq!((some.vertices().collect::<Vec<_>>(), some.vertex_count()), (all[..3].to_vec(), 3));
+    let contains = |view: &View| all.iter().map(|&v| view.contains(v)).collect::<Vec<_>>();
+    assert_eq!((contains(&some), contains(&view)), (vec![true, true, true, false], vec![true; 4]));
+    assert_eq!((mask.count(), mask.contains(all[0]), mask.contains(all[3])), (3, true, false));
+    assert_eq!(some.edge_count(), view.edge_count());
+    assert!(Arc::ptr_eq(&some.out.chunks[0], &view.out.chunks[0]), "chunks are shared");
+    assert_eq!(some.neighbors(VertexId(64), Direction::Out).iter().collect::<Vec<_>>(), [VertexId(0)]);
+    let (next, read) = world.refresh(Some(Arc::new(some)), world.now());
+    assert_eq!((next.vertices().collect::<Vec<_>>(), read), (all, 0));
+    drop(mask);
+    assert_eq!(account.used(), 0);
+}
