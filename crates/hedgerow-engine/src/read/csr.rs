@@ -29,7 +29,8 @@ const PART: usize = 16;
 const ROWS: usize = 1 << 10;
 
 impl Snapshot {
-    /// All vertices and the edges of a label as compressed rows. One copy of the [view](Self::view_of), in parallel on the
+    /// The vertices and edges of the [view](Self::view_of) of a label as compressed rows: where the label states the kinds of its
+    /// ends, vertices of other kinds have no row. One copy of the [view](Self::view_of), in parallel on the
     /// current rayon pool: O(vertices + edges), 4 bytes an edge and 8 more with weights; ordered by key also
     /// O(vertices log vertices + edges log degree). Who asks for the same at the same timestamp gets the same copy, for as
     /// long as somebody uses it. Of a label that a memory limit leaves no room for, its lists are read [by the page](Self::tiered_view_of), twice, on
@@ -67,7 +68,8 @@ impl Snapshot {
             Some(property) => Arc::new(self.view_weighted_by(LabelRef::Id(label), property, None)?),
             None => self.view_of(LabelRef::Id(label))?,
         };
-        let (vertices, keys) = self.all_vertex_keys()?;
+        let vertices: Vec<VertexId> = view.vertices().collect();
+        let keys = self.vertex_keys(&vertices)?;
         let ascend = keys.is_sorted();
         let copy = match order {
             RowOrder::Key if !ascend => by_key(&view, *direction, vertices, &keys),
@@ -83,7 +85,8 @@ impl Snapshot {
             selection = selection.weighted_by(property, None);
         }
         let view = self.tiered_view_selected(&selection)?;
-        let (vertices, keys) = self.all_vertex_keys()?;
+        let vertices: Vec<VertexId> = view.vertices().collect();
+        let keys = self.vertex_keys(&vertices)?;
         let is_sorted = *order == RowOrder::Id || keys.is_sorted();
         let (vertices, keys) = if is_sorted { (vertices, keys) } else { by_keys(&vertices, &keys) };
         by_page::copy(&view, *direction, vertices, keys)

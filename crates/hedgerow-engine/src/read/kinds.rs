@@ -2,18 +2,24 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use hedgerow_core::{
     Direction, KindId, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId, VertexKey,
 };
 
 use hedgerow_mem::version::Read;
+use hedgerow_mem::view::VertexMask;
+use rayon::prelude::*;
 
+use super::kind_census::{KindCensus, OfKind};
 use super::snapshot::Snapshot;
 use crate::error::Result;
 
 /// Subgraphs whose vertices are counted at a time: a page.
 const TOGETHER: usize = 64;
+/// Pages of which one task reads the kinds.
+const PAGES: usize = 16;
 
 impl Snapshot {
     /// The number of vertices of one kind. O(vertices), and O(1) in a graph with one kind.
@@ -31,12 +37,78 @@ impl Snapshot {
         let (bound, mut count) = (engine.subgraph_bound(), 0);
         for first in (0..bound).step_by(TOGETHER) {
             let ids = self.vertices_of(first..bound.min(first + TOGETHER as u32))?;
-            let found =
-                if engine.learn_keys_of(&ids)? { HashMap::new() } else { engine.find_keys_of(&ids)? };
-            let kind_of = |id| found.get(id).map_or_else(|| engine.ids.kind_of(*id), VertexKey::kind);
-            count += ids.iter().filter(|id| kind_of(id) == kind).count() as u64;
+            self.for_each_kind(&ids, |_, of| count += u64::from(of == kind))?;
         }
         Ok(count)
+    }
+
+    /// Calls `f` with each of these vertices and its kind. O(vertices); what memory does not know of their keys is read.
+    ///
+    /// # Errors
+    /// As of every [read](Self).
+    pub(super) fn for_each_kind(&self, ids: &[VertexId], mut f: impl FnMut(VertexId, KindId)) -> Result<()> {
+        let engine = self.engine();
+        let found = if engine.learn_keys_of(ids)? { HashMap::new() } else { engine.find_keys_of(ids)? };
+        for &id in ids {
+            f(id, found.get(&id).map_or_else(|| engine.ids.kind_of(id), VertexKey::kind));
+        }
+        Ok(())
+    }
+
+    /// The vertices of these kinds. `present` gives the vertices of a subgraph that exist. The first call of a snapshot reads the kinds
+    /// of all vertices: O(vertices), in parallel on the current rayon pool where memory has room for all keys, else page by page. Later
+    /// calls are O(subgraphs).
+    ///
+    /// # Errors
+    /// As of every [read](Self).
+    pub(super) fn vertices_of_kinds(
+        &self,
+        kinds: &[KindId],
+        present: impl Fn(SubgraphId) -> u64 + Sync,
+    ) -> Result<Arc<VertexMask>> {
+        let census = match self.kept_kinds().get() {
+            Some(census) => census,
+            None => {
+                // Outside the cell, as views are.
+                let census = Arc::new(self.read_kinds(present)?);
+                self.kept_kinds().get_or_init(|| census)
+            }
+        };
+        Ok(Arc::new(census.mask(kinds)))
+    }
+
+    fn read_kinds(&self, present: impl Fn(SubgraphId) -> u64 + Sync) -> Result<KindCensus> {
+        let engine = self.engine();
+        let bound = engine.subgraph_bound();
+        let pages = 0..bound.div_ceil(TOGETHER as u32);
+        let subgraphs = |page: u32| {
+            let first = page * TOGETHER as u32;
+            (first..bound.min(first + TOGETHER as u32)).map(SubgraphId)
+        };
+        if engine.knows_all_with_room() {
+            let of_page = |page| {
+                let mut found = Vec::with_capacity(TOGETHER);
+                for id in subgraphs(page) {
+                    engine.ids.kinds_of(id, present(id), |kind, of| found.push(OfKind::new(id, kind, of)));
+                }
+                found
+            };
+            let parts = hedgerow_par::map(pages.into_par_iter().with_min_len(PAGES), of_page);
+            return Ok(KindCensus::new(parts, bound, engine.account()));
+        }
+        // By one thread: each page takes memory for its keys.
+        let of_page = |page| {
+            let (mut ids, mut found) = (Vec::new(), Vec::with_capacity(TOGETHER));
+            for subgraph in subgraphs(page) {
+                let present = present(subgraph);
+                let live = locals().filter(|local| present & local.bit() != 0);
+                ids.extend(live.map(|local| subgraph.vertex(local)));
+            }
+            self.for_each_kind(&ids, |v, kind| OfKind::add(&mut found, v, kind))?;
+            Ok(found)
+        };
+        let parts = pages.map(of_page).collect::<Result<Vec<_>>>()?;
+        Ok(KindCensus::new(parts, bound, engine.account()))
     }
 
     /// Whether other kinds than the default one were defined when the snapshot was taken. O(1).
@@ -50,8 +122,7 @@ impl Snapshot {
         let mut ids = Vec::new();
         for subgraph in subgraphs.map(SubgraphId) {
             let mut look = |read: Read<'_>| {
-                let locals = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex);
-                let live = locals.filter(|local| read.contains_vertex(*local));
+                let live = locals().filter(|local| read.contains_vertex(*local));
                 ids.extend(live.map(|local| subgraph.vertex(local)));
             };
             self.engine().read_subgraph((LabelId::DEFAULT, subgraph), self.timestamp(), |entry| {
@@ -60,4 +131,9 @@ impl Snapshot {
         }
         Ok(ids)
     }
+}
+
+/// The places of a subgraph.
+fn locals() -> impl Iterator<Item = LocalVertex> {
+    (0..SUBGRAPH_VERTICES as u8).map(LocalVertex)
 }

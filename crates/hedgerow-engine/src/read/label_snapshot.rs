@@ -9,7 +9,7 @@ use crate::error::{ArgumentError, Error, Result};
 use crate::read::snapshot::Snapshot;
 use crate::state::schema::LabelRef;
 
-/// The vertices of a [`Snapshot`] and its edges of one label: a state of the graph of that label, whose answers a handle can keep
+/// The edges of a [`Snapshot`] of one label, and the vertices of its [view](Snapshot::view_of): a state of the graph of that label, whose answers a handle can keep
 /// (`hedgerow_kernels::maintain`). Keeps the snapshot open, and the view of the label once a handle asked for it. A clone shares the snapshot, and the view if it is made by then. Any thread may use it.
 #[derive(Clone)]
 pub struct LabelSnapshot {
@@ -49,7 +49,11 @@ impl Changing for LabelSnapshot {
             let refused = format!("the earlier snapshot is of the edges of label {one}, not of {other}");
             return Err(ArgumentError::Invalid(refused).into());
         }
-        self.snapshot.changes_since_of(&earlier.snapshot, self.label)
+        let mut changes = self.snapshot.changes_since_of(&earlier.snapshot, self.label)?;
+        if let Some(kinds) = self.snapshot.kinds_of_label(self.label) {
+            self.snapshot.keep_kinds(&mut changes, &kinds)?;
+        }
+        Ok(changes)
     }
 
     fn without_view(&self) -> LabelSnapshot {

@@ -302,15 +302,24 @@ impl Snapshot {
         outcome
     }
 
-    /// The graph of one label for kernels: all vertices, and the edges of this label; of the default label the
-    /// [`view`](Self::view) that the snapshot keeps. Neighbour lists of a `multi`
-    /// label name a neighbour once for each edge. Made of the view of this label that was asked for last, as
-    /// [`view`](Self::view), for the eight labels asked for last; and O(edges of the label) to count them.
+    /// The graph of one label for kernels: its edges, and the vertices of the kinds that it [states](crate::LabelOptions::ends) of
+    /// their ends, or else all vertices; [`EdgeSelection::kinds`](crate::EdgeSelection::kinds) names others. Of the default label it
+    /// is the [`view`](Self::view) that the snapshot keeps. Neighbour lists of a `multi` label name a neighbour once for each edge.
+    ///
+    /// Made of the view of this label that was asked for last, as [`view`](Self::view), for the eight labels asked for last; and
+    /// O(edges of the label) to count them. The first view of a snapshot whose label states kinds reads the kinds of all vertices, in
+    /// O(vertices), and their keys where memory does not know them.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
     pub fn view_of<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<Arc<View>> {
-        match self.label(label.into())? {
+        let label = self.label(label.into())?;
+        self.view_of_whole(label, self.whole_label(label))
+    }
+
+    /// The view of a label with all vertices: for reads of lists, which name vertices of any kind.
+    pub(super) fn label_view(&self, label: LabelId) -> Result<Arc<View>> {
+        match label {
             LabelId::DEFAULT => self.kept_view().cloned(),
             label => self.cached_view_of(label, Makers::Pool),
         }

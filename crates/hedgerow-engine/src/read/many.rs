@@ -151,7 +151,8 @@ impl Snapshot {
         self.engine().check_owner()?;
         let by_view = self.has_to_search(direction) || self.reads_by_view(keys);
         let source = |label| match by_view {
-            true => self.view_of(LabelRef::Id(label)).map(Source::View),
+            // With all vertices: a vertex of a kind that the label does not state has an empty list.
+            true => self.label_view(label).map(Source::View),
             false => Ok(Source::Chains(label)),
         };
         labels.into_iter().map(source).collect()

@@ -120,8 +120,8 @@ impl Snapshot {
         self.for_each_item_of(label, all, |src, item| f(EdgeRow { src, item }))
     }
 
-    /// The graph of one label for kernels that use weights: each edge weighs the number that its property holds (`bool` as
-    /// 0 or 1, `timestamp` in microseconds; of a weighted graph's default label also `weight`), and `missing` where it has
+    /// The graph of one label for kernels that use weights, with the vertices of its [view](Self::view_of): each edge weighs the number
+    /// that its property holds (`bool` as 0 or 1, `timestamp` in microseconds; of a weighted graph's default label also `weight`), and `missing` where it has
     /// none. Built at each call: O(edges), 8 bytes an edge; in a directed graph O(log degree) more for each incoming edge.
     ///
     /// # Errors
@@ -141,7 +141,8 @@ impl Snapshot {
         if missing.is_none() {
             self.check_all_have(label, column, property)?;
         }
-        self.build_weighted_view_of(label, column, missing.unwrap_or(f64::NAN))
+        let view = self.build_weighted_view_of(label, column, missing.unwrap_or(f64::NAN))?;
+        self.in_kinds(view, self.kinds_of_label(label).as_deref())
     }
 
     /// The property that holds the weights, if it is defined.

@@ -109,6 +109,23 @@ impl Snapshot {
         self.vertex_id(selection.end_of(self, key.into())?)
     }
 
+    /// The vertex at which a kernel over the chosen edges begins, or `None` if there is none: as
+    /// [`vertex_id_selected`](Self::vertex_id_selected). O(labels).
+    ///
+    /// # Errors
+    /// As of that; [`StateError::Forked`](crate::StateError::Forked) in a forked child; [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) where the graph of these edges has no vertices of its
+    /// [kind](EdgeSelection::kinds).
+    pub fn kernel_vertex<'a>(
+        &self,
+        selection: &EdgeSelection<'_>,
+        key: impl Into<VertexKeyRef<'a>>,
+    ) -> Result<Option<VertexId>> {
+        self.engine().check_owner()?;
+        let key = selection.end_of(self, key.into())?;
+        selection.check_has_kind_of(self, key)?;
+        self.vertex_id(key)
+    }
+
     /// Calls `f` with label, source, destination, rank and weight of every chosen edge: label after label, each by ascending source
     /// id; of an undirected graph once per edge, and whatever the direction is along the edges. The weight is a NaN where the property
     /// that the selection names for it has no value. O(edges of the labels).

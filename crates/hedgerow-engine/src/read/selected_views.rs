@@ -12,27 +12,49 @@ use crate::read::snapshot::Snapshot;
 use crate::state::selection::ChosenEdges;
 
 impl Snapshot {
-    /// The graph of the chosen edges for kernels: all vertices, and these edges, one entry for each. Of one label as it is, this is its
+    /// The graph of the chosen edges for kernels: these edges, one entry for each, and the vertices of the
+    /// [kinds](EdgeSelection::kinds) that their labels state, or else all. Of one label as it is, this is its
     /// [view](Self::view_of). Other views are made once for all snapshots of a timestamp, and kept while one of them lives, the
     /// last eight of each: O(subgraphs) for subgraphs with edges of one label alone, all of which are taken; O(edges) for others,
     /// 4 bytes for each copied edge and end, and 8 more for its weight. In parallel on the current rayon pool.
+    ///
+    /// The first view of a snapshot whose labels state kinds reads the kinds of all vertices, in O(vertices), and their keys where
+    /// memory does not know them.
     ///
     /// Views of a directed graph that choose or weigh edges by a property make their incoming side when it is first used, in
     /// O(vertices + edges).
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchLabel`], [`ArgumentError::NoSuchProperty`], [`ArgumentError::FilterType`]; [`ArgumentError::Invalid`]
-    /// where no label is named, or an edge has no number to weigh; [`StateError::Forked`](crate::StateError::Forked) in a forked
-    /// child.
+    /// [`ArgumentError::NoSuchLabel`], [`ArgumentError::NoSuchProperty`], [`ArgumentError::FilterType`], [`ArgumentError::NoSuchKind`];
+    /// [`ArgumentError::Invalid`] where no label is named, edges may end at vertices of other kinds than the call names, or an edge has
+    /// no number to weigh; [`StateError::Forked`](crate::StateError::Forked) in a forked child.
     pub fn view_selected(&self, selection: &EdgeSelection<'_>) -> Result<Arc<View>> {
         let chosen = self.chosen_edges(selection)?;
-        if let Some(label) = chosen.only_whole_label() {
-            return self.view_of(label);
+        match chosen.only_whole_label() {
+            Some(label) => self.view_of_whole(label, chosen),
+            None => self.shared_view(chosen, |chosen| self.make_view(selection, chosen)),
         }
+    }
+
+    /// The view of a label, all of whose edges are chosen.
+    pub(super) fn view_of_whole(&self, label: LabelId, chosen: ChosenEdges) -> Result<Arc<View>> {
+        match chosen.kinds {
+            None => self.label_view(label),
+            Some(_) => self.shared_view(chosen, |_| self.label_view(label).map(Arc::unwrap_or_clone)),
+        }
+    }
+
+    /// Returns the view of this name that the snapshot keeps, or another one of its timestamp; or the chosen vertices of what `make`
+    /// makes with all vertices.
+    fn shared_view(
+        &self,
+        chosen: ChosenEdges,
+        make: impl FnOnce(&ChosenEdges) -> Result<View>,
+    ) -> Result<Arc<View>> {
         if let Some(view) = self.selected().find(&chosen) {
             return Ok(view);
         }
-        let make = || self.make_view(selection, &chosen);
+        let make = || self.in_kinds(make(&chosen)?, chosen.kinds.as_deref());
         let view = self.engine().views.chosen(self.timestamp(), &chosen, make)?;
         self.selected().keep(chosen, &view);
         Ok(view)

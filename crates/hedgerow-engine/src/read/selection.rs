@@ -2,7 +2,7 @@
 
 use std::ops::{Bound, RangeBounds};
 
-use hedgerow_core::{Comparison, LabelId, PropertyTest, PropertyType, Value, VertexKeyRef};
+use hedgerow_core::{Comparison, KindId, LabelId, PropertyTest, PropertyType, Value, VertexKeyRef};
 
 use crate::error::{ArgumentError, Error, Result};
 use crate::read::snapshot::Snapshot;
@@ -42,6 +42,18 @@ pub struct EdgeSelection<'a> {
     direction: EdgeDirection,
     filter: Option<(&'a str, Comparison, Value)>,
     weight: Weighing<'a>,
+    kinds: VertexKinds,
+}
+
+/// The kinds of the vertices of the graph of chosen edges.
+#[derive(Clone, Debug)]
+pub(super) enum VertexKinds {
+    /// Those that the named labels state of their ends.
+    Stated,
+    /// All.
+    All,
+    /// These.
+    Of(Vec<KindId>),
 }
 
 /// What an edge weighs.
@@ -64,6 +76,7 @@ impl<'a> EdgeSelection<'a> {
             direction: EdgeDirection::Out,
             filter: None,
             weight: Weighing::Stored,
+            kinds: VertexKinds::Stated,
         }
     }
 
@@ -128,6 +141,32 @@ impl<'a> EdgeSelection<'a> {
         self
     }
 
+    /// In a view the vertices of these kinds; [`KindId::DEFAULT`] is one too. Without this a view has the vertices of the kinds that
+    /// the named labels [state](crate::LabelOptions::ends) of their ends; if one of them states none, or no label is named, all
+    /// vertices. Lists of vertices do not depend on it.
+    ///
+    /// A view is refused with an error unless these are all kinds at which its edges may end: those that the named labels state, or,
+    /// where none is named, the labels with edges. Edges of a label that states none may end at any.
+    pub fn kinds(mut self, kinds: impl IntoIterator<Item = KindId>) -> EdgeSelection<'a> {
+        self.kinds = VertexKinds::Of(kinds.into_iter().collect());
+        self
+    }
+
+    /// With all vertices in a view: for reads of lists, which need not know which vertices are of which kind.
+    pub(super) fn of_all_vertices(mut self) -> EdgeSelection<'a> {
+        self.kinds = VertexKinds::All;
+        self
+    }
+
+    pub(super) fn kinds_of_vertices(&self) -> &VertexKinds {
+        &self.kinds
+    }
+
+    /// Whether the call names labels.
+    pub(super) fn names_labels(&self) -> bool {
+        self.labels.is_some()
+    }
+
     /// The property that is the weight, where there may be one.
     pub(crate) fn weight_name(&self) -> &'a str {
         match self.weight {
@@ -153,7 +192,7 @@ impl<'a> EdgeSelection<'a> {
     }
 
     /// The labels that the call names, as of `schema`; of all labels those that are defined there. Each once, ascending.
-    fn labels(&self, schema: &Schema) -> Result<Vec<LabelId>> {
+    pub(super) fn labels(&self, schema: &Schema) -> Result<Vec<LabelId>> {
         let mut labels: Vec<LabelId> = match &self.labels {
             None => (0..schema.labels().len() as u16).map(LabelId).collect(),
             Some(named) if named.is_empty() => {
@@ -184,6 +223,7 @@ impl<'a> EdgeSelection<'a> {
             *weight != ChosenWeight::Stored || core.is_weighted(label)
         };
         let weighted = labels.iter().zip(&weights).any(weighs);
+        let kinds = self.vertex_kinds(snapshot, &schema, &labels)?;
         let ranks = self.rank_range();
         let mut chosen = Vec::new();
         for ((label, test), weight) in labels.into_iter().zip(tests).zip(weights) {
@@ -195,7 +235,7 @@ impl<'a> EdgeSelection<'a> {
             chosen.push(ChosenLabel { label, ranks, test, weight });
         }
         let direction = if core.config.directed { self.direction } else { EdgeDirection::Out };
-        Ok(ChosenEdges { labels: chosen, direction, weighted })
+        Ok(ChosenEdges { labels: chosen, direction, weighted, kinds })
     }
 
     /// The key of the vertex at which these edges are read: of the kind that the labels say which the call names. A call that names

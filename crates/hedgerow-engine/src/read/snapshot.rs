@@ -13,6 +13,7 @@ use hedgerow_txn::Counts;
 
 use crate::error::{Error, Result, StorageError};
 use crate::read::held_registration::HeldRegistration;
+use crate::read::kind_census::KindCensus;
 use crate::read::pin::slot_hint;
 use crate::read::tiered::Census;
 use crate::read::view_demand::{ViewDemand, cost};
@@ -57,6 +58,8 @@ struct Inner {
     selected: SelectedViews,
     /// Which vertices exist, once something asked that reads by the page.
     census: OnceLock<Arc<Census>>,
+    /// Of which kinds they are, once something asked for the graph of a label that states kinds.
+    kinds: OnceLock<Arc<KindCensus>>,
 }
 
 impl Snapshot {
@@ -95,6 +98,7 @@ impl Snapshot {
             demand: ViewDemand::default(),
             selected: SelectedViews::default(),
             census: OnceLock::new(),
+            kinds: OnceLock::new(),
         };
         Snapshot { inner: Arc::new(inner) }
     }
@@ -274,6 +278,11 @@ impl Snapshot {
     /// Where it keeps which vertices exist.
     pub(super) fn kept_census(&self) -> &OnceLock<Arc<Census>> {
         &self.inner.census
+    }
+
+    /// Where it keeps of which kinds they are.
+    pub(super) fn kept_kinds(&self) -> &OnceLock<Arc<KindCensus>> {
+        &self.inner.kinds
     }
 
     /// Whether reads may make the view.

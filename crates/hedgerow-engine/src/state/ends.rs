@@ -147,8 +147,8 @@ impl Core {
 fn wrong_end(schema: &Schema, label: &Label, key: VertexKeyRef<'_>, expected: KindId) -> Error {
     ArgumentError::EndOfKind {
         label: label.name().to_string().into(),
-        expected: named(schema, expected).into(),
-        key: format!("{} of {}", key.split().1, named(schema, key.kind())).into(),
+        expected: schema.named_kind(expected).into(),
+        key: format!("{} of {}", key.split().1, schema.named_kind(key.kind())).into(),
     }
     .into()
 }
@@ -161,7 +161,7 @@ fn several_kinds(
     other: (&Label, KindId),
     key: VertexKeyRef<'_>,
 ) -> Error {
-    let [a, b] = [one.1, other.1].map(|kind| named(schema, kind));
+    let [a, b] = [one.1, other.1].map(|kind| schema.named_kind(kind));
     let (label, of) = (one.0.name(), other.0.name());
     let what = if label == of {
         format!("an edge of label {label} joins vertices of {a} and of {b}")
@@ -173,9 +173,12 @@ fn several_kinds(
     ArgumentError::Invalid(format!("{what}: say the kind of vertex {key}")).into()
 }
 
-fn named(schema: &Schema, kind: KindId) -> String {
-    match schema.kind_name(kind) {
-        "" => "the default kind".to_owned(),
-        name => format!("kind {name}"),
+impl Schema {
+    /// A kind, as messages name it.
+    pub(crate) fn named_kind(&self, kind: KindId) -> String {
+        match self.kind_name(kind) {
+            "" => "the default kind".to_owned(),
+            name => format!("kind {name}"),
+        }
     }
 }

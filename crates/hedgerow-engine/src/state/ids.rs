@@ -14,7 +14,7 @@ use hedgerow_core::account::Account;
 use hedgerow_core::fork;
 use hedgerow_core::sync::{AtomicU32, Mutex, MutexGuard, Ordering};
 use hedgerow_core::{
-    KeyKind, KindId, SUBGRAPH_VERTICES, TextColumn, Timestamp, VertexId, VertexKey, VertexKeyRef,
+    KeyKind, KindId, SUBGRAPH_VERTICES, SubgraphId, TextColumn, Timestamp, VertexId, VertexKey, VertexKeyRef,
 };
 use hedgerow_mem::KeyTable;
 use hedgerow_mem::keys::Moment;
@@ -244,6 +244,13 @@ impl IdMap {
     #[inline]
     pub(crate) fn kind_of(&self, id: VertexId) -> KindId {
         self.keys.as_ref().map_or(KindId::DEFAULT, |keys| keys.kind_of(id))
+    }
+
+    /// [`kind_of`](Self::kind_of) these vertices of a subgraph: calls `f` with each kind and those that have it. Not of a dense graph.
+    pub(crate) fn kinds_of(&self, subgraph: SubgraphId, vertices: u64, f: impl FnMut(KindId, u64)) {
+        if let Some(keys) = &self.keys {
+            keys.kinds_of(subgraph, vertices, f);
+        }
     }
 
     /// The latch that guards the bindings of `key`.

@@ -142,6 +142,11 @@ impl Core {
         self.with_stored(self.ids.stored.count(), |stored| stored.learn_all())
     }
 
+    /// Has memory know all keys, if it has room for them; whether it knows them. As [`learn_all`](Self::learn_all).
+    pub(crate) fn knows_all_with_room(&self) -> bool {
+        self.ids.stored.all_known() || self.has_room_for_keys() && self.learn_all().is_ok()
+    }
+
     /// Has memory know the keys of vertices, as far as they have any; `false` where it does not keep all of them, or has no room for them.
     /// O(ids), and a page for each that it does not know.
     ///
@@ -153,7 +158,7 @@ impl Core {
         }
         // Side by side where most are wanted. What cannot be read may be of others.
         let most = ids.len() as u64 >= self.ids.stored.count() / 8;
-        if most && self.has_room_for_keys() && self.learn_all().is_ok() {
+        if most && self.knows_all_with_room() {
             return Ok(true);
         }
         for &id in ids.iter().filter(|&&id| !self.ids.knows(id)) {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use hedgerow_core::sync::Mutex;
-use hedgerow_core::{Comparison, LabelId, PropertyId, PropertyTest, Timestamp};
+use hedgerow_core::{Comparison, KindId, LabelId, PropertyId, PropertyTest, Timestamp};
 use hedgerow_mem::View;
 
 /// The edges of some labels.
@@ -14,6 +14,8 @@ pub(crate) struct ChosenEdges {
     pub(crate) direction: EdgeDirection,
     /// Whether edges have weights: those of a label that was named have, whether there are any or not.
     pub(crate) weighted: bool,
+    /// The kinds of the vertices, ascending, where the graph does not have all vertices.
+    pub(crate) kinds: Option<Vec<KindId>>,
 }
 
 /// The edges of a label.
@@ -90,13 +92,13 @@ impl ChosenLabel {
 }
 
 impl ChosenEdges {
-    /// All edges of a label as they are, which have weights or not.
+    /// All edges of a label as they are, which have weights or not, among all vertices.
     pub(crate) fn whole(label: LabelId, weighted: bool) -> ChosenEdges {
         let label = ChosenLabel { label, ranks: None, test: None, weight: ChosenWeight::Stored };
-        ChosenEdges { labels: vec![label], direction: EdgeDirection::Out, weighted }
+        ChosenEdges { labels: vec![label], direction: EdgeDirection::Out, weighted, kinds: None }
     }
 
-    /// The label, if these are its edges as they are.
+    /// The label, if these are its edges as they are, whatever the vertices are.
     pub(crate) fn only_whole_label(&self) -> Option<LabelId> {
         match &self.labels[..] {
             _ if self.direction != EdgeDirection::Out => None,

@@ -192,7 +192,10 @@ impl Views {
         }
         // No lock is held here, as for other views.
         let view = Arc::new(make()?);
-        self.built.fetch_add(1, Ordering::Relaxed);
+        // That of a label was counted when its lists were read: this one has fewer vertices.
+        if chosen.only_whole_label().is_none() {
+            self.built.fetch_add(1, Ordering::Relaxed);
+        }
         Ok(self.chosen.offer(ts, chosen, view))
     }
 

@@ -256,6 +256,7 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     refused!("Snapshot::kernel_view", snapshot.kernel_view(&chosen));
     refused!("Snapshot::tiered_view_of", snapshot.tiered_view_of(LABEL));
     refused!("Snapshot::tiered_view_selected", snapshot.tiered_view_selected(&chosen));
+    refused!("Snapshot::kernel_vertex", snapshot.kernel_vertex(&chosen, 0));
     refused!("Snapshot::neighbors_selected", snapshot.neighbors_selected(&chosen, 0));
     refused!("Snapshot::degree_selected", snapshot.degree_selected(&chosen, 0));
     refused!("Snapshot::edges_selected", snapshot.edges_selected(&chosen, 0));

@@ -37,6 +37,7 @@ mod hub_reads;
 mod hubs;
 mod key_looks;
 mod kinds;
+mod kinds_of_kernels;
 mod labels;
 mod long_values;
 mod maintained;

@@ -10,6 +10,7 @@ use crate::error::{Error, Result, StorageError};
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
 use crate::read::views::Makers;
+use crate::state::selection::ChosenEdges;
 
 /// A graph for kernels. They are compiled for each of the two: whoever runs one chooses by a `match`.
 pub enum KernelView {
@@ -71,17 +72,19 @@ impl Snapshot {
         if self.engine().memory_limit.is_some() {
             let chosen = selection.resolve(self)?;
             if !self.engine().has_room_for_labels(chosen.labels.iter().map(|label| label.label)) {
-                // One that was made costs nothing more.
-                return match (chosen.only_whole_label(), self.selected().find(&chosen)) {
-                    (Some(label), _) => self.kernel_view_by_id(label),
-                    (None, Some(view)) => Ok(KernelView::Resident(view)),
-                    (None, None) => self.tiered_view_selected(selection).map(KernelView::Tiered),
+                return match chosen.only_whole_label() {
+                    Some(label) => self.kernel_view_of_whole(label, chosen),
+                    // One that was made costs nothing more.
+                    None => match self.selected().find(&chosen) {
+                        Some(view) => Ok(KernelView::Resident(view)),
+                        None => self.tiered_view_selected(selection).map(KernelView::Tiered),
+                    },
                 };
             }
         }
         let chosen = self.chosen_edges(selection)?;
         if let Some(label) = chosen.only_whole_label() {
-            return self.kernel_view_by_id(label);
+            return self.kernel_view_of_whole(label, chosen);
         }
         match self.view_selected(selection) {
             // Others took the room meanwhile.
@@ -92,7 +95,24 @@ impl Snapshot {
         }
     }
 
-    /// As [`kernel_view`](Self::kernel_view), of a label.
+    /// As [`kernel_view`](Self::kernel_view), of a label, all of whose edges are chosen.
+    fn kernel_view_of_whole(&self, label: LabelId, chosen: ChosenEdges) -> Result<KernelView> {
+        if chosen.kinds.is_none() {
+            return self.kernel_view_by_id(label);
+        }
+        if let Some(view) = self.selected().find(&chosen) {
+            return Ok(KernelView::Resident(view));
+        }
+        match self.kernel_view_by_id(label)? {
+            KernelView::Resident(_) => self.view_of_whole(label, chosen).map(KernelView::Resident),
+            KernelView::Tiered(mut view) => {
+                view.restrict(chosen.kinds.as_deref())?;
+                Ok(KernelView::Tiered(view))
+            }
+        }
+    }
+
+    /// As [`kernel_view`](Self::kernel_view), of a label, with all vertices.
     pub(crate) fn kernel_view_by_id(&self, label: LabelId) -> Result<KernelView> {
         let is_made = label == LabelId::DEFAULT && self.made_view().is_some();
         let engine = self.engine();

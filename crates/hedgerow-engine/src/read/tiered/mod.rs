@@ -18,8 +18,11 @@ mod windows;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use hedgerow_core::{Direction, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
+use hedgerow_core::{
+    Direction, KindId, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId,
+};
 use hedgerow_mem::table::PAGE;
+use hedgerow_mem::view::VertexMask;
 
 use budget::Budget;
 pub(crate) use census::Census;
@@ -41,7 +44,8 @@ const BATCH: usize = 1 << 14;
 
 /// The graph of one label, or of chosen edges, as of a snapshot, for kernels, whatever is in memory of it.
 ///
-/// Made by [`Snapshot::tiered_view_of`] and [`Snapshot::tiered_view_selected`]. It keeps its snapshot open, and in memory 12 bytes for each 64 vertex ids. All else is read when it is asked for, and let go of right after: a thread that scans has the lists of up to 64 neighboring
+/// Made by [`Snapshot::tiered_view_of`] and [`Snapshot::tiered_view_selected`]. It keeps its snapshot open, and in memory 12 bytes for each
+/// 64 vertex ids, 24 more where it has the vertices of some kinds alone. All else is read when it is asked for, and let go of right after: a thread that scans has the lists of up to 64 neighboring
 /// subgraphs (4,096 vertices) in one direction, one that visits those of one subgraph, and beside them the blocks of one read, 512 KiB or
 /// one record if that is longer. So it takes at most that times the threads, and a hub counts with its whole list. Lists are charged to the
 /// account of the store, beside which they may pass the memory limit.
@@ -55,7 +59,9 @@ pub struct TieredView {
     budget: Budget,
     snapshot: Snapshot,
     /// Of the default label: which vertices exist.
-    vertices: Arc<Census>,
+    existing: Arc<Census>,
+    /// The vertices, where they are not all that exist.
+    mask: Option<Arc<VertexMask>>,
     /// Which edges it has.
     taken: Taken,
     /// One more than the largest vertex id that can be live.
@@ -76,7 +82,8 @@ impl Snapshot {
     /// child; and as of every [read](Self).
     pub fn tiered_view_of<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<TieredView> {
         self.engine().check_owner()?;
-        self.tiered(self.label(label.into())?)
+        let label = self.label(label.into())?;
+        self.tiered_selected(self.whole_label(label), "")
     }
 
     /// As [`tiered_view_of`](Self::tiered_view_of), of the chosen edges. Beside what that costs, a scan of the labels to count the edges,
@@ -88,18 +95,22 @@ impl Snapshot {
         self.tiered_selected(selection.resolve(self)?, selection.weight_name())
     }
 
+    /// As [`tiered_view_of`](Self::tiered_view_of), with all vertices.
     pub(crate) fn tiered(&self, label: LabelId) -> Result<TieredView> {
         self.tiered_selected(ChosenEdges::whole(label, self.engine().is_weighted(label)), "")
     }
 
     /// `weight`: the property that is the weight, where one was named.
     fn tiered_selected(&self, chosen: ChosenEdges, weight: &str) -> Result<TieredView> {
-        let (core, vertices) = (self.engine(), self.census()?.clone());
+        let (core, existing) = (self.engine(), self.census()?.clone());
         let (snapshot, incoming, bound) = (self.clone(), Arc::<Windows>::default(), core.ids.bound());
-        let taken = Taken::new(self, chosen, weight, &vertices)?;
+        let kinds = chosen.kinds.clone();
+        let taken = Taken::new(self, chosen, weight, &existing)?;
         let budget = Budget::new(&self.engine().core);
-        let mut view = TieredView { budget, snapshot, vertices, taken, bound, edge_count: 0, incoming };
+        let mut view =
+            TieredView { budget, snapshot, existing, mask: None, taken, bound, edge_count: 0, incoming };
         view.edge_count = view.count_edges()?;
+        view.restrict(kinds.as_deref())?;
         Ok(view)
     }
 
@@ -165,7 +176,15 @@ impl TieredView {
 
     /// The live vertices, ascending. O(vertex ids / 64), without a read.
     pub fn vertices(&self) -> impl Iterator<Item = VertexId> + '_ {
-        self.vertices.vertices()
+        self.existing.vertices().filter(|&v| self.mask.as_ref().is_none_or(|mask| mask.contains(v)))
+    }
+
+    /// Leaves the vertices of these kinds, if some are named. Lists are read as before: images are compared with all vertices that exist.
+    pub(super) fn restrict(&mut self, kinds: Option<&[KindId]>) -> Result<()> {
+        let exists = |subgraph| self.existing.present(subgraph);
+        let mask = kinds.map(|kinds| self.snapshot.vertices_of_kinds(kinds, exists)).transpose()?;
+        self.mask = mask;
+        Ok(())
     }
 
     /// Calls `f` with source, destination and weight of each edge by ascending source, until it breaks; of an undirected graph once per
@@ -221,6 +240,6 @@ impl TieredView {
     }
 
     fn expected(&self) -> Expected<impl Fn(SubgraphId) -> u64 + '_> {
-        Expected { bound: self.bound, exists: |id| self.vertices.present(id) }
+        Expected { bound: self.bound, exists: |id| self.existing.present(id) }
     }
 }

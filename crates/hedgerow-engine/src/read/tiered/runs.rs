@@ -44,7 +44,7 @@ impl TieredView {
         let pages = subgraphs.start.0 / PAGE as u32..subgraphs.end.0.div_ceil(PAGE as u32);
         for page in pages {
             let mut rest = of_page(page, &subgraphs);
-            if !self.vertices.has_page(page) {
+            if !self.existing.has_page(page) {
                 if f(rest, None).is_break() {
                     return Ok(());
                 }

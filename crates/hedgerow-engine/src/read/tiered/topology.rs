@@ -24,7 +24,7 @@ impl Topology for TieredView {
     }
 
     fn vertex_count(&self) -> usize {
-        self.snapshot.vertex_count() as usize
+        self.mask.as_ref().map_or_else(|| self.snapshot.vertex_count() as usize, |mask| mask.count())
     }
 
     fn edge_count(&self) -> u64 {
@@ -41,12 +41,15 @@ impl Topology for TieredView {
 
     #[inline]
     fn contains(&self, v: VertexId) -> bool {
-        self.vertices.present(v.subgraph()) & v.local().bit() != 0
+        match &self.mask {
+            None => self.existing.present(v.subgraph()) & v.local().bit() != 0,
+            Some(mask) => mask.contains(v),
+        }
     }
 
     /// The mean over 64 vertices of outgoing edges, with those of the labels that are not chosen, over all of others: directories do not count those.
     fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize {
-        let mean = self.edge_count.div_ceil(self.snapshot.vertex_count().max(1)) as usize;
+        let mean = self.edge_count.div_ceil(self.vertex_count().max(1) as u64) as usize;
         match self.taken.side(direction) {
             Side::Stored(Direction::Out) => self.taken.mean(v.subgraph()),
             Side::Joined => 2 * mean,

@@ -1,0 +1,63 @@
+//! Which kinds the vertices of a snapshot are of.
+
+use std::sync::Arc;
+
+use hedgerow_core::account::{Account, Charge, Purpose};
+use hedgerow_core::{KindId, SubgraphId, VertexId};
+use hedgerow_mem::view::VertexMask;
+
+/// The kinds of all vertices. Kinds have subgraphs of their own as a rule, so that it takes 16 bytes for 64 vertices.
+pub(crate) struct KindCensus {
+    /// By subgraph. One that has vertices of several kinds stands here once for each.
+    of: Vec<OfKind>,
+    /// One more than the last subgraph.
+    bound: u32,
+    charge: Charge,
+}
+
+/// The vertices of one kind in a subgraph.
+pub(super) struct OfKind {
+    subgraph: SubgraphId,
+    kind: KindId,
+    vertices: u64,
+}
+
+const _: () = assert!(size_of::<OfKind>() == 16);
+
+impl OfKind {
+    /// The vertices of a subgraph that are of a kind.
+    pub(super) fn new(subgraph: SubgraphId, kind: KindId, vertices: u64) -> OfKind {
+        OfKind { subgraph, kind, vertices }
+    }
+
+    /// Adds a vertex to those before it, which stand in the same subgraph or in earlier ones. O(kinds of the subgraph).
+    pub(super) fn add(found: &mut Vec<OfKind>, v: VertexId, kind: KindId) {
+        let (subgraph, bit) = (v.subgraph(), v.local().bit());
+        let mut same = found.iter_mut().rev().take_while(|of| of.subgraph == subgraph);
+        match same.find(|of| of.kind == kind) {
+            Some(of) => of.vertices |= bit,
+            None => found.push(OfKind::new(subgraph, kind, bit)),
+        }
+    }
+}
+
+impl KindCensus {
+    /// Of what was found in consecutive parts of a graph with so many subgraphs. Charged to `account` among views. O(subgraphs).
+    pub(super) fn new(parts: Vec<Vec<OfKind>>, bound: u32, account: &Arc<Account>) -> KindCensus {
+        let mut of = Vec::with_capacity(parts.iter().map(Vec::len).sum());
+        parts.into_iter().for_each(|part| of.extend(part));
+        let charge = Charge::new(account, Purpose::Views, size_of_val(&of[..]));
+        KindCensus { of, bound, charge }
+    }
+
+    /// The vertices of these kinds. O(subgraphs).
+    pub(super) fn mask(&self, kinds: &[KindId]) -> VertexMask {
+        let mut words = vec![0; self.bound as usize];
+        for of in self.of.iter().filter(|of| kinds.contains(&of.kind)) {
+            if let Some(word) = words.get_mut(of.subgraph.index()) {
+                *word |= of.vertices;
+            }
+        }
+        VertexMask::new(words, self.charge.account())
+    }
+}

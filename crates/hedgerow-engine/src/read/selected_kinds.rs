@@ -1,0 +1,118 @@
+//! Which vertices the graph of chosen edges has: those of the kinds that the labels state, or that the call names.
+
+use hedgerow_core::{Changes, KindId, LabelId, VertexKeyRef};
+use hedgerow_mem::View;
+
+use crate::error::{ArgumentError, Result};
+use crate::read::selection::{EdgeSelection, VertexKinds};
+use crate::read::snapshot::Snapshot;
+use crate::state::schema::Schema;
+use crate::state::selection::ChosenEdges;
+
+impl EdgeSelection<'_> {
+    /// The kinds of the vertices of the graph of these edges, ascending; `None` for all vertices. `labels` are those that are named, or
+    /// all.
+    pub(super) fn vertex_kinds(
+        &self,
+        snapshot: &Snapshot,
+        schema: &Schema,
+        labels: &[LabelId],
+    ) -> Result<Option<Vec<KindId>>> {
+        match self.kinds_of_vertices() {
+            VertexKinds::Stated if self.names_labels() => Ok(stated_by(schema, labels)),
+            VertexKinds::Stated | VertexKinds::All => Ok(None),
+            VertexKinds::Of(kinds) if self.names_labels() => checked(schema, kinds, labels),
+            VertexKinds::Of(kinds) => checked(schema, kinds, &snapshot.labels_with_edges()?),
+        }
+    }
+
+    /// Refuses a vertex of a kind that the graph of these edges does not have. O(labels).
+    pub(super) fn check_has_kind_of(&self, snapshot: &Snapshot, key: VertexKeyRef<'_>) -> Result<()> {
+        let schema = snapshot.schema_seen();
+        let kinds = self.vertex_kinds(snapshot, &schema, &self.labels(&schema)?)?;
+        let Some(kinds) = kinds.filter(|kinds| !kinds.contains(&key.kind())) else { return Ok(()) };
+        let (vertex, of) = (key.split().1, schema.named_kind(key.kind()));
+        let has: Vec<String> = kinds.iter().map(|&kind| schema.named_kind(kind)).collect();
+        let message = format!(
+            "vertex {vertex} is of {of}, and the graph has vertices of {}: name the kind in kinds",
+            has.join(", ")
+        );
+        Err(ArgumentError::Invalid(message).into())
+    }
+}
+
+/// The kinds that all of these labels state of their ends; `None` where one of them states none, or they state all kinds.
+fn stated_by(schema: &Schema, labels: &[LabelId]) -> Option<Vec<KindId>> {
+    if schema.kinds().is_empty() {
+        return None;
+    }
+    let ends = labels.iter().map(|&label| schema.label_by_id(label)?.ends());
+    let kinds = ends.collect::<Option<Vec<[KindId; 2]>>>()?.concat();
+    some_of(schema, kinds)
+}
+
+/// These kinds, each once, ascending; `None` where they are all that there are.
+fn some_of(schema: &Schema, mut kinds: Vec<KindId>) -> Option<Vec<KindId>> {
+    kinds.sort_unstable();
+    kinds.dedup();
+    // The default kind is not among those that are defined.
+    (kinds.len() <= schema.kinds().len()).then_some(kinds)
+}
+
+/// The kinds that a call names, among which must be those of the ends of all edges of these labels.
+fn checked(schema: &Schema, kinds: &[KindId], labels: &[LabelId]) -> Result<Option<Vec<KindId>>> {
+    if kinds.is_empty() {
+        return Err(ArgumentError::Invalid("no kind is named: name one, or none at all".into()).into());
+    }
+    kinds.iter().try_for_each(|&kind| schema.check_kind(kind))?;
+    let Some(kinds) = some_of(schema, kinds.to_vec()) else { return Ok(None) };
+    for label in labels.iter().filter_map(|&label| schema.label_by_id(label)) {
+        let edges = match &**label.name() {
+            "" => "edges of the default label".to_owned(),
+            name => format!("edges of label {name}"),
+        };
+        let Some(ends) = label.ends() else {
+            let message = format!("{edges} end at vertices of any kind: kinds must hold all of them");
+            return Err(ArgumentError::Invalid(message).into());
+        };
+        if let Some(&missing) = ends.iter().find(|kind| !kinds.contains(kind)) {
+            let missing = schema.named_kind(missing);
+            let message = format!("{edges} end at vertices of {missing}: kinds must hold it");
+            return Err(ArgumentError::Invalid(message).into());
+        }
+    }
+    Ok(Some(kinds))
+}
+
+impl Snapshot {
+    /// The kinds of the vertices of the graph of one label; `None` for all vertices.
+    pub(super) fn kinds_of_label(&self, label: LabelId) -> Option<Vec<KindId>> {
+        if label == LabelId::DEFAULT { None } else { stated_by(&self.schema_seen(), &[label]) }
+    }
+
+    /// All edges of one label, with the vertices of the kinds that it states.
+    pub(super) fn whole_label(&self, label: LabelId) -> ChosenEdges {
+        let kinds = self.kinds_of_label(label);
+        ChosenEdges { kinds, ..ChosenEdges::whole(label, self.engine().is_weighted(label)) }
+    }
+
+    /// The graph of those vertices of a view that are of these kinds, if some are named.
+    pub(super) fn in_kinds(&self, view: View, kinds: Option<&[KindId]>) -> Result<View> {
+        let Some(kinds) = kinds else { return Ok(view) };
+        let mask = self.vertices_of_kinds(kinds, |subgraph| view.present(subgraph))?;
+        Ok(view.restricted(mask))
+    }
+
+    /// Leaves out changed vertices of other kinds. The changes are those between an earlier snapshot, which is open, and this one: so ids
+    /// are bound as they were. O(changed vertices).
+    pub(super) fn keep_kinds(&self, changes: &mut Changes, kinds: &[KindId]) -> Result<()> {
+        let mut kept = Vec::with_capacity(changes.vertices.len());
+        for &(v, inserted) in &changes.vertices {
+            if kinds.contains(&self.engine().kind_of(v)?) {
+                kept.push((v, inserted));
+            }
+        }
+        changes.vertices = kept;
+        Ok(())
+    }
+}
