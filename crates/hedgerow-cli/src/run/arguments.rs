@@ -21,6 +21,10 @@ pub(super) struct Machine {
     pub(super) store: PathBuf,
     #[command(flatten)]
     pub(super) chosen: Chosen,
+    /// Compute on the vertices of this kind; several may be given; "" is the default kind [default: the kinds that the labels
+    /// state of their ends; all where one of them states none, or no label is given]
+    #[arg(long, value_name = "KIND")]
+    pub(super) kinds: Vec<String>,
     /// Threads to compute with; all cores by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) threads: Option<u16>,

@@ -8,7 +8,7 @@ mod work;
 use std::path::Path;
 
 use clap::FromArgMatches;
-use hedgerow::{EdgeDirection, EdgeSelection, VertexId};
+use hedgerow::{EdgeDirection, EdgeSelection, Schema, VertexId};
 use hedgerow_kernels::registry::{Arguments, Kernel, Parameter, ParameterKind, Value};
 
 use crate::error::CliError;
@@ -129,6 +129,20 @@ impl Asked<'_> {
         }
     }
 
+    /// With the vertices of the kinds that are given, if some are.
+    fn in_kinds<'s>(
+        &self,
+        selection: EdgeSelection<'s>,
+        schema: &Schema,
+    ) -> Result<EdgeSelection<'s>, CliError> {
+        let kinds = &self.machine.kinds;
+        if kinds.is_empty() {
+            return Ok(selection);
+        }
+        let kinds = kinds.iter().map(|name| schema.find_kind(name)).collect::<hedgerow::Result<Vec<_>>>()?;
+        Ok(selection.kinds(kinds))
+    }
+
     /// Executes in the pool that is current.
     fn execute_here(
         &self,
@@ -140,6 +154,7 @@ impl Asked<'_> {
         let (snapshot, config) = (graph.snapshot()?, graph.config());
         let chosen = &self.machine.chosen;
         let selection = chosen.selection(&snapshot, config.weighted, self.direction)?;
+        let selection = self.in_kinds(selection, &snapshot.schema())?;
         let ends = selection.clone().direction(self.along);
         let view =
             |selection: &EdgeSelection<'_>| hedgerow_analytics::view(&snapshot, self.kernel, selection);

@@ -103,8 +103,8 @@ impl Work<'_> {
         let argument = format!("--{}", parameter.name);
         let key = parse_argument(self.schema, self.keys, &argument, text)?;
         let id = match parameter.is_end() {
-            true => self.snapshot.vertex_id_selected(&self.ends.clone().turned(), &key)?,
-            false => self.snapshot.vertex_id_selected(&self.ends, &key)?,
+            true => self.snapshot.kernel_vertex(&self.ends.clone().turned(), &key)?,
+            false => self.snapshot.kernel_vertex(&self.ends, &key)?,
         };
         let shown = || spelled(self.schema, key.as_ref());
         id.ok_or_else(|| CliError::Failed(format!("{argument}: no vertex {} in the store", shown())))
@@ -127,9 +127,16 @@ impl Work<'_> {
         let report = if named { report.field("label", self.labels.join(", ")) } else { report };
         Ok(report
             .field("timestamp", self.snapshot.timestamp().0)
-            .field("vertices", self.snapshot.vertex_count())
+            .field("vertices", self.view.vertex_count() as u64)
             .field("edges", self.view.edge_count())
             .field("milliseconds", milliseconds))
+    }
+
+    /// The vertices of the graph, by ascending vertex id, and their keys.
+    fn vertices(&self) -> hedgerow::Result<(Vec<VertexId>, KeyColumn)> {
+        let ids: Vec<VertexId> = self.view.vertices().collect();
+        let keys = self.snapshot.vertex_keys(&ids)?;
+        Ok((ids, keys))
     }
 
     /// Writes a value for every vertex, by ascending vertex id, if the full result was asked for.
@@ -140,7 +147,7 @@ impl Work<'_> {
         if self.out.is_none() {
             return Ok(());
         }
-        let (ids, keys) = self.snapshot.all_vertex_keys()?;
+        let (ids, keys) = self.vertices()?;
         self.write_rows(&keys, ids.into_iter().map(value))
     }
 
@@ -149,7 +156,7 @@ impl Work<'_> {
         if self.out.is_none() {
             return Ok(());
         }
-        let (mut ids, keys) = self.snapshot.all_vertex_keys()?;
+        let (mut ids, keys) = self.vertices()?;
         ids.iter_mut().for_each(|id| *id = vertex(*id));
         let values = self.snapshot.vertex_keys(&ids)?;
         self.write_rows(&keys, values.iter().map(|key| spelled(self.schema, key)))
@@ -163,8 +170,7 @@ impl Work<'_> {
         if self.out.is_none() {
             return Ok(());
         }
-        let (ids, _) = self.snapshot.all_vertex_keys()?;
-        let found = ids.into_iter().filter_map(|id| Some((id, vertex(id)?)));
+        let found = self.view.vertices().filter_map(|id| Some((id, vertex(id)?)));
         let (ids, values): (Vec<VertexId>, Vec<VertexId>) = found.unzip();
         let (keys, values) = (self.snapshot.vertex_keys(&ids)?, self.snapshot.vertex_keys(&values)?);
         self.write_rows(&keys, values.iter().map(|key| spelled(self.schema, key)))

@@ -1,5 +1,6 @@
 //! Kinds of vertices through every command: tables whose keys look alike, joined by edges.
 
+mod graphs;
 mod refused;
 
 use std::collections::BTreeSet;
@@ -142,14 +143,11 @@ fn results_of_algorithms_name_kinds() {
     let bfs = |options: &str| hedgerow(&format!("run bfs @ --label reports {options}"), &[&store]).ok();
     let result = bfs("--source employee:3 --out -");
     let lines: Vec<&str> = result.lines().collect();
-    assert_eq!(lines.len() as u64, CUSTOMERS + EMPLOYEES + PRODUCTS + ORDERS + 3);
+    assert_eq!(lines.len() as u64, EMPLOYEES, "the label says that its edges join employees");
     let reached: Vec<&str> = lines.into_iter().filter(|line| !line.ends_with(" -1")).collect();
     assert_eq!(reached, ["employee:1 1", "employee:3 0"]);
     let result = bfs("--source employee:3 --out - --csv");
-    assert!(
-        result.starts_with("kind,key,value\ncustomer,1,-1\n") && result.contains("\nshipper,3,-1\n"),
-        "{result}"
-    );
+    assert!(result.starts_with("kind,key,value\nemployee,1,1\n") && !result.contains("shipper"), "{result}");
     assert_eq!(field(&bfs("--source employee:3 --json"), "source"), "employee:3");
     let ranks = hedgerow("run pagerank @ --label reports --top 1 --json", &[&store]).ok();
     let top = &field(&ranks, "top")[0];
@@ -159,7 +157,7 @@ fn results_of_algorithms_name_kinds() {
     let parts = hedgerow("run wcc @ --label reports --top 1 --json", &[&store]).ok();
     assert_eq!(field(&parts, "largest"), json!([{"component": "employee:1", "vertices": EMPLOYEES}]));
     let parts = hedgerow("run wcc @ --label reports --out -", &[&store]).ok();
-    assert!(parts.contains("\nemployee:5 employee:1\n") && parts.contains("\norder:5 order:5\n"), "{parts}");
+    assert!(parts.contains("\nemployee:5 employee:1\n") && !parts.contains("order:5"), "{parts}");
 }
 
 #[test]
