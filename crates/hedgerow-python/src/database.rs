@@ -133,7 +133,8 @@ impl Database {
     /// name : {"wcc", "tc", "pagerank", "degrees"}
     ///     The kernel.
     /// label : str, optional
-    ///     The label whose edges are followed, the edges without a label by default. All vertices have an answer.
+    ///     The label whose edges are followed, the edges without a label by default. All vertices have an answer; if the label states the kinds of its
+    ///     ends, all of these kinds.
     ///
     /// Returns
     /// -------

@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 
 use crate::kernels;
 use crate::key::count;
-use crate::selection::{self, Chosen, Labels, RankRange, Where};
+use crate::selection::{self, Chosen, Labels, RankRange, VertexKinds, Where};
 use crate::snapshot::Snapshot;
 
 #[pymethods]
@@ -23,6 +23,9 @@ impl Snapshot {
     ///     Along the edges, against them or both ways; the same in an undirected graph.
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
+    /// kinds : str or sequence of str, optional
+    ///     The kinds of the vertices, ``""`` for the default one. If not given, those that the named labels state of their ends; all vertices if one of them
+    ///     states none, or no label is named. Edges must not end at vertices of other kinds.
     /// rank_range, where : optional
     ///     Which of these edges, as ``neighbors`` has it.
     ///
@@ -46,7 +49,7 @@ impl Snapshot {
     /// 3
     /// >>> db.snapshot().bfs(1).to_dict()
     /// {1: 0, 2: 1, 3: 2, 5: -1}
-    #[pyo3(signature = (source, *, direction="out", label=None, rank_range=None, r#where=None))]
+    #[pyo3(signature = (source, *, direction="out", label=None, kinds=None, rank_range=None, r#where=None))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn bfs(
         &self,
@@ -54,11 +57,12 @@ impl Snapshot {
         source: &Bound<'_, PyAny>,
         direction: &str,
         label: Option<Labels>,
+        kinds: Option<VertexKinds>,
         rank_range: Option<RankRange>,
         r#where: Option<Where>,
     ) -> PyResult<Py<PyAny>> {
         let (source, direction) = (self.key(source)?, selection::direction(direction)?);
-        let chosen = self.chosen(label, rank_range, r#where)?;
+        let chosen = self.chosen_in(label, kinds, rank_range, r#where)?;
         let reading = self.reading()?;
         let mut arguments = kernels::arguments("bfs")?;
         kernels::set(
@@ -84,6 +88,9 @@ impl Snapshot {
     ///     Along the edges, against them or both ways; the same in an undirected graph.
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
+    /// kinds : str or sequence of str, optional
+    ///     The kinds of the vertices, ``""`` for the default one. If not given, those that the named labels state of their ends; all vertices if one of them
+    ///     states none, or no label is named. Edges must not end at vertices of other kinds.
     /// rank_range, where : optional
     ///     Which of these edges, as ``neighbors`` has it.
     ///
@@ -105,7 +112,7 @@ impl Snapshot {
     /// 3
     /// >>> [key for key, score in db.snapshot().pagerank().top(2)]
     /// [1, 2]
-    #[pyo3(signature = (*, damping=PageRankConfig::DEFAULT.damping, iterations=None, tolerance=None, direction="out", label=None, rank_range=None, r#where=None), text_signature = "($self, *, damping=0.85, iterations=20, tolerance=None, direction='out', label=None, rank_range=None, where=None)")]
+    #[pyo3(signature = (*, damping=PageRankConfig::DEFAULT.damping, iterations=None, tolerance=None, direction="out", label=None, kinds=None, rank_range=None, r#where=None), text_signature = "($self, *, damping=0.85, iterations=20, tolerance=None, direction='out', label=None, kinds=None, rank_range=None, where=None)")]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn pagerank(
         &self,
@@ -115,11 +122,12 @@ impl Snapshot {
         tolerance: Option<f64>,
         direction: &str,
         label: Option<Labels>,
+        kinds: Option<VertexKinds>,
         rank_range: Option<RankRange>,
         r#where: Option<Where>,
     ) -> PyResult<Py<PyAny>> {
         let (direction, chosen) =
-            (selection::direction(direction)?, self.chosen(label, rank_range, r#where)?);
+            (selection::direction(direction)?, self.chosen_in(label, kinds, rank_range, r#where)?);
         let mut arguments = kernels::arguments("pagerank")?;
         kernels::set(&mut arguments, "damping", damping)?;
         if let Some(iterations) = iterations {
@@ -147,6 +155,9 @@ impl Snapshot {
     ///     time, never the result.
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
+    /// kinds : str or sequence of str, optional
+    ///     The kinds of the vertices, ``""`` for the default one. If not given, those that the named labels state of their ends; all vertices if one of them
+    ///     states none, or no label is named. Edges must not end at vertices of other kinds.
     /// weight : str, optional
     ///     The property that is the length of an edge; if not given the graph's weights, and of other labels than the default one their
     ///     property ``weight``. Each edge counts 1 where no label has weights.
@@ -176,7 +187,7 @@ impl Snapshot {
     /// 4
     /// >>> db.snapshot().sssp(1).to_dict()
     /// {1: 0.0, 2: 1.0, 3: 1.5, 5: inf}
-    #[pyo3(signature = (source, *, direction="out", delta=None, label=None, weight=None, rank_range=None, r#where=None))]
+    #[pyo3(signature = (source, *, direction="out", delta=None, label=None, kinds=None, weight=None, rank_range=None, r#where=None))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn sssp(
         &self,
@@ -185,12 +196,13 @@ impl Snapshot {
         direction: &str,
         delta: Option<f64>,
         label: Option<Labels>,
+        kinds: Option<VertexKinds>,
         weight: Option<String>,
         rank_range: Option<RankRange>,
         r#where: Option<Where>,
     ) -> PyResult<Py<PyAny>> {
         let (source, direction) = (self.key(source)?, selection::direction(direction)?);
-        let chosen = Chosen { weight, ..self.chosen(label, rank_range, r#where)? };
+        let chosen = Chosen { weight, ..self.chosen_in(label, kinds, rank_range, r#where)? };
         let reading = self.reading()?;
         let mut arguments = kernels::arguments("sssp")?;
         kernels::set(
@@ -211,6 +223,9 @@ impl Snapshot {
     /// ----------
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
+    /// kinds : str or sequence of str, optional
+    ///     The kinds of the vertices, ``""`` for the default one. If not given, those that the named labels state of their ends; all vertices if one of them
+    ///     states none, or no label is named. Edges must not end at vertices of other kinds.
     /// rank_range, where : optional
     ///     Which of these edges, as ``neighbors`` has it.
     ///
@@ -227,15 +242,16 @@ impl Snapshot {
     /// 4
     /// >>> db.snapshot().triangle_count()
     /// 1
-    #[pyo3(signature = (*, label=None, rank_range=None, r#where=None))]
+    #[pyo3(signature = (*, label=None, kinds=None, rank_range=None, r#where=None))]
     fn triangle_count(
         &self,
         py: Python<'_>,
         label: Option<Labels>,
+        kinds: Option<VertexKinds>,
         rank_range: Option<RankRange>,
         r#where: Option<Where>,
     ) -> PyResult<Py<PyAny>> {
-        let (reading, chosen) = (self.reading()?, self.chosen(label, rank_range, r#where)?);
+        let (reading, chosen) = (self.reading()?, self.chosen_in(label, kinds, rank_range, r#where)?);
         kernels::run(py, &self.handle, &reading, kernels::arguments("tc")?, chosen)
     }
 
@@ -245,6 +261,9 @@ impl Snapshot {
     /// ----------
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
+    /// kinds : str or sequence of str, optional
+    ///     The kinds of the vertices, ``""`` for the default one. If not given, those that the named labels state of their ends; all vertices if one of them
+    ///     states none, or no label is named. Edges must not end at vertices of other kinds.
     /// rank_range, where : optional
     ///     Which of these edges, as ``neighbors`` has it.
     ///
@@ -266,15 +285,16 @@ impl Snapshot {
     /// 3
     /// >>> db.snapshot().wcc().counts()
     /// {1: 3, 8: 2}
-    #[pyo3(signature = (*, label=None, rank_range=None, r#where=None))]
+    #[pyo3(signature = (*, label=None, kinds=None, rank_range=None, r#where=None))]
     fn wcc(
         &self,
         py: Python<'_>,
         label: Option<Labels>,
+        kinds: Option<VertexKinds>,
         rank_range: Option<RankRange>,
         r#where: Option<Where>,
     ) -> PyResult<Py<PyAny>> {
-        let (reading, chosen) = (self.reading()?, self.chosen(label, rank_range, r#where)?);
+        let (reading, chosen) = (self.reading()?, self.chosen_in(label, kinds, rank_range, r#where)?);
         kernels::run(py, &self.handle, &reading, kernels::arguments("wcc")?, chosen)
     }
 
@@ -286,6 +306,9 @@ impl Snapshot {
     ///     A name as the command line has it: ``"bfs"``, ``"pagerank"``, ``"sssp"``, ``"tc"``, ``"wcc"``.
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
+    /// kinds : str or sequence of str, optional
+    ///     The kinds of the vertices, ``""`` for the default one. If not given, those that the named labels state of their ends; all vertices if one of them
+    ///     states none, or no label is named. Edges must not end at vertices of other kinds.
     /// weight : str, optional
     ///     The property that is the length of an edge, of kernels that read weights; if not given as of ``sssp``.
     /// direction : {"out", "in", "both"}, optional
@@ -319,13 +342,14 @@ impl Snapshot {
     /// 3
     /// >>> db.snapshot().run("bfs", source=3, direction="in").to_dict()
     /// {1: 2, 2: 1, 3: 0, 5: 3}
-    #[pyo3(signature = (kernel, *, label=None, weight=None, direction=None, rank_range=None, r#where=None, progress=None, **parameters))]
+    #[pyo3(signature = (kernel, *, label=None, kinds=None, weight=None, direction=None, rank_range=None, r#where=None, progress=None, **parameters))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn run(
         &self,
         py: Python<'_>,
         kernel: &str,
         label: Option<Labels>,
+        kinds: Option<VertexKinds>,
         weight: Option<String>,
         direction: Option<&str>,
         rank_range: Option<RankRange>,
@@ -335,7 +359,7 @@ impl Snapshot {
     ) -> PyResult<Py<PyAny>> {
         let direction = direction.map_or(Ok(EdgeDirection::Out), selection::direction)?;
         let reading = self.reading()?;
-        let chosen = Chosen { weight, ..self.chosen(label, rank_range, r#where)? };
+        let chosen = Chosen { weight, ..self.chosen_in(label, kinds, rank_range, r#where)? };
         let mut arguments = kernels::arguments(kernel)?;
         if let Some(parameters) = parameters {
             let vertex = |parameter: &Parameter, object: &Bound<'_, PyAny>| {

@@ -15,6 +15,7 @@ use crate::imports;
 use crate::key::{Key, count, direction};
 use crate::names::raise_run;
 use crate::pool::{cancellable, kernel_telling, parallel};
+use crate::result_rows::Vertices;
 use crate::results::{BYTES_PER_ROW, Reading, is_room, keys_array, make};
 use crate::selection::Chosen;
 use crate::suggest::{did_you_mean, instead};
@@ -116,7 +117,7 @@ pub(crate) fn vertex(
 ) -> PyResult<VertexId> {
     let direction = if parameter.is_end() { direction.turned() } else { direction };
     let selection = chosen.selection().direction(direction);
-    let found = reading.snapshot.vertex_id_selected(&selection, key.as_ref()).map_err(raise)?;
+    let found = reading.snapshot.kernel_vertex(&selection, key.as_ref()).map_err(raise)?;
     found.ok_or_else(|| key.no_such_vertex(reading))
 }
 
@@ -146,54 +147,80 @@ pub(crate) fn run_telling(
     }
     let snapshot = reading.snapshot.clone();
     // The view is made where the kernel runs: to hand a short kernel to another thread takes a good part of its time.
-    let compute = move |cancel: &Cancel| -> Result<Result<Outcome, usize>, KernelError<hedgerow::Error>> {
+    let compute = move |cancel: &Cancel| -> Result<Result<Found, usize>, KernelError<hedgerow::Error>> {
         let view = hedgerow_analytics::view(&snapshot, about, &chosen.selection());
         let view = view.map_err(KernelError::Topology)?;
         let (ids, edges, threads) = (view.vertex_bound(), view.edge_count(), hedgerow_par::threads());
         let size = Size { ids: ids as u64, edges, threads: threads as u64 };
-        let rows = if about.result.kind.is_per_vertex() { ids.saturating_mul(BYTES_PER_ROW) } else { 0 };
+        let is_per_vertex = about.result.kind.is_per_vertex();
+        let rows = if is_per_vertex { ids.saturating_mul(BYTES_PER_ROW) } else { 0 };
         if !is_room((about.memory.bytes(size) as usize).saturating_add(rows)) {
             return Ok(Err(ids));
         }
-        hedgerow_analytics::run(&arguments, &view, cancel).map(Ok)
+        let outcome = hedgerow_analytics::run(&arguments, &view, cancel)?;
+        let vertices = || some_vertices(&snapshot, view.vertex_count(), view.vertices());
+        Ok(Ok(Found { outcome, vertices: if is_per_vertex { vertices() } else { None } }))
     };
-    let outcome = match told {
+    let found = match told {
         Some(told) => kernel_telling(py, origin, told, compute),
         None => cancellable(py, origin, compute),
     }?;
-    let outcome = outcome.map_err(|error| raise_run(&reading.snapshot, error))?;
-    let outcome = outcome.map_err(|ids| out_of_memory("vertex ids", ids))?;
-    to_object(py, reading, &outcome)
+    let found = found.map_err(|error| raise_run(&reading.snapshot, error))?;
+    let found = found.map_err(|ids| out_of_memory("vertex ids", ids))?;
+    found.into_object(py, reading)
 }
 
-fn to_object(py: Python<'_>, reading: &Reading, outcome: &Outcome) -> PyResult<Py<PyAny>> {
-    match outcome {
-        Outcome::Hops(hops) => {
-            let depth = |&depth: &u32| if depth == UNREACHED { -1 } else { i64::from(depth) };
-            reading.per_vertex(py, hops, depth)
+/// What a kernel found.
+struct Found {
+    outcome: Outcome,
+    /// The vertices of its graph, where they are not all.
+    vertices: Option<Vec<VertexId>>,
+}
+
+/// The vertices of a graph of a snapshot, unless they are all that there are.
+pub(crate) fn some_vertices(
+    snapshot: &hedgerow::Snapshot,
+    count: usize,
+    vertices: impl Iterator<Item = VertexId>,
+) -> Option<Vec<VertexId>> {
+    (count as u64 != snapshot.vertex_count()).then(|| vertices.collect())
+}
+
+impl Found {
+    fn into_object(self, py: Python<'_>, reading: &Reading) -> PyResult<Py<PyAny>> {
+        let rows = || reading.rows(py, self.vertices);
+        match &self.outcome {
+            Outcome::Hops(hops) => {
+                let depth = |&depth: &u32| if depth == UNREACHED { -1 } else { i64::from(depth) };
+                reading.per_vertex(py, &*rows()?, hops, depth)
+            }
+            Outcome::Distances(numbers) | Outcome::Scores(numbers) => {
+                reading.per_vertex(py, &*rows()?, numbers, |&number: &f64| number)
+            }
+            Outcome::Estimates(numbers, estimate) => {
+                let result = reading.per_vertex(py, &*rows()?, numbers, |&number: &f64| number)?;
+                let arguments = PyDict::new(py);
+                arguments.set_item("samples", estimate.samples)?;
+                arguments.set_item("of", estimate.of)?;
+                arguments.set_item("bound", estimate.bound())?;
+                let estimate = make(py, "Estimate", &arguments)?;
+                let _calling = calling(py);
+                result.setattr(py, "estimate", estimate)?;
+                Ok(result)
+            }
+            Outcome::Components(components) => reading.vertex_per_vertex(py, &*rows()?, components),
+            Outcome::Communities(found) => reading.vertex_per_vertex(py, &*rows()?, &found.labels),
+            Outcome::Labels(labels) => reading.vertex_per_vertex(py, &*rows()?, labels),
+            Outcome::Numbers(numbers) => {
+                reading.per_vertex(py, &*rows()?, numbers, |&number: &u32| i64::from(number))
+            }
+            Outcome::Paths(paths) => self::paths(py, reading, paths),
+            Outcome::Edges(pairs) | Outcome::Pairs(pairs) => self::pairs(py, reading, pairs),
+            Outcome::Vertices(vertices) | Outcome::Mates(vertices) => {
+                vertex_or_none(py, reading, &*rows()?, vertices)
+            }
+            Outcome::Count(count) => Ok(count.into_pyobject(py)?.into_any().unbind()),
         }
-        Outcome::Distances(numbers) | Outcome::Scores(numbers) => {
-            reading.per_vertex(py, numbers, |&number: &f64| number)
-        }
-        Outcome::Estimates(numbers, estimate) => {
-            let result = reading.per_vertex(py, numbers, |&number: &f64| number)?;
-            let arguments = PyDict::new(py);
-            arguments.set_item("samples", estimate.samples)?;
-            arguments.set_item("of", estimate.of)?;
-            arguments.set_item("bound", estimate.bound())?;
-            let estimate = make(py, "Estimate", &arguments)?;
-            let _calling = calling(py);
-            result.setattr(py, "estimate", estimate)?;
-            Ok(result)
-        }
-        Outcome::Components(components) => reading.vertex_per_vertex(py, components),
-        Outcome::Communities(found) => reading.vertex_per_vertex(py, &found.labels),
-        Outcome::Labels(labels) => reading.vertex_per_vertex(py, labels),
-        Outcome::Numbers(numbers) => reading.per_vertex(py, numbers, |&number: &u32| i64::from(number)),
-        Outcome::Paths(paths) => self::paths(py, reading, paths),
-        Outcome::Edges(pairs) | Outcome::Pairs(pairs) => self::pairs(py, reading, pairs),
-        Outcome::Vertices(vertices) | Outcome::Mates(vertices) => vertex_or_none(py, reading, vertices),
-        Outcome::Count(count) => Ok(count.into_pyobject(py)?.into_any().unbind()),
     }
 }
 
@@ -225,8 +252,12 @@ fn pairs(py: Python<'_>, reading: &Reading, pairs: &Pairs) -> PyResult<Py<PyAny>
 }
 
 /// A `VertexResult` whose values are external ids: masked where there is none, or None among objects.
-fn vertex_or_none(py: Python<'_>, reading: &Reading, values: &[u32]) -> PyResult<Py<PyAny>> {
-    let vertices = reading.vertices(py)?;
+fn vertex_or_none(
+    py: Python<'_>,
+    reading: &Reading,
+    vertices: &Vertices,
+    values: &[u32],
+) -> PyResult<Py<PyAny>> {
     let (of_rows, missing): (Vec<i64>, Vec<bool>) = py.detach(|| {
         let value = |v: &VertexId| match values[v.index()] {
             NO_VERTEX => (0, true),

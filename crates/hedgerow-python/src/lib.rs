@@ -53,6 +53,7 @@ mod open;
 mod pipeline;
 mod pool;
 mod repeats;
+mod result_rows;
 mod results;
 mod rows;
 mod schema;

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use hedgerow::{Direction, Label, LabelId, LabelSnapshot};
+use hedgerow::{Direction, Label, LabelId, LabelSnapshot, Topology, VertexId};
+use hedgerow_core::Changing;
 use hedgerow_kernels::KernelError;
 use hedgerow_kernels::maintain::{Answer, Handle, Made};
 use hedgerow_kernels::registry::{KERNELS, Kernel};
@@ -12,7 +13,7 @@ use pyo3::types::PyDict;
 use crate::ending::released;
 use crate::error::raise_kernel;
 use crate::handle::{Origin, lock, own};
-use crate::kernels::no_such_kernel;
+use crate::kernels::{no_such_kernel, some_vertices};
 use crate::names::raise_run;
 use crate::pool::cancellable;
 use crate::results::Reading;
@@ -92,13 +93,16 @@ impl Maintained {
         let reading = snapshot.extract::<PyRef<'_, Snapshot>>()?.reading()?;
         let (kept, label, of) = (self.kept.clone(), self.label_id, reading.snapshot.clone());
         let answered = cancellable(py, &self.origin, move |cancel| {
-            let of = of.of_label(label).map_err(KernelError::Topology)?;
+            let of_label = of.of_label(label).map_err(KernelError::Topology)?;
             let mut kept = lock(&kept);
-            kept.at_until(&of, cancel).map(|(answer, made)| (Values::of(answer), made))
+            let (values, made) =
+                kept.at_until(&of_label, cancel).map(|(answer, made)| (Values::of(answer), made))?;
+            let view = of_label.view().map_err(KernelError::Topology)?;
+            Ok((values, some_vertices(&of, view.vertex_count(), view.vertices()), made))
         })?;
-        let (values, made) = answered.map_err(|error| raise_run(&reading.snapshot, error))?;
+        let (values, vertices, made) = answered.map_err(|error| raise_run(&reading.snapshot, error))?;
         *lock(&self.made) = Some(made);
-        values.to_object(py, &reading)
+        values.to_object(py, &reading, vertices)
     }
 
     /// How the last answer was computed: ``"from 12 changes"``, or ``"from scratch: ..."`` with the reason; ``None`` before the first one.
@@ -156,15 +160,23 @@ impl Values {
         }
     }
 
-    fn to_object(&self, py: Python<'_>, reading: &Reading) -> PyResult<Py<PyAny>> {
+    /// About some vertices, or else about all.
+    fn to_object(
+        &self,
+        py: Python<'_>,
+        reading: &Reading,
+        vertices: Option<Vec<VertexId>>,
+    ) -> PyResult<Py<PyAny>> {
+        let rows = || reading.rows(py, vertices);
         match self {
-            Values::Components(names) => reading.vertex_per_vertex(py, names),
+            Values::Components(names) => reading.vertex_per_vertex(py, &*rows()?, names),
             Values::Count(count) => Ok(count.into_pyobject(py)?.into_any().unbind()),
-            Values::Scores(scores) => reading.per_vertex(py, scores, |&score: &f64| score),
+            Values::Scores(scores) => reading.per_vertex(py, &*rows()?, scores, |&score: &f64| score),
             Values::Degrees(degrees) => {
-                let both = PyDict::new(py);
+                let (both, rows) = (PyDict::new(py), rows()?);
                 for (name, degrees) in ["out", "in"].into_iter().zip(degrees) {
-                    both.set_item(name, reading.per_vertex(py, degrees, |&degree: &u32| i64::from(degree))?)?;
+                    let degree = |&degree: &u32| i64::from(degree);
+                    both.set_item(name, reading.per_vertex(py, &rows, degrees, degree)?)?;
                 }
                 Ok(both.into_any().unbind())
             }

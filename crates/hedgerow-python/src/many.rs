@@ -271,10 +271,15 @@ impl Reading {
         let made = attended(py, &self.origin, || (), move || snapshot.csr_of(LabelRef::Id(label), options));
         // Python's arrays own what they show: the copy moves into them, unless a program in Rust uses it too.
         let csr = Arc::unwrap_or_clone(made?.map_err(raise)?);
-        let vertices = self.vertices(py)?;
+        let has_all = csr.vertices.len() as u64 == self.snapshot.vertex_count();
         let keys = match order {
-            RowOrder::Id => vertices.keys.clone_ref(py).into_bound(py),
+            _ if !has_all => {
+                let _calling = calling(py);
+                read_only(keys_array(py, self, csr.keys)?)?
+            }
+            RowOrder::Id => self.vertices(py)?.keys.clone_ref(py).into_bound(py),
             RowOrder::Key => {
+                let vertices = self.vertices(py)?;
                 let order = csr.vertices.iter().map(|v| vertices.rows.of_vertex(v.index())).collect();
                 read_only(self.names(py, vertices, order)?)?
             }

@@ -18,6 +18,7 @@ use crate::imports;
 use crate::key::Namer;
 use crate::names::Kinds;
 use crate::pool::{attended, parallel};
+use crate::result_rows::{Rows, SomeVertices, Vertices};
 
 /// Bytes that finding the row of a vertex id takes.
 pub(crate) const BYTES_PER_ROW: usize = 8;
@@ -32,48 +33,14 @@ pub(crate) fn make(py: Python<'_>, name: &str, arguments: &Bound<'_, PyDict>) ->
 pub(crate) struct Reading {
     pub(crate) snapshot: hedgerow::Snapshot,
     pub(crate) origin: Origin,
-    vertices: PyOnceLock<Vertices>,
-}
-
-/// The live vertices: row `i` of every result is about `live[i]`, whose external id is `keys[i]`.
-pub(crate) struct Vertices {
-    pub(crate) live: Vec<VertexId>,
-    /// A read-only NumPy array.
-    pub(crate) keys: Py<PyAny>,
-    pub(crate) rows: Rows,
+    vertices: PyOnceLock<Arc<Vertices>>,
+    /// Those of graphs that do not have all vertices.
+    some: SomeVertices,
 }
 
 /// Whether there are so many bytes of memory.
 pub(crate) fn is_room(bytes: usize) -> bool {
     Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
-}
-
-/// The row of every vertex id up to the last live one; of ids without a vertex, anything.
-pub(crate) struct Rows(Option<Vec<i64>>);
-
-impl Rows {
-    /// The rows of these vertices, ascending. Without holes the id is the row, and nothing is kept.
-    pub(crate) fn of(live: &[VertexId]) -> Rows {
-        let bound = live.last().map_or(0, |v| v.index() + 1);
-        Rows((bound > live.len()).then(|| {
-            let mut row_of = vec![0; bound];
-            for (row, v) in live.iter().enumerate() {
-                row_of[v.index()] = row as i64;
-            }
-            row_of
-        }))
-    }
-
-    /// The row of a vertex.
-    #[inline]
-    pub(crate) fn of_vertex(&self, v: usize) -> i64 {
-        self.0.as_ref().map_or(v as i64, |row_of| row_of[v])
-    }
-
-    /// Whether each row is that of the id.
-    fn are_ids(&self) -> bool {
-        self.0.is_none()
-    }
 }
 
 impl Kinds for Reading {
@@ -84,7 +51,7 @@ impl Kinds for Reading {
 
 impl Reading {
     pub(crate) fn new(snapshot: hedgerow::Snapshot, origin: Origin) -> Reading {
-        Reading { snapshot, origin, vertices: PyOnceLock::new() }
+        Reading { snapshot, origin, vertices: PyOnceLock::new(), some: SomeVertices::default() }
     }
 
     /// The label that a kernel reads: the one that was named, or else the label of all edges.
@@ -122,24 +89,41 @@ impl Reading {
         Ok(view)
     }
 
-    pub(crate) fn vertices(&self, py: Python<'_>) -> PyResult<&Vertices> {
+    pub(crate) fn vertices(&self, py: Python<'_>) -> PyResult<&Arc<Vertices>> {
         if let Some(vertices) = self.vertices.get(py) {
             return Ok(vertices);
         }
         self.vertex_view(py, BYTES_PER_ROW)?;
         self.vertices.get_or_try_init(py, || {
             let (live, keys) = parallel(py, || self.snapshot.all_vertex_keys()).map_err(raise)?;
-            let _calling = calling(py);
-            let keys = read_only(keys_array(py, self, keys)?)?;
-            let rows = Rows::of(&live);
-            Ok(Vertices { live, keys: keys.unbind(), rows })
+            Ok(Arc::new(self.named(py, live, keys)?))
         })
+    }
+
+    /// The rows of a result about some vertices, ascending, or else about all.
+    pub(crate) fn rows(&self, py: Python<'_>, some: Option<Vec<VertexId>>) -> PyResult<Arc<Vertices>> {
+        let Some(live) = some else { return self.vertices(py).cloned() };
+        if let Some(same) = self.some.find(&live) {
+            return Ok(same);
+        }
+        let keys = parallel(py, || self.snapshot.vertex_keys(&live)).map_err(raise)?;
+        let vertices = Arc::new(self.named(py, live, keys)?);
+        self.some.keep(vertices.clone());
+        Ok(vertices)
+    }
+
+    fn named(&self, py: Python<'_>, live: Vec<VertexId>, keys: KeyColumn) -> PyResult<Vertices> {
+        let _calling = calling(py);
+        let keys = read_only(keys_array(py, self, keys)?)?;
+        let rows = Rows::of(&live);
+        Ok(Vertices { live, keys: keys.unbind(), rows })
     }
 
     /// A `VertexResult` from one value per vertex id.
     pub(crate) fn per_vertex<T, V>(
         &self,
         py: Python<'_>,
+        vertices: &Vertices,
         values: &[T],
         f: impl Fn(&T) -> V + Send,
     ) -> PyResult<Py<PyAny>>
@@ -147,7 +131,6 @@ impl Reading {
         T: Sync,
         V: Element + Send,
     {
-        let vertices = self.vertices(py)?;
         let live = &vertices.live;
         let found: Vec<V> = py.detach(|| match values.get(..live.len()) {
             Some(values) if vertices.rows.are_ids() => values.iter().map(f).collect(),
@@ -157,8 +140,12 @@ impl Reading {
     }
 
     /// A `VertexResult` from one vertex per vertex id; the values are their external ids.
-    pub(crate) fn vertex_per_vertex(&self, py: Python<'_>, values: &[u32]) -> PyResult<Py<PyAny>> {
-        let vertices = self.vertices(py)?;
+    pub(crate) fn vertex_per_vertex(
+        &self,
+        py: Python<'_>,
+        vertices: &Vertices,
+        values: &[u32],
+    ) -> PyResult<Py<PyAny>> {
         let row = |v: &VertexId| vertices.rows.of_vertex(values[v.index()] as usize);
         // Numbers are looked up here, without the interpreter; objects have counts of references.
         let numbers =

@@ -1,4 +1,4 @@
-//! Which edges a read takes, as keyword arguments say it: `label`, `direction`, `rank_range`, `where`.
+//! Which edges a read takes, as keyword arguments say it: `label`, `direction`, `rank_range`, `where`; and `kinds`, over which vertices a kernel runs.
 
 use hedgerow::{
     Comparison, Direction, EdgeDirection, EdgeSelection, KindId, Label, PropertyType, Schema, Value, ValueRef,
@@ -22,21 +22,37 @@ impl<'py> FromPyObject<'_, 'py> for Labels {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Labels> {
-        if let Ok(name) = object.cast::<PyString>() {
-            return Ok(Labels(vec![name.to_str()?.to_owned()]));
-        }
-        let _calling = calling(object.py());
-        let wrong = |object: &Bound<'_, PyAny>| {
-            let found = type_name(object);
-            PyTypeError::new_err(format!("label must be a str or a sequence of str, found {found}"))
-        };
-        let names = object.try_iter().map_err(|error| told(object.py(), error, |_| wrong(&object)))?;
-        let name = |name: PyResult<Bound<'_, PyAny>>| {
-            let name = name?;
-            name.extract::<String>().map_err(|_| wrong(&name))
-        };
-        names.map(name).collect::<PyResult<_>>().map(Labels)
+        names("label", object).map(Labels)
     }
+}
+
+/// The argument `kinds`: a name, or several.
+pub(crate) struct VertexKinds(Vec<String>);
+
+impl<'py> FromPyObject<'_, 'py> for VertexKinds {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<VertexKinds> {
+        names("kinds", object).map(VertexKinds)
+    }
+}
+
+/// A name, or several.
+fn names(argument: &str, object: Borrowed<'_, '_, PyAny>) -> PyResult<Vec<String>> {
+    if let Ok(name) = object.cast::<PyString>() {
+        return Ok(vec![name.to_str()?.to_owned()]);
+    }
+    let _calling = calling(object.py());
+    let wrong = |object: &Bound<'_, PyAny>| {
+        let found = type_name(object);
+        PyTypeError::new_err(format!("{argument} must be a str or a sequence of str, found {found}"))
+    };
+    let names = object.try_iter().map_err(|error| told(object.py(), error, |_| wrong(&object)))?;
+    let name = |name: PyResult<Bound<'_, PyAny>>| {
+        let name = name?;
+        name.extract::<String>().map_err(|_| wrong(&name))
+    };
+    names.map(name).collect()
 }
 
 impl Labels {
@@ -177,6 +193,8 @@ pub(crate) struct Chosen {
     pub(crate) filter: Option<Where>,
     /// The property that an edge weighs.
     pub(crate) weight: Option<String>,
+    /// The kinds of the vertices of a kernel's graph, where the call names them.
+    pub(crate) kinds: Option<Vec<KindId>>,
 }
 
 impl Chosen {
@@ -191,6 +209,13 @@ impl Chosen {
         let mut chosen = Chosen { labels, ranks, filter, ..Chosen::default() };
         chosen.adapt(schema, origin.config.weighted)?;
         Ok(chosen)
+    }
+
+    /// With the vertices of these kinds, if some are named.
+    pub(crate) fn in_kinds(self, schema: &Schema, kinds: Option<VertexKinds>) -> PyResult<Chosen> {
+        let id = |name: &String| schema.find_kind(name).map_err(raise);
+        let kinds = kinds.map(|VertexKinds(names)| names.iter().map(id).collect()).transpose()?;
+        Ok(Chosen { kinds, ..self })
     }
 
     pub(crate) fn in_direction(self, direction: EdgeDirection) -> Chosen {
@@ -267,6 +292,9 @@ impl Chosen {
         }
         if let Some(property) = &self.weight {
             selection = selection.weighted_by(property, None);
+        }
+        if let Some(kinds) = &self.kinds {
+            selection = selection.kinds(kinds.iter().copied());
         }
         selection.direction(self.direction)
     }

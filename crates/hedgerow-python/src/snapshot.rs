@@ -14,7 +14,7 @@ use crate::names::Kinds;
 use crate::neighbors::{Parts, chosen_neighbors, neighbors};
 use crate::results::Reading;
 use crate::schema;
-use crate::selection::{self, Chosen, Labels, RankRange, Where};
+use crate::selection::{self, Chosen, Labels, RankRange, VertexKinds, Where};
 use crate::value::to_dict;
 
 /// The graph as of one timestamp: exactly the commits up to it. Made by ``Database.snapshot``.
@@ -64,6 +64,18 @@ impl Snapshot {
         filter: Option<Where>,
     ) -> PyResult<Chosen> {
         Chosen::new(&self.handle, &self.reading()?.snapshot.schema(), labels, ranks, filter)
+    }
+
+    /// What a kernel takes.
+    pub(crate) fn chosen_in(
+        &self,
+        labels: Option<Labels>,
+        kinds: Option<VertexKinds>,
+        ranks: Option<RankRange>,
+        filter: Option<Where>,
+    ) -> PyResult<Chosen> {
+        let schema = self.reading()?.snapshot.schema();
+        Chosen::new(&self.handle, &schema, labels, ranks, filter)?.in_kinds(&schema, kinds)
     }
 }
 

@@ -215,7 +215,8 @@ impl Snapshot {
         reading.neighbors_of(py, wanted)
     }
 
-    /// All edges of a label as compressed rows, a row for each vertex: arrays that other libraries take as they are.
+    /// All edges of a label as compressed rows, a row for each vertex: arrays that other libraries take as they are. If the label states the kinds of its
+    /// ends, vertices of other kinds have no row.
     ///
     /// The arrays are read-only. Who asks for the same of the same timestamp gets the same arrays, as long as they are in use.
     ///

@@ -434,6 +434,7 @@ class Snapshot:
         *,
         direction: _EdgeDirection = "out",
         label: _Labels | None = None,
+        kinds: _Labels | None = None,
         rank_range: _RankRange | None = None,
         where: _Where | None = None,
     ) -> VertexResult: ...
@@ -445,6 +446,7 @@ class Snapshot:
         tolerance: float | None = None,
         direction: _EdgeDirection = "out",
         label: _Labels | None = None,
+        kinds: _Labels | None = None,
         rank_range: _RankRange | None = None,
         where: _Where | None = None,
     ) -> VertexResult: ...
@@ -455,21 +457,33 @@ class Snapshot:
         direction: _EdgeDirection = "out",
         delta: float | None = None,
         label: _Labels | None = None,
+        kinds: _Labels | None = None,
         weight: str | None = None,
         rank_range: _RankRange | None = None,
         where: _Where | None = None,
     ) -> VertexResult: ...
     def triangle_count(
-        self, *, label: _Labels | None = None, rank_range: _RankRange | None = None, where: _Where | None = None
+        self,
+        *,
+        label: _Labels | None = None,
+        kinds: _Labels | None = None,
+        rank_range: _RankRange | None = None,
+        where: _Where | None = None,
     ) -> int: ...
     def wcc(
-        self, *, label: _Labels | None = None, rank_range: _RankRange | None = None, where: _Where | None = None
+        self,
+        *,
+        label: _Labels | None = None,
+        kinds: _Labels | None = None,
+        rank_range: _RankRange | None = None,
+        where: _Where | None = None,
     ) -> VertexResult: ...
     def run(
         self,
         kernel: str,
         *,
         label: _Labels | None = None,
+        kinds: _Labels | None = None,
         weight: str | None = None,
         direction: _EdgeDirection | None = None,
         rank_range: _RankRange | None = None,

@@ -468,7 +468,7 @@ class Paths(_Table):
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Csr(_Table):
-    """The edges of a label as compressed rows, a row for each vertex. The arrays are read-only.
+    """The edges of a label as compressed rows, a row for each vertex, or for each of the kinds that the label states of its ends. The arrays are read-only.
 
     ``scipy.sparse.csr_array((csr.weights, csr.targets, csr.offsets))`` is its matrix, with ones where weights are None.
 

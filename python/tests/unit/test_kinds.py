@@ -166,3 +166,80 @@ def test_kinds_last(tmp_path: Path) -> None:
         assert sorted(table.ids.tolist()) == list(range(200))
         assert table.ids.tolist() == table.properties["n"].tolist()
         assert db.check().problems == []
+
+
+def airports() -> Database:
+    """A ring of three airports among many airlines, one of which owns an airport."""
+    db = hedgerow.open()
+    db.define_kind("airport")
+    db.define_kind("airline")
+    db.define_label("route", src="airport", dst="airport", properties={"weight": float})
+    db.define_label("owns", src="airline", dst="airport")
+    db.define_label("note")
+    db.add_edges([1, 2, 3], [2, 3, 1], label="route", properties={"weight": [1.0, 2.0, 4.0]})
+    db.add_vertices(range(6000), kind="airline")
+    db.add_edges([7], [2], label="owns")
+    return db
+
+
+def test_a_kernel_runs_on_the_kinds_of_its_labels() -> None:
+    db = airports()
+    three = [("airport", 1), ("airport", 2), ("airport", 3)]
+    with db.snapshot() as g:
+        components = g.wcc(label="route")
+        assert components.ids.tolist() == three and len(components.counts()) == 1
+        assert g.pagerank(label="route")[("airport", 1)] == pytest.approx(1 / 3)
+        assert g.bfs(2, label="route").to_dict() == dict(zip(three, [2, 0, 1], strict=True))
+        assert g.sssp(2, label="route").to_dict() == dict(zip(three, [6.0, 0.0, 2.0], strict=True))
+        assert g.run("degrees", label="route").values.tolist() == [1, 1, 1]
+        parents = g.run("bfs_parents", source=2, label="route")
+        assert parents.ids.tolist() == three and parents.values.tolist() == [three[2], three[1], three[1]]
+        assert g.triangle_count(label="route") == 1
+        # Results of two graphs beside one another, and those of all vertices.
+        assert len(g.wcc(label="owns")) == 6003 and len(g.wcc(label="owns").counts()) == 6002
+        assert len(g.wcc(label=["route", "owns"]).counts()) == 6000
+        assert g.wcc(label="route").ids.tolist() == three
+        assert len(g.wcc()) == len(g.wcc(label="note")) == len(g.wcc(label=["route", "note"])) == 6003
+
+
+def test_kinds_chooses_other_vertices() -> None:
+    db = airports()
+    with db.snapshot() as g:
+        assert len(g.wcc(label="route", kinds="airport").counts()) == 1
+        assert len(g.wcc(label="route", kinds=["airline", "airport"]).counts()) == 6001
+        assert g.pagerank(label="route", kinds=["airline", "airport"])[("airport", 1)] < 0.1
+        assert len(g.wcc(label="route", kinds=["", "airline", "airport"])) == 6003
+        assert g.bfs(("airline", 7), label="route", kinds=("airport", "airline"))[("airline", 7)] == 0
+        for kinds, call, message in [
+            ("airport", {"label": "owns"}, "edges of label owns end at vertices of kind airline"),
+            (["airline"], {"label": "route"}, "edges of label route end at vertices of kind airport"),
+            ("airport", {}, "edges of label owns end at vertices of kind airline"),
+            ("airport", {"label": "note"}, "edges of label note end at vertices of any kind"),
+            ("harbour", {"label": "route"}, "no kind harbour"),
+            ([], {"label": "route"}, "no kind is named"),
+        ]:
+            with pytest.raises(hedgerow.Error, match=message):
+                g.wcc(kinds=kinds, **call)
+        with pytest.raises(hedgerow.Error, match="vertex 7 is of kind airline"):
+            g.bfs(("airline", 7), label="route")
+        with pytest.raises(TypeError, match="kinds must be a str or a sequence of str"):
+            g.wcc(label="route", kinds=3)  # type: ignore[arg-type]
+
+
+def test_rows_and_kept_answers_of_a_label_are_of_its_kinds() -> None:
+    db = airports()
+    components = db.maintain("wcc", label="route")
+    degrees = db.maintain("degrees", label="route")
+    with db.snapshot() as g:
+        for order in ("id", "key"):
+            csr = g.csr("route", order=order)
+            assert list(csr.ids) == [("airport", 1), ("airport", 2), ("airport", 3)]
+            assert csr.offsets.tolist() == [0, 1, 2, 3] and csr.targets.tolist() == [1, 2, 0]
+        assert len(g.csr("note").ids) == 6003
+        assert len(components.at(g)) == len(degrees.at(g)["out"]) == 3
+    db.add_vertices([8000], kind="airline")
+    db.add_vertices([4], kind="airport")
+    with db.snapshot() as g:
+        kept = components.at(g)
+        assert components.made == "from 0 changes"
+        assert kept.to_dict() == g.wcc(label="route").to_dict() and len(kept.counts()) == 2
