@@ -13,7 +13,9 @@ pub use argument::ArgumentError;
 pub(crate) use argument::with_keys;
 
 /// The result of a call into the store.
-pub type Result<T> = std::result::Result<T, Error>;
+///
+/// It takes another error too, so that a program which imports all of the crate goes on to write `Result<(), Box<dyn std::error::Error>>`.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What can go wrong. The group says what failed, and with that who can help; its variants carry the facts: which file, which key,
 /// which timestamp.

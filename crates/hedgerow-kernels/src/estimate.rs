@@ -5,10 +5,15 @@ use std::ops::ControlFlow;
 use hedgerow_core::{Block, Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
 
 use crate::KernelError;
+use crate::cancel::Cancel;
 use crate::random::sample_of;
 
 /// A result is exact where no sample was asked for and vertices with edges, times edges, are no more than this: seconds on a processor.
 pub const AFFORDABLE: u64 = 1_000_000_000;
+
+/// And where vertices with edges, times ids of the store, are no more than this: a search goes over an array of all ids, also where few of
+/// them have edges of the graph.
+pub const AFFORDABLE_IDS: u64 = 10_000_000_000;
 
 /// So many searches an estimate takes where nothing else was asked for.
 pub const SAMPLES: u32 = 64;
@@ -42,7 +47,7 @@ pub(crate) enum Extent {
         count: u32,
         seed: u64,
     },
-    /// All that [`AFFORDABLE`] allows, else [`SAMPLES`].
+    /// All that [`AFFORDABLE`] and [`AFFORDABLE_IDS`] allow, else [`SAMPLES`].
     Affordable {
         seed: u64,
     },
@@ -62,13 +67,14 @@ impl Drawn {
         g: &G,
         direction: Direction,
         extent: Extent,
+        cancel: &Cancel,
     ) -> Result<Drawn, KernelError<G::Error>> {
-        let all = with_edges(g, direction)?;
+        let all = with_edges(g, direction, cancel)?;
         let of = all.len();
         let vertices = match extent {
             Extent::All => all,
             Extent::Sampled { count, seed } => sample_of(all, count as usize, seed),
-            Extent::Affordable { .. } if (of as u64).saturating_mul(g.edge_count()) <= AFFORDABLE => all,
+            Extent::Affordable { .. } if is_affordable(of as u64, g) => all,
             Extent::Affordable { seed } => sample_of(all, SAMPLES as usize, seed),
         };
         Ok(Drawn { vertices, of })
@@ -86,14 +92,26 @@ impl Drawn {
     }
 }
 
-fn with_edges<G: Topology>(g: &G, direction: Direction) -> Result<Vec<VertexId>, KernelError<G::Error>> {
+fn is_affordable<G: Topology>(searches: u64, g: &G) -> bool {
+    searches.saturating_mul(g.edge_count()) <= AFFORDABLE
+        && searches.saturating_mul(g.vertex_bound() as u64) <= AFFORDABLE_IDS
+}
+
+fn with_edges<G: Topology>(
+    g: &G,
+    direction: Direction,
+    cancel: &Cancel,
+) -> Result<Vec<VertexId>, KernelError<G::Error>> {
     let bound = g.vertex_bound().div_ceil(SUBGRAPH_VERTICES) as u32;
     let mut found = Vec::new();
     let scanned = g.scan(SubgraphId(0)..SubgraphId(bound), direction, |id, lists| {
         let locals = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex).filter(|&local| lists.degree(local) > 0);
         found.extend(locals.map(|local| id.vertex(local)));
-        ControlFlow::Continue(())
+        // Once in a page of subgraphs.
+        let is_over = id.0 % 64 == 63 && cancel.poll();
+        if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     scanned.map_err(KernelError::Topology)?;
+    cancel.check()?;
     Ok(found)
 }

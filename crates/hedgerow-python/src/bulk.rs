@@ -159,7 +159,13 @@ impl Edges {
         snapshot: impl FnOnce() -> hedgerow::Result<Snapshot>,
     ) -> hedgerow::Result<u64> {
         match &self.rich {
-            Some(Rich { label, ranks: Ranks::Counted, .. }) => snapshot()?.edge_count_of(label.as_str()),
+            Some(Rich { label, ranks: Ranks::Counted, .. }) => {
+                match snapshot()?.edge_count_of(label.as_str()) {
+                    // Defined after the snapshot, where it has no edges.
+                    Err(hedgerow::Error::Argument(hedgerow::ArgumentError::NoSuchLabel { .. })) => Ok(0),
+                    counted => counted,
+                }
+            }
             _ => Ok(0),
         }
     }

@@ -129,7 +129,6 @@ impl Engine {
             what: "the number of kinds".into(),
             limit: u64::from(KindId::MAX.0),
         })?;
-        self.ids.add_kind(kind, text);
         self.install(&mut schema, Op::DefineKind { kind, text, name })?;
         Ok(kind)
     }
@@ -218,6 +217,10 @@ impl Engine {
         };
         let ts = draw(self, record, |_| self.check_open())?;
         let applied = must_apply(self);
+        // Not before the commit, which may be refused: the next kind gets the number, and may have keys of the other type.
+        if let Op::DefineKind { kind, text, .. } = op {
+            self.ids.add_kind(kind, text);
+        }
         let added = schema.add(ts, op);
         debug_assert!(added.is_ok(), "{added:?}");
         // Known before it is complete: whoever uses it commits later.

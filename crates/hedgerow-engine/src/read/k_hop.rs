@@ -100,10 +100,13 @@ impl Snapshot {
         sources: &[K],
         options: KHopOptions<'_>,
     ) -> Result<Neighborhood> {
-        let chosen = selection.resolve(self)?;
+        let chosen = selection.resolve_lists(self)?;
         let mut reached = Reached::new(self.engine().ids.bound(), options.limit, options.until);
+        let schema = self.schema_seen();
+        let named = selection.named(&schema)?;
         for (row, &key) in sources.iter().enumerate() {
-            match self.vertex_id_selected(selection, key)? {
+            let end = selection.end_of_named(self, &schema, named.as_deref(), key.into())?;
+            match self.vertex_id(end)? {
                 Some(id) => reached.take(&[id]),
                 None if options.missing == MissingVertex::Empty => {}
                 None => {

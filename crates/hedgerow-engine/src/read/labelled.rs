@@ -30,11 +30,14 @@ impl Snapshot {
         self.engine().schema.load().as_of(self.timestamp())
     }
 
-    /// As [`schema`](Self::schema), shared where nothing was defined since. What a read means depends on it, and not on what is
+    /// As [`schema`](Self::schema), shared where nothing was defined since, else copied once. What a read means depends on it, and not on what is
     /// defined later.
     pub(crate) fn schema_seen(&self) -> Arc<Schema> {
         let now = self.engine().schema.load_full();
-        if now.changed() <= self.timestamp() { now } else { Arc::new(now.as_of(self.timestamp())) }
+        match now.changed() <= self.timestamp() {
+            true => now,
+            false => self.kept_schema().get_or_init(|| Arc::new(now.as_of(self.timestamp()))).clone(),
+        }
     }
 
     /// The id of a label that was defined when the snapshot was taken. Refuses in a forked child.

@@ -10,7 +10,7 @@ use hedgerow_core::{Direction, KeyColumn, LabelId, Resident, TextColumn, Topolog
 use hedgerow_mem::View;
 use rayon::prelude::*;
 
-use crate::error::{ArgumentError, Error, Result};
+use crate::error::{ArgumentError, Error, Result, StorageError};
 use crate::read::keys::KeyForm;
 use crate::read::snapshot::Snapshot;
 use crate::state::schema::LabelRef;
@@ -149,10 +149,19 @@ impl Snapshot {
         direction: Direction,
     ) -> Result<Vec<Source>> {
         self.engine().check_owner()?;
-        let by_view = self.has_to_search(direction) || self.reads_by_view(keys);
-        let source = |label| match by_view {
+        let searches = self.has_to_search(direction);
+        let by_view = searches || self.reads_by_view(keys);
+        // That a view of another label fits says nothing of this one.
+        let fits = |label| by_view && (searches || self.engine().has_room_for_label(label));
+        let source = |label| match fits(label) {
             // With all vertices: a vertex of a kind that the label does not state has an empty list.
-            true => self.label_view(label).map(Source::View),
+            true => match self.label_view(label) {
+                // Others took the room meanwhile.
+                Err(Error::Storage(StorageError::MemoryLimit { .. })) if !searches => {
+                    Ok(Source::Chains(label))
+                }
+                view => view.map(Source::View),
+            },
             false => Ok(Source::Chains(label)),
         };
         labels.into_iter().map(source).collect()

@@ -32,7 +32,7 @@ impl Snapshot {
         selection: &EdgeSelection<'_>,
         key: impl Into<VertexKeyRef<'a>>,
     ) -> Result<Option<Vec<(VertexKey, LabelId, u64)>>> {
-        let chosen = selection.resolve(self)?;
+        let chosen = selection.resolve_lists(self)?;
         let Some(id) = self.vertex_id_selected(selection, key)? else { return Ok(None) };
         let mut found = self.engine().telling_keys(|told| {
             let mut found = Vec::new();
@@ -56,7 +56,7 @@ impl Snapshot {
         selection: &EdgeSelection<'_>,
         key: impl Into<VertexKeyRef<'a>>,
     ) -> Result<Option<usize>> {
-        let chosen = selection.resolve(self)?;
+        let chosen = selection.resolve_lists(self)?;
         let Some(id) = self.vertex_id_selected(selection, key)? else { return Ok(None) };
         if let [direction] = chosen.directions()
             && chosen.labels.iter().all(|label| label.is_all())
@@ -81,7 +81,7 @@ impl Snapshot {
         selection: &EdgeSelection<'_>,
         key: impl Into<VertexKeyRef<'a>>,
     ) -> Result<Option<Vec<(LabelId, EdgeOf)>>> {
-        let chosen = selection.resolve(self)?;
+        let chosen = selection.resolve_lists(self)?;
         let Some(id) = self.vertex_id_selected(selection, key)? else { return Ok(None) };
         let schema = self.engine().schema.load_full();
         let mut edges = Vec::new();
@@ -137,7 +137,7 @@ impl Snapshot {
         selection: &EdgeSelection<'_>,
         mut f: impl FnMut(LabelId, VertexId, VertexId, u64, f64),
     ) -> Result<()> {
-        let chosen = selection.resolve(self)?;
+        let chosen = selection.resolve_lists(self)?;
         let all = VertexId(0)..VertexId(self.engine().ids.bound());
         for label in &chosen.labels {
             self.for_each_item_of(label.label, all.clone(), |src, item| {

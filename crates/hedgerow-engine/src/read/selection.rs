@@ -209,6 +209,15 @@ impl<'a> EdgeSelection<'a> {
 
     /// In ids, as of a snapshot.
     pub(crate) fn resolve(&self, snapshot: &Snapshot) -> Result<ChosenEdges> {
+        self.resolve_for(snapshot, true)
+    }
+
+    /// As [`resolve`](Self::resolve), for reads of lists, which do not depend on the vertices that a graph has.
+    pub(crate) fn resolve_lists(&self, snapshot: &Snapshot) -> Result<ChosenEdges> {
+        self.resolve_for(snapshot, false)
+    }
+
+    fn resolve_for(&self, snapshot: &Snapshot, has_vertices: bool) -> Result<ChosenEdges> {
         let core = snapshot.engine();
         core.check_owner()?;
         let schema = snapshot.schema_seen();
@@ -223,7 +232,7 @@ impl<'a> EdgeSelection<'a> {
             *weight != ChosenWeight::Stored || core.is_weighted(label)
         };
         let weighted = labels.iter().zip(&weights).any(weighs);
-        let kinds = self.vertex_kinds(snapshot, &schema, &labels)?;
+        let kinds = if has_vertices { self.vertex_kinds(snapshot, &schema, &labels)? } else { None };
         let ranks = self.rank_range();
         let mut chosen = Vec::new();
         for ((label, test), weight) in labels.into_iter().zip(tests).zip(weights) {
@@ -241,10 +250,27 @@ impl<'a> EdgeSelection<'a> {
     /// The key of the vertex at which these edges are read: of the kind that the labels say which the call names. A call that names
     /// none means vertices of the default kind.
     pub(crate) fn end_of<'k>(&self, snapshot: &Snapshot, key: VertexKeyRef<'k>) -> Result<VertexKeyRef<'k>> {
-        let Some(named) = &self.labels else { return Ok(key) };
         let schema = snapshot.schema_seen();
-        let labels = named.iter().map(|&label| schema.find_label(label)).collect::<Result<Vec<&Label>>>()?;
-        snapshot.engine().end_of_all(&schema, labels, key, self.direction)
+        let named = self.named(&schema)?;
+        self.end_of_named(snapshot, &schema, named.as_deref(), key)
+    }
+
+    /// The labels that the call names, if it names some: for several keys.
+    pub(crate) fn named<'s>(&self, schema: &'s Schema) -> Result<Option<Vec<&'s Label>>> {
+        let Some(named) = &self.labels else { return Ok(None) };
+        named.iter().map(|&label| schema.find_label(label)).collect::<Result<_>>().map(Some)
+    }
+
+    /// As [`end_of`](Self::end_of), of labels that were looked up.
+    pub(crate) fn end_of_named<'k>(
+        &self,
+        snapshot: &Snapshot,
+        schema: &Schema,
+        named: Option<&[&Label]>,
+        key: VertexKeyRef<'k>,
+    ) -> Result<VertexKeyRef<'k>> {
+        let Some(named) = named else { return Ok(key) };
+        snapshot.engine().end_of_all(schema, named.iter().copied(), key, self.direction)
     }
 
     /// The test of each label's edges: `None` if no edge can pass, and within it `None` if all do.

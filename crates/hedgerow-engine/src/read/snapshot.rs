@@ -19,6 +19,7 @@ use crate::read::tiered::Census;
 use crate::read::view_demand::{ViewDemand, cost};
 use crate::read::views::{self, Makers, Weight};
 use crate::state::pages::Wanted;
+use crate::state::schema::Schema;
 use crate::state::selection::SelectedViews;
 use crate::state::store::Engine;
 
@@ -60,6 +61,8 @@ struct Inner {
     census: OnceLock<Arc<Census>>,
     /// Of which kinds they are, once something asked for the graph of a label that states kinds.
     kinds: OnceLock<Arc<KindCensus>>,
+    /// The schema as of the snapshot, once something asked for it after a later definition.
+    schema: OnceLock<Arc<Schema>>,
 }
 
 impl Snapshot {
@@ -99,8 +102,14 @@ impl Snapshot {
             selected: SelectedViews::default(),
             census: OnceLock::new(),
             kinds: OnceLock::new(),
+            schema: OnceLock::new(),
         };
         Snapshot { inner: Arc::new(inner) }
+    }
+
+    /// The schema that [`schema_seen`](Self::schema_seen) keeps.
+    pub(super) fn kept_schema(&self) -> &OnceLock<Arc<Schema>> {
+        &self.inner.schema
     }
 
     /// The timestamp of the last commit that is seen. O(1).

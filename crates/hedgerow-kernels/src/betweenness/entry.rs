@@ -43,7 +43,7 @@ pub(crate) fn run<G: WeightedTopology>(
     arguments: &Arguments,
     cancel: &Cancel,
 ) -> Result<Outcome, KernelError<G::Error>> {
-    let chosen = read(arguments).map_err(KernelError::of_any)?.choose(g)?;
+    let chosen = read(arguments).map_err(KernelError::of_any)?.choose(g, cancel)?;
     let scores = betweenness_from(g, &chosen, cancel)?;
     Ok(Outcome::scores(scores, chosen.estimate))
 }
@@ -52,6 +52,6 @@ pub(crate) fn verify<G: WeightedTopology + Resident>(
     g: &G,
     arguments: &Arguments,
 ) -> Result<Outcome, KernelError> {
-    let Chosen { sources, scale, estimate } = read(arguments)?.choose(g)?;
+    let Chosen { sources, scale, estimate } = read(arguments)?.choose(g, &Cancel::new())?;
     Ok(Outcome::scores(verify::betweenness(g, &sources, scale), estimate))
 }

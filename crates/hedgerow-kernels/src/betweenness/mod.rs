@@ -78,7 +78,11 @@ pub(crate) struct Chosen {
 
 impl Sources {
     /// Chooses them in a graph. O(vertices), and where none are given a scan of the lists.
-    pub(crate) fn choose<G: Topology>(&self, g: &G) -> Result<Chosen, KernelError<G::Error>> {
+    pub(crate) fn choose<G: Topology>(
+        &self,
+        g: &G,
+        cancel: &Cancel,
+    ) -> Result<Chosen, KernelError<G::Error>> {
         let each = if g.is_directed() { 1.0 } else { 0.5 };
         let extent = match *self {
             Sources::All => Extent::All,
@@ -92,7 +96,7 @@ impl Sources {
                 return Ok(Chosen { sources: given.clone(), scale: each, estimate: None });
             }
         };
-        let drawn = Drawn::new(g, Direction::Out, extent)?;
+        let drawn = Drawn::new(g, Direction::Out, extent, cancel)?;
         let (scale, estimate) = (each * drawn.scale(), drawn.estimate());
         Ok(Chosen { sources: drawn.vertices, scale, estimate })
     }
@@ -121,7 +125,7 @@ pub fn betweenness_until<G: Topology>(
     cancel: &Cancel,
 ) -> Result<Vec<f64>, KernelError<G::Error>> {
     checked_bound::<G::Error>(g.vertex_bound())?;
-    betweenness_from(g, &sources.choose(g)?, cancel)
+    betweenness_from(g, &sources.choose(g, cancel)?, cancel)
 }
 
 /// As [`betweenness_until`], from sources that were chosen.

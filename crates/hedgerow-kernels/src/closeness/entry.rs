@@ -55,7 +55,7 @@ pub(crate) fn verify<G: WeightedTopology + Resident>(
     arguments: &Arguments,
 ) -> Result<Outcome, KernelError> {
     let (of, direction) = read(arguments)?;
-    let targets = of.targets(g, direction)?;
+    let targets = of.targets(g, direction, &Cancel::new())?;
     let scores = match &targets {
         Targets::Given(given) => verify::closeness(g, given, direction),
         Targets::Drawn(drawn) => verify::closeness_to(g, &drawn.vertices, drawn.scale(), direction),

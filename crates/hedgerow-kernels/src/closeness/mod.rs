@@ -102,7 +102,7 @@ pub(crate) fn closeness_and_estimate<G: Topology>(
     cancel: &Cancel,
 ) -> Result<Estimated, KernelError<G::Error>> {
     checked_bound::<G::Error>(g.vertex_bound())?;
-    let targets = of.targets(g, direction)?;
+    let targets = of.targets(g, direction, cancel)?;
     cancel.check()?;
     let scores = hedgerow_par::run(|| match &targets {
         Targets::Given(given) => of_given(g, given, direction, cancel),
@@ -135,6 +135,7 @@ impl ClosenessOf {
         &self,
         g: &G,
         direction: Direction,
+        cancel: &Cancel,
     ) -> Result<Targets, KernelError<G::Error>> {
         let extent = match *self {
             ClosenessOf::All => Extent::All,
@@ -149,7 +150,7 @@ impl ClosenessOf {
             }
         };
         // Searches go against the direction.
-        Drawn::new(g, reverse(direction), extent).map(Targets::Drawn)
+        Drawn::new(g, reverse(direction), extent, cancel).map(Targets::Drawn)
     }
 
     /// The vertices that distances are measured to; none where vertices are given.
@@ -161,7 +162,7 @@ impl ClosenessOf {
         g: &G,
         direction: Direction,
     ) -> Result<Vec<VertexId>, KernelError<G::Error>> {
-        Ok(match self.targets(g, direction)? {
+        Ok(match self.targets(g, direction, &Cancel::new())? {
             Targets::Given(_) => Vec::new(),
             Targets::Drawn(drawn) => drawn.vertices,
         })

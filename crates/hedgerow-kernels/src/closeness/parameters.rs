@@ -8,7 +8,9 @@ pub(crate) const SAMPLES: Parameter = Parameter {
     summary: "How many vertices are drawn at random, among those with edges, to measure distances to; with as many as there are the result is \
               exact",
     kind: ParameterKind::Count(CountRange::POSITIVE),
-    absent: Absent::Without("all while vertices with edges, times edges, are at most 10^9; else 64"),
+    absent: Absent::Without(
+        "all while vertices with edges, times edges, are at most 10^9, and times ids of the store 10^10; else 64",
+    ),
     is_reported: true,
 };
 

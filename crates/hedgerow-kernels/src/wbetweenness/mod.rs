@@ -74,7 +74,7 @@ pub fn weighted_betweenness_until<G: WeightedTopology>(
     cancel: &Cancel,
 ) -> Result<Vec<f64>, KernelError<G::Error>> {
     checked_bound::<G::Error>(g.vertex_bound())?;
-    weighted_betweenness_from(g, &sources.choose(g)?, cancel)
+    weighted_betweenness_from(g, &sources.choose(g, cancel)?, cancel)
 }
 
 /// As [`weighted_betweenness_until`], from sources that were chosen.

@@ -49,7 +49,7 @@ pub(crate) fn verify<G: WeightedTopology + Resident>(
     arguments: &Arguments,
 ) -> Result<Outcome, KernelError> {
     let (of, direction) = read(arguments)?;
-    let targets = of.targets(g, direction)?;
+    let targets = of.targets(g, direction, &Cancel::new())?;
     let scores = match &targets {
         Targets::Given(given) => verify::weighted_closeness(g, given, direction),
         Targets::Drawn(drawn) => verify::weighted_closeness_to(g, &drawn.vertices, drawn.scale(), direction),

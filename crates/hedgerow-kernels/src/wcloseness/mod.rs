@@ -75,7 +75,7 @@ pub(crate) fn closeness_and_estimate<G: WeightedTopology>(
     cancel: &Cancel,
 ) -> Result<Estimated, KernelError<G::Error>> {
     checked_bound::<G::Error>(g.vertex_bound())?;
-    let targets = of.targets(g, direction)?;
+    let targets = of.targets(g, direction, cancel)?;
     cancel.check()?;
     let scores = hedgerow_par::run(|| match &targets {
         Targets::Given(given) => of_given(g, given, direction, cancel),

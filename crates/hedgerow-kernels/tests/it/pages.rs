@@ -166,8 +166,9 @@ fn methods_in_python_take_what_the_registry_says() {
     for kernel in KERNELS {
         let Some(mut found) = stub_parameters(stubs, kernel.function) else { continue };
         // What chooses the graph. For a kernel that cannot be told to go against the edges, the graph is turned.
-        let chosen =
-            ["label", "rank_range", "where"].into_iter().chain(kernel.reads_weights.then_some("weight"));
+        let chosen = ["kinds", "label", "rank_range", "where"]
+            .into_iter()
+            .chain(kernel.reads_weights.then_some("weight"));
         let turned = kernel.name == "pagerank";
         let graph = chosen.map(|name| (name.to_owned(), "None".to_owned()));
         let graph = graph.chain(turned.then(|| ("direction".to_owned(), "\"out\"".to_owned())));

@@ -163,3 +163,20 @@ fn a_durable_store_comes_back() {
         assert!(report.is_ok(), "{report:?}");
     }
 }
+
+/// A program may import all names: those of the standard library go on to mean what they mean.
+#[test]
+fn all_names_can_be_imported_beside_those_of_the_standard_library() {
+    mod program {
+        use hedgerow::*;
+
+        pub(super) fn main() -> Result<(), Box<dyn std::error::Error>> {
+            let graph = Graph::in_memory()?;
+            let inserted: Result<bool> = graph.insert_edge(1, 2);
+            let parsed: Result<u32, std::num::ParseIntError> = "7".parse();
+            assert!(inserted? && parsed? == 7);
+            Ok(())
+        }
+    }
+    program::main().unwrap();
+}

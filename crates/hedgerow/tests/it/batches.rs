@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hedgerow::{
-    ArgumentError, Comparison, Direction, EdgeDirection, EdgeKey, EdgePattern, EdgeSelection, Error, Graph,
-    KHopOptions, KeyKind, MissingVertex, Snapshot, StateError, VertexKey,
+    ArgumentError, Comparison, Direction, Durability, EdgeDirection, EdgeKey, EdgePattern, EdgeSelection,
+    Error, Graph, KHopOptions, KeyKind, LEAST_MEMORY_LIMIT, MissingVertex, Snapshot, StateError, VertexKey,
 };
+use hedgerow_testkit::SimFs;
 use hedgerow_testkit::sim_fs::SplitMix64;
 
 use crate::columns::for_all_graphs;
@@ -183,4 +184,41 @@ fn a_neighborhood_says_what_is_wrong_with_sources_and_ends_when_told() {
     let incoming = all.direction(Direction::In);
     let found = snapshot.k_hop(&incoming, &[3u64], KHopOptions::new(u32::MAX)).unwrap();
     assert_eq!(found.distances, [0, 1, 2]);
+}
+
+/// Within a limit, that a view of one label fits says nothing of another: reads of a few keys go on as they did.
+#[test]
+fn a_view_of_a_small_label_leaves_reads_of_a_large_one_as_they_are() {
+    const VERTICES: u64 = 60_000;
+    let (disk, mut rng) = (SimFs::new(), SplitMix64::new(3));
+    let options = common::small().keys(KeyKind::Dense).durability(Durability::Manual);
+    let options = options.background_settling(false);
+    let graph = options.clone().open_on(disk.handle()).unwrap();
+    for _ in 0..9 {
+        let mut tx = graph.write().unwrap();
+        for _ in 0..100_000 {
+            let edge = EdgeKey::new("large", rng.below(VERTICES), rng.below(VERTICES));
+            tx.put_edge_with(edge, [("share", 0.5)]).unwrap();
+        }
+        tx.commit().unwrap();
+    }
+    graph.insert_edges(&[(1, 4), (2, 5), (3, 6)]).unwrap();
+    graph.checkpoint().unwrap();
+    graph.close().unwrap();
+    let graph = options.memory_limit(LEAST_MEMORY_LIMIT).open_on(disk.handle()).unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    let reads = || {
+        let (out, empty, keys) = (Direction::Out, MissingVertex::Empty, [5_u64]);
+        (
+            snapshot.degrees_of("large", &keys, out, empty).unwrap(),
+            snapshot.degrees_of_all(&keys, out, empty).unwrap(),
+            snapshot.neighbor_lists_of("large", &keys, out, empty).unwrap().neighbors,
+            snapshot.contains_edges_of_all(&[(5_u64, 9_u64), (1, 4)]).unwrap(),
+        )
+    };
+    let before = reads();
+    assert!(before.0[0] > 0 && before.3[1]);
+    snapshot.view().unwrap();
+    assert!(snapshot.view_of("large").is_err(), "the large label is too small for this test");
+    assert_eq!(reads(), before);
 }

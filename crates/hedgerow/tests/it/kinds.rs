@@ -1,8 +1,8 @@
 //! Kinds of vertices: keys, properties and counts of their own, labels that say the kinds of their ends, and how all that lasts.
 
 use hedgerow::{
-    ArgumentError, Direction, EdgeKey, Error, Graph, KeyKind, KindId, LabelOptions, Options, PropertyType,
-    Result, Value, VertexKey, salvage_on,
+    ArgumentError, CommitError, Direction, Durability, EdgeKey, Error, Graph, KeyKind, KindId, LabelOptions,
+    Options, PropertyType, Result, Value, VertexKey, salvage_on,
 };
 use hedgerow_testkit::SimFs;
 
@@ -347,4 +347,29 @@ fn tables_with_small_keys_do_not_collide() {
         assert_eq!(found, expected, "{name}");
         assert_eq!(now.neighbors_of(name, 3, Direction::In).unwrap(), Some(vec![(src.key(3).to_owned(), 0)]));
     }
+}
+
+/// A definition that is refused leaves nothing behind: the next kind gets its number, and may have keys of the other type.
+#[test]
+fn a_kind_that_was_refused_says_nothing_of_the_next_one() {
+    let disk = SimFs::new();
+    let options = Options::new().durability(Durability::Sync).log_segment_bytes(4096).checkpoint_log_bytes(0);
+    let graph = options.open_on(disk.handle()).unwrap();
+    disk.set_quota(Some(disk.used_bytes()));
+    // Until the log is full.
+    let last = (0..10_000_u64).find(|n| graph.insert_edge(*n, n + 1).is_err());
+    assert!(last.is_some(), "the log is never full");
+    let refused = graph.define_kind(&"n".repeat(200), KeyKind::U64);
+    assert!(matches!(refused, Err(Error::Commit(CommitError::DiskFull))), "{refused:?}");
+    disk.set_quota(None);
+    let text = graph.define_kind("text", KeyKind::Str).unwrap();
+    for _ in 0..2 {
+        let mut tx = graph.write().unwrap();
+        tx.put_edge(text.key("x"), text.key("y")).unwrap();
+        tx.commit().unwrap();
+    }
+    let snapshot = graph.snapshot().unwrap();
+    assert_eq!(snapshot.vertex_count_of(text).unwrap(), 2);
+    let x = snapshot.vertex_id(text.key("x")).unwrap().unwrap();
+    assert_eq!(snapshot.vertex_key(x).unwrap(), Some(text.key("x").to_owned()));
 }
