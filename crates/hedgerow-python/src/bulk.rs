@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 
 use crate::added::{Added, Found, OnConflict};
 use crate::columns::{self, Column};
+use crate::edge_arguments::edges_so_far;
 use crate::ending::calling;
 use crate::error::{DataError, NotSupportedError};
 use crate::handle::Handle;
@@ -159,13 +160,7 @@ impl Edges {
         snapshot: impl FnOnce() -> hedgerow::Result<Snapshot>,
     ) -> hedgerow::Result<u64> {
         match &self.rich {
-            Some(Rich { label, ranks: Ranks::Counted, .. }) => {
-                match snapshot()?.edge_count_of(label.as_str()) {
-                    // Defined after the snapshot, where it has no edges.
-                    Err(hedgerow::Error::Argument(hedgerow::ArgumentError::NoSuchLabel { .. })) => Ok(0),
-                    counted => counted,
-                }
-            }
+            Some(Rich { label, ranks: Ranks::Counted, .. }) => edges_so_far(&snapshot()?, label),
             _ => Ok(0),
         }
     }

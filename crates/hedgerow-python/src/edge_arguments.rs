@@ -131,3 +131,11 @@ impl<'py> FromPyObject<'_, 'py> for Weight {
         }
     }
 }
+
+/// How many edges a label has in a snapshot. One that was defined later has none.
+pub(crate) fn edges_so_far(snapshot: &hedgerow::Snapshot, label: &str) -> hedgerow::Result<u64> {
+    match snapshot.edge_count_of(label) {
+        Err(hedgerow::Error::Argument(hedgerow::ArgumentError::NoSuchLabel { .. })) => Ok(0),
+        counted => counted,
+    }
+}
