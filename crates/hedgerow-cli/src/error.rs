@@ -60,7 +60,7 @@ impl CliError {
             return ExitCode::SUCCESS;
         }
         let line = self.to_string().replace(['\n', '\r'], " ");
-        // Where standard error is closed there is nobody to tell.
+        // A failed write is ignored: standard error is closed.
         let _ = writeln!(io::stderr().lock(), "error: {line}");
         match self {
             CliError::Usage(_) => ExitCode::from(2),

@@ -8,22 +8,22 @@ use crate::KernelError;
 use crate::cancel::Cancel;
 use crate::random::sample_of;
 
-/// A result is exact where no sample was asked for and vertices with edges, times edges, are no more than this: seconds on a processor.
+/// The greatest product of vertices with edges and edges at which a kernel without `samples` is exact: seconds on a processor.
 pub const AFFORDABLE: u64 = 1_000_000_000;
 
-/// And where vertices with edges, times ids of the store, are no more than this: a search goes over an array of all ids, also where few of
-/// them have edges of the graph.
+/// The greatest product of vertices with edges and ids of the store at which a kernel without `samples` is exact. A search clears an
+/// array of all ids, even if few of the ids have edges in the graph.
 pub const AFFORDABLE_IDS: u64 = 10_000_000_000;
 
-/// So many searches an estimate takes where nothing else was asked for.
+/// The searches of an estimate by default.
 pub const SAMPLES: u32 = 64;
 
 /// What a result was estimated from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// So many searches were made.
+    /// The number of searches that the kernel made.
     pub samples: u64,
-    /// Of so many, each from a vertex with edges.
+    /// The number of searches of an exact result: one from each vertex with edges.
     pub of: u64,
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn sample_of_live<G: Topology>(g: &G, count: usize, seed: u64) -> Vec
     sample_of(live, count, seed)
 }
 
-/// So many of these vertices, which ascend, as of [`sample_of_live`].
+/// Returns `count` of the vertices `all`, which ascend, chosen as by [`sample_of_live`].
 pub(crate) fn sample_of(mut all: Vec<VertexId>, count: usize, seed: u64) -> Vec<VertexId> {
     if count >= all.len() {
         return all;

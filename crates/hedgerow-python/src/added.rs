@@ -42,7 +42,7 @@ pub(crate) struct Added {
     pub(crate) rows: usize,
     /// The rows whose edge or vertex an earlier row of the call names too.
     pub(crate) repeated: usize,
-    /// How many were new and how many were there before, where the store was asked.
+    /// The numbers of new and of existing rows, if the call looked rows up.
     pub(crate) found: Option<Found>,
 }
 

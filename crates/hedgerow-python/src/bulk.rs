@@ -103,7 +103,7 @@ impl Edges {
         repeats::of_edges(&self.src, &self.dst, ranks, self.either_way)
     }
 
-    /// Returns what became of the rows, of which so many are [`repeated`](Self::repeated), and of which the store said `found`.
+    /// Returns the counts of a call: `repeated` rows, as [`repeated`](Self::repeated) counts them, and `found` as the store counted.
     pub(crate) fn added(&self, repeated: usize, found: Found, conflict: OnConflict) -> Added {
         let rows = self.len();
         if matches!(self.ranks(), Ranks::Counted) {
@@ -341,7 +341,7 @@ impl Rich {
     }
 }
 
-/// Reads columns of properties by name, each with so many values, or with one for all rows. `keys` are the vertices that they are about.
+/// Reads columns of properties by name. A column has `rows` values, or one value for all rows. `keys` are the vertices of the rows.
 pub(crate) fn read_columns(
     properties: Option<&Bound<'_, PyAny>>,
     types: &Types<'_>,

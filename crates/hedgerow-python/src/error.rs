@@ -212,8 +212,8 @@ pub(crate) fn out_of_memory(what: &str, items: usize) -> PyErr {
     OutOfMemoryError::new_err(format!("not enough memory for {items} {what}"))
 }
 
-/// What an error of Python code that this crate called means to the caller. What says nothing of an argument goes on as it is: Ctrl-C, the
-/// end of the interpreter, memory that there is none of. Whoever makes another error of one that Python raised does it here.
+/// Returns the caller's error for an `error` that Python code raised inside a call. An error that no argument caused passes unchanged:
+/// Ctrl-C, the interpreter's exit, exhausted memory. Every conversion of an error of Python goes through this function.
 pub(crate) fn told(py: Python<'_>, error: PyErr, told: impl FnOnce(&PyErr) -> PyErr) -> PyErr {
     let is_of_argument =
         error.is_instance_of::<PyException>(py) && !error.is_instance_of::<PyMemoryError>(py);

@@ -1,11 +1,11 @@
-//! Rows of a call that name one vertex or one edge: found by sorted hashes, told by comparison.
+//! Rows of a call that name the same vertex or the same edge: sorted hashes find candidates, and a comparison of keys decides.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, Hash, RandomState};
 
 use crate::key_columns::Keys;
 
-/// About so many numbers are sorted at a time.
+/// The hashes that one pass sorts, approximately.
 const RUN: usize = 1 << 10;
 
 /// The golden ratio in 64 bits: a product with it differs in its highest bits for numbers that are close together.

@@ -9,7 +9,7 @@ use crate::schema::Label;
 
 #[pymethods]
 impl Database {
-    /// Make sure that an edge exists, with its endpoints, in a transaction of its own. Reads nothing, so it conflicts with nobody.
+    /// Make sure that an edge exists, with its endpoints, in a transaction of its own. The call reads nothing, so it conflicts with no other transaction.
     ///
     /// Weight and properties of an existing edge are replaced. Labels and properties that are new are defined; the first value of a
     /// property fixes its type.

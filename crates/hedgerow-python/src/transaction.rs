@@ -176,7 +176,7 @@ impl Drop for Transaction {
 
 #[pymethods]
 impl Transaction {
-    /// Make sure that an edge exists, with its endpoints. Reads nothing, so it conflicts with nobody.
+    /// Make sure that an edge exists, with its endpoints. The call reads nothing, so it conflicts with no other transaction.
     ///
     /// Weight and properties of an existing edge are replaced. Labels and properties that are new are defined; the
     /// first value of a property fixes its type.

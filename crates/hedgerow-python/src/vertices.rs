@@ -41,8 +41,8 @@ impl Database {
     /// Returns
     /// -------
     /// Added
-    ///     The number of vertices that were written, an int. It says how many rows were left out since an id comes twice, and, where the
-    ///     store was asked, how many vertices were new and how many existed.
+    ///     The number of vertices that were written, an int. Its fields count the rows that were left out since an id comes
+    ///     twice and, if the call looked ids up, the new and the existing vertices.
     ///
     /// Raises
     /// ------

@@ -249,8 +249,7 @@ fn edge_format(wanted: FileFormat, path: &Path) -> EdgeFormat {
         FileFormat::Wel => EdgeFormat::weighted_edge_list(),
         FileFormat::Gr => EdgeFormat::dimacs(),
         FileFormat::Mtx => EdgeFormat::matrix_market(),
-        // What separates the fields of a file called so differs by country and by program; a matrix is told by its first
-        // line.
+        // The separator of a `.csv` file differs by country and by program. The first line identifies a Matrix Market file.
         FileFormat::Auto if matches!(extension(path).as_deref(), Some("csv" | "mtx")) => {
             EdgeFormat::default()
         }

@@ -1,4 +1,4 @@
-//! Matrix Market files: told by their first line, which says how edges are meant.
+//! Matrix Market files. Their first line identifies them and states the direction and type of the edges.
 
 use hedgerow_workload::read::{
     Column, EdgeFormat, MatrixError, MatrixMarket, MatrixSizes, MatrixValues, Symmetry,

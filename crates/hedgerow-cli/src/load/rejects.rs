@@ -56,7 +56,7 @@ impl Rejects {
     pub(super) fn print(&self) {
         let mut err = std::io::stderr().lock();
         for (file, line, reason) in &self.described {
-            // Where standard error is closed there is nobody to tell.
+            // A failed write is ignored: standard error is closed.
             let _ = writeln!(err, "rejected: {file}:{line}: {reason}");
         }
         let more = self.count - self.described.len() as u64;

@@ -59,7 +59,7 @@ impl Told<'_> {
         (is_all && left > 0).then_some((input, left))
     }
 
-    /// What is said of each file beside how it was read: what was left out, or changed.
+    /// The notes on each file: what the load left out or changed.
     fn notes(&self) -> Vec<(String, String)> {
         let of = |input: &Input, note: String| (input.path.display().to_string(), note);
         let said =
@@ -142,7 +142,7 @@ fn print_sniffed(inputs: &[Input]) {
             found.first.join(", ").chars().map(|c| if c.is_control() { ' ' } else { c }).take(100).collect();
         let header = if found.header { format!("header: {names}") } else { "no header".to_owned() };
         let (file, columns) = (input.path.display(), found.first.len());
-        // Where standard error is closed there is nobody to tell.
+        // A failed write is ignored: standard error is closed.
         let _ = writeln!(err, "read {file}: {columns} columns between {separator}, {header}");
     }
 }
@@ -150,7 +150,7 @@ fn print_sniffed(inputs: &[Input]) {
 fn print_notes(notes: &[(String, String)]) {
     let mut err = std::io::stderr().lock();
     for (file, note) in notes {
-        // Where standard error is closed there is nobody to tell.
+        // A failed write is ignored: standard error is closed.
         let _ = writeln!(err, "note: {file}: {note}");
     }
 }

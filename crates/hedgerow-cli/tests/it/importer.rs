@@ -24,7 +24,7 @@ fn edges_have_the_columns_that_the_header_says() {
         assert_eq!(export("KNOWS"), format!("src,dst,{columns}\n1,2,{knows}\n"));
         assert!(export("LIKES").contains("\n2,3,"), "{}", export("LIKES"));
     }
-    // Without types and labels the direction alone is told; what an option says holds.
+    // Without types and labels the report names the direction alone. An option overrides the header.
     let file = bench.file("a.csv", ":END_ID,:START_ID,:TYPE,n:INT\n2,1,KNOWS,5\n3,2,KNOWS,6\n");
     let store = bench.path("said");
     let loaded = hedgerow("load @ @ --label likes --property m:f64=4 --json", &[&store, &file]).ok();

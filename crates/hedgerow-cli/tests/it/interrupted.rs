@@ -39,7 +39,7 @@ fn end(mut child: Child) -> (Option<i32>, String) {
 #[test]
 fn an_interrupted_load_leaves_no_new_store() {
     let bench = Bench::new();
-    // So many rows that a signal meets the load in their middle.
+    // Enough rows that a signal reaches the load before its last row.
     let rows: String = (0..400_000_u64).map(|i| format!("{i},{}\n", i * 7919 % 100_003)).collect();
     let file = bench.file("a.csv", rows);
     for (signal, status) in [("-INT", 130), ("-TERM", 143)] {

@@ -42,7 +42,8 @@ impl OfKind {
 }
 
 impl KindCensus {
-    /// Of what was found in consecutive parts of a graph with so many subgraphs. Charged to `account` among views. O(subgraphs).
+    /// Joins the vertices that threads found in consecutive parts of a graph of `bound` subgraphs, and charges them to the views of
+    /// `account`. O(subgraphs).
     pub(super) fn new(parts: Vec<Vec<OfKind>>, bound: u32, account: &Arc<Account>) -> KindCensus {
         let mut of = Vec::with_capacity(parts.iter().map(Vec::len).sum());
         parts.into_iter().for_each(|part| of.extend(part));

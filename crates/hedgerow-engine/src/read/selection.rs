@@ -103,7 +103,7 @@ impl<'a> EdgeSelection<'a> {
         self
     }
 
-    /// Against the direction that was asked for.
+    /// Reverses the direction.
     pub fn turned(mut self) -> EdgeSelection<'a> {
         self.direction = self.direction.turned();
         self

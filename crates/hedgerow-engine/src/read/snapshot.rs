@@ -59,9 +59,9 @@ struct Inner {
     selected: SelectedViews,
     /// Which vertices exist, once something asked that reads by the page.
     census: OnceLock<Arc<Census>>,
-    /// Of which kinds they are, once something asked for the graph of a label that states kinds.
+    /// The kinds of the vertices. The first view of a label that states kinds fills it.
     kinds: OnceLock<Arc<KindCensus>>,
-    /// The schema as of the snapshot, once something asked for it after a later definition.
+    /// The schema as of the snapshot. The first read of it after a later definition fills it.
     schema: OnceLock<Arc<Schema>>,
 }
 

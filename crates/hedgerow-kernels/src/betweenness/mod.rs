@@ -6,7 +6,7 @@
 //! sampled `s`, times `n / k`: an estimate without bias. With a probability of 95 % that of one vertex is off by no more than `√(ln 40 / 2k)` of the largest
 //! number that a vertex can have (Hoeffding; 0.17 of 64 sources). Of sources that are given, the sum over these.
 //!
-//! **Exact or not.** From all sources where these times the edges are at most [10⁹](crate::estimate::AFFORDABLE), and nothing else is asked for; else from 64.
+//! **Exact or not.** Without parameters a search starts from every source if sources times edges are at most [10⁹](crate::estimate::AFFORDABLE), else from 64.
 //!
 //! **Input.** Any graph; an edge counts one hop, whatever it weighs. Repeated edges are paths of their own. A directed graph is best
 //! stored in both directions.

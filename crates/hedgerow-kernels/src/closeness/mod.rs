@@ -11,7 +11,7 @@
 //! one vertex is off by at most `ε · D`, where `D` is the largest distance between any two vertices that reach each other and
 //! `ε = √(ln(2/δ) / 2k)`, and the share `(r - 1)/m` is off by at most `ε` (Hoeffding's inequality, which holds for draws without replacement too). With 64 samples and
 //! `δ = 0.05` that is `ε` = 0.17, with 1,000 samples 0.043. For all vertices at once put `δ/n` for `δ`: `k` grows with the logarithm of `n`, as Eppstein and
-//! Wang state it. Where nothing is asked for the result is exact if `m`, times the edges, is at most [10⁹](crate::estimate::AFFORDABLE), and else of 64 samples.
+//! Wang state it. Without parameters the result is exact if `m` times the edges is at most [10⁹](crate::estimate::AFFORDABLE), else of 64 samples.
 //!
 //! **Input.** Any graph. Of a directed graph the estimate searches against the direction, so it is best stored in both.
 //!
@@ -43,7 +43,7 @@ use parameters::SAMPLES;
 use search::Searches;
 use tally::{PerSource, PerVertex, TOGETHER};
 
-/// The vertices whose closeness is asked for.
+/// The vertices whose closeness a call computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClosenessOf {
     /// Every vertex, exactly.
@@ -215,7 +215,7 @@ fn of_all<G: Topology>(
     Ok(tally.into_all().enumerate().map(of_vertex).collect())
 }
 
-/// The closeness of a vertex that reaches so many others at distances of that sum, of `live` vertices.
+/// Returns the closeness of a vertex that reaches `others` vertices, whose distances add up to `sum`, in a graph of `live` vertices.
 pub(crate) fn score(others: f64, sum: f64, live: usize) -> f64 {
     if sum > 0.0 { others / sum * (others / (live as f64 - 1.0)) } else { 0.0 }
 }

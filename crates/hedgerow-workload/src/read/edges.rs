@@ -87,7 +87,7 @@ pub struct EdgeReader {
     names: Vec<String>,
     /// The most columns of a row.
     widest: usize,
-    /// What the first lines of a Matrix Market file said.
+    /// The type and the sizes from the first lines of a Matrix Market file.
     matrix: Option<Matrix>,
     /// Whether the record at hand is given turned around, and whether it will be.
     turned: bool,

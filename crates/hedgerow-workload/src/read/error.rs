@@ -57,7 +57,7 @@ pub enum ReadError {
         /// What is wrong with it.
         reason: MatrixError,
     },
-    /// The file is in another encoding than UTF-8, told by its first bytes.
+    /// The first bytes of the file are the mark of another encoding than UTF-8.
     #[error("{}: in UTF-16 or UTF-32; convert it to UTF-8, as iconv -f UTF-16 -t UTF-8 does", .path.display())]
     Encoding {
         /// The file.

@@ -88,7 +88,7 @@ fn sample(lines: &mut Lines) -> Result<String, ReadError> {
     for _ in 0..SAMPLE_LINES {
         match lines.advance() {
             Ok(false) => break,
-            // A record of so many bytes tells little that the others do not.
+            // A record longer than `SAMPLE_BYTES` ends the sample: the lines before it suffice.
             Ok(true) if !sample.is_empty() && lines.with_end().len() > SAMPLE_BYTES => break,
             Ok(true) => sample += lines.with_end(),
             Err(error) if error.is_row() => sample.push('\n'),

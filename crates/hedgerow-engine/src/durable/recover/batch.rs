@@ -223,7 +223,7 @@ impl Batch {
     pub(super) fn is_sortable(&self, side: &ReplayEntry) -> bool {
         match side.act() {
             Act::Put | Act::Remove | Act::Exists | Act::InsertVertex => true,
-            // One that is not kept is not sound, and told where it is applied.
+            // An item that the batch does not keep is damaged; `apply` reports it.
             Act::PutItem | Act::RemoveItem => self.item(side).is_some(),
             Act::RemoveVertex => false,
         }
