@@ -167,7 +167,7 @@ impl Core {
         for (label, table) in self.tables() {
             let Some(entry) = table.get(subgraph) else { continue };
             let idle = entry.stamp().applied() <= round.idle_since;
-            let Some(mut latched) = idle.then(|| entry.try_latch()).flatten() else {
+            let Some(mut latched) = idle.then(|| entry.try_latch_for_upkeep()).flatten() else {
                 round.left = true;
                 continue;
             };
@@ -200,7 +200,7 @@ impl Core {
         let Some(entry) = table.get(chain.subgraph) else { return false };
         let horizon = self.horizon();
         let pinned = |pin| self.keep(chain, pin);
-        let mut latched = entry.latch();
+        let mut latched = entry.latch_for_upkeep();
         let made = latched.settle(chain.direction, self.is_weighted(chain.label), relocate, &horizon, pinned);
         let merged = latched.merged();
         drop(latched);

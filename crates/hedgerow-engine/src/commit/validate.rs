@@ -149,7 +149,7 @@ impl ReadSet {
                 continue;
             }
             let Some(entry) = engine.table(label).and_then(|table| table.get(subgraph)) else { continue };
-            let Some(latched) = entry.try_latch() else {
+            let Some(latched) = entry.try_latch_past_upkeep() else {
                 if faults::is_on(PlantedFault::LatchedElsewhereUnchanged) {
                     continue;
                 }

@@ -85,7 +85,7 @@ impl Core {
         }
         for (chain, gone) in self.pending.take_due(&self.clock, &self.readers, reasons) {
             if let Some(entry) = self.entry(chain) {
-                self.reclaim_chain(chain, gone, &mut entry.latch());
+                self.reclaim_chain(chain, gone, &mut entry.latch_for_upkeep());
             }
         }
     }
@@ -104,7 +104,11 @@ impl Core {
             let of_chain = rest.due.iter().rev().take_while(|(other, _)| *other == chain).count();
             let reasons = rest.due.split_off(rest.due.len() - of_chain);
             let Some(entry) = self.entry(chain) else { continue };
-            let latched = if std::mem::take(&mut patient) { Some(entry.latch()) } else { entry.try_latch() };
+            let latched = if std::mem::take(&mut patient) {
+                Some(entry.latch_for_upkeep())
+            } else {
+                entry.try_latch_for_upkeep()
+            };
             match latched {
                 Some(mut latched) => {
                     reasons.iter().for_each(|&(_, gone)| self.reclaim_chain(chain, gone, &mut latched));

@@ -9,6 +9,7 @@ mod kinds;
 mod names;
 mod program;
 mod reuse;
+mod upkeep;
 mod walks;
 
 use std::sync::Arc;
@@ -200,4 +201,17 @@ fn snapshots_that_are_held_leave_nothing() {
     }
     let schedules = tally.schedules.load(Ordering::Relaxed);
     explored("shuttle schedules (held)", schedules, held::ROUNDS * SCHEDULES as u64);
+}
+
+/// A thread that settles holds latches, and is no commit.
+#[test]
+fn upkeep_is_no_conflict() {
+    let _sound = hedgerow_core::faults::sound();
+    let effort = Effort::rounds(upkeep::ROUNDS);
+    let tally = upkeep::Tally::default();
+    while let Some(seed) = effort.next_seed() {
+        under(seed, upkeep::program(&tally));
+    }
+    let schedules = tally.schedules.load(Ordering::Relaxed);
+    explored("shuttle schedules (upkeep)", schedules, upkeep::ROUNDS * SCHEDULES as u64);
 }

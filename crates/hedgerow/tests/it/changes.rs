@@ -43,24 +43,19 @@ fn must_lead(earlier: &Snapshot, later: &Snapshot, label: &str) -> usize {
     changes.edges.len()
 }
 
-/// One commit. Again after a conflict: a background thread that settles a subgraph meets the commit that has read it.
 fn write(graph: &Graph, rng: &mut Rng, operations: u64, label: &str) {
-    let begin = rng.clone();
-    let attempt = |tx: &mut hedgerow::WriteTxn| {
-        *rng = begin.clone();
-        for _ in 0..operations {
-            let (src, dst) = (rng.below(VERTICES), rng.below(VERTICES));
-            let edge = hedgerow::EdgeKey::new(label, src, dst);
-            match rng.below(8) {
-                0..4 if label.is_empty() => tx.put_weighted_edge(src, dst, rng.below(9) as f64)?,
-                0..4 => tx.put_edge_with(edge, [("since", rng.below(9) as i64)])?,
-                4 if rng.below(20) == 0 => _ = tx.remove_vertex(src)?,
-                _ => _ = tx.remove_edge_of(edge)?,
-            }
+    let mut tx = graph.write().unwrap();
+    for _ in 0..operations {
+        let (src, dst) = (rng.below(VERTICES), rng.below(VERTICES));
+        let edge = hedgerow::EdgeKey::new(label, src, dst);
+        match rng.below(8) {
+            0..4 if label.is_empty() => tx.put_weighted_edge(src, dst, rng.below(9) as f64).unwrap(),
+            0..4 => tx.put_edge_with(edge, [("since", rng.below(9) as i64)]).map(drop).unwrap(),
+            4 if rng.below(20) == 0 => _ = tx.remove_vertex(src).unwrap(),
+            _ => _ = tx.remove_edge_of(edge).unwrap(),
         }
-        Ok(())
-    };
-    graph.transact(100, attempt).unwrap();
+    }
+    tx.commit().unwrap();
 }
 
 /// Snapshots that are held while others come and go, small and large commits, settling, vertices that go and come back.

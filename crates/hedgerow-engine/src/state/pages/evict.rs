@@ -94,7 +94,7 @@ impl Core {
         if self.is_forked() || !subgraph.is_cooling() {
             return false;
         }
-        let back = subgraph.try_latch().is_some_and(|mut latched| latched.relink());
+        let back = subgraph.try_latch_for_upkeep().is_some_and(|mut latched| latched.relink());
         if back {
             self.eviction.note_back();
         }
@@ -102,7 +102,7 @@ impl Core {
     }
 
     fn evict(&self, subgraph: &Subgraph, clean: Timestamp) -> bool {
-        let Some(mut latched) = subgraph.try_latch() else { return false };
+        let Some(mut latched) = subgraph.try_latch_for_upkeep() else { return false };
         let evicted = latched.evict_clean(clean, &self.horizon_of_eviction());
         if evicted {
             // Under the latch (rule E3).

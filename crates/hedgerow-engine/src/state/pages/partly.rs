@@ -87,7 +87,7 @@ impl Pages {
                 Some(_) => {}
             }
             let present = living.is_none().then_some(image.present);
-            let mut latched = page[place].latch();
+            let mut latched = page[place].latch_for_upkeep();
             for &direction in directions_of(&installer.config, id.label) {
                 latched.install_stored(direction, present, installer.checkpoint);
             }
@@ -112,7 +112,7 @@ impl Pages {
             let image_id = ImageId { label: id.label, subgraph: image.id };
             let (place, present) = (image.id.index() % PAGE, image.present);
             let mains = installer.mains(image_id, Some(image), file)?;
-            let mut latched = page[place].latch();
+            let mut latched = page[place].latch_for_upkeep();
             if id.label == LabelId::DEFAULT && present != latched.present() {
                 return Err(invalid(file, "other vertices than the store has"));
             }

@@ -146,7 +146,7 @@ impl Core {
             };
         let present = image.as_ref().map_or(0, |image| image.present);
         let mains = self.mains_of(id, image, file, self.subgraphs.arena())?;
-        let mut latched = subgraph.latch();
+        let mut latched = subgraph.latch_for_upkeep();
         if latched.last_ts() != applied {
             return Ok(());
         }

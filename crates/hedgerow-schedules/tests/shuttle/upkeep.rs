@@ -1,0 +1,42 @@
+//! One program: the only writer of a store reads and commits while another thread settles what it reads.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hedgerow::{KeyKind, Options};
+
+/// Rounds of the test, each of many schedules.
+pub(crate) const ROUNDS: u64 = 50;
+/// Transactions, and calls of `settle` beside them.
+const TURNS: u64 = 3;
+/// In another subgraph than the vertices that are read.
+const FAR: u64 = 64;
+
+#[derive(Clone, Default)]
+pub(crate) struct Tally {
+    pub(crate) schedules: Arc<AtomicU64>,
+}
+
+/// Each transaction reads in one subgraph, and writes in another: validation has to latch the one that was read, which the
+/// other thread settles. No other commit exists, so each conflict is a false one.
+pub(crate) fn program(tally: &Tally) -> impl Fn() + Send + Sync + 'static {
+    let tally = tally.clone();
+    move || {
+        let options = Options::new().directed(true).keys(KeyKind::Dense).background_settling(false);
+        let graph = options.in_memory().expect("new");
+        graph.insert_edge(0, 1).expect("new");
+        let other = {
+            let graph = graph.clone();
+            shuttle::thread::spawn(move || (0..TURNS).for_each(|_| graph.settle().expect("open")))
+        };
+        for turn in 0..TURNS {
+            graph.insert_edge(0, 2 + turn).expect("new");
+            let mut tx = graph.write().expect("open");
+            assert!(tx.contains_edge(0, 2 + turn).expect("open"), "a commit is gone");
+            tx.put_edge(FAR, FAR + 1 + turn).expect("open");
+            tx.commit().expect("the only writer meets no other commit");
+        }
+        other.join().expect("no thread panics");
+        tally.schedules.fetch_add(1, Ordering::Relaxed);
+    }
+}
