@@ -170,6 +170,7 @@ fn start(
     manifest.sequence += 1;
     manifest.store(&fs)?;
     manifest.remove_older(&fs)?;
+    log.renew_reserve()?;
     let durable = Durable::new(fs, log, manifest, Runs::default(), Timestamp::ZERO);
     let parts = empty(config, memory, Some(durable), lock);
     Ok(Engine::new(options, parts, THREADS))
@@ -307,18 +308,28 @@ fn resume(
     (runs, last): (Runs, Timestamp),
     account: &Arc<Account>,
 ) -> Result<Durable> {
-    let resumed = recovered.resume(log_options(options, manifest.store, account))?;
+    let dir = hedgerow_io::Dir::new(fs.clone());
+    let resume = || Ok(recovered.resume(log_options(options, manifest.store, account))?);
+    let resumed = with_reserve(&dir, resume)?;
     manifest.logs = log_refs(&resumed.log, manifest.checkpoint);
     manifest.durable_lsn = resumed.log.durable();
     manifest.sequence += 1;
-    manifest.store(&fs)?;
+    with_reserve(&dir, || Ok(manifest.store(&fs)?))?;
     manifest.remove_older(&fs)?;
     let log = resumed.remove_obsolete()?;
-    let dir = hedgerow_io::Dir::new(fs.clone());
     for name in stray.iter().filter(|name| name.ends_with(".csr")) {
         dir.unlink(name)?;
     }
+    log.renew_reserve()?;
     Ok(Durable::new(fs, log, manifest, runs, last))
+}
+
+/// What an opening writes; on a full disk again, in the room of the reserve.
+fn with_reserve<T>(dir: &hedgerow_io::Dir, write: impl Fn() -> Result<T>) -> Result<T> {
+    match write() {
+        Err(error) if error.is_disk_full() && hedgerow_log::spend_reserve(dir)? => write(),
+        done => done,
+    }
 }
 
 fn log_options(options: &Options, store: StoreId, account: &Arc<Account>) -> LogOptions {

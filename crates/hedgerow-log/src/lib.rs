@@ -34,6 +34,10 @@
 //! # A damaged log
 //! [`read_damaged`] hands over what is left of a log that [`recover`] refuses: for salvage alone, never for opening.
 //!
+//! # A full disk
+//! Beside the log a file without content keeps room for the next opening: [`Log`] makes it as long as the active segment before that takes records, and
+//! [`spend_reserve`] removes it where an opening or a checkpoint finds no other room. [`Log::renew_reserve`] makes it again.
+//!
 //! # Closing
 //! [`Log::close`] syncs, writes a closing seal and cuts the file at it, so that any later damage is told from a crash.
 #![forbid(unsafe_code)]
@@ -41,6 +45,7 @@
 mod ops;
 mod record;
 mod recover;
+mod reserve;
 mod resume;
 mod row;
 mod segment;
@@ -52,6 +57,7 @@ pub use record::{MAX_RECORD_BYTES, MAX_ROW_BYTES, RECORD_HEADER_BYTES, RecordBui
 pub use recover::{
     CommitPlace, LogFinding, RecoverError, Recovered, Tail, Witness, read_damaged, recover, recover_commits,
 };
+pub use reserve::{RESERVE, spend_reserve};
 pub use resume::Resumed;
 pub use row::{decode_row, encode_row};
 pub use segment::{DATA_START, parse_segment_name, segment_name};

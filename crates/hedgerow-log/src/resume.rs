@@ -66,9 +66,9 @@ impl Recovered {
     /// the new segment. `options.store` is replaced by the store that was recovered. O(bytes of the rewritten tail).
     ///
     /// # Errors
-    /// Those of the file system, a full disk among them; and damage that came up since the first reading. Recovery
-    /// can then start again from the old manifest.
-    pub fn resume(self, options: LogOptions) -> Result<Resumed, FileError> {
+    /// Those of the file system, a full disk among them; and damage that came up since the first reading. This call, or all of recovery, can
+    /// then start again.
+    pub fn resume(&self, options: LogOptions) -> Result<Resumed, FileError> {
         let last = self.segments.len().saturating_sub(1);
         let kept =
             self.segments.iter().enumerate().take_while(|&(i, s)| s.is_kept(self.durable, i == last)).count();
@@ -78,14 +78,13 @@ impl Recovered {
         let bytes = rewrite.iter().map(|s| s.commits_end).sum();
         let sealed = keep.iter().map(ReadSegment::info).collect();
         let log = Log::create_with(self.dir.clone(), options, position, bytes, sealed)?;
-        for segment in rewrite {
-            self.copy(segment, &log)?;
-        }
-        if !faults::is_on(PlantedFault::RecoveredTailNotSynced) {
-            log.flush_and_sync().map_err(|e| stopped(e, position.segment))?;
+        if let Err(error) = self.rewrite(rewrite, &log) {
+            // Nothing names it. If it cannot be removed now, the next opening does.
+            let _ = self.dir.unlink(&segment_name(position.segment));
+            return Err(error);
         }
         let obsolete = rewrite.iter().map(|s| s.id).chain(self.strays.iter().copied()).collect();
-        Ok(Resumed { log, dir: self.dir, obsolete })
+        Ok(Resumed { log, dir: self.dir.clone(), obsolete })
     }
 
     /// Where the fresh segment begins: at the beginning of what is rewritten, else at the end of what is kept.
@@ -100,6 +99,16 @@ impl Recovered {
             previous_segment: keep.last().map_or(FileId(0), |s| s.id),
             last_ts,
         }
+    }
+
+    fn rewrite(&self, segments: &[ReadSegment], log: &Log) -> Result<(), FileError> {
+        for segment in segments {
+            self.copy(segment, log)?;
+        }
+        if !faults::is_on(PlantedFault::RecoveredTailNotSynced) {
+            log.flush_and_sync().map_err(|e| stopped(e, self.next_id))?;
+        }
+        Ok(())
     }
 
     /// Reads `segment` again, with all checks, and appends its commits to `log`.

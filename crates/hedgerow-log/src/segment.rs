@@ -111,6 +111,10 @@ pub(crate) enum CreateError {
 }
 
 impl CreateError {
+    pub(crate) fn is_disk_full(&self) -> bool {
+        matches!(self, CreateError::File(e) if e.is_disk_full())
+    }
+
     pub(crate) fn into_io(self) -> IoError {
         match self {
             CreateError::File(e) | CreateError::Directory(e) => e,

@@ -18,7 +18,7 @@ use hedgerow_io::{Dir, FileId, IoError, Lsn, NamedFile, Vfs};
 use crate::record::{Frame, Payload, RecordBuilder, RecordType, record_len};
 use crate::segment::{CreateError, DATA_START, capacity_end};
 
-use active::{Active, new_segment};
+use active::{Active, length_of, new_segment};
 use blocks::{Blocks, Target};
 
 pub(crate) use segments::unlink_if_there;
@@ -72,6 +72,8 @@ struct State {
     /// Bytes promised to reservations that have not appended yet.
     reserved: u64,
     active: Active,
+    /// The length that the reserve is known to have.
+    reserve: u64,
     sealed: Vec<LogSegmentInfo>,
     next_id: FileId,
     /// The first segment that the manifest names, or is about to.
@@ -128,8 +130,9 @@ impl Log {
         data: u64,
         sealed: Vec<LogSegmentInfo>,
     ) -> Result<Log, IoError> {
-        let active = new_segment(&dir, &options, &start, (FIRST_SEGMENT_BYTES, data));
-        let active = active.map_err(CreateError::into_io)?;
+        let active = length_of(&options, start.segment, (FIRST_SEGMENT_BYTES, data))
+            .and_then(|length| new_segment(&dir, &options, &start, length))
+            .map_err(CreateError::into_io)?;
         let charge = Charge::new(&options.account, Purpose::Log, 0);
         let writing = Writing { spare: Vec::new(), blocks: Blocks::default(), charge: charge.clone() };
         let state = State {
@@ -141,6 +144,7 @@ impl Log {
             last_ts: start.last_ts,
             reserved: 0,
             active,
+            reserve: 0,
             sealed,
             next_id: FileId(start.segment.0.saturating_add(1)),
             first_live: FileId(0),

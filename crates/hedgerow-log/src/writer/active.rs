@@ -15,20 +15,27 @@ pub(super) struct Active {
     pub(super) records: u64,
 }
 
-/// Makes the segment `start.segment`, of `least` bytes or as long as the options allow, and with room for `data` bytes. It is complete and
-/// durable, and nothing names it yet.
+/// The length of a segment of `least` bytes, or as long as the options allow, with room for `data` bytes.
+pub(super) fn length_of(
+    options: &LogOptions,
+    id: FileId,
+    (least, data): (u64, u64),
+) -> Result<u64, CreateError> {
+    let too_long = || {
+        let source = std::io::ErrorKind::FileTooLarge.into();
+        CreateError::File(IoError::new(segment_name(id), "allocate", source))
+    };
+    allocated_len(least.min(options.segment_bytes), data).ok_or_else(too_long)
+}
+
+/// Makes the segment `start.segment`, of `allocated` bytes. It is complete and durable, and nothing names it yet.
 pub(super) fn new_segment(
     dir: &Dir,
     options: &LogOptions,
     start: &LogPosition,
-    (least, data): (u64, u64),
+    allocated: u64,
 ) -> Result<Active, CreateError> {
     let header = FileHeader::new(FileKind::Log, options.store, start.segment, options.epoch);
-    let too_long = || {
-        let source = std::io::ErrorKind::FileTooLarge.into();
-        CreateError::File(IoError::new(segment_name(start.segment), "allocate", source))
-    };
-    let allocated = allocated_len(least.min(options.segment_bytes), data).ok_or_else(too_long)?;
     let preamble = Preamble {
         base: start.lsn,
         previous_checksum: start.previous_checksum,

@@ -6,14 +6,17 @@ use hedgerow_core::Timestamp;
 use hedgerow_io::checksum::checksum64;
 use hedgerow_io::{Dir, FileId, IoError, Lsn};
 
-use super::active::new_segment;
+use super::active::{Active, length_of, new_segment};
+use super::types::FIRST_SEGMENT_BYTES;
 use super::{Log, LogError, LogPosition, LogSegmentInfo, ReserveError, State};
 use crate::record::{Frame, RecordType, SEAL_BYTES, SEAL_PAYLOAD_BYTES, Seal};
+use crate::reserve;
 use crate::segment::{CreateError, DATA_START, segment_name};
 
 impl Log {
     /// Seals the active segment and goes on in a new one of at least `length` bytes, as far as the options allow, with room for all that is
-    /// reserved and `bytes` more. The new file is complete and durable before anything names it.
+    /// reserved and `bytes` more; on a disk that has no room for that length, in one of the first length. The new file is complete and durable
+    /// before anything names it.
     pub(super) fn rotate(&self, state: &mut State, length: u64, bytes: u64) -> Result<(), ReserveError> {
         let next = state.next_id;
         state.next_id = FileId(next.0.saturating_add(1));
@@ -29,7 +32,11 @@ impl Log {
         };
         let room = state.reserved + bytes;
         // Until here nothing was written.
-        let active = match new_segment(&self.dir, &self.options, &start, (length, room)) {
+        let mut next = self.segment_and_reserve(state, &start, (length, room));
+        if length > FIRST_SEGMENT_BYTES && next.as_ref().is_err_and(CreateError::is_disk_full) {
+            next = self.segment_and_reserve(state, &start, (FIRST_SEGMENT_BYTES, room));
+        }
+        let active = match next {
             Ok(active) => active,
             Err(CreateError::File(e)) if e.is_disk_full() => return Err(ReserveError::DiskFull(e)),
             Err(CreateError::File(e)) if e.is_too_many_files() => return Err(ReserveError::TooManyFiles(e)),
@@ -52,6 +59,62 @@ impl Log {
         self.end.store(start.lsn.0, Ordering::Release);
         self.durable.store(start.lsn.0, Ordering::Release);
         Ok(())
+    }
+
+    /// Makes a segment, after a reserve that suffices for it: from its first record on the next opening may have to write as much.
+    fn segment_and_reserve(
+        &self,
+        state: &mut State,
+        start: &LogPosition,
+        lengths: (u64, u64),
+    ) -> Result<Active, CreateError> {
+        let length = length_of(&self.options, start.segment, lengths)?;
+        let wanted = reserve::length_for(length);
+        reserve::grow(&self.dir, &mut state.reserve, wanted).map_err(CreateError::File)?;
+        new_segment(&self.dir, &self.options, start, length)
+    }
+
+    /// Removes the reserve, so that a checkpoint finds room on a full disk; returns whether there was one. To be followed by
+    /// [`renew_reserve_less`](Self::renew_reserve_less), before anything is done that cannot be taken back, and by
+    /// [`renew_reserve`](Self::renew_reserve).
+    pub fn spend_reserve(&self) -> bool {
+        let mut state = self.state.lock();
+        state.reserve = 0;
+        reserve::spend_reserve(&self.dir).unwrap_or(false)
+    }
+
+    /// Makes the reserve as long as the active segment asks for, where the disk has room. Without room the log goes on, and the next segment
+    /// is refused until there is. Blocks appenders while it grows a file and syncs it, and the directory where the file is new.
+    ///
+    /// # Errors
+    /// Those of the file system, but for a file that finds the disk full, or the file descriptors all in use. The log stays usable.
+    pub fn renew_reserve(&self) -> Result<(), IoError> {
+        let has_no_room =
+            |e: &IoError| e.op != hedgerow_io::SYNC_DIRECTORY && (e.is_disk_full() || e.is_too_many_files());
+        for lacking in (0..reserve::OF_MANIFEST).step_by(reserve::STEP) {
+            match self.renew_reserve_less(lacking) {
+                Err(e) if has_no_room(&e) => {}
+                done => return done,
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`renew_reserve`](Self::renew_reserve), without the bytes that the caller will have freed before it renews the rest.
+    ///
+    /// # Errors
+    /// Those of the file system, a full disk among them.
+    pub fn renew_reserve_less(&self, freed: u64) -> Result<(), IoError> {
+        let mut state = self.state.lock();
+        let wanted = reserve::length_for(state.active.allocated).saturating_sub(freed);
+        let is_new = reserve::grow(&self.dir, &mut state.reserve, wanted)?;
+        if is_new { self.dir.sync() } else { Ok(()) }
+    }
+
+    /// The bytes of the sealed segments whose commits are all at or before `ts`.
+    pub fn bytes_through(&self, ts: Timestamp) -> u64 {
+        let state = self.state.lock();
+        state.sealed.iter().filter(|s| s.last_ts <= ts).map(|s| s.bytes).sum()
     }
 
     /// Goes on in a new segment, as long as this one, if the active one holds `least` bytes of records, or is half full: what a checkpoint is about
@@ -108,6 +171,7 @@ impl Log {
             .and_then(|()| file.sync_all())
             .map_err(|e| self.stop(e))?;
         let _ = self.stopped.set(LogError::Closed);
+        reserve::shrink(&self.dir, FIRST_SEGMENT_BYTES.min(self.options.segment_bytes));
         Ok(durable)
     }
 

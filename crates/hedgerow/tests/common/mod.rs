@@ -38,6 +38,13 @@ pub(crate) fn options(config: ModelConfig) -> Options {
     small().directed(config.directed).weighted(config.weighted).keys(config.keys).background_settling(false)
 }
 
+/// The files of a store but the reserve, which has no content that could be damaged.
+pub(crate) fn files_with_content(disk: &SimFs) -> BTreeMap<String, Vec<u8>> {
+    let mut files = disk.files();
+    files.remove("RESERVE");
+    files
+}
+
 /// Applies an operation; returns what [`Model::apply`] returns.
 pub(crate) fn apply(tx: &mut WriteTxn, weighted: bool, op: &ModelOp) -> Result<bool> {
     match op {

@@ -105,12 +105,12 @@ fn make(kind: &Kind, seed: u64) -> Store {
         if i == 4 {
             graph.checkpoint().unwrap();
         }
-        earlier.push(disk.files());
+        earlier.push(common::files_with_content(&disk));
     }
     if closed {
         graph.close().unwrap();
     }
-    Store { name, config, closed, files: disk.files(), states, earlier }
+    Store { name, config, closed, files: common::files_with_content(&disk), states, earlier }
 }
 
 impl Store {

@@ -42,7 +42,7 @@ fn store(seed: u64, close: bool) -> (Files, Vec<Model>) {
     if close {
         graph.close().unwrap();
     }
-    (disk.files(), states)
+    (common::files_with_content(&disk), states)
 }
 
 #[derive(Debug, Default)]

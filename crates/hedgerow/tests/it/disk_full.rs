@@ -3,8 +3,8 @@
 //!
 //! A sync of the directory that finds no space is another matter: it poisons the store.
 
-use hedgerow::{CommitError, Error, Graph, Options, StateError, StorageError};
-use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, errno};
+use hedgerow::{CommitError, Error, Graph, KeyKind, Options, StateError, StorageError};
+use hedgerow_testkit::sim_fs::{Damage, Fault, FaultClass, Repeat, errno};
 use hedgerow_testkit::{Generator, Model, ModelConfig, SimFs, explored};
 
 use crate::common;
@@ -45,7 +45,7 @@ fn fill(graph: &Graph, model: &mut Model, seed: u64) -> u64 {
 fn every_size_of_a_disk() {
     let options = common::options(config()).log_segment_bytes(4096);
     let (mut sizes, mut full, mut too_small) = (0, 0, 0);
-    for quota in (0..40_000u64).step_by(331) {
+    for quota in (0..120_000u64).step_by(991) {
         let disk = SimFs::new();
         disk.set_quota(Some(quota));
         let mut model = Model::new(config());
@@ -136,4 +136,114 @@ fn a_sync_of_the_directory_that_finds_no_space_poisons_the_store() {
             is_poisoned(graph, &disk, &what);
         }
     }
+}
+
+/// Edges of a commit, and groups of them: the commits write the edges of one group after another, with other weights each time. So the log
+/// holds more than a checkpoint does.
+const BATCH: u64 = 40;
+const GROUPS: u64 = 4;
+/// The longest segments of the log: as long as the first one, and longer, so that segments grow.
+const SEGMENTS: [u64; 2] = [16 << 10, 512 << 10];
+
+fn with_segments(segment: u64) -> Options {
+    Options::new().keys(KeyKind::U64).weighted(true).log_segment_bytes(segment).checkpoint_log_bytes(0)
+}
+
+/// The weight of the edges of each group: the number of the commit that wrote them last.
+type Weights = [Option<u64>; GROUPS as usize];
+
+fn edges_of(group: u64) -> impl Iterator<Item = (u64, u64)> {
+    (group * BATCH..(group + 1) * BATCH).map(|v| (v, v + 1))
+}
+
+/// Commits batches until the disk is full; `weights` follows what was acknowledged. Returns how many commits there were.
+fn fill_in_batches(graph: &Graph, weights: &mut Weights) -> u64 {
+    let first = weights.iter().flatten().max().map_or(0, |last| last + 1);
+    for commit in first.. {
+        let group = commit % GROUPS;
+        let put = |tx: &mut hedgerow::WriteTxn| {
+            edges_of(group).try_for_each(|(src, dst)| tx.put_weighted_edge(src, dst, commit as f64))
+        };
+        match graph.transact(1, put) {
+            Ok(_) => weights[group as usize] = Some(commit),
+            Err(Error::Commit(CommitError::DiskFull)) => return commit - first,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    unreachable!("the disk fills up")
+}
+
+fn holds(graph: &Graph, weights: &Weights, what: &str) {
+    let snapshot = graph.snapshot().unwrap();
+    for (group, weight) in (0..).zip(weights) {
+        for (src, dst) in edges_of(group) {
+            let found = snapshot.weight(src, dst).unwrap();
+            assert_eq!(found, weight.map(|commit| commit as f64), "{what}: {src} -> {dst}");
+        }
+    }
+}
+
+fn is_full(error: &Error) -> bool {
+    matches!(error, Error::Commit(CommitError::DiskFull) | Error::Storage(StorageError::DiskFull { .. }))
+}
+
+/// Three times each: filled, killed without a byte left on the disk, opened there. A checkpoint and a removal may find no room; then they
+/// are refused, and leave the next opening its room.
+#[test]
+fn a_store_opens_on_the_disk_that_it_filled() {
+    let (mut opened, mut checkpoints, mut removals) = (0, 0, 0);
+    for segment in SEGMENTS {
+        for (round, damage) in [Damage::KeepAll, Damage::LoseAll].into_iter().cycle().take(8).enumerate() {
+            let room = 3 * segment + round as u64 * segment / 4;
+            let what = format!("segments of {segment}, round {round}, {room} bytes");
+            let mut fs = SimFs::new();
+            let mut graph = with_segments(segment).open_on(fs.handle()).unwrap();
+            fs.set_quota(Some(fs.used_bytes() + room));
+            let mut weights = Weights::default();
+            for _ in 0..3 {
+                fill_in_batches(&graph, &mut weights);
+                fs = fs.crash_clone(damage, round as u64);
+                drop(graph);
+                fs.set_quota(Some(fs.used_bytes()));
+                let again = with_segments(segment).open_on(fs.handle());
+                graph = again.unwrap_or_else(|error| panic!("{what}: {error}"));
+                opened += 1;
+                holds(&graph, &weights, &what);
+                match graph.checkpoint() {
+                    Ok(_) => checkpoints += 1,
+                    Err(error) => assert!(is_full(&error), "{error}"),
+                }
+                match graph
+                    .transact(1, |tx| edges_of(0).try_for_each(|(s, d)| tx.remove_edge(s, d).map(drop)))
+                {
+                    Ok(_) => (weights[0], removals) = (None, removals + 1),
+                    Err(error) => assert!(is_full(&error), "{error}"),
+                }
+            }
+            common::sound(&graph).unwrap();
+        }
+    }
+    explored("openings on a full disk", opened, 48);
+    explored("checkpoints there", checkpoints, 30);
+    explored("removals there", removals, 30);
+}
+
+/// The reserve grows with the segments of the log, and is as short as that of a new store after the log was closed.
+#[test]
+fn the_reserve_is_as_long_as_the_log_asks_for() {
+    let fs = SimFs::new();
+    let reserve = || fs.file("RESERVE").map_or(0, |bytes| bytes.len() as u64);
+    let graph = with_segments(1 << 20).open_on(fs.handle()).unwrap();
+    let of_new = reserve();
+    assert!((256 << 10..1 << 20).contains(&of_new), "{of_new}");
+    fs.set_quota(Some(8 << 20));
+    fill_in_batches(&graph, &mut Weights::default());
+    assert!(reserve() >= 1 << 20, "{}", reserve());
+    graph.close().unwrap();
+    assert_eq!(reserve(), of_new);
+    // A program that removed the file has made room for something else; the next opening makes it again.
+    assert!(fs.remove("RESERVE"));
+    fs.set_quota(None);
+    with_segments(1 << 20).open_on(fs.handle()).unwrap();
+    assert_eq!(reserve(), of_new);
 }

@@ -45,6 +45,14 @@ pub struct Checkpoint {
     pub log_segments_removed: usize,
 }
 
+/// Where a checkpoint finds room on the disk.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Room {
+    Free,
+    /// On a full disk: where the reserve was.
+    OfReserve,
+}
+
 /// How much a checkpoint writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
@@ -64,7 +72,15 @@ impl Core {
         };
         let _one_at_a_time = self.checkpointing.lock();
         let mut attempt = self.eviction.demand.begin();
-        let done = self.check_writable().and_then(|()| self.write_checkpoint(durable, extent));
+        let write = |room| self.write_checkpoint(durable, extent, room);
+        let mut done = self.check_writable().and_then(|()| write(Room::Free));
+        if done.as_ref().is_err_and(Error::is_disk_full) && durable.log.spend_reserve() {
+            done = write(Room::OfReserve);
+            // The checkpoint has freed the log, or has failed and left nothing.
+            if let Err(error) = durable.log.renew_reserve() {
+                self.poisoned_by(error.into());
+            }
+        }
         // Before those who wait for the checkpoint look for the room that it made. What snapshots hold may not fit the disk although the
         // checkpoint did: then commits are refused for that.
         let made = if done.is_ok() { self.make_room_by_page_versions(durable) } else { Ok(()) };
@@ -73,7 +89,7 @@ impl Core {
         done
     }
 
-    fn write_checkpoint(&self, durable: &Durable, extent: Extent) -> Result<Checkpoint> {
+    fn write_checkpoint(&self, durable: &Durable, extent: Extent, room: Room) -> Result<Checkpoint> {
         // So that all of it can be removed, and no opening reads it again.
         self.begin_log_segment(durable, LOG_LEFT)?;
         // Everything in the log before this position is published, and so in what is pinned next.
@@ -100,6 +116,9 @@ impl Core {
         };
         self.make_room_for_buffers();
         let written = self.write_changes(durable, as_of, extent, &merge, changed)?;
+        if room == Room::OfReserve {
+            self.make_reserve_good(durable, as_of, &merge, written.as_ref())?;
+        }
         // Should it panic, nobody knows which manifest is on the disk.
         let known = UnlessDone::new(|| self.commits.fail());
         let done = self.switch(durable, (as_of, pinned.counts()), written, merge);
@@ -107,6 +126,24 @@ impl Core {
         let done = done?;
         self.log_bound.cover(covers);
         Ok(done)
+    }
+
+    /// Has the disk room for the reserve, but for what the checkpoint frees once it holds? If not, the run is given up: a checkpoint that took
+    /// the place of the reserve for good would leave the next opening without.
+    fn make_reserve_good(
+        &self,
+        durable: &Durable,
+        as_of: Timestamp,
+        merge: &Merge,
+        written: Option<&Written>,
+    ) -> Result<()> {
+        let runs: u64 = merge.gone.iter().map(|gone| gone.info.bytes).sum();
+        durable.log.renew_reserve_less(runs + durable.log.bytes_through(as_of)).map_err(|error| {
+            if let Some(written) = written {
+                let _ = durable.fs.unlink(&segment_name(written.info.file_id));
+            }
+            self.poisoned_by(error.into())
+        })
     }
 
     /// Which subgraphs had anything applied to them after `last`, by label. Everything that is published is noticed; of what is

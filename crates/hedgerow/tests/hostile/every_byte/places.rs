@@ -73,7 +73,7 @@ pub(super) struct Places {
 impl Places {
     pub(super) fn of(files: &Files) -> Places {
         let mut places = Places { by_kind: BTreeMap::new(), segments: BTreeMap::new() };
-        for (name, bytes) in files.iter().filter(|(name, _)| *name != "LOCK") {
+        for (name, bytes) in files.iter().filter(|(name, _)| *name != "LOCK" && *name != "RESERVE") {
             let kinds = match name.rsplit('.').next() {
                 Some("wal") => of_log(bytes),
                 Some("man") => of_manifest(bytes),
