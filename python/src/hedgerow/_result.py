@@ -416,25 +416,28 @@ class Paths(_Table):
         ``int64``, one more than there are paths: path ``i`` is ``ids[offsets[i]:offsets[i + 1]]``.
     lengths : numpy.ndarray
         ``float64``: of each the sum of weights, or the number of edges.
-    count : int
-        How many there are, those that a limit left out among them.
+    count : int or None
+        How many there are, those that a limit left out among them; None where the search ended at its limit without counting on.
+    more : bool
+        Whether there are others that a limit left out.
 
     Examples
     --------
     >>> import numpy as np
-    >>> paths = Paths(np.array([1, 2, 4, 1, 3, 5, 4]), np.array([0, 3, 7]), np.array([2.0, 3.0]), 9)
+    >>> paths = Paths(np.array([1, 2, 4, 1, 3, 5, 4]), np.array([0, 3, 7]), np.array([2.0, 3.0]), 9, more=True)
     >>> paths[1].tolist()
     [1, 3, 5, 4]
     >>> [path.tolist() for path in paths]
     [[1, 2, 4], [1, 3, 5, 4]]
-    >>> len(paths), paths.count
-    (2, 9)
+    >>> len(paths), paths.count, paths.more
+    (2, 9, True)
     """
 
     ids: npt.NDArray[Any]
     offsets: npt.NDArray[np.int64]
     lengths: npt.NDArray[np.float64]
-    count: int
+    count: int | None
+    more: bool = False
 
     def __len__(self) -> int:
         return len(self.lengths)

@@ -69,6 +69,7 @@ impl RunArgs {
             ParameterKind::Direction => self.is_against().then_some(hedgerow::Direction::In.into()),
             ParameterKind::Count(_) => self.given::<u32>(name).map(|count| (*count).into()),
             ParameterKind::Number(_) => self.given::<f64>(name).map(|number| (*number).into()),
+            ParameterKind::Flag => self.given::<bool>(name).map(|flag| (*flag).into()),
         })
     }
 

@@ -28,6 +28,7 @@ pub(super) fn begin(work: &Work<'_>, arguments: &Arguments, milliseconds: f64) -
             }
             Value::Count(count) => (*count).into(),
             Value::Number(value) => number(*value),
+            Value::Flag(flag) => (*flag).into(),
             Value::Direction(_) => value.to_string().into(),
         };
         report = report.field(parameter.name, shown);
@@ -79,7 +80,7 @@ pub(super) fn finish(
     }
 }
 
-/// How many there are, and the first ones.
+/// How many are given, whether there are more, how many there are if all were counted, and the first ones.
 fn paths(report: Report, work: &Work<'_>, paths: &Paths, top: usize) -> Result<Report, CliError> {
     work.write_paths(paths)?;
     let row = |(path, length): (&[VertexId], f64)| {
@@ -91,7 +92,12 @@ fn paths(report: Report, work: &Work<'_>, paths: &Paths, top: usize) -> Result<R
         Ok(vec![number(length), Json::Array(keys.iter().map(name).collect())])
     };
     let rows = paths.iter().take(top).map(row).collect::<hedgerow::Result<_>>()?;
-    Ok(report.field("paths", paths.count()).table("first", &["length", "path"], rows))
+    let report = report.field("paths", paths.len() as u64).field("more", paths.more());
+    let report = match paths.count().filter(|_| paths.more()) {
+        Some(all) => report.field("count", all),
+        None => report,
+    };
+    Ok(report.table("first", &["length", "path"], rows))
 }
 
 /// How many pairs there are, and the first ones.
