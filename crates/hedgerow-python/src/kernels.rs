@@ -1,6 +1,7 @@
 //! Kernels of the registry on a snapshot: what they are told, the memory that they need, and what Python gets of them.
 
 use hedgerow::{Direction, EdgeDirection, VertexId};
+use hedgerow_core::suggest::{did_you_mean, instead};
 use hedgerow_kernels::registry::{self, Arguments, Kernel, Outcome, Parameter, ParameterKind, Size, Value};
 use hedgerow_kernels::{Cancel, KernelError, NO_VERTEX, Pairs, Paths, UNREACHED};
 use numpy::IntoPyArray;
@@ -18,7 +19,6 @@ use crate::pool::{cancellable, kernel_telling, parallel};
 use crate::result_rows::Vertices;
 use crate::results::{BYTES_PER_ROW, Reading, is_room, keys_array, make};
 use crate::selection::Chosen;
-use crate::suggest::{did_you_mean, instead};
 
 /// A kernel's arguments, as they are by default. The kernel is named as the command line names it, or as its function.
 pub(crate) fn arguments(name: &str) -> PyResult<Arguments> {
