@@ -72,6 +72,7 @@ impl WriteTxn {
     ) -> Result<(u64, Option<Place>)> {
         let snapshot = self.base().clone();
         let chosen = selection.resolve_lists(&snapshot)?;
+        let mut removed = 0;
         let places = next_places(&snapshot, &chosen, behind, options)?;
         for &(label, src, dst, rank) in &places {
             let [src, dst] = [self.engine.key_of(src)?, self.engine.key_of(dst)?];
@@ -80,10 +81,11 @@ impl WriteTxn {
             // A read of it, so that the commit sees whether the edge is as the condition found it.
             if self.reads_item(edge)?.is_some() {
                 self.push_item(OpKind::Remove, edge, 0.0, Cells::new())?;
+                removed += 1;
             }
         }
         let next = places.last().filter(|_| places.len() == options.batch).copied();
-        Ok((places.len() as u64, next))
+        Ok((removed, next))
     }
 }
 
