@@ -139,7 +139,7 @@ impl Graph {
     /// graph.define_label("saw", LabelOptions::new().multi(true))?;
     /// let mut tx = graph.write()?;
     /// for day in 0..5 {
-    ///     tx.put_edge(EdgeKey::new("saw", 1, 2).rank(day))?;
+    ///     tx.put_edge_with(EdgeKey::new("saw", 1, 2).rank(day), [("seconds", 30)])?;
     /// }
     /// tx.commit()?;
     /// let old = EdgeSelection::of("saw").ranks(..3);
