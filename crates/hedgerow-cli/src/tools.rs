@@ -42,7 +42,7 @@ pub(crate) fn backup(args: &IntoArgs, style: Style) -> Result<(), CliError> {
     Report::default()
         .field("timestamp", done.timestamp.0)
         .field("vertices", done.vertices)
-        .field("segment_bytes", done.bytes)
+        .bytes("segment_bytes", done.bytes)
         .print(style)
 }
 
@@ -86,8 +86,8 @@ pub(crate) fn compact(args: &CompactArgs, style: Style) -> Result<(), CliError> 
     graph.close()?;
     Report::default()
         .field("timestamp", done.timestamp.0)
-        .field("segment_bytes_before", before.segment_bytes)
-        .field("segment_bytes", done.bytes)
+        .bytes("segment_bytes_before", before.segment_bytes)
+        .bytes("segment_bytes", done.bytes)
         .field("log_segments_removed", done.log_segments_removed as u64)
         .print(style)
 }

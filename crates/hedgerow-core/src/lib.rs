@@ -31,6 +31,7 @@ pub mod row_ref;
 pub mod search;
 pub mod simd;
 pub mod spans;
+pub mod suggest;
 pub mod sync;
 pub mod time;
 pub mod view;

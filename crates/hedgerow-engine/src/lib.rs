@@ -18,7 +18,7 @@ mod state;
 mod stats;
 mod tools;
 
-pub use commit::{Ack, Applied, Pipeline, RemovedEdges, Ticket, WriteTxn};
+pub use commit::{Ack, Applied, Pipeline, RemoveOptions, RemovedEdges, Ticket, WriteTxn};
 pub use config::{Durability, Isolation};
 pub use durable::checkpoint::Checkpoint;
 pub use error::{ArgumentError, CommitError, Error, OpenError, Result, StateError, StorageError};
@@ -33,6 +33,7 @@ pub use hedgerow_io::LockHolder;
 pub use hedgerow_mem::View;
 pub use options::{LEAST_MEMORY_LIMIT, Options, Thresholds};
 pub use read::all_labels::EdgePattern;
+pub use read::first::{FindOptions, Limited};
 pub use read::k_hop::{KHopOptions, Neighborhood};
 pub use read::label_snapshot::LabelSnapshot;
 pub use read::labelled::EdgeOf;

@@ -418,6 +418,7 @@ impl Database {
                 arguments.set_item("edges", report.edges)?;
                 arguments.set_item("segments", report.segments)?;
                 arguments.set_item("problems", report.problems)?;
+                arguments.set_item("more", report.more)?;
             }
             Err(Error::Storage(StorageError::Corruption(damage))) => {
                 for number in ["vertices", "edges", "segments"] {

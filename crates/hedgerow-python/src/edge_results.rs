@@ -3,6 +3,7 @@
 use hedgerow::{
     EdgeRow, KHopOptions, Kind, Label, LabelId, PropertyId, PropertyType, Schema, ValueRef, VertexId,
 };
+use hedgerow_core::suggest::did_you_mean;
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -14,7 +15,6 @@ use crate::error::{DataError, raise};
 use crate::result_rows::Rows;
 use crate::results::{BYTES_PER_ROW, Reading, key_type, make, text_array};
 use crate::selection::Chosen;
-use crate::suggest::did_you_mean;
 use crate::value::WEIGHT;
 
 impl Reading {

@@ -3,12 +3,11 @@
 use std::io::ErrorKind;
 
 use hedgerow::{ArgumentError, CommitError, KeyKind, OpenError, StateError, StorageError};
+use hedgerow_core::suggest::did_you_mean;
 use hedgerow_kernels::KernelError;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::prelude::*;
-
-use crate::suggest::did_you_mean;
 
 create_exception!(hedgerow, Error, PyException, "Base of all errors of this package.");
 

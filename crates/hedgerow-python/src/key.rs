@@ -195,6 +195,11 @@ pub(crate) fn long_count(name: &str, object: &Bound<'_, PyAny>) -> PyResult<u64>
     }
 }
 
+/// The argument `limit`.
+pub(crate) fn read_limit(object: &Bound<'_, PyAny>) -> PyResult<usize> {
+    long_count("limit", object).map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
+}
+
 /// A sequence of str, which is not a str itself.
 pub(crate) fn read_names(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let wrong = || PyTypeError::new_err(format!("{name} must be a sequence of str, found {}", shown(object)));

@@ -257,8 +257,10 @@ impl<'a> EdgeRows<'a> {
             return Err(DataError::new_err(format!("src has {src} elements and dst has {dst}")));
         }
         let ranks = ranks.map(|ranks| read_ranks(ranks, src.len())).transpose()?;
+        // Of a label that is not defined, and of no row, nothing else would say so.
+        let is_multi = handle.kind_schema()?.find_label(label).map_err(raise)?.is_multi();
         // Rank 0 would be one edge of several between two vertices, and often none.
-        if ranks.is_none() && handle.kind_schema()?.label(label).is_some_and(hedgerow::Label::is_multi) {
+        if ranks.is_none() && is_multi {
             let what =
                 format!("label {label:?} is multi: name its edges by ranks= too, as edge_table gives them");
             return Err(DataError::new_err(what));

@@ -9,7 +9,7 @@ use crate::edge_arguments::{AnyEdge, Edge};
 use crate::ending::released;
 use crate::error::{ClosedError, raise};
 use crate::handle::{Handle, Origin, lock, own};
-use crate::key::{Key, Namer, read_names};
+use crate::key::{Key, Namer, read_limit, read_names};
 use crate::names::Kinds;
 use crate::neighbors::{Parts, chosen_neighbors, neighbors};
 use crate::results::Reading;
@@ -64,6 +64,35 @@ impl Snapshot {
         filter: Option<Where>,
     ) -> PyResult<Chosen> {
         Chosen::new(&self.handle, &self.reading()?.snapshot.schema(), labels, ranks, filter)
+    }
+
+    /// All chosen edges at a vertex.
+    fn all_neighbors(
+        &self,
+        py: Python<'_>,
+        chosen: &Chosen,
+        key: &Key,
+        parts: Parts,
+    ) -> PyResult<Vec<Py<PyAny>>> {
+        let reading = self.reading()?;
+        let snapshot = &reading.snapshot;
+        let Some((label, direction)) = chosen.plain() else {
+            let found =
+                py.detach(|| chosen_neighbors(snapshot, chosen, key, parts.properties)).map_err(raise)?;
+            let schema = parts.labels.then(|| snapshot.schema());
+            let found = found.ok_or_else(|| key.no_such_vertex(self))?;
+            return parts.list(py, self, &found, |id| schema::name(schema.as_ref(), None, id));
+        };
+        if label.is_none() && parts.none() && !snapshot.has_labels() {
+            let found = py.detach(|| snapshot.neighbors(key.as_ref(), direction)).map_err(raise)?;
+            return Namer::new(self).list(py, &found.ok_or_else(|| key.no_such_vertex(self))?);
+        }
+        let found =
+            py.detach(|| neighbors(snapshot, label, key, direction, parts.properties)).map_err(raise)?;
+        let schema = if parts.labels && label.is_none() { Some(snapshot.schema()) } else { None };
+        parts.list(py, self, &found.ok_or_else(|| key.no_such_vertex(self))?, |id| {
+            schema::name(schema.as_ref(), label, id)
+        })
     }
 
     /// What a kernel takes.
@@ -243,6 +272,15 @@ impl Snapshot {
     ///     so. An edge without a value never does. A time may be a ``datetime``, a ``date`` or a text in ISO 8601, in UTC where it says
     ///     no zone.
     ///
+    /// limit : int, optional
+    ///     The first edges of the list alone, at most this many. Costs a look at the key of each neighbor, as lists are kept in another order, and
+    ///     time and memory for the edges that are given; properties of others are not read.
+    ///
+    /// Returns
+    /// -------
+    /// list
+    ///     With a limit a ``Limited``: a list whose attribute ``more`` says whether there are others.
+    ///
     /// Raises
     /// ------
     /// IntegrityError
@@ -263,7 +301,7 @@ impl Snapshot {
     /// [(2, {'since': 2001})]
     /// >>> db.snapshot().neighbors(1, "both", label=["knows", "likes"], labels=True)
     /// [(2, 'knows'), (3, 'likes')]
-    #[pyo3(signature = (key, direction="out", *, label=None, ranks=false, properties=false, labels=false, rank_range=None, r#where=None), text_signature = "($self, key, direction='out', *, label=None, ranks=False, properties=False, labels=False, rank_range=None, where=None)")]
+    #[pyo3(signature = (key, direction="out", *, label=None, ranks=false, properties=false, labels=false, rank_range=None, r#where=None, limit=None), text_signature = "($self, key, direction='out', *, label=None, ranks=False, properties=False, labels=False, rank_range=None, where=None, limit=None)")]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn neighbors(
         &self,
@@ -276,26 +314,15 @@ impl Snapshot {
         labels: bool,
         rank_range: Option<RankRange>,
         r#where: Option<Where>,
-    ) -> PyResult<Vec<Py<PyAny>>> {
+        limit: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
         let (key, direction) = (self.key(key)?, selection::direction(direction)?);
-        let reading = self.reading()?;
         let chosen = self.chosen(label, rank_range, r#where)?.in_direction(direction);
-        let (snapshot, parts) = (&reading.snapshot, Parts { labels, ranks, properties });
-        let Some((label, direction)) = chosen.plain() else {
-            let found = py.detach(|| chosen_neighbors(snapshot, &chosen, &key, properties)).map_err(raise)?;
-            let schema = labels.then(|| snapshot.schema());
-            let found = found.ok_or_else(|| key.no_such_vertex(self))?;
-            return parts.list(py, self, &found, |id| schema::name(schema.as_ref(), None, id));
-        };
-        if label.is_none() && parts.none() && !snapshot.has_labels() {
-            let found = py.detach(|| snapshot.neighbors(key.as_ref(), direction)).map_err(raise)?;
-            return Namer::new(self).list(py, &found.ok_or_else(|| key.no_such_vertex(self))?);
+        let parts = Parts { labels, ranks, properties };
+        match limit {
+            Some(limit) => self.first_neighbors(py, &chosen, &key, read_limit(limit)?, parts),
+            None => Ok(self.all_neighbors(py, &chosen, &key, parts)?.into_pyobject(py)?.into_any().unbind()),
         }
-        let found = py.detach(|| neighbors(snapshot, label, &key, direction, properties)).map_err(raise)?;
-        let schema = if labels && label.is_none() { Some(snapshot.schema()) } else { None };
-        parts.list(py, self, &found.ok_or_else(|| key.no_such_vertex(self))?, |id| {
-            schema::name(schema.as_ref(), label, id)
-        })
     }
 
     /// The number of edges at a vertex: the length of ``neighbors``. A self-loop counts once.

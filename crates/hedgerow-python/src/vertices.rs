@@ -181,12 +181,19 @@ impl Database {
     /// Parameters
     /// ----------
     /// src, dst, label, ranks, batch
-    ///     As of ``add_edges``; ``ranks`` are needed for a ``multi`` label.
+    ///     As of ``add_edges``; ``ranks`` are needed for a ``multi`` label. ``remove_edges_where`` removes by ranks or by properties.
     ///
     /// Returns
     /// -------
     /// int
     ///     The number of edges that existed.
+    ///
+    /// Raises
+    /// ------
+    /// ProgrammingError
+    ///     There is no such label.
+    /// DataError
+    ///     The label is ``multi``, and ``ranks`` are missing.
     #[pyo3(signature = (src, dst, *, label=None, ranks=None, batch=None), text_signature = "($self, src, dst, *, label=None, ranks=None, batch=65536)")]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn remove_edges(

@@ -37,12 +37,12 @@ pub use hedgerow_core::{
 pub use hedgerow_engine::Thresholds;
 pub use hedgerow_engine::{
     Ack, Applied, ArgumentError, Backup, CheckReport, Checkpoint, CommitError, Csr, CsrOptions, Durability,
-    EdgeDirection, EdgeKey, EdgeOf, EdgePattern, EdgeRow, EdgeSelection, Error, Graph, GraphConfig,
-    Isolation, KHopOptions, KernelView, Kind, LEAST_MEMORY_LIMIT, Label, LabelOptions, LabelRef,
-    LabelSnapshot, LentEdge, MissingVertex, NeighborCursor, NeighborLists, Neighborhood, OpenError, Options,
-    Pipeline, Properties, Property, RemovedEdges, Result, RowOrder, SalvageReport, Schema, Snapshot,
-    StateError, Stats, StorageError, Ticket, TieredBlock, TieredView, VertexRow, WriteTxn, check_path,
-    check_path_within, salvage, salvage_on, salvage_on_within, salvage_within,
+    EdgeDirection, EdgeKey, EdgeOf, EdgePattern, EdgeRow, EdgeSelection, Error, FindOptions, Graph,
+    GraphConfig, Isolation, KHopOptions, KernelView, Kind, LEAST_MEMORY_LIMIT, Label, LabelOptions, LabelRef,
+    LabelSnapshot, LentEdge, Limited, MissingVertex, NeighborCursor, NeighborLists, Neighborhood, OpenError,
+    Options, Pipeline, Properties, Property, RemoveOptions, RemovedEdges, Result, RowOrder, SalvageReport,
+    Schema, Snapshot, StateError, Stats, StorageError, Ticket, TieredBlock, TieredView, VertexRow, WriteTxn,
+    check_path, check_path_within, salvage, salvage_on, salvage_on_within, salvage_within,
 };
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;

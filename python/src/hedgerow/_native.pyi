@@ -19,6 +19,7 @@ from ._result import (
     Csr,
     Edges,
     EdgeTable,
+    Limited,
     NeighborLists,
     Pairs,
     Paths,
@@ -173,6 +174,9 @@ class Database:
     ) -> int: ...
     def remove_edges(
         self, src: _Keys, dst: _Keys, *, label: str | None = None, ranks: _Keys | None = None, batch: int = 65536
+    ) -> int: ...
+    def remove_edges_where(
+        self, label: _Labels, *, rank_range: _RankRange | None = None, where: _Where | None = None, batch: int = 65536
     ) -> int: ...
     def checkpoint(self) -> Checkpoint: ...
     def compact(self) -> Checkpoint: ...
@@ -345,6 +349,7 @@ class Snapshot:
         labels: bool = False,
         rank_range: _RankRange | None = None,
         where: _Where | None = None,
+        limit: int | None = None,
     ) -> list[Any]: ...
     def newest_neighbors(
         self,
@@ -355,7 +360,7 @@ class Snapshot:
         *,
         ranks: bool = False,
         properties: bool = False,
-    ) -> list[Any]: ...
+    ) -> Limited: ...
     def degree(
         self,
         key: _Key,
@@ -389,6 +394,7 @@ class Snapshot:
         rank_range: _RankRange | None = None,
         where: _Where | None = None,
         limit: int | None = None,
+        partial: bool = False,
         missing: Literal["raise", "empty"] = "raise",
         kind: str | None = None,
     ) -> VertexResult: ...
@@ -412,6 +418,9 @@ class Snapshot:
         order: Literal["id", "key"] = "id",
     ) -> Csr: ...
     def vertex_table(self, kind: str | None = None, *, properties: Sequence[str] | None = None) -> VertexTable: ...
+    def find(
+        self, kind: str | None = None, properties: Mapping[str, _Value] | None = None, *, limit: int | None = None, **named: _Value
+    ) -> Limited: ...
     def vertices(self) -> npt.NDArray[Any]: ...
     def edges(
         self, *, label: _Labels | None = None, rank_range: _RankRange | None = None, where: _Where | None = None

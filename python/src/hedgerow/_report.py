@@ -221,12 +221,15 @@ class CheckReport:
         Segment files whose every byte was verified; None where damage ended the check.
     problems : list of str
         What is wrong, at most 100 items; empty for a sound store.
+    more : bool
+        Whether there are other problems, which are not described.
     """
 
     vertices: int | None
     edges: int | None
     segments: int | None
     problems: list[str]
+    more: bool = False
 
     @property
     def ok(self) -> bool:

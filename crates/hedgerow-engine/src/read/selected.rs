@@ -207,12 +207,12 @@ impl ChosenLabel {
         }
     }
 
-    fn has_rank(&self, rank: u64) -> bool {
+    pub(crate) fn has_rank(&self, rank: u64) -> bool {
         self.ranks.is_none_or(|(first, last)| (first..=last).contains(&rank))
     }
 
     /// Whether the copy of an edge passes, as far as it keeps what is tested.
-    fn passes(&self, item: &ItemRef<'_>) -> bool {
+    pub(crate) fn passes(&self, item: &ItemRef<'_>) -> bool {
         match &self.test {
             None => true,
             Some(ChosenTest::Property(test)) => test.passes(item.row),

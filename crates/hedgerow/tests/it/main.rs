@@ -55,6 +55,7 @@ mod pages_loaded_meanwhile;
 mod pipeline;
 mod random_reads;
 mod readers;
+mod removing;
 mod review;
 mod salvage;
 mod scan;

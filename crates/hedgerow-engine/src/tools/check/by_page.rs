@@ -187,6 +187,7 @@ impl<'a> LabelCheck<'a> {
         let at_once = sides.at_once(core.memory_limit.map_or(BYTES, |limit| limit / SHARE));
         for chosen in looked_at.chunks(at_once) {
             if report.problems.len() >= MAX_PROBLEMS {
+                report.more = true;
                 break;
             }
             let mut charge = Charge::new(core.account(), Purpose::Views, 0);
