@@ -6,6 +6,7 @@ mod changes;
 mod compose;
 mod contains;
 pub(crate) mod csr;
+mod filter;
 mod held_registration;
 mod items;
 pub(crate) mod k_hop;
