@@ -12,6 +12,7 @@ mod check;
 mod checkpoint;
 mod error;
 mod export;
+mod filter;
 mod keys;
 mod layout;
 mod load;

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::slice;
 use std::sync::Arc;
 
-use super::Comparison;
+use super::comparison::Comparison;
 use crate::property::{Value, ValueRef};
 
 /// What the value of a property must be.
