@@ -133,7 +133,9 @@ fn operator(property: &str, symbol: &str) -> PyResult<Operator> {
         return Ok(*operator);
     }
     let words = WORDS.map(|(word, _)| word);
-    let instead = match symbol.to_lowercase().as_str() {
+    let lower = symbol.to_lowercase();
+    let instead = match lower.as_str() {
+        word if words.contains(&word) => format!(": did you mean {word:?}?"),
         "between" | "range" => {
             format!(": write two conditions, [({property:?}, \">=\", low), ({property:?}, \"<\", high)]")
         }
