@@ -1,5 +1,7 @@
 //! The argument `where`: conditions that the properties of edges must all meet.
 
+use std::fmt::Display;
+
 use hedgerow::{Comparison, Condition, PropertyType, Value};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -52,7 +54,7 @@ impl<'py> FromPyObject<'_, 'py> for Where {
         };
         let is_name = |object: &Bound<'_, PyAny>| object.is_instance_of::<PyString>();
         if let Ok(parts) = object.cast::<PyTuple>()
-            && parts.get_item(0).is_ok_and(|first| is_name(&first))
+            && parts.get_borrowed_item(0).is_ok_and(|first| is_name(&first))
         {
             return Ok(Where(vec![Stated::read(&parts, wrong)?]));
         }
@@ -74,7 +76,7 @@ impl Stated {
         let (property, symbol, value): (String, String, Bound<'_, PyAny>) =
             parts.extract().map_err(|error| told(py, error, |_| wrong(parts)))?;
         let operator = operator(&property, &symbol)?;
-        let name = format!("where: property {property}");
+        let name = format_args!("where: property {property}");
         let null = |what: &str| {
             DataError::new_err(format!(
                 "{name}: {what}: write ({property:?}, \"is\", None) for edges without a value, ({property:?}, \"is not\", None) for \
@@ -151,7 +153,7 @@ fn operator(property: &str, symbol: &str) -> PyResult<Operator> {
 
 /// The values of a set.
 fn several<'py>(
-    name: &str,
+    name: &dyn Display,
     object: &Bound<'py, PyAny>,
 ) -> PyResult<impl Iterator<Item = PyResult<Bound<'py, PyAny>>>> {
     let wrong = |instead: &str| {
