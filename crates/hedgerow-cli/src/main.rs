@@ -12,6 +12,7 @@ mod check;
 mod checkpoint;
 mod error;
 mod export;
+mod filter;
 mod find;
 mod keys;
 mod layout;

@@ -24,9 +24,9 @@ pub use durable::checkpoint::Checkpoint;
 pub use error::{ArgumentError, CommitError, Error, OpenError, Result, StateError, StorageError};
 pub use graph::Graph;
 pub use hedgerow_core::{
-    Block, Comparison, Direction, GraphConfig, KeyColumn, KeyKind, KindId, LabelId, Neighbors, PropertyId,
-    PropertyType, Resident, TextColumn, Timestamp, Topology, Value, ValueRef, VertexId, VertexKey,
-    VertexKeyRef, WeightedNeighbors, WeightedTopology,
+    Block, Comparison, Condition, Direction, GraphConfig, KeyColumn, KeyKind, KindId, LabelId, Neighbors,
+    PropertyId, PropertyType, Resident, TextColumn, Timestamp, Topology, Value, ValueRef, ValueSet, VertexId,
+    VertexKey, VertexKeyRef, WeightedNeighbors, WeightedTopology,
 };
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;

@@ -34,6 +34,7 @@ mod edge_columns;
 mod edge_results;
 mod ending;
 mod error;
+mod filter;
 mod first;
 mod handle;
 mod heap;

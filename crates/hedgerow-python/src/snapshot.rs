@@ -267,10 +267,12 @@ impl Snapshot {
     /// rank_range : (int or None, int or None), optional
     ///     The first rank and the one behind the last: edges of these ranks alone. Edges of labels that are not ``multi`` have
     ///     rank 0.
-    /// where : (str, str, value), optional
-    ///     A property, one of ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, and a value: edges alone whose property compares
-    ///     so. An edge without a value never does. A time may be a ``datetime``, a ``date`` or a text in ISO 8601, in UTC where it says
-    ///     no zone.
+    /// where : (str, str, value) or sequence of such tuples, optional
+    ///     A property, a comparison and a value: edges alone for which it holds; of several all must hold. The comparison is one of
+    ///     ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``; ``"in"`` with a sequence of values, at most 2**20; ``"prefix"`` with the
+    ///     beginning of a ``str`` or ``bytes``; ``"is"`` or ``"is not"`` with ``None``. An edge without a value passes
+    ///     ``(property, "is", None)`` alone, and so does one of a label without the property. A time may be a ``datetime``, a
+    ///     ``date`` or a text in ISO 8601, in UTC where it says no zone.
     ///
     /// limit : int, optional
     ///     The first edges of the list alone, at most this many. Costs a look at the key of each neighbor, as lists are kept in another order, and
@@ -288,7 +290,7 @@ impl Snapshot {
     /// ProgrammingError
     ///     There is no such label.
     /// DataError
-    ///     None of the labels has the property, or it has another type than the value.
+    ///     None of the labels has the property, it has another type than the value, or the value is None or NaN, which nothing equals.
     ///
     /// Examples
     /// --------

@@ -1,7 +1,7 @@
 """Types of the native half of the package. Docstrings are on the classes themselves."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from types import TracebackType
 from typing import Any, Final, Literal, Self, TypeAlias, TypeVar, final
@@ -60,7 +60,13 @@ _Direction: TypeAlias = Literal["out", "in"]
 _EdgeDirection: TypeAlias = Literal["out", "in", "both"]
 _Labels: TypeAlias = str | Sequence[str]
 _RankRange: TypeAlias = tuple[int | None, int | None]
-_Where: TypeAlias = tuple[str, Literal["==", "=", "!=", "<", "<=", ">", ">="], _Value | date]
+_Condition: TypeAlias = (
+    tuple[str, Literal["==", "=", "!=", "<", "<=", ">", ">="], _Value | date]
+    | tuple[str, Literal["in"], Iterable[_Value | date]]
+    | tuple[str, Literal["prefix"], str | bytes]
+    | tuple[str, Literal["is", "is not"], None]
+)
+_Where: TypeAlias = _Condition | Sequence[_Condition]
 
 __version__: Final[str]
 
