@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use crate::error::raise;
 use crate::key::{count, direction as one_direction};
 use crate::neighbors::{Neighbor, Parts};
+use crate::schema::Label;
 use crate::snapshot::Snapshot;
 
 #[pymethods]
@@ -52,7 +53,7 @@ impl Snapshot {
         &self,
         py: Python<'_>,
         key: &Bound<'_, PyAny>,
-        label: &str,
+        label: Label<'_>,
         limit: &Bound<'_, PyAny>,
         direction: &str,
         ranks: bool,
@@ -62,7 +63,7 @@ impl Snapshot {
         let (limit, reading) = (count("limit", limit, 0)? as usize, self.reading()?);
         let snapshot = &reading.snapshot;
         // By the labels of the snapshot, as `neighbors` does.
-        let label = snapshot.schema().find_label(label).map_err(raise)?.name().to_string();
+        let label = snapshot.schema().find_label(&*label).map_err(raise)?.name().to_string();
         let found = py.detach(|| snapshot.newest_edges_of(label.as_str(), key.as_ref(), direction, limit));
         let found = found.map_err(raise)?.ok_or_else(|| key.no_such_vertex(self))?;
         let found: Vec<Neighbor> = found.into_iter().map(|edge| (LabelId::DEFAULT, edge).into()).collect();

@@ -44,7 +44,7 @@ fn names(argument: &str, object: Borrowed<'_, '_, PyAny>) -> PyResult<Vec<String
     }
     let _calling = calling(object.py());
     let wrong = |object: &Bound<'_, PyAny>| {
-        let found = type_name(object);
+        let found = shown(object);
         PyTypeError::new_err(format!("{argument} must be a str or a sequence of str, found {found}"))
     };
     let names = object.try_iter().map_err(|error| told(object.py(), error, |_| wrong(&object)))?;
