@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use crate::added::{Added, Found, OnConflict};
 use crate::columns::{self, Column};
-use crate::edge_arguments::edges_so_far;
+use crate::edge_arguments::{edges_so_far, gives_out_ranks};
 use crate::ending::calling;
 use crate::error::{DataError, NotSupportedError};
 use crate::handle::Handle;
@@ -273,7 +273,7 @@ impl Rich {
     ) -> PyResult<Rich> {
         let ranks = match arguments.ranks {
             Some(ranks) => Ranks::Given(read_ranks(ranks, edges)?),
-            None if handle.kind_schema()?.label(label).is_some_and(Label::is_multi) => Ranks::Counted,
+            None if gives_out_ranks(handle, label)? => Ranks::Counted,
             None => Ranks::None,
         };
         let types = Types::new(handle, Owner::Edges(label))?;

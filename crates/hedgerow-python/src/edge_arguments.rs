@@ -1,6 +1,7 @@
 //! Edges as the arguments of a method name them, and what they give them.
 
-use hedgerow::{EdgeKey, EdgePattern, PropertyType, Value};
+use hedgerow::{EdgeKey, EdgePattern, Label, PropertyType, Value};
+use hedgerow_core::faults::{self, PlantedFault};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat};
@@ -138,4 +139,10 @@ pub(crate) fn edges_so_far(snapshot: &hedgerow::Snapshot, label: &str) -> hedger
         Err(hedgerow::Error::Argument(hedgerow::ArgumentError::NoSuchLabel { .. })) => Ok(0),
         counted => counted,
     }
+}
+
+/// True if a bulk call gives out the ranks of rows that come without: the label is `multi`.
+pub(crate) fn gives_out_ranks(kinds: &impl Kinds, label: &str) -> PyResult<bool> {
+    let is_multi = kinds.kind_schema()?.label(label).is_some_and(Label::is_multi);
+    Ok(is_multi && !faults::is_on(PlantedFault::ParallelEdgesMerged))
 }

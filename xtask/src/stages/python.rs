@@ -19,7 +19,7 @@ static ENVIRONMENT: Mutex<()> = Mutex::new(());
 
 /// Those with which Rust's tests are built: the store is compiled once for both. As it ships, without planted faults, it is looked at
 /// beside clippy.
-const FEATURES: &str = "extension-module,hedgerow/planted-faults,hedgerow/kernels";
+const FEATURES: &str = "extension-module,planted-faults,hedgerow/kernels";
 
 /// Makes `.venv` beside the builds of other stages: installing packages waits for the network.
 pub(super) fn packages(root: &Path, _: &Workspace) -> Plan {
@@ -27,9 +27,10 @@ pub(super) fn packages(root: &Path, _: &Workspace) -> Plan {
     Plan::default().call(move || environment(&root))
 }
 
-/// Builds the package with the profile of the tests and runs pytest.
-pub(super) fn test(root: &Path, _: &Workspace) -> Plan {
+/// Builds the package with the profile of the tests, and the command line with `features`, and runs pytest.
+pub(super) fn test(root: &Path, features: &str) -> Plan {
     let here = root.to_path_buf();
+    let loader = target_folder(root).join("debug/hedgerow").to_string_lossy().into_owned();
     let python = |arguments: &[&str]| Step::new(program(root, "python"), root, arguments);
     let check = format!(
         "import sys; sys.path.insert(0, {PIP_TARGET:?}); import hedgerow; assert {PIP_TARGET:?} in hedgerow.__file__; \
@@ -39,7 +40,12 @@ pub(super) fn test(root: &Path, _: &Workspace) -> Plan {
         .prepare(move || environment(&here))
         .build(maturin(root, &["develop", "--locked", "--profile", "dev", "--features", FEATURES]))
         .build(pip_install(root))
-        .run(python(&["-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider", "python/tests"]))
+        // Programs of the tests load files by it.
+        .build(Step::cargo(root, &["build", "--locked", features, "--bin", "hedgerow"]))
+        .run(
+            python(&["-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider", "python/tests"])
+                .env("HEDGEROW_PROGRAM", &loader),
+        )
         .run(python(&["-I", "-c", &check]))
         .judged_by(|outcome| {
             if outcome.counts.passed == 0 {
