@@ -13,7 +13,7 @@ use crate::added::{Added, Found, OnConflict};
 use crate::columns::{self, Column};
 use crate::edge_arguments::{edges_so_far, gives_out_ranks};
 use crate::ending::calling;
-use crate::error::{DataError, NotSupportedError};
+use crate::error::{DataError, NotSupportedError, text_of};
 use crate::handle::Handle;
 use crate::imports;
 use crate::key;
@@ -379,7 +379,7 @@ pub(crate) fn read_columns(
 fn wrong_properties(properties: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     let py = properties.py();
     if error.is_instance_of::<PyTypeError>(py) {
-        return DataError::new_err(error.value(py).to_string());
+        return DataError::new_err(text_of(error.value(py)));
     }
     error
 }

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat};
 
 use crate::ending::calling;
-use crate::error::{DataError, NotSupportedError};
+use crate::error::{DataError, NotSupportedError, text_of, told};
 use crate::handle::{Handle, Origin};
 use crate::key::{Key, type_name};
 use crate::names::Kinds;
@@ -88,12 +88,15 @@ pub(crate) fn read_rank(object: &Bound<'_, PyAny>) -> PyResult<u64> {
     if object.is_instance_of::<PyBool>() {
         return Err(PyTypeError::new_err("a rank is an int, found bool"));
     }
-    object.extract().map_err(|error: PyErr| {
-        if error.is_instance_of::<PyOverflowError>(object.py()) {
-            return DataError::new_err(format!("rank {object} is out of range: ranks are 0 to 2**64 - 1"));
+    let py = object.py();
+    let wrong = |error: &PyErr| match error.is_instance_of::<PyOverflowError>(py) {
+        true => {
+            let rank = text_of(object);
+            DataError::new_err(format!("rank {rank} is out of range: ranks are 0 to 2**64 - 1"))
         }
-        PyTypeError::new_err(format!("a rank is an int, found {}", type_name(object)))
-    })
+        false => PyTypeError::new_err(format!("a rank is an int, found {}", type_name(object))),
+    };
+    object.extract().map_err(|error| told(py, error, wrong))
 }
 
 /// Reads what the arguments give an edge: properties, and the argument `weight`, which in a weighted graph is that of the edge, with a

@@ -47,12 +47,13 @@ fn names(argument: &str, object: Borrowed<'_, '_, PyAny>) -> PyResult<Vec<String
         let found = shown(object);
         PyTypeError::new_err(format!("{argument} must be a str or a sequence of str, found {found}"))
     };
-    let names = object.try_iter().map_err(|error| told(object.py(), error, |_| wrong(&object)))?;
+    let mut names = object.try_iter().map_err(|error| told(object.py(), error, |_| wrong(&object)))?;
     let name = |name: PyResult<Bound<'_, PyAny>>| {
         let name = name?;
-        name.extract::<String>().map_err(|_| wrong(&name))
+        name.extract::<String>().map_err(|error| told(name.py(), error, |_| wrong(&name)))
     };
-    names.map(name).collect()
+    // Without the estimate of the length: PyO3 drops Ctrl-C that comes in its Python code.
+    std::iter::from_fn(|| names.next()).map(name).collect()
 }
 
 impl Labels {
