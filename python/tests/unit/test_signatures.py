@@ -87,7 +87,10 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 class Thing(NamedTuple):
-    """What calls take: the names of the parameter, its types in the stubs, its default, and values with which it is tried."""
+    """What calls take: the names of the parameter, its types in the stubs, its default, and values with which it is tried.
+
+    Without types all parameters of these names are meant, and must have one type.
+    """
 
     names: tuple[str, ...]
     types: tuple[str, ...]
@@ -107,14 +110,14 @@ THINGS = {
     "keys": Thing(("keys", "src", "dst", "sources", "destinations"), ("_Keys",), "", KEYS),
     "one label": Thing(("label",), ("str | None", "str"), "None", [None, *LABELS]),
     "labels": Thing(("label",), ("_Labels | None",), "None", [None, *LABELS]),
-    "a kind": Thing(("kind",), ("str | None",), "None", [None, "", "page", "nope", 5, ["page"]]),
-    "kinds": Thing(("kinds",), ("_Labels | None",), "None", [None, *KINDS]),
+    "a kind": Thing(("kind",), (), "None", [None, "", "page", "nope", 5, ["page"]]),
+    "kinds": Thing(("kinds",), (), "None", [None, *KINDS]),
     "one direction": Thing(("direction",), ("_Direction",), "'out'", ["out", "in", "both", "sideways", 5, None]),
     "a direction": Thing(
         ("direction",), ("_EdgeDirection", "_EdgeDirection | None"), "'out'", ["out", "in", "both", "sideways", 5, None]
     ),
-    "ranks": Thing(("rank_range",), ("_RankRange | None",), "None", RANGES),
-    "a filter": Thing(("where",), ("_Where | None",), "None", [None, *FILTERS]),
+    "ranks": Thing(("rank_range",), (), "None", RANGES),
+    "a filter": Thing(("where",), (), "None", [None, *FILTERS]),
 }
 
 # Reads that take one label, and why not several.
@@ -203,7 +206,8 @@ FUNCTIONS = dict(functions())
 
 def takes(thing: Thing) -> list[tuple[str, str]]:
     """The calls that take a thing, each with the name of the parameter."""
-    return [(call, name) for call in FUNCTIONS for name in thing.names if TYPES.get((call, name)) in thing.types]
+    found = [(call, name) for call in FUNCTIONS for name in thing.names if (call, name) in TYPES]
+    return [at for at in found if not thing.types or TYPES[at] in thing.types]
 
 
 def test_each_parameter_is_one_of_these_things() -> None:
@@ -225,6 +229,8 @@ def test_reads_take_several_labels_and_both_directions() -> None:
 def test_parameters_have_one_shape() -> None:
     others = set()
     for thing in THINGS.values():
+        types = {TYPES[at] for at in takes(thing)}
+        assert types == set(thing.types) or (not thing.types and len(types) == 1), types
         for call, name in takes(thing):
             parameter = inspect.signature(FUNCTIONS[call]).parameters[name]
             if thing.default == "":
