@@ -289,9 +289,10 @@ class Program:
         return [(src, self.key(src)) for _ in range(count)], [(dst, self.key(dst)) for _ in range(count)]
 
     def written(self, label: str, vertices: list[Vertex]) -> list[Any]:
-        """Keys as a program writes them: alone where the label says the kind."""
+        """Keys as a program writes them: alone where the label says the kind, though some programs write pairs there too."""
         stated = self.model.labels[label].ends is not None
-        return [v[1] if stated or not v[0] else v for v in vertices]
+        pairs = self.rng.random() < 0.2
+        return [v[1] if not v[0] or (stated and not (pairs and self.rng.random() < 0.5)) else v for v in vertices]
 
     def value(self, name: str) -> Any:
         if name == "name":
@@ -459,8 +460,9 @@ class Program:
             for row in rows:
                 row["weight"] = self.value("weight")
             named["weights"] = self.column([row["weight"] for row in rows])
-        keys = [self.column(self.written(label, side)) for side in (src, dst)]
-        text = f"db.add_edges({self.written(label, src)}, {self.written(label, dst)}, {label!r}, {rows})"
+        written = [self.written(label, side) for side in (src, dst)]
+        keys = [self.column(side) for side in written]
+        text = f"db.add_edges({written[0]}, {written[1]}, {label!r}, {rows})"
 
         def store() -> tuple[int, int]:
             added = self.db.add_edges(*keys, **named)
