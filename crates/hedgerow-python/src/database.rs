@@ -20,6 +20,7 @@ use crate::maintained::Maintained;
 use crate::pipeline::Pipeline;
 use crate::pool::parallel;
 use crate::results::make;
+use crate::schema::Label;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
 
@@ -145,9 +146,9 @@ impl Database {
     /// hedgerow.ProgrammingError
     ///     For another kernel, or a label that is not defined.
     #[pyo3(signature = (name, *, label=None))]
-    fn maintain(&self, name: &str, label: Option<&str>) -> PyResult<Maintained> {
+    fn maintain(&self, name: &str, label: Option<Label<'_>>) -> PyResult<Maintained> {
         let schema = self.handle.graph()?.schema();
-        let label = schema.find_label(label.unwrap_or_default()).map_err(raise)?;
+        let label = schema.find_label(label.as_deref().unwrap_or_default()).map_err(raise)?;
         Maintained::new(self.handle.origin, name, label)
     }
 
@@ -236,7 +237,7 @@ impl Database {
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
         weights: Option<&Bound<'_, PyAny>>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         ranks: Option<&Bound<'_, PyAny>>,
         properties: Option<&Bound<'_, PyAny>>,
         on_conflict: &str,
@@ -247,7 +248,10 @@ impl Database {
         let conflict = OnConflict::read(on_conflict)?;
         let edges = {
             let _keeping = Keeping::begin();
-            Edges::read(&self.handle, &Arguments { src, dst, weights, label, ranks, properties })?
+            Edges::read(
+                &self.handle,
+                &Arguments { src, dst, weights, label: label.as_deref(), ranks, properties },
+            )?
         };
         let repeated = py.detach(|| edges.repeated());
         let keeping = Keeping::begin();

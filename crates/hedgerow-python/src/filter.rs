@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use hedgerow::{Comparison, Condition, PropertyType, Value};
+use hedgerow_core::suggest::did_you_mean;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -13,7 +14,6 @@ use crate::arrays::{exact, not_exact};
 use crate::ending::calling;
 use crate::error::{DataError, told};
 use crate::key::{shown, type_name};
-use crate::suggest::did_you_mean;
 use crate::value;
 
 /// The argument `where`: a condition, or several.

@@ -85,7 +85,9 @@ fn read(
                 let _calling = calling(object.py());
                 object.getattr_opt("_vertex_ids")?.map(|ids| ids.call0()).transpose()?
             };
-            let vertices = ids.as_ref().unwrap_or(object).try_iter()?.map(|one| vertex(parameter, &one?));
+            let mut all = ids.as_ref().unwrap_or(object).try_iter()?;
+            // Without the estimate of the length: PyO3 drops Ctrl-C that comes in its Python code.
+            let vertices = std::iter::from_fn(|| all.next()).map(|one| vertex(parameter, &one?));
             vertices.collect::<PyResult<Vec<VertexId>>>()?.into()
         }
         ParameterKind::Count(range) => count(parameter.name, object, range.least)?.into(),

@@ -53,6 +53,8 @@ mod neighbors;
 mod newest;
 mod open;
 mod pipeline;
+#[cfg(feature = "planted-faults")]
+mod planted;
 mod pool;
 mod remove_where;
 mod repeats;
@@ -91,6 +93,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tools::salvage, module)?)?;
     module.add_function(wrap_pyfunction!(arrow::stream, module)?)?;
     module.add_function(wrap_pyfunction!(arrow::schema, module)?)?;
+    #[cfg(feature = "planted-faults")]
+    module.add_function(wrap_pyfunction!(planted::plant, module)?)?;
     ending::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

@@ -7,6 +7,7 @@ use crate::error::{DataError, raise};
 use crate::first::limited;
 use crate::key::{count, direction as one_direction};
 use crate::neighbors::{Neighbor, Parts};
+use crate::schema::Label;
 use crate::snapshot::Snapshot;
 
 #[pymethods]
@@ -60,7 +61,7 @@ impl Snapshot {
         &self,
         py: Python<'_>,
         key: &Bound<'_, PyAny>,
-        label: &str,
+        label: Label<'_>,
         limit: &Bound<'_, PyAny>,
         direction: &str,
         ranks: bool,
@@ -71,11 +72,12 @@ impl Snapshot {
         let snapshot = &reading.snapshot;
         // By the labels of the snapshot, as `neighbors` does.
         let schema = snapshot.schema();
-        let of_label = schema.find_label(label).map_err(raise)?;
+        let of_label = schema.find_label(&*label).map_err(raise)?;
         if !of_label.is_multi() {
+            let name: &str = &label;
             let what = format!(
-                "label {label:?} is not multi: its edges have no ranks, and none of them is the newest; \
-                 neighbors(..., label={label:?}, limit={limit}) gives the first ones"
+                "label {name:?} is not multi: its edges have no ranks, and none of them is the newest; \
+                 neighbors(..., label={name:?}, limit={limit}) gives the first ones"
             );
             return Err(DataError::new_err(what));
         }

@@ -11,7 +11,7 @@ use pyo3::types::{PyString, PyTuple};
 use crate::database::Database;
 use bytesize::ByteSize;
 
-use crate::error::{DataError, raise};
+use crate::error::{DataError, raise, repr_of};
 use crate::handle::Handle;
 use crate::key::{flag, long_count, shown, type_name};
 use crate::pool::parallel;
@@ -200,7 +200,7 @@ fn read_durability(object: &Bound<'_, PyAny>) -> PyResult<Durability> {
             ))
         });
     }
-    let found = object.repr().map_or_else(|_| type_name(object), |repr| repr.to_string());
+    let found = repr_of(object).unwrap_or_else(|| type_name(object));
     Err(DataError::new_err(format!(
         "durability must be \"sync\", \"manual\" or (\"group\", seconds), found {found}"
     )))

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use hedgerow::{EdgeKey, KindId, Schema, Value, VertexKey, VertexKeyRef, WriteTxn};
+use hedgerow_core::faults::{self, PlantedFault};
 use pyo3::prelude::*;
 
 use crate::added::{Added, Found, OnConflict};
@@ -132,7 +133,7 @@ impl VertexRows {
     ) -> hedgerow::Result<Option<Found>> {
         let whole: Vec<_> =
             self.columns.iter().map(|column| (column.name.as_str(), &column.values)).collect();
-        if conflict == OnConflict::Replace {
+        if conflict == OnConflict::Replace || faults::is_on(PlantedFault::VerticesReplaced) {
             txn.put_vertex_columns(self.kind, range.clone().map(|row| self.key(row)), &whole, range.start)?;
             return Ok(None);
         }

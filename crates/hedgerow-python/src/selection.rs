@@ -10,7 +10,7 @@ use crate::ending::calling;
 use crate::error::{DataError, raise, told};
 pub(crate) use crate::filter::Where;
 use crate::handle::Origin;
-use crate::key::type_name;
+use crate::key::{shown, type_name};
 use crate::value::WEIGHT;
 
 /// The argument `label`: a name, or several.
@@ -42,15 +42,16 @@ fn names(argument: &str, object: Borrowed<'_, '_, PyAny>) -> PyResult<Vec<String
     }
     let _calling = calling(object.py());
     let wrong = |object: &Bound<'_, PyAny>| {
-        let found = type_name(object);
+        let found = shown(object);
         PyTypeError::new_err(format!("{argument} must be a str or a sequence of str, found {found}"))
     };
-    let names = object.try_iter().map_err(|error| told(object.py(), error, |_| wrong(&object)))?;
+    let mut names = object.try_iter().map_err(|error| told(object.py(), error, |_| wrong(&object)))?;
     let name = |name: PyResult<Bound<'_, PyAny>>| {
         let name = name?;
-        name.extract::<String>().map_err(|_| wrong(&name))
+        name.extract::<String>().map_err(|error| told(name.py(), error, |_| wrong(&name)))
     };
-    names.map(name).collect()
+    // Without the estimate of the length: PyO3 drops Ctrl-C that comes in its Python code.
+    std::iter::from_fn(|| names.next()).map(name).collect()
 }
 
 impl Labels {

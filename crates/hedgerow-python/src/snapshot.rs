@@ -13,7 +13,7 @@ use crate::key::{Key, Namer, read_limit, read_names};
 use crate::names::Kinds;
 use crate::neighbors::{Parts, chosen_neighbors, neighbors};
 use crate::results::Reading;
-use crate::schema;
+use crate::schema::{self, Label};
 use crate::selection::{self, Chosen, Labels, RankRange, VertexKinds, Where};
 use crate::value::to_dict;
 
@@ -152,9 +152,9 @@ impl Snapshot {
     }
 
     /// The number of edges of a label; an undirected edge counts once.
-    fn edge_count_of(&self, py: Python<'_>, label: &str) -> PyResult<u64> {
+    fn edge_count_of(&self, py: Python<'_>, label: Label<'_>) -> PyResult<u64> {
         let reading = self.reading()?;
-        py.detach(|| reading.snapshot.edge_count_of(label)).map_err(raise)
+        py.detach(|| reading.snapshot.edge_count_of(&*label)).map_err(raise)
     }
 
     /// The names of the labels as of this snapshot, the default one, ``""``, first.
@@ -191,10 +191,10 @@ impl Snapshot {
         &self,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
-        let edges = AnyEdge::read(&self.handle, self, src, dst, label, rank)?;
+        let edges = AnyEdge::read(&self.handle, self, src, dst, label.as_deref(), rank)?;
         self.reading()?.snapshot.contains_any_edge(edges.pattern()).map_err(raise)
     }
 
@@ -224,10 +224,10 @@ impl Snapshot {
         py: Python<'py>,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let edge = Edge::read(&self.handle, self, src, dst, label, rank)?;
+        let edge = Edge::read(&self.handle, self, src, dst, label.as_deref(), rank)?;
         let found = self.reading()?.snapshot.edge_properties(edge.key()).map_err(raise)?;
         found.map(|found| to_dict(py, &found)).transpose()
     }

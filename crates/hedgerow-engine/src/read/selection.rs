@@ -2,6 +2,7 @@
 
 use std::ops::{Bound, RangeBounds};
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Comparison, Condition, KindId, LabelId, PropertyType, Value, VertexKeyRef};
 
 use crate::error::{ArgumentError, Error, Result};
@@ -145,7 +146,7 @@ impl<'a> EdgeSelection<'a> {
     /// A view is refused with an error where some labels have weights and others have none: of those that are named, or where none is
     /// named of those with edges.
     pub fn weighted(mut self) -> EdgeSelection<'a> {
-        if matches!(self.weight, Weighing::Stored) {
+        if matches!(self.weight, Weighing::Stored) && !faults::is_on(PlantedFault::WeightsOfLabelsIgnored) {
             self.weight = Weighing::Labels;
         }
         self
