@@ -56,20 +56,33 @@ pub struct Thresholds {
     pub few_up_to: usize,
     /// The main parts that get patches.
     pub patches: PatchSizes,
+    /// Whether closing writes a checkpoint of whatever the log holds, however little it saves.
+    pub checkpoints_at_close: bool,
     /// As many bytes of keys are in memory before no more are kept of what was looked up: this, or less where a memory limit says so.
     pub keys_kept: u64,
 }
 
 impl Thresholds {
     /// Sizes that the graphs of tests reach.
-    pub const SMALL: Thresholds =
-        Thresholds { threads_from: 1 << 10, few_up_to: 6, patches: PatchSizes::SMALL, keys_kept: u64::MAX };
+    pub const SMALL: Thresholds = Thresholds {
+        threads_from: 1 << 10,
+        few_up_to: 6,
+        patches: PatchSizes::SMALL,
+        checkpoints_at_close: false,
+        keys_kept: u64::MAX,
+    };
 }
 
 impl Default for Thresholds {
     fn default() -> Thresholds {
         let few_up_to = if cfg!(feature = "shuttle") { 2 } else { 1 << 10 };
-        Thresholds { threads_from: 1 << 13, few_up_to, patches: PatchSizes::default(), keys_kept: u64::MAX }
+        Thresholds {
+            threads_from: 1 << 13,
+            few_up_to,
+            patches: PatchSizes::default(),
+            checkpoints_at_close: false,
+            keys_kept: u64::MAX,
+        }
     }
 }
 
@@ -200,7 +213,8 @@ impl Options {
     /// readers and writers (default 256 MiB; any number; 0 for never). When it has twice as many, commits wait for that, which
     /// [`Stats::commit_waits`](crate::Stats::commit_waits) counts. So the log on disk has at most twice as many bytes, plus one log
     /// segment and the transactions under way, unless checkpoints fail (see
-    /// [`Graph::checkpoint_error`](crate::Graph::checkpoint_error)). With 0 [memory](Self::memory_limit) starts none either.
+    /// [`Graph::checkpoint_error`](crate::Graph::checkpoint_error)). With 0 [memory](Self::memory_limit) starts none either, and
+    /// [`Graph::close`](crate::Graph::close) writes none: the next opening replays the log.
     pub fn checkpoint_log_bytes(mut self, bytes: u64) -> Options {
         self.checkpoint_log_bytes = bytes;
         self

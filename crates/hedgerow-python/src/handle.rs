@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use crate::ending::released;
 use crate::error::{ClosedError, ForkedError, raise};
 use crate::names::Kinds;
+use crate::pool::close_attended;
 
 /// What a store takes whose end is worth a look at the heap of the process.
 const LARGE_BYTES: u64 = 4 << 20;
@@ -112,9 +113,12 @@ impl Handle {
             }
             Store::Closed(_) => return Ok(()),
         };
+        let bytes = py.detach(|| graph.stats().map_or(0, |stats| stats.memory_bytes()));
+        let (closed, looked) = close_attended(py, &self.origin, &graph);
+        if self.is_forked() {
+            return looked;
+        }
         py.detach(|| {
-            let bytes = graph.stats().map_or(0, |stats| stats.memory_bytes());
-            let closed = graph.close();
             let figures = Closed {
                 published_ts: graph.published_ts().0,
                 durable_ts: graph.durable_ts().0,
@@ -129,9 +133,13 @@ impl Handle {
                 freed.wait(PATIENCE);
                 crate::heap::give_back();
             }
-            closed
-        })
-        .map_err(raise)
+        });
+        looked.and_then(|()| closed.map_err(raise))
+    }
+
+    /// Has [`close`](Self::close) write no checkpoint.
+    pub(crate) fn skip_checkpoint_at_close(&self) -> PyResult<()> {
+        self.graph().map(|graph| graph.skip_checkpoint_at_close())
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -13,7 +13,7 @@ use bytesize::ByteSize;
 
 use crate::error::{DataError, raise};
 use crate::handle::Handle;
-use crate::key::{flag, long_count, shown, type_name};
+use crate::key::{count, flag, long_count, shown, type_name};
 use crate::pool::parallel;
 
 /// Open the store in a directory, or make a store without files.
@@ -48,8 +48,8 @@ use crate::pool::parallel;
 /// create : bool
 ///     Whether a store is created where there is none.
 /// checkpoint_log_bytes : int
-///     When the log since the last checkpoint is longer, one is written in the background; 0 for never. When it is twice as
-///     long, commits wait for that.
+///     When the log since the last checkpoint is longer, one is written in the background; 0 for never, and then
+///     ``close`` writes none either. When the log is twice as long, commits wait for that.
 /// log_segment_bytes : int
 ///     The size that the files of the log come to, 4 KiB to 16 GiB. The first one after an opening has 256 KiB, and each that is
 ///     full makes the next one twice as long, up to this; the space is reserved.

@@ -13,6 +13,7 @@ mod bulk;
 mod changes;
 mod check_keys;
 mod checkpoints;
+mod closing;
 mod cold;
 mod columns;
 mod commit_loads;
