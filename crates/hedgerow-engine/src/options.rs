@@ -34,6 +34,7 @@ pub struct Options {
     pub(crate) isolation: Isolation,
     pub(crate) create: bool,
     pub(crate) read_only: bool,
+    pub(crate) mode: Option<u32>,
     pub(crate) log_segment_bytes: u64,
     pub(crate) max_unsynced_bytes: u64,
     pub(crate) checkpoint_log_bytes: u64,
@@ -97,6 +98,7 @@ impl Default for Options {
             isolation: Isolation::Serializable,
             create: true,
             read_only: false,
+            mode: None,
             log_segment_bytes: 64 << 20,
             max_unsynced_bytes: 64 << 20,
             checkpoint_log_bytes: 256 << 20,
@@ -167,6 +169,17 @@ impl Options {
     /// transactions are refused. Several may read one store at once, in this process and others; nobody writes meanwhile.
     pub fn read_only(mut self, read_only: bool) -> Options {
         self.read_only = read_only;
+        self
+    }
+
+    /// The permissions of the files of a new store (default 0600: only the owner reads and writes them), whatever the umask: 0640 lets the group read.
+    /// A directory that is made for the store may be entered by whoever may read, and 0640 gives it 0750; one that is there stays as it is.
+    ///
+    /// The permissions of the file `LOCK` say those of the store: every file that is made later has the same, also where the store is opened without this option. Of an
+    /// existing store it must agree with them; `chmod` changes them for later files. A backup and what `salvage` makes are stores of their own, with the default. Without effect
+    /// in memory, and where the store is opened for reading only.
+    pub fn mode(mut self, mode: u32) -> Options {
+        self.mode = Some(mode);
         self
     }
 
@@ -265,6 +278,12 @@ impl Options {
         let found = self.log_segment_bytes;
         if !(least..=most).contains(&found) {
             let text = format!("log_segment_bytes must be {least} to {most}, found {found}");
+            return Err(ArgumentError::Invalid(text).into());
+        }
+        if let Some(mode) = self.mode.filter(|mode| mode & !0o666 != 0 || mode & 0o600 != 0o600) {
+            let text = format!(
+                "mode must let the owner read and write and nobody execute, as 0o600, 0o640 or 0o660 do, found 0o{mode:o}"
+            );
             return Err(ArgumentError::Invalid(text).into());
         }
         if let Some(limit) = self.memory_limit.filter(|&limit| limit < LEAST_MEMORY_LIMIT) {

@@ -121,6 +121,14 @@ pub(crate) struct LoadArgs {
     /// Leave what was loaded in the log: the next open replays it
     #[arg(long)]
     pub(super) no_checkpoint: bool,
+    /// The permissions of the files of a new store, as 640, which lets the group read; 600 if not given
+    #[arg(long, value_name = "OCTAL", value_parser = mode)]
+    pub(super) mode: Option<u32>,
+}
+
+/// Permissions as `chmod` takes them.
+fn mode(text: &str) -> Result<u32, String> {
+    u32::from_str_radix(text, 8).map_err(|_| "permissions are octal digits, as 640".to_owned())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -159,7 +159,12 @@ fn options(args: &LoadArgs, inputs: &[Input]) -> Options {
     if is_weighted(args, inputs) && !is_labelled(args) {
         options = options.weighted(true);
     }
-    options
+    with_mode(options, args)
+}
+
+/// The options with the permissions that the arguments say.
+fn with_mode(options: Options, args: &LoadArgs) -> Options {
+    args.mode.map_or(options.clone(), |mode| options.mode(mode))
 }
 
 /// Whether weights are asked for: by name, by column, or by the properties of a graph.

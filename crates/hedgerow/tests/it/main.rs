@@ -53,6 +53,7 @@ mod own_reads;
 mod own_writes;
 mod page_versions;
 mod pages_loaded_meanwhile;
+mod permissions;
 mod pipeline;
 mod random_reads;
 mod readers;
