@@ -109,7 +109,7 @@ pub(crate) fn close_attended(
 }
 
 fn attend_close(py: Python<'_>, origin: &Origin, graph: &Graph) -> PyResult<()> {
-    let (done, ended) = mpsc::sync_channel::<()>(1);
+    let (done, mut ended) = mpsc::sync_channel::<()>(1);
     let closing = graph.clone();
     let close = move || {
         let _ = closing.close();
@@ -118,7 +118,12 @@ fn attend_close(py: Python<'_>, origin: &Origin, graph: &Graph) -> PyResult<()> 
     if thread::Builder::new().name("hedgerow-close".into()).spawn(close).is_err() {
         return Ok(());
     }
-    while py.detach(|| ended.recv_timeout(LOOK_EVERY)) == Err(mpsc::RecvTimeoutError::Timeout) {
+    // A receiver is lent to one thread at a time.
+    let mut wait = || {
+        let ended: &mut mpsc::Receiver<()> = &mut ended;
+        ended.recv_timeout(LOOK_EVERY)
+    };
+    while py.detach(&mut wait) == Err(mpsc::RecvTimeoutError::Timeout) {
         look(py)?;
         // A handler may have forked. The child has no thread that closes anything.
         if origin.is_forked() {

@@ -187,7 +187,9 @@ pub(crate) fn a_damaged_log_is_read_on_behind_the_damage() {
             damaged.corrupt(&name, at, 1);
             let (report, graph) = salvaged(&damaged);
             assert!(!report.is_sound() && report.lost_commits <= 1, "{name} at {at}: {report}");
-            assert_eq!(report.is_whole(), report.lost_commits == 0, "{name} at {at}: {report}");
+            // A damaged seal at the end may be the last commits.
+            let tail = report.losses.iter().any(|loss| loss.contains("never acknowledged"));
+            assert_eq!(report.is_whole(), report.lost_commits == 0 && !tail, "{name} at {at}: {report}");
             if report.lost_commits == 0 {
                 let last = states.last().unwrap();
                 common::same(&graph.snapshot().unwrap(), config, last)
