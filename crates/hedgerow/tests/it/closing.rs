@@ -98,7 +98,7 @@ fn a_poisoned_store_is_closed_without_a_checkpoint() {
     let graph = options().open_on(disk.handle()).unwrap();
     put(&graph, MANY);
     let (class, repeat) = (FaultClass::Change, Repeat::Once);
-    disk.plan_fault(Fault { class, at: 0, site: Some("sync_data:wal".into()), repeat, errno: errno::EIO });
+    disk.plan_fault(Fault { class, at: 0, site: Some("sync_data:wal"), repeat, errno: errno::EIO });
     assert!(graph.insert_edge(1, 900_u64).is_err());
     disk.clear_faults();
     assert!(graph.close().is_err() && graph.close().is_err());
