@@ -19,7 +19,7 @@ use crate::imports;
 use crate::key::count;
 use crate::maintained::Maintained;
 use crate::pipeline::Pipeline;
-use crate::pool::parallel;
+use crate::pool::{close_attended, parallel};
 use crate::results::make;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
@@ -446,7 +446,7 @@ impl Database {
     ///     The log failed, now or before. The directory is released all the same.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.handle.check_process()?;
-        self.handle.close(py)
+        self.handle.close(py, close_attended)
     }
 
     /// Whether the store was closed.

@@ -12,7 +12,6 @@ use pyo3::prelude::*;
 use crate::ending::released;
 use crate::error::{ClosedError, ForkedError, raise};
 use crate::names::Kinds;
-use crate::pool::close_attended;
 
 /// What a store takes whose end is worth a look at the heap of the process.
 const LARGE_BYTES: u64 = 4 << 20;
@@ -52,6 +51,9 @@ impl Kinds for Handle {
         Ok(self.graph()?.schema())
     }
 }
+
+/// Closes a graph: returns how that ended, and what a handler of a signal raised meanwhile.
+type CloseGraph = fn(Python<'_>, &Origin, &Graph) -> (hedgerow::Result<()>, PyResult<()>);
 
 /// An open store.
 pub(crate) struct Handle {
@@ -103,7 +105,7 @@ impl Handle {
 
     /// Closes the store, and lets go of it: its memory goes back to the system now, although Python objects still refer to
     /// this handle, unless snapshots, transactions, tickets or pipelines are kept.
-    pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
+    pub(crate) fn close(&self, py: Python<'_>, close: CloseGraph) -> PyResult<()> {
         self.check_process()?;
         self.set_closed();
         let graph = match &*lock(&self.graph) {
@@ -114,7 +116,7 @@ impl Handle {
             Store::Closed(_) => return Ok(()),
         };
         let bytes = py.detach(|| graph.stats().map_or(0, |stats| stats.memory_bytes()));
-        let (closed, looked) = close_attended(py, &self.origin, &graph);
+        let (closed, looked) = close(py, &self.origin, &graph);
         if self.is_forked() {
             return looked;
         }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use hedgerow::{Durability, KeyKind};
+use hedgerow::{Durability, KeyKind, Options};
 use hedgerow_workload::read::{Column, Comment, Delimiter};
 
 use crate::property::{self, ColumnType};
@@ -201,6 +201,14 @@ pub(crate) enum OnError {
     Skip,
     /// They are left out, and described, up to 1,000 of them
     Collect,
+}
+
+/// The options with the permissions that the arguments give a new store.
+pub(super) fn with_mode(options: Options, args: &LoadArgs) -> Options {
+    match args.mode {
+        Some(mode) => options.mode(mode),
+        None => options,
+    }
 }
 
 /// When transactions become durable.

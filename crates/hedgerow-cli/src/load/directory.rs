@@ -11,7 +11,7 @@ use hedgerow::{KeyKind, Options, PropertyType};
 use hedgerow_workload::read::{Column, Delimiter, EdgeFormat, Header, sniff};
 use serde_json::Value;
 
-use super::args::{FileFormat, LoadArgs, OnError, Repeat, durability};
+use super::args::{FileFormat, LoadArgs, OnError, Repeat, durability, with_mode};
 use super::existing::{Before, Existing};
 use super::input::{Content, EdgeTable, Input};
 use super::interrupt::Interrupts;
@@ -49,7 +49,7 @@ pub(super) fn load(
     }
     let schema = Schema::read(directory)?;
     let (options, keys) = schema.options()?;
-    let options = super::with_mode(options, args).durability(durability(args));
+    let options = with_mode(options, args).durability(durability(args));
     // What is wrong with it is told before the store is touched; the store may have kinds already.
     schema.parts(directory, &mut Kinds::of(None, keys))?;
     let existing = open_existing(args, options.clone())?;

@@ -27,7 +27,7 @@ use hedgerow::{Graph, KeyKind, Options};
 use crate::error::CliError;
 use crate::output::Style;
 use crate::store::is_vacant;
-use args::{Repeat, durability, key_kind, keys_of_kind};
+use args::{Repeat, durability, key_kind, keys_of_kind, with_mode};
 use existing::{Before, Existing};
 use input::{Content, Input};
 use interrupt::Interrupts;
@@ -160,11 +160,6 @@ fn options(args: &LoadArgs, inputs: &[Input]) -> Options {
         options = options.weighted(true);
     }
     with_mode(options, args)
-}
-
-/// The options with the permissions that the arguments say.
-fn with_mode(options: Options, args: &LoadArgs) -> Options {
-    args.mode.map_or(options.clone(), |mode| options.mode(mode))
 }
 
 /// Whether weights are asked for: by name, by column, or by the properties of a graph.
