@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from support import FOR_EVER
 
-MANY = 100_000
+MANY = 200_000
 
 
 def fill(store: Path, **options: object) -> hedgerow.Database:
     db = hedgerow.open(store, keys="dense", **options)
     n = np.arange(MANY)
-    db.add_edges(n // 10, n * 7919 % 10_007)
+    db.add_edges(n // 10, n * 7919 % 20_011)
     return db
 
 

@@ -10,7 +10,7 @@ use hedgerow_testkit::{Damage, SimFs};
 use crate::common;
 
 /// Edges whose replay takes longer than a checkpoint of them, and some whose replay does not.
-const MANY: u64 = 100_000;
+const MANY: u64 = 200_000;
 const FEW: u64 = 1_000;
 
 fn options() -> Options {
@@ -20,7 +20,7 @@ fn options() -> Options {
 /// Commits the next `edges` edges of a graph in which each vertex has ten.
 fn put(graph: &Graph, edges: u64) {
     let from = graph.snapshot().unwrap().edge_count().unwrap();
-    let edges: Vec<(u64, u64)> = (from..from + edges).map(|n| (n / 10, n * 7_919 % 10_007)).collect();
+    let edges: Vec<(u64, u64)> = (from..from + edges).map(|n| (n / 10, n * 7_919 % 20_011)).collect();
     graph.insert_edges(&edges).unwrap();
 }
 
@@ -160,7 +160,7 @@ fn closing_stays_within_the_memory_limit() {
     let limited = || options().memory_limit(LEAST_MEMORY_LIMIT).durability(Durability::Manual);
     let graph = limited().open_on(disk.handle()).unwrap();
     for _ in 0..40 {
-        put(&graph, MANY / 4);
+        put(&graph, MANY / 8);
     }
     graph.most_memory_used();
     graph.close().unwrap();
@@ -169,5 +169,5 @@ fn closing_stays_within_the_memory_limit() {
     assert!(most <= LEAST_MEMORY_LIMIT, "{most} bytes");
     assert!(segments(&disk) > 0 && log_bytes(&disk) < 1 << 20, "{} bytes of log", log_bytes(&disk));
     let graph = limited().open_on(disk.handle()).unwrap();
-    assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), 10 * MANY);
+    assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), 5 * MANY);
 }
