@@ -41,8 +41,8 @@ pub(crate) enum CliError {
     /// `check` found problems, which it has printed: exit status 3.
     #[error("the check found problems")]
     Problems,
-    /// `salvage` could not save everything, and has said what not: exit status 3.
-    #[error("some of the store is lost")]
+    /// `salvage` could not save everything, or does not know whether it did, and has said what not: exit status 3.
+    #[error("some of the store is lost or doubtful")]
     Lossy,
 }
 

@@ -134,7 +134,7 @@ fn raise_open(error: &OpenError, text: String) -> PyErr {
         OpenError::Locked { .. } => LockedError::new_err(text),
         OpenError::MemoryLimit { .. } => OutOfMemoryError::new_err(text),
         // The program asked for something else than what it opened.
-        OpenError::ConfigMismatch { .. } => ProgrammingError::new_err(text),
+        OpenError::ConfigMismatch { .. } | OpenError::ModeMismatch { .. } => ProgrammingError::new_err(text),
         OpenError::FutureVersion { .. } => NotSupportedError::new_err(text),
         // `NotAStore`, and what later versions add.
         _ => OperationalError::new_err(text),

@@ -105,6 +105,7 @@ def open(
     log_segment_bytes: int = 67108864,
     memory_limit: int | str | None = None,
     views_by_reads: bool = True,
+    mode: int | None = None,
 ) -> Database: ...
 def salvage(
     path: str | os.PathLike[str],

@@ -33,6 +33,11 @@ pub(crate) fn small() -> Options {
     Options::new().thresholds(Thresholds::SMALL)
 }
 
+/// Has `close` write a checkpoint whatever it saves, if `always`: logs of tests are so short that none pays.
+pub(crate) fn checkpoints_at_close(options: Options, always: bool) -> Options {
+    options.thresholds(Thresholds { checkpoints_at_close: always, ..Thresholds::SMALL })
+}
+
 /// Options for a graph like the model.
 pub(crate) fn options(config: ModelConfig) -> Options {
     small().directed(config.directed).weighted(config.weighted).keys(config.keys).background_settling(false)
