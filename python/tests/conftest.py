@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import effort
 import pytest
 
 import hedgerow
@@ -19,3 +20,9 @@ def db() -> Iterator[hedgerow.Database]:
 def store(tmp_path: Path) -> Path:
     """A directory that does not exist yet."""
     return tmp_path / "store"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Prints what the exploring tests explored, past the capture of pytest."""
+    for line in effort.LINES:
+        terminalreporter.write_line(line)

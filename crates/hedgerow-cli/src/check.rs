@@ -22,20 +22,18 @@ pub(crate) struct CheckArgs {
 /// Verifies checksums of all files by opening the store, then the graph. Damage is a finding, not a failure.
 pub(crate) fn check(args: &CheckArgs, style: Style) -> Result<(), CliError> {
     let report = open_within(&args.store, args.memory_limit).and_then(|graph| Ok(graph.check()?));
-    let (vertices, edges, problems) = match report {
-        Ok(report) => (Some(report.vertices), Some(report.edges), report.problems),
+    let (vertices, edges, problems, more) = match report {
+        Ok(report) => (Some(report.vertices), Some(report.edges), report.problems, report.more),
         Err(CliError::Store(hedgerow::Error::Storage(hedgerow::StorageError::Corruption(damage)))) => {
-            (None, None, vec![damage.to_string()])
+            (None, None, vec![damage.to_string()], false)
         }
         Err(other) => return Err(other),
     };
     let sound = problems.is_empty();
     let rows = problems.into_iter().map(|problem| vec![Value::String(problem)]).collect();
-    Report::default()
-        .field("sound", sound)
-        .field("vertices", vertices)
-        .field("edges", edges)
-        .table("problems", &["problem"], rows)
-        .print(style)?;
+    let found = Report::default().field("sound", sound).field("vertices", vertices).field("edges", edges);
+    // There are at most a hundred rows.
+    let found = if more { found.field("more", true) } else { found };
+    found.table("problems", &["problem"], rows).print(style)?;
     if sound { Ok(()) } else { Err(CliError::Problems) }
 }

@@ -25,7 +25,7 @@ pub(crate) fn checkpoint(args: &CheckpointArgs, style: Style) -> Result<(), CliE
     graph.close()?;
     Report::default()
         .field("timestamp", written.timestamp.0)
-        .field("segment_bytes", written.bytes)
+        .bytes("segment_bytes", written.bytes)
         .field("log_segments_removed", written.log_segments_removed as u64)
         .print(style)
 }

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use hedgerow::ArgumentError;
+use hedgerow_core::suggest::did_you_mean;
 use hedgerow_workload::read::ReadError;
 
 /// Why a command ends without success.
@@ -39,8 +41,8 @@ pub(crate) enum CliError {
     /// `check` found problems, which it has printed: exit status 3.
     #[error("the check found problems")]
     Problems,
-    /// `salvage` could not save everything, and has said what not: exit status 3.
-    #[error("some of the store is lost")]
+    /// `salvage` could not save everything, or does not know whether it did, and has said what not: exit status 3.
+    #[error("some of the store is lost or doubtful")]
     Lossy,
 }
 
@@ -54,12 +56,23 @@ impl CliError {
         matches!(self, CliError::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
     }
 
+    /// The names that are near one that is not defined, if some are.
+    fn near_names(&self) -> String {
+        let CliError::Store(hedgerow::Error::Argument(error)) = self else { return String::new() };
+        let (ArgumentError::NoSuchLabel { label: name, known }
+        | ArgumentError::NoSuchKind { kind: name, known }) = error
+        else {
+            return String::new();
+        };
+        did_you_mean(name, &known.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
     /// Prints the error as one line, and gives the exit status.
     pub(crate) fn report(&self) -> ExitCode {
         if self.is_broken_pipe() {
             return ExitCode::SUCCESS;
         }
-        let line = self.to_string().replace(['\n', '\r'], " ");
+        let line = format!("{self}{}", self.near_names()).replace(['\n', '\r'], " ");
         // A failed write is ignored: standard error is closed.
         let _ = writeln!(io::stderr().lock(), "error: {line}");
         match self {

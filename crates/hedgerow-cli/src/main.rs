@@ -12,6 +12,8 @@ mod check;
 mod checkpoint;
 mod error;
 mod export;
+mod filter;
+mod find;
 mod keys;
 mod layout;
 mod load;
@@ -19,9 +21,11 @@ mod neighbors;
 mod output;
 mod progress;
 mod property;
+mod remove_edges;
 mod run;
 mod schema;
 mod selection;
+mod show;
 mod size;
 mod stats;
 mod store;
@@ -72,12 +76,16 @@ enum Command {
     Schema(schema::SchemaArgs),
     /// Print the neighbors of a vertex
     Neighbors(neighbors::NeighborsArgs),
+    /// Print the vertices whose properties have some values
+    Find(find::FindArgs),
     /// Run an algorithm on the whole graph
     Run(run::RunArgs),
     /// Verify the files and the graph of a store; exit status 3 if something is wrong
     Check(check::CheckArgs),
     /// Write the edges of a store to a file or to standard output
     Export(export::ExportArgs),
+    /// Remove the edges of a label that a condition holds for
+    RemoveEdges(remove_edges::RemoveEdgesArgs),
     /// Write the graph into a segment, so that the next open has no log to replay
     Checkpoint(checkpoint::CheckpointArgs),
     /// Write a store into a new one, verified
@@ -120,9 +128,11 @@ fn dispatch(cli: Cli) -> Result<(), CliError> {
         Command::Stats(args) => stats::stats(&args, style),
         Command::Schema(args) => schema::schema(&args, style),
         Command::Neighbors(args) => neighbors::neighbors(&args, style),
+        Command::Find(args) => find::find(&args, style),
         Command::Run(args) => run::run(&args, style),
         Command::Check(args) => check::check(&args, style),
         Command::Export(args) => export::export(&args, style),
+        Command::RemoveEdges(args) => remove_edges::remove_edges(&args, style),
         Command::Checkpoint(args) => checkpoint::checkpoint(&args, style),
         Command::Backup(args) => tools::backup(&args, style),
         Command::Salvage(args) => tools::salvage(&args, style),

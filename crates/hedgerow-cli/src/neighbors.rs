@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use hedgerow::{Direction, EdgeDirection, LabelId, Properties, Schema, VertexKey};
+use hedgerow::{Direction, EdgeDirection, LabelId, Limited, Properties, Schema, Snapshot, VertexKey};
 use serde_json::Value;
 
 use crate::error::CliError;
@@ -10,6 +10,7 @@ use crate::keys::{parse_argument, spelled, to_json};
 use crate::output::{Report, Style, number};
 use crate::property;
 use crate::selection::Chosen;
+use crate::show::Show;
 use crate::store::open_read_only;
 
 /// Arguments of `neighbors`.
@@ -33,6 +34,11 @@ pub(crate) struct NeighborsArgs {
     /// Print ranks and properties of the edges too
     #[arg(long, conflicts_with = "weights")]
     properties: bool,
+    /// Print the first edges alone, at most this many, and whether there are more
+    #[arg(long, value_name = "N", conflicts_with = "weights")]
+    limit: Option<usize>,
+    #[command(flatten)]
+    show: Show,
 }
 
 /// Prints the neighbors of one vertex, sorted by key: a line for each edge. Where edges have several labels and none is
@@ -40,44 +46,14 @@ pub(crate) struct NeighborsArgs {
 pub(crate) fn neighbors(args: &NeighborsArgs, style: Style) -> Result<(), CliError> {
     let graph = open_read_only(&args.store)?;
     let schema = graph.schema();
+    args.show.check(&schema, graph.config().keys)?;
     let key = parse_argument(&schema, graph.config().keys, "KEY", &args.key)?;
     let along = if args.incoming { EdgeDirection::In } else { args.chosen.along.unwrap_or_default() };
     let snapshot = graph.snapshot()?;
-    let missing = || {
-        CliError::Failed(format!(
-            "KEY: no vertex {} in {}",
-            spelled(&schema, key.as_ref()),
-            args.store.display()
-        ))
-    };
     let named = args.chosen.labels(&schema)?;
     let used = if named.is_empty() { snapshot.labels_with_edges()? } else { named };
     if args.weights {
-        if used.iter().any(|&label| label != LabelId::DEFAULT) {
-            let message = "--weights: only edges of the default label have them (--label \"\"); --properties prints those of \
-                           others";
-            return Err(CliError::Usage(message.to_owned()));
-        }
-        let direction = match along {
-            EdgeDirection::Out => Direction::Out,
-            EdgeDirection::In => Direction::In,
-            EdgeDirection::Both => {
-                return Err(CliError::Usage("--weights: in one direction, not both".to_owned()));
-            }
-        };
-        if !args.chosen.is_plain() {
-            let message = "--weights: of all edges of the label, without --rank-range and --where";
-            return Err(CliError::Usage(message.to_owned()));
-        }
-        let found = snapshot.weighted_neighbors(&key, direction)?.ok_or_else(missing)?;
-        let shown = Shown { kinds: !schema.kinds().is_empty(), weights: true, ..Shown::default() };
-        let row = |(key, weight): &(VertexKey, f64)| {
-            let mut row = shown.key(&schema, key);
-            row.push(number(*weight));
-            row
-        };
-        let rows = found.iter().map(row).collect();
-        return Report::default().table("neighbors", &shown.columns(), rows).print(style);
+        return weighted(args, style, (&snapshot, &schema), (&key, along), &used);
     }
     let shown = Shown {
         kinds: !schema.kinds().is_empty(),
@@ -92,22 +68,85 @@ pub(crate) fn neighbors(args: &NeighborsArgs, style: Style) -> Result<(), CliErr
         row.extend(shown.labels.then(|| name().into()));
         row.extend((shown.ranks || shown.properties).then(|| rank.into()));
         row.extend(shown.properties.then(|| object(properties)));
-        row
+        row.extend(args.show.values(&snapshot, key.as_ref())?);
+        Ok(row)
     };
     let selection = args.chosen.selection(&snapshot, graph.config().weighted, along)?;
-    let rows = if shown.properties {
-        rows(snapshot.edges_selected(&selection, &key)?, |(l, e)| row(&e.key, *l, e.rank, &e.properties))
+    let limit = args.limit.unwrap_or(usize::MAX);
+    let all = |found| Limited { found, more: false };
+    let (rows, more) = if shown.properties {
+        let found = match args.limit {
+            Some(_) => snapshot.first_edges(&selection, &key, limit)?,
+            None => snapshot.edges_selected(&selection, &key)?.map(all),
+        };
+        rows(found.ok_or_else(|| missing(args, &schema, &key))?, |(l, e)| {
+            row(&e.key, *l, e.rank, &e.properties)
+        })?
     } else {
-        rows(snapshot.neighbors_selected(&selection, &key)?, |(key, l, rank)| row(key, *l, *rank, &NONE))
+        let found = match args.limit {
+            Some(_) => snapshot.first_neighbors(&selection, &key, limit)?,
+            None => {
+                snapshot.neighbors_selected(&selection, &key)?.map(|found| Limited { found, more: false })
+            }
+        };
+        rows(found.ok_or_else(|| missing(args, &schema, &key))?, |(key, l, rank)| row(key, *l, *rank, &NONE))?
     };
-    Report::default().table("neighbors", &shown.columns(), rows.ok_or_else(missing)?).print(style)
+    let report = match args.limit {
+        Some(_) => Report::default().field("more", more),
+        None => Report::default(),
+    };
+    report.table("neighbors", &shown.columns(&args.show), rows).print(style)
+}
+
+fn missing(args: &NeighborsArgs, schema: &Schema, key: &VertexKey) -> CliError {
+    let (shown, store) = (spelled(schema, key.as_ref()), args.store.display());
+    CliError::Failed(format!("KEY: no vertex {shown} in {store}"))
+}
+
+/// Prints the neighbors of one vertex over the default label, with the weights of the edges.
+fn weighted(
+    args: &NeighborsArgs,
+    style: Style,
+    (snapshot, schema): (&Snapshot, &Schema),
+    (key, along): (&VertexKey, EdgeDirection),
+    used: &[LabelId],
+) -> Result<(), CliError> {
+    if used.iter().any(|&label| label != LabelId::DEFAULT) {
+        let message = "--weights: only edges of the default label have them (--label \"\"); --properties prints those of \
+                       others";
+        return Err(CliError::Usage(message.to_owned()));
+    }
+    let direction = match along {
+        EdgeDirection::Out => Direction::Out,
+        EdgeDirection::In => Direction::In,
+        EdgeDirection::Both => {
+            return Err(CliError::Usage("--weights: in one direction, not both".to_owned()));
+        }
+    };
+    if !args.chosen.is_plain() {
+        let message = "--weights: of all edges of the label, without --rank-range and --where";
+        return Err(CliError::Usage(message.to_owned()));
+    }
+    let found = snapshot.weighted_neighbors(key, direction)?.ok_or_else(|| missing(args, schema, key))?;
+    let shown = Shown { kinds: !schema.kinds().is_empty(), weights: true, ..Shown::default() };
+    let row = |(key, weight): &(VertexKey, f64)| {
+        let mut row = shown.key(schema, key);
+        row.push(number(*weight));
+        row.extend(args.show.values(snapshot, key.as_ref())?);
+        Ok(row)
+    };
+    let rows = found.iter().map(row).collect::<hedgerow::Result<_>>()?;
+    Report::default().table("neighbors", &shown.columns(&args.show), rows).print(style)
 }
 
 const NONE: Properties = Properties::new();
 
-/// The rows of the edges of a vertex, if there is the vertex.
-fn rows<T>(found: Option<Vec<T>>, row: impl Fn(&T) -> Vec<Value>) -> Option<Vec<Vec<Value>>> {
-    found.map(|edges| edges.iter().map(row).collect())
+/// The rows of the edges of a vertex, and whether there are more.
+fn rows<T>(
+    found: Limited<T>,
+    row: impl Fn(&T) -> hedgerow::Result<Vec<Value>>,
+) -> hedgerow::Result<(Vec<Vec<Value>>, bool)> {
+    Ok((found.found.iter().map(row).collect::<hedgerow::Result<_>>()?, found.more))
 }
 
 /// Properties as JSON.
@@ -127,7 +166,7 @@ struct Shown {
 }
 
 impl Shown {
-    fn columns(self) -> Vec<&'static str> {
+    fn columns(self, show: &Show) -> Vec<String> {
         let ranks = self.ranks || self.properties;
         let columns = [
             (self.kinds, "kind"),
@@ -137,7 +176,10 @@ impl Shown {
             (ranks, "rank"),
             (self.properties, "properties"),
         ];
-        columns.into_iter().filter(|(shown, _)| *shown).map(|(_, name)| name).collect()
+        let columns: Vec<&str> =
+            columns.into_iter().filter(|(shown, _)| *shown).map(|(_, name)| name).collect();
+        let others = show.columns("", &columns);
+        columns.into_iter().map(str::to_owned).chain(others).collect()
     }
 
     /// The kind, if it is shown, and the key of a vertex.

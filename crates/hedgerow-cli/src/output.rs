@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde_json::Value;
 
 use crate::error::CliError;
+use crate::size;
 use crate::target::Target;
 
 /// How results are printed.
@@ -21,21 +22,35 @@ pub(crate) enum Style {
 /// Facts about a result, and perhaps tables.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
-    fields: Vec<(&'static str, Value)>,
+    fields: Vec<(&'static str, Fact)>,
     tables: Vec<Table>,
+}
+
+/// The value of a field.
+#[derive(Debug)]
+enum Fact {
+    Value(Value),
+    /// A number of bytes, which text shows with a unit.
+    Bytes(u64),
 }
 
 #[derive(Debug)]
 struct Table {
     name: &'static str,
-    columns: Vec<&'static str>,
+    columns: Vec<String>,
     rows: Vec<Vec<Value>>,
 }
 
 impl Report {
     /// Adds a fact.
     pub(crate) fn field(mut self, name: &'static str, value: impl Into<Value>) -> Report {
-        self.fields.push((name, value.into()));
+        self.fields.push((name, Fact::Value(value.into())));
+        self
+    }
+
+    /// Adds a number of bytes: text shows it with a unit, JSON and CSV exactly.
+    pub(crate) fn bytes(mut self, name: &'static str, bytes: u64) -> Report {
+        self.fields.push((name, Fact::Bytes(bytes)));
         self
     }
 
@@ -43,10 +58,11 @@ impl Report {
     pub(crate) fn table(
         mut self,
         name: &'static str,
-        columns: &[&'static str],
+        columns: &[impl AsRef<str>],
         rows: Vec<Vec<Value>>,
     ) -> Report {
-        self.tables.push(Table { name, columns: columns.to_vec(), rows });
+        let columns = columns.iter().map(|column| column.as_ref().to_owned()).collect();
+        self.tables.push(Table { name, columns, rows });
         self
     }
 
@@ -69,7 +85,7 @@ impl Report {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let width = self.fields.iter().map(|(name, _)| name.len()).max().unwrap_or(0) + 2;
         for (name, value) in &self.fields {
-            writeln!(out, "{:width$}{}", format!("{}:", name.replace('_', " ")), plain(value))?;
+            writeln!(out, "{:width$}{}", format!("{}:", name.replace('_', " ")), value.text())?;
         }
         for table in &self.tables {
             if !self.fields.is_empty() && !table.rows.is_empty() {
@@ -86,13 +102,17 @@ impl Report {
     fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut separator = "{";
         for (name, value) in &self.fields {
-            write!(out, "{separator}\"{name}\":{value}")?;
+            write!(out, "{separator}\"{name}\":{}", value.exact())?;
             separator = ",";
         }
         for table in &self.tables {
             write!(out, "{separator}\"{}\":[", table.name)?;
             for (at, row) in table.rows.iter().enumerate() {
-                let pairs = table.columns.iter().zip(row).map(|(name, value)| format!("\"{name}\":{value}"));
+                let pairs = table
+                    .columns
+                    .iter()
+                    .zip(row)
+                    .map(|(name, value)| format!("{}:{value}", Value::from(name.as_str())));
                 write!(out, "{}{{{}}}", if at > 0 { "," } else { "" }, pairs.collect::<Vec<_>>().join(","))?;
             }
             write!(out, "]")?;
@@ -104,7 +124,8 @@ impl Report {
     fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
         let cell = |value: &Value| quoted(&plain(value), b',').into_owned();
         if let Some(table) = self.tables.first() {
-            writeln!(out, "{}", table.columns.join(","))?;
+            let columns = table.columns.iter().map(|name| quoted(name, b',').into_owned());
+            writeln!(out, "{}", columns.collect::<Vec<_>>().join(","))?;
             for row in &table.rows {
                 writeln!(out, "{}", row.iter().map(cell).collect::<Vec<_>>().join(","))?;
             }
@@ -112,9 +133,25 @@ impl Report {
         }
         writeln!(out, "field,value")?;
         for (name, value) in &self.fields {
-            writeln!(out, "{name},{}", cell(value))?;
+            writeln!(out, "{name},{}", cell(&value.exact()))?;
         }
         Ok(())
+    }
+}
+
+impl Fact {
+    fn text(&self) -> String {
+        match self {
+            Fact::Value(value) => plain(value),
+            Fact::Bytes(bytes) => size::shown(*bytes),
+        }
+    }
+
+    fn exact(&self) -> Value {
+        match self {
+            Fact::Value(value) => value.clone(),
+            Fact::Bytes(bytes) => (*bytes).into(),
+        }
     }
 }
 
@@ -124,7 +161,7 @@ pub(crate) fn number(value: f64) -> Value {
 }
 
 /// A value without the quotes of JSON.
-fn plain(value: &Value) -> String {
+pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => "-".to_owned(),

@@ -1,12 +1,9 @@
 //! Which edges a command reads: `--label`, `--direction`, `--rank-range`, `--where`.
 
-use hedgerow::{Comparison, EdgeDirection, EdgeSelection, LabelId, PropertyType, Schema, Snapshot, Value};
+use hedgerow::{EdgeDirection, EdgeSelection, LabelId, Schema, Snapshot};
 
 use crate::error::CliError;
-use crate::property;
-
-/// The property that the weight of a weighted graph is.
-const WEIGHT: &str = "weight";
+use crate::filter::{self, Filter};
 
 /// Options that choose edges.
 #[derive(clap::Args)]
@@ -20,18 +17,15 @@ pub(crate) struct Chosen {
     /// Follow edges of these ranks alone: from the first to the one before the last, each may be left out
     #[arg(long, value_name = "FIRST..STOP", value_parser = rank_range)]
     pub(crate) rank_range: Option<RankRange>,
-    /// Follow edges alone whose property compares so with a value: ==, !=, <, <=, >, >=
-    #[arg(long = "where", value_name = "PROPERTY>VALUE", value_parser = filter)]
-    pub(crate) filter: Option<Filter>,
+    /// Follow edges alone whose property meets a condition: since>2020 (==, !=, <, <=, >, >=), 'op in A,D', 'name prefix Ann',
+    /// 'op is null', 'op is not null'; several may be given, which must all be met
+    #[arg(long = "where", value_name = "CONDITION", value_parser = filter::parse)]
+    pub(crate) filters: Vec<Filter>,
 }
 
 /// The first rank, and the one behind the last.
 #[derive(Clone, Copy)]
 pub(crate) struct RankRange(Option<u64>, Option<u64>);
-
-/// A property, a comparison, and the text of a value.
-#[derive(Clone)]
-pub(crate) struct Filter(String, Comparison, String);
 
 fn direction(text: &str) -> Result<EdgeDirection, String> {
     match text {
@@ -51,16 +45,6 @@ fn rank_range(text: &str) -> Result<RankRange, String> {
     Ok(RankRange(rank(first)?, rank(stop)?))
 }
 
-fn filter(text: &str) -> Result<Filter, String> {
-    let needed = || "PROPERTY, one of == != < <= > >=, and VALUE are needed, as in since>2020".to_owned();
-    let at = text.find(['=', '!', '<', '>']).filter(|&at| at > 0).ok_or_else(needed)?;
-    let (name, rest) = text.split_at(at);
-    let symbols = Comparison::ALL.into_iter().map(Comparison::symbol).chain(["="]);
-    let symbol = symbols.into_iter().find(|symbol| rest.starts_with(symbol)).ok_or_else(needed)?;
-    let comparison = Comparison::from_symbol(symbol).ok_or_else(needed)?;
-    Ok(Filter(name.trim().to_owned(), comparison, rest[symbol.len()..].trim().to_owned()))
-}
-
 impl Chosen {
     /// The labels that are named; an error where one is not defined.
     pub(crate) fn labels(&self, schema: &Schema) -> Result<Vec<LabelId>, CliError> {
@@ -69,10 +53,10 @@ impl Chosen {
 
     /// Whether more is asked of edges than their label.
     pub(crate) fn is_plain(&self) -> bool {
-        self.rank_range.is_none() && self.filter.is_none() && self.along != Some(EdgeDirection::Both)
+        self.rank_range.is_none() && self.filters.is_empty() && self.along != Some(EdgeDirection::Both)
     }
 
-    /// What is read, the value of the filter being of the property's type.
+    /// What is read, the values of the conditions being of the properties' types.
     pub(crate) fn selection(
         &self,
         snapshot: &Snapshot,
@@ -91,21 +75,11 @@ impl Chosen {
                 None => selection.ranks(first.unwrap_or(0)..),
             };
         }
-        if let Some(Filter(name, comparison, text)) = &self.filter {
-            selection = selection.filter(name, *comparison, self.value(&schema, weighted, name, text)?);
+        for filter in &self.filters {
+            let condition = filter.condition(&schema, weighted, &self.label);
+            let condition = condition.map_err(|message| CliError::Usage(format!("--where: {message}")))?;
+            selection = selection.filter_by(filter.property(), condition);
         }
         Ok(selection.direction(direction))
-    }
-
-    fn value(&self, schema: &Schema, weighted: bool, name: &str, text: &str) -> Result<Value, CliError> {
-        let named = |label: &str| self.label.is_empty() || self.label.iter().any(|name| name == label);
-        let mut kinds = schema.labels().iter().filter(|label| named(label.name())).filter_map(|label| {
-            let is_weight = weighted && label.name().is_empty() && name == WEIGHT;
-            let kind = label.property(name).map(|property| property.property_type());
-            if is_weight { Some(PropertyType::F64) } else { kind }
-        });
-        // Where no label has the property, the store says so.
-        let kind = kinds.next().unwrap_or(PropertyType::Utf8);
-        property::parse(name, kind, text).map_err(|message| CliError::Usage(format!("--where: {message}")))
     }
 }

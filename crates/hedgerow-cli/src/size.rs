@@ -18,3 +18,19 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let size = number.zip(unit).and_then(|(number, unit): (u64, u64)| number.checked_mul(unit));
     size.ok_or_else(|| "a size is a whole number of bytes, or of MiB, GiB or the like, as 8GiB".to_owned())
 }
+
+const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
+/// A number of bytes for people: with one digit behind the point below 10 of a unit, rounded.
+pub(crate) fn shown(bytes: u64) -> String {
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let (mut number, mut unit) = (bytes as f64 / 1024.0, 0);
+    // As it is printed: 1023.6 KiB would be 1024 KiB.
+    while number >= 1023.5 && unit + 1 < UNITS.len() {
+        (number, unit) = (number / 1024.0, unit + 1);
+    }
+    let digits = usize::from(number < 9.95);
+    format!("{number:.digits$} {}", UNITS.get(unit).unwrap_or(&"EiB"))
+}

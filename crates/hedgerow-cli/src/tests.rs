@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::Cli;
 use crate::keys::parse;
 use crate::output::{Report, Style, number, quoted};
+use crate::size;
 
 #[test]
 fn the_command_line_is_well_formed() {
@@ -55,4 +56,22 @@ fn one_report_in_three_styles() {
     let expected =
         json!({"sound": true, "log_bytes": 7, "t": [{"k": "a,\"b", "v": 0.5}, {"k": "c", "v": "inf"}]});
     assert_eq!(parsed, expected);
+}
+
+#[test]
+fn sizes_have_a_unit_as_text_and_are_exact_elsewhere() {
+    let shown =
+        [0, 1023, 1024, 1536, 10_189, 10_239, 1_048_063, 1_048_064, 1 << 30, u64::MAX].map(size::shown);
+    let expected = [
+        "0 B", "1023 B", "1.0 KiB", "1.5 KiB", "10 KiB", "10 KiB", "1023 KiB", "1.0 MiB", "1.0 GiB", "16 EiB",
+    ];
+    assert_eq!(shown, expected);
+    let print = |style| {
+        let mut bytes = Vec::new();
+        Report::default().bytes("log_bytes", 1536).write(style, &mut bytes).expect("memory takes it");
+        String::from_utf8(bytes).expect("text")
+    };
+    assert_eq!(print(Style::Text), "log bytes: 1.5 KiB\n");
+    assert_eq!(print(Style::Json), "{\"log_bytes\":1536}\n");
+    assert_eq!(print(Style::Csv), "field,value\nlog_bytes,1536\n");
 }

@@ -42,11 +42,11 @@ pub(crate) fn backup(args: &IntoArgs, style: Style) -> Result<(), CliError> {
     Report::default()
         .field("timestamp", done.timestamp.0)
         .field("vertices", done.vertices)
-        .field("segment_bytes", done.bytes)
+        .bytes("segment_bytes", done.bytes)
         .print(style)
 }
 
-/// Makes a new store of what can be read of a damaged one. A loss is a finding, not a failure.
+/// Makes a new store of what can be read of a damaged one. A loss is a finding, not a failure; damage that cost nothing is no loss.
 pub(crate) fn salvage(args: &SalvageArgs, style: Style) -> Result<(), CliError> {
     let IntoArgs { store, into } = &args.stores;
     if is_vacant(store) {
@@ -57,9 +57,13 @@ pub(crate) fn salvage(args: &SalvageArgs, style: Style) -> Result<(), CliError> 
         None => hedgerow::salvage(store, into)?,
     };
     let whole = report.is_whole();
-    let rows = report.losses.into_iter().map(|loss| vec![Value::String(loss)]).collect();
+    let sound = report.is_sound();
+    let row = |finding: &str, text| vec![Value::String(finding.into()), Value::String(text)];
+    let damages = report.damages.into_iter().map(|text| row("damaged", text));
+    let findings = damages.chain(report.losses.into_iter().map(|text| row("lost", text))).collect();
     Report::default()
         .field("whole", whole)
+        .field("sound", sound)
         .field("vertices", report.vertices)
         .field("edges", report.edges)
         .field("subgraphs", report.subgraphs)
@@ -70,7 +74,7 @@ pub(crate) fn salvage(args: &SalvageArgs, style: Style) -> Result<(), CliError> 
         .field("lost_edges", report.lost_edges)
         .field("doubtful_vertices", report.doubtful_vertices)
         .field("doubtful_edges", report.doubtful_edges)
-        .table("losses", &["loss"], rows)
+        .table("findings", &["finding", "what"], findings)
         .print(style)?;
     if whole { Ok(()) } else { Err(CliError::Lossy) }
 }
@@ -86,8 +90,8 @@ pub(crate) fn compact(args: &CompactArgs, style: Style) -> Result<(), CliError> 
     graph.close()?;
     Report::default()
         .field("timestamp", done.timestamp.0)
-        .field("segment_bytes_before", before.segment_bytes)
-        .field("segment_bytes", done.bytes)
+        .bytes("segment_bytes_before", before.segment_bytes)
+        .bytes("segment_bytes", done.bytes)
         .field("log_segments_removed", done.log_segments_removed as u64)
         .print(style)
 }

@@ -17,6 +17,11 @@ macro_rules! faults {
         impl PlantedFault {
             /// All of them.
             pub const ALL: &[PlantedFault] = &[$(PlantedFault::$fault),*];
+
+            /// Returns the fault with this name.
+            pub fn named(name: &str) -> Option<PlantedFault> {
+                PlantedFault::ALL.iter().copied().find(|fault| format!("{fault:?}") == name)
+            }
         }
     };
 }
@@ -157,6 +162,20 @@ faults! {
     LentInListOrder,
     /// A vertex that has no value of a property is taken for none where the value is lent.
     LentNullMissed,
+
+    // Defaults.
+    /// Kernels that read weights take the weights of labels for 1.
+    WeightsOfLabelsIgnored,
+    /// A key without a kind names a vertex of the default kind, whatever the labels of the call state.
+    StatedKindIgnored,
+    /// A kernel over labels that state the kinds of their ends runs on the vertices of all kinds.
+    OtherKindsKept,
+    /// Kernels that may sample draw eight vertices to search from, and report an exact result.
+    EstimateNotReported,
+    /// Bulk calls of Python give all edges of a `multi` label that come without ranks the rank 0.
+    ParallelEdgesMerged,
+    /// Bulk calls of Python replace the properties of vertices that exist where they should merge them.
+    VerticesReplaced,
 
     // Tools.
     /// A backup leaves out the labels and properties that are defined.

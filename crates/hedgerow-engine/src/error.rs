@@ -105,6 +105,19 @@ pub enum OpenError {
         /// What the store is.
         found: GraphConfig,
     },
+    /// The permissions that the options give are not those of the files of the store, as its file `LOCK` has them.
+    #[error(
+        "mode is 0o{wanted:o}, and the files of {path} have 0o{found:o}, as its file LOCK says: open it without a mode, or change \
+         all files by chmod"
+    )]
+    ModeMismatch {
+        /// The directory.
+        path: String,
+        /// The permissions in the options.
+        wanted: u32,
+        /// Those of the store.
+        found: u32,
+    },
 }
 
 /// Why a transaction or a single operation was not committed. But for [`OutcomeUnknown`](Self::OutcomeUnknown) nothing of it was

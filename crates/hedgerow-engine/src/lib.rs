@@ -18,21 +18,22 @@ mod state;
 mod stats;
 mod tools;
 
-pub use commit::{Ack, Applied, Pipeline, RemovedEdges, Ticket, WriteTxn};
+pub use commit::{Ack, Applied, Pipeline, RemoveOptions, RemovedEdges, Ticket, WriteTxn};
 pub use config::{Durability, Isolation};
 pub use durable::checkpoint::Checkpoint;
 pub use error::{ArgumentError, CommitError, Error, OpenError, Result, StateError, StorageError};
 pub use graph::Graph;
 pub use hedgerow_core::{
-    Block, Comparison, Direction, GraphConfig, KeyColumn, KeyKind, KindId, LabelId, Neighbors, PropertyId,
-    PropertyType, Resident, TextColumn, Timestamp, Topology, Value, ValueRef, VertexId, VertexKey,
-    VertexKeyRef, WeightedNeighbors, WeightedTopology,
+    Block, Comparison, Condition, Direction, GraphConfig, KeyColumn, KeyKind, KindId, LabelId, Neighbors,
+    PropertyId, PropertyType, Resident, TextColumn, Timestamp, Topology, Value, ValueRef, ValueSet, VertexId,
+    VertexKey, VertexKeyRef, WeightedNeighbors, WeightedTopology,
 };
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;
 pub use hedgerow_mem::View;
 pub use options::{LEAST_MEMORY_LIMIT, Options, Thresholds};
 pub use read::all_labels::EdgePattern;
+pub use read::first::{FindOptions, Limited};
 pub use read::k_hop::{KHopOptions, Neighborhood};
 pub use read::label_snapshot::LabelSnapshot;
 pub use read::labelled::EdgeOf;

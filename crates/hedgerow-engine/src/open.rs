@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hedgerow_core::account::Account;
 use hedgerow_core::{GraphConfig, Timestamp};
-use hedgerow_io::{FileId, LockHeld, RealFs, StoreId, Vfs, VfsLock};
+use hedgerow_io::{FILE_MODE, FileId, LockHeld, RealFs, StoreId, Vfs, VfsLock};
 use hedgerow_log::{Log, LogOptions, LogPosition, RecoverError, Witness, recover_commits};
 use hedgerow_mem::{Memory, SubgraphTable};
 use hedgerow_tier::{LoadedManifest, Manifest};
@@ -86,14 +86,31 @@ pub(crate) fn open_path(options: Options, path: &Path) -> Result<Arc<Engine>> {
         Err(error)
             if error.kind() == std::io::ErrorKind::NotFound && options.create && !options.read_only =>
         {
-            RealFs::create_dir(path)
+            RealFs::create_dir_with(path, options.mode.unwrap_or(FILE_MODE))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(OpenError::NotAStore { path: shown(), reason: "no such directory".into() }.into());
         }
         Err(error) => return Err(io_error(path, "open")(error)),
     };
-    open_on(options, Arc::new(fs.map_err(io_error(path, "open"))?))
+    let fs = with_mode(&options, fs.map_err(io_error(path, "open"))?)?;
+    open_on(options, Arc::new(fs))
+}
+
+/// Gives new files the permissions that the store has, or that the options give a new one.
+fn with_mode(options: &Options, fs: RealFs) -> Result<RealFs> {
+    if options.read_only {
+        return Ok(fs);
+    }
+    let found = fs.mode_of(LOCK).map_err(io_error(fs.path(), "lock"))?;
+    let mode = match (found, options.mode) {
+        (Some(found), Some(wanted)) if wanted != found => {
+            let path = fs.path().display().to_string();
+            return Err(OpenError::ModeMismatch { path, wanted, found }.into());
+        }
+        (found, wanted) => found.or(wanted).unwrap_or(FILE_MODE),
+    };
+    Ok(fs.with_mode(mode))
 }
 
 pub(crate) fn open_on(options: Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>> {

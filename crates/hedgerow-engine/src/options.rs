@@ -34,6 +34,7 @@ pub struct Options {
     pub(crate) isolation: Isolation,
     pub(crate) create: bool,
     pub(crate) read_only: bool,
+    pub(crate) mode: Option<u32>,
     pub(crate) log_segment_bytes: u64,
     pub(crate) max_unsynced_bytes: u64,
     pub(crate) checkpoint_log_bytes: u64,
@@ -56,20 +57,33 @@ pub struct Thresholds {
     pub few_up_to: usize,
     /// The main parts that get patches.
     pub patches: PatchSizes,
+    /// Whether closing writes a checkpoint of whatever the log holds, however little it saves.
+    pub checkpoints_at_close: bool,
     /// As many bytes of keys are in memory before no more are kept of what was looked up: this, or less where a memory limit says so.
     pub keys_kept: u64,
 }
 
 impl Thresholds {
     /// Sizes that the graphs of tests reach.
-    pub const SMALL: Thresholds =
-        Thresholds { threads_from: 1 << 10, few_up_to: 6, patches: PatchSizes::SMALL, keys_kept: u64::MAX };
+    pub const SMALL: Thresholds = Thresholds {
+        threads_from: 1 << 10,
+        few_up_to: 6,
+        patches: PatchSizes::SMALL,
+        checkpoints_at_close: false,
+        keys_kept: u64::MAX,
+    };
 }
 
 impl Default for Thresholds {
     fn default() -> Thresholds {
         let few_up_to = if cfg!(feature = "shuttle") { 2 } else { 1 << 10 };
-        Thresholds { threads_from: 1 << 13, few_up_to, patches: PatchSizes::default(), keys_kept: u64::MAX }
+        Thresholds {
+            threads_from: 1 << 13,
+            few_up_to,
+            patches: PatchSizes::default(),
+            checkpoints_at_close: false,
+            keys_kept: u64::MAX,
+        }
     }
 }
 
@@ -84,6 +98,7 @@ impl Default for Options {
             isolation: Isolation::Serializable,
             create: true,
             read_only: false,
+            mode: None,
             log_segment_bytes: 64 << 20,
             max_unsynced_bytes: 64 << 20,
             checkpoint_log_bytes: 256 << 20,
@@ -157,6 +172,17 @@ impl Options {
         self
     }
 
+    /// The permissions of the files of a new store (default 0600: only the owner reads and writes them), whatever the umask: 0640 lets the group read.
+    /// A directory that is made for the store may be entered by whoever may read, and 0640 gives it 0750; one that is there stays as it is.
+    ///
+    /// The permissions of the file `LOCK` say those of the store: every file that is made later has the same, also where the store is opened without this option. Of an
+    /// existing store it must agree with them; `chmod` changes them for later files. A backup and what `salvage` makes are stores of their own, with the default. Without effect
+    /// in memory, and where the store is opened for reading only.
+    pub fn mode(mut self, mode: u32) -> Options {
+        self.mode = Some(mode);
+        self
+    }
+
     /// The size that log segments come to, in bytes (default 64 MiB; 4 KiB to 16 GiB). Space for a segment is reserved ahead: 256 KiB for the first
     /// one after an opening, and twice as much each time that one is full, up to this.
     pub fn log_segment_bytes(mut self, bytes: u64) -> Options {
@@ -200,7 +226,8 @@ impl Options {
     /// readers and writers (default 256 MiB; any number; 0 for never). When it has twice as many, commits wait for that, which
     /// [`Stats::commit_waits`](crate::Stats::commit_waits) counts. So the log on disk has at most twice as many bytes, plus one log
     /// segment and the transactions under way, unless checkpoints fail (see
-    /// [`Graph::checkpoint_error`](crate::Graph::checkpoint_error)). With 0 [memory](Self::memory_limit) starts none either.
+    /// [`Graph::checkpoint_error`](crate::Graph::checkpoint_error)). With 0 [memory](Self::memory_limit) starts none either, and
+    /// [`Graph::close`](crate::Graph::close) writes none: the next opening replays the log.
     pub fn checkpoint_log_bytes(mut self, bytes: u64) -> Options {
         self.checkpoint_log_bytes = bytes;
         self
@@ -251,6 +278,12 @@ impl Options {
         let found = self.log_segment_bytes;
         if !(least..=most).contains(&found) {
             let text = format!("log_segment_bytes must be {least} to {most}, found {found}");
+            return Err(ArgumentError::Invalid(text).into());
+        }
+        if let Some(mode) = self.mode.filter(|mode| mode & !0o666 != 0 || mode & 0o600 != 0o600) {
+            let text = format!(
+                "mode must let the owner read and write and nobody execute, as 0o600, 0o640 or 0o660 do, found 0o{mode:o}"
+            );
             return Err(ArgumentError::Invalid(text).into());
         }
         if let Some(limit) = self.memory_limit.filter(|&limit| limit < LEAST_MEMORY_LIMIT) {

@@ -33,5 +33,5 @@ pub use header::{
 };
 pub use lsn::Lsn;
 pub use read_pool::{ReadPool, ReadRequest};
-pub use real::RealFs;
+pub use real::{FILE_MODE, RealFs};
 pub use vfs::{Access, LockHeld, LockHolder, Vfs, VfsFile, VfsLock};

@@ -6,15 +6,15 @@
 // The engine's only use of `std::fs`: everything else goes through `Vfs`.
 #![allow(clippy::disallowed_methods, reason = "this is the one implementation on real files")]
 
-use std::fs::{DirBuilder, File, TryLockError};
+use std::fs::{DirBuilder, File, Permissions, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use hedgerow_core::fork::{self, Descriptor};
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RawMode};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
@@ -26,14 +26,23 @@ mod held;
 use file::RealFile;
 use held::{Held, Sharing};
 
-const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
-const DIR_MODE: u32 = 0o700;
+/// The permissions of new files, unless other ones are [given](RealFs::with_mode).
+pub const FILE_MODE: u32 = 0o600;
+/// Of permissions what files of a store may have: to be read and written.
+const READ_WRITE: u32 = 0o666;
 
 /// A directory of the operating system.
 #[derive(Debug)]
 pub struct RealFs {
     path: PathBuf,
     dir: Descriptor<File>,
+    /// The permissions of new files.
+    mode: u32,
+}
+
+/// The permissions of a directory whose files have these: whoever may read a file may enter the directory.
+fn mode_of_dir(mode: u32) -> u32 {
+    mode | (mode & 0o444) >> 2
 }
 
 impl RealFs {
@@ -45,7 +54,7 @@ impl RealFs {
         let path = path.as_ref();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let dir = Descriptor::open(|| rustix::fs::open(path, flags, Mode::empty()).map(File::from))?;
-        Ok(RealFs { path: path.to_owned(), dir })
+        Ok(RealFs { path: path.to_owned(), dir, mode: FILE_MODE })
     }
 
     /// Creates a directory that only its owner may use, makes its entry durable, and opens it. The parent must exist.
@@ -53,10 +62,52 @@ impl RealFs {
     /// # Errors
     /// [`io::ErrorKind::AlreadyExists`], and those of the operating system.
     pub fn create_dir(path: impl AsRef<Path>) -> io::Result<RealFs> {
+        RealFs::create_dir_with(path, FILE_MODE)
+    }
+
+    /// As [`create_dir`](Self::create_dir), with a directory for files of these permissions, whatever the umask: who may read them may
+    /// enter it, and who may write them may make files in it. The files that are made get them too.
+    ///
+    /// # Errors
+    /// As of that.
+    pub fn create_dir_with(path: impl AsRef<Path>, mode: u32) -> io::Result<RealFs> {
         let path = path.as_ref();
-        DirBuilder::new().mode(DIR_MODE).create(path)?;
+        DirBuilder::new().mode(mode_of_dir(mode)).create(path)?;
+        let fs = RealFs::open_dir(path)?.with_mode(mode);
+        if mode != FILE_MODE {
+            fs.dir.set_permissions(Permissions::from_mode(mode_of_dir(mode)))?;
+        }
         RealFs::sync_entry(path)?;
-        RealFs::open_dir(path)
+        Ok(fs)
+    }
+
+    /// Gives files that are made from now on these permissions, whatever the umask.
+    pub fn with_mode(mut self, mode: u32) -> RealFs {
+        self.mode = mode;
+        self
+    }
+
+    /// The permissions of a file: who may read and write it; the owner always. `None` where there is no such file.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn mode_of(&self, name: &str) -> io::Result<Option<u32>> {
+        match self.open_file(name, OFlags::RDONLY, 0) {
+            Ok(file) => Ok(Some(file.metadata()?.mode() & READ_WRITE | FILE_MODE)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Makes a file that is not there yet.
+    fn create_file(&self, name: &str) -> io::Result<Descriptor<File>> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        let file = self.open_file(name, flags, self.mode)?;
+        // The umask may have taken something away, on which others rely.
+        if self.mode != FILE_MODE {
+            file.set_permissions(Permissions::from_mode(self.mode))?;
+        }
+        Ok(file)
     }
 
     /// Makes the entry of the directory `path` in its parent durable. Blocks for a sync.
@@ -71,8 +122,9 @@ impl RealFs {
         RealFs::open_dir(parent)?.sync_dir()
     }
 
-    fn open_file(&self, name: &str, flags: OFlags, mode: Mode) -> io::Result<Descriptor<File>> {
+    fn open_file(&self, name: &str, flags: OFlags, mode: u32) -> io::Result<Descriptor<File>> {
         check_name(name)?;
+        let mode = Mode::from_raw_mode(mode as RawMode);
         // Without NONBLOCK the open of a pipe would wait for its other end.
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let open = || rustix::io::retry_on_intr(|| rustix::fs::openat(&*self.dir, name, flags, mode));
@@ -101,12 +153,11 @@ impl Vfs for RealFs {
             Access::Read => OFlags::RDONLY,
             Access::ReadWrite => OFlags::RDWR,
         };
-        Ok(Arc::new(RealFile::new(self.open_file(name, flags, Mode::empty())?)))
+        Ok(Arc::new(RealFile::new(self.open_file(name, flags, 0)?)))
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn VfsFile>> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
-        Ok(Arc::new(RealFile::new(self.open_file(name, flags, FILE_MODE)?)))
+        Ok(Arc::new(RealFile::new(self.create_file(name)?)))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -139,11 +190,17 @@ impl Vfs for RealFs {
     }
 
     fn lock(&self, name: &str) -> io::Result<Box<dyn VfsLock>> {
-        hold(self.open_file(name, OFlags::RDWR | OFlags::CREATE, FILE_MODE)?, Sharing::Alone)
+        let file = match self.create_file(name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                self.open_file(name, OFlags::RDWR, 0)?
+            }
+            made => made?,
+        };
+        hold(file, Sharing::Alone)
     }
 
     fn lock_existing(&self, name: &str) -> io::Result<Option<Box<dyn VfsLock>>> {
-        match self.open_file(name, OFlags::RDONLY, Mode::empty()) {
+        match self.open_file(name, OFlags::RDONLY, 0) {
             Ok(file) => hold(file, Sharing::Shared).map(Some),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(e) => Err(e),

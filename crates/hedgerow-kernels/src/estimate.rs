@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Block, Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
 
 use crate::KernelError;
@@ -74,6 +75,9 @@ impl Drawn {
         let vertices = match extent {
             Extent::All => all,
             Extent::Sampled { count, seed } => sample_of(all, count as usize, seed),
+            Extent::Affordable { seed } if faults::is_on(PlantedFault::EstimateNotReported) => {
+                sample_of(all, 8, seed)
+            }
             Extent::Affordable { .. } if is_affordable(of as u64, g) => all,
             Extent::Affordable { seed } => sample_of(all, SAMPLES as usize, seed),
         };
@@ -88,7 +92,8 @@ impl Drawn {
     /// What the result is estimated from; `None` where it is exact.
     pub(crate) fn estimate(&self) -> Option<Estimate> {
         let (samples, of) = (self.vertices.len() as u64, self.of as u64);
-        (samples < of).then_some(Estimate { samples, of })
+        (samples < of && !faults::is_on(PlantedFault::EstimateNotReported))
+            .then_some(Estimate { samples, of })
     }
 }
 

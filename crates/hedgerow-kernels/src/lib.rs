@@ -14,7 +14,7 @@
 //! | [`shortest_weighted_path()`] | A path with the least sum of weights from one vertex to another | O((vertices + edges) · log vertices) at worst, usually far less |
 //! | [`k_shortest_paths()`] | The simple paths with the least sums of weights from one vertex to another | a run of `sssp` and a short search for each vertex of each path |
 //! | [`k_hop_neighborhood()`] | The vertices within some hops of a source, and how many hops | O(vertices + edges) at worst, usually what is reached |
-//! | [`cycles_through()`] | The cycles through a vertex that are no longer than a bound, and how many there are | O(vertices + edges), and for each way that can become a cycle the edges of its last vertex |
+//! | [`cycles_through()`] | The first cycles through a vertex that are no longer than a bound, and on request how many there are | O(vertices + edges), and for each way that can become a cycle, until the limit is reached, the edges of its last vertex |
 //! | [`random_walks()`] | Random walks, uniform or as node2vec has them | O(1) per step as a rule |
 //! | [`louvain()`] | Communities by their modularity (Louvain) | O(edges) for each of a few rounds |
 //! | [`leiden()`] | Communities by their modularity that hang together (Leiden) | O(edges) for each of a few rounds |

@@ -10,8 +10,10 @@ pub struct Paths {
     /// Where the vertices of each end.
     ends: Vec<usize>,
     lengths: Vec<f64>,
-    /// How many there are.
-    count: u64,
+    /// How many were found: more than are here if a limit left some out.
+    found: u64,
+    /// Whether the search ended at its limit, and counted no further.
+    is_stopped: bool,
 }
 
 impl Paths {
@@ -31,7 +33,7 @@ impl Paths {
                 end
             })
             .collect();
-        Paths { vertices, count: ends.len() as u64, ends, lengths: steps }
+        Paths { vertices, found: ends.len() as u64, ends, lengths: steps, is_stopped: false }
     }
 
     /// Adds one; it counts.
@@ -39,7 +41,7 @@ impl Paths {
         self.vertices.extend_from_slice(vertices);
         self.ends.push(self.vertices.len());
         self.lengths.push(length);
-        self.count += 1;
+        self.found += 1;
     }
 
     /// Counts one, and adds it if there are fewer than `limit` here.
@@ -47,15 +49,29 @@ impl Paths {
         if self.len() < limit {
             self.push(vertices, length);
         } else {
-            self.count += 1;
+            self.found += 1;
         }
     }
 
     /// Counts those of `more`, and adds them while there are fewer than `limit` here.
     pub(crate) fn append(&mut self, more: &Paths, limit: usize) {
-        let count = self.count + more.count;
+        let found = self.found + more.found;
         more.iter().take(limit.saturating_sub(self.len())).for_each(|(path, length)| self.push(path, length));
-        self.count = count;
+        self.found = found;
+    }
+
+    /// Forgets how many there are if there are more than are here: the search for them ended at its limit.
+    pub(crate) fn stopped(mut self) -> Paths {
+        if self.more() {
+            self.stop();
+        }
+        self
+    }
+
+    /// Notes that there are others, which were not counted.
+    pub(crate) fn stop(&mut self) {
+        self.found = self.len() as u64 + 1;
+        self.is_stopped = true;
     }
 
     /// The number of those that are here.
@@ -68,9 +84,14 @@ impl Paths {
         self.ends.is_empty()
     }
 
-    /// How many there are, those that a limit left out among them.
-    pub fn count(&self) -> u64 {
-        self.count
+    /// How many there are, those that a limit left out among them; `None` if the search ended at its limit.
+    pub fn count(&self) -> Option<u64> {
+        (!self.is_stopped).then_some(self.found)
+    }
+
+    /// True if there are others that a limit left out.
+    pub fn more(&self) -> bool {
+        self.found > self.len() as u64
     }
 
     /// The vertices of one in order; none where there is no such one.
@@ -106,7 +127,8 @@ impl Paths {
             let path = paths.path(at);
             (path.first().copied(), path.last().copied())
         };
-        self.count == other.count
+        self.count() == other.count()
+            && self.more() == other.more()
             && self.len() == other.len()
             && lengths.into_iter().all(|(a, b)| (a - b).abs() <= relative * b.abs())
             && (0..self.len()).all(|at| ends(self, at) == ends(other, at))

@@ -31,7 +31,7 @@ use crate::version::NotInMemory;
 pub use block::{ViewBlock, WeightedViewBlock};
 pub use chunk::{CHUNK_SUBGRAPHS, Chunk, FromScratch, Page, Stale, read_stale};
 use chunk::{ChunkMeta, GROUP, KnownGroup};
-pub use chunk::{ComposeError, Composer, EdgeWeight, Source, Take, Test};
+pub use chunk::{ComposeError, Composer, EdgeWeight, Source, Take};
 pub use mask::VertexMask;
 
 /// A graph at one timestamp, ready for kernels.

@@ -4,7 +4,7 @@ use numpy::{PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use crate::error::{DataError, out_of_memory, told};
+use crate::error::{DataError, out_of_memory, text_of, told};
 use crate::imports;
 
 /// A column.
@@ -98,7 +98,8 @@ impl<'py> Array<'py> {
 
 fn not_an_array(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
     told(py, error, |error| {
-        let described = DataError::new_err(format!("{name} cannot be read as a column: {}", error.value(py)));
+        let described =
+            DataError::new_err(format!("{name} cannot be read as a column: {}", text_of(error.value(py))));
         described.set_cause(py, Some(error.clone_ref(py)));
         described
     })

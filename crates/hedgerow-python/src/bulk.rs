@@ -3,23 +3,21 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use hedgerow::{
-    ArgumentError, EdgeKey, Error, Graph, Label, LabelRef, Snapshot, Value, VertexKeyRef, WriteTxn,
-};
+use hedgerow::{ArgumentError, EdgeKey, Error, Graph, LabelRef, Snapshot, Value, VertexKeyRef, WriteTxn};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::added::{Added, Found, OnConflict};
 use crate::columns::{self, Column};
-use crate::edge_arguments::edges_so_far;
+use crate::edge_arguments::{edges_so_far, gives_out_ranks};
 use crate::ending::calling;
-use crate::error::{DataError, NotSupportedError};
+use crate::error::{DataError, NotSupportedError, text_of};
 use crate::handle::Handle;
 use crate::imports;
 use crate::key;
 use crate::key_columns::{Keys, key_types, read_keys, read_ranks, read_weights};
 use crate::names::{Kinds, Names};
-use crate::repeats;
+use crate::repeats::Ends;
 use crate::value::{Owner, Types, WEIGHT};
 
 /// Edges to put, all of them valid for the graph.
@@ -29,8 +27,7 @@ pub(crate) struct Edges {
     weights: Option<Vec<f64>>,
     /// Of edges that have a label, ranks or properties.
     rich: Option<Rich>,
-    /// Whether an edge is the same with its ends exchanged.
-    either_way: bool,
+    ends: Ends,
     names: Names,
 }
 
@@ -80,9 +77,8 @@ impl Edges {
         let rich =
             if plain { None } else { Some(Rich::read(handle, label, arguments, weights.take(), src.len())?) };
         let schema = handle.kind_schema()?;
-        let kinds = schema.label(label).and_then(Label::ends);
-        let either_way = !handle.config.directed && kinds.is_none_or(|[src, dst]| src == dst);
-        Ok(Edges { src, dst, weights, rich, either_way, names: Names::of(schema) })
+        let ends = Ends::of(&schema, label, handle.config.directed);
+        Ok(Edges { src, dst, weights, rich, ends, names: Names::of(schema) })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -100,7 +96,7 @@ impl Edges {
             Ranks::Given(ranks) => Some(&ranks[..]),
             Ranks::None => None,
         };
-        repeats::of_edges(&self.src, &self.dst, ranks, self.either_way)
+        self.ends.repeated(&self.src, &self.dst, ranks)
     }
 
     /// Returns the counts of a call: `repeated` rows, as [`repeated`](Self::repeated) counts them, and `found` as the store counted.
@@ -273,7 +269,7 @@ impl Rich {
     ) -> PyResult<Rich> {
         let ranks = match arguments.ranks {
             Some(ranks) => Ranks::Given(read_ranks(ranks, edges)?),
-            None if handle.kind_schema()?.label(label).is_some_and(Label::is_multi) => Ranks::Counted,
+            None if gives_out_ranks(handle, label)? => Ranks::Counted,
             None => Ranks::None,
         };
         let types = Types::new(handle, Owner::Edges(label))?;
@@ -379,7 +375,7 @@ pub(crate) fn read_columns(
 fn wrong_properties(properties: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     let py = properties.py();
     if error.is_instance_of::<PyTypeError>(py) {
-        return DataError::new_err(error.value(py).to_string());
+        return DataError::new_err(text_of(error.value(py)));
     }
     error
 }

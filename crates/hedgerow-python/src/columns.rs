@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyDateTime, PyDict, PyFloat, PyInt, PyList, PyString}
 
 use crate::arrays::{Array, exact, not_exact, reserved, view};
 use crate::ending::calling;
-use crate::error::DataError;
+use crate::error::{DataError, text_of};
 use crate::imports;
 use crate::times::Unit;
 use crate::value::{self, to_object};
@@ -205,7 +205,7 @@ fn objects(shown: &str, array: &Array<'_>) -> PyResult<Vec<Value>> {
 /// An element of the wrong kind is wrong data of the column.
 fn data_error(py: Python<'_>, error: PyErr) -> PyErr {
     match error.is_instance_of::<PyTypeError>(py) {
-        true => DataError::new_err(error.value(py).to_string()),
+        true => DataError::new_err(text_of(error.value(py))),
         false => error,
     }
 }

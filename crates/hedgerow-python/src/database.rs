@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow::{Error, Graph, KeyKind, StorageError, Timestamp};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyType};
 
 use crate::added::{Found, OnConflict};
 use crate::bulk::{Arguments, Edges};
@@ -18,8 +19,9 @@ use crate::imports;
 use crate::key::count;
 use crate::maintained::Maintained;
 use crate::pipeline::Pipeline;
-use crate::pool::parallel;
+use crate::pool::{close_attended, parallel};
 use crate::results::make;
+use crate::schema::Label;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
 
@@ -145,9 +147,9 @@ impl Database {
     /// hedgerow.ProgrammingError
     ///     For another kernel, or a label that is not defined.
     #[pyo3(signature = (name, *, label=None))]
-    fn maintain(&self, name: &str, label: Option<&str>) -> PyResult<Maintained> {
+    fn maintain(&self, name: &str, label: Option<Label<'_>>) -> PyResult<Maintained> {
         let schema = self.handle.graph()?.schema();
-        let label = schema.find_label(label.unwrap_or_default()).map_err(raise)?;
+        let label = schema.find_label(label.as_deref().unwrap_or_default()).map_err(raise)?;
         Maintained::new(self.handle.origin, name, label)
     }
 
@@ -236,7 +238,7 @@ impl Database {
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
         weights: Option<&Bound<'_, PyAny>>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         ranks: Option<&Bound<'_, PyAny>>,
         properties: Option<&Bound<'_, PyAny>>,
         on_conflict: &str,
@@ -247,7 +249,10 @@ impl Database {
         let conflict = OnConflict::read(on_conflict)?;
         let edges = {
             let _keeping = Keeping::begin();
-            Edges::read(&self.handle, &Arguments { src, dst, weights, label, ranks, properties })?
+            Edges::read(
+                &self.handle,
+                &Arguments { src, dst, weights, label: label.as_deref(), ranks, properties },
+            )?
         };
         let repeated = py.detach(|| edges.repeated());
         let keeping = Keeping::begin();
@@ -329,7 +334,7 @@ impl Database {
         make(py, "Backup", &arguments)
     }
 
-    /// Why the last checkpoint in the background failed; None if it did not.
+    /// Why the last checkpoint in the background, or that of ``close``, failed; None if it did not.
     #[getter]
     fn checkpoint_error(&self) -> PyResult<Option<String>> {
         self.handle.known(Graph::checkpoint_error, |closed| closed.checkpoint_error.clone())
@@ -418,6 +423,7 @@ impl Database {
                 arguments.set_item("edges", report.edges)?;
                 arguments.set_item("segments", report.segments)?;
                 arguments.set_item("problems", report.problems)?;
+                arguments.set_item("more", report.more)?;
             }
             Err(Error::Storage(StorageError::Corruption(damage))) => {
                 for number in ["vertices", "edges", "segments"] {
@@ -432,6 +438,11 @@ impl Database {
 
     /// Close the store: commits under way are finished, the log is synced, the directory is released.
     ///
+    /// Where that takes less time than the replay that it saves the next opening, a checkpoint is written before: by this call, and at
+    /// the end of a ``with`` block that no ``KeyboardInterrupt`` ends; never where the store is dropped or the interpreter exits, nor
+    /// with ``checkpoint_log_bytes=0``. One that fails, on a full disk for instance, does no harm: ``checkpoint_error`` says why, and the
+    /// next opening replays the log. Ctrl-C ends the checkpoint, not the closing, and ``KeyboardInterrupt`` is raised once the store is closed.
+    ///
     /// Snapshots that are open stay readable; everything else raises ``ClosedError``. Closing again does nothing.
     ///
     /// Raises
@@ -440,7 +451,7 @@ impl Database {
     ///     The log failed, now or before. The directory is released all the same.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.handle.check_process()?;
-        self.handle.close(py)
+        self.handle.close(py, close_attended)
     }
 
     /// Whether the store was closed.
@@ -500,10 +511,22 @@ impl Database {
         Ok(slf)
     }
 
-    #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<bool> {
+    #[pyo3(signature = (exception=None, *_of_it))]
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        exception: Option<&Bound<'_, PyAny>>,
+        _of_it: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
         // A forked child that leaves the block has nothing to close.
         if self.handle.check_process().is_ok() {
+            let kind = exception.and_then(|exception| exception.cast::<PyType>().ok());
+            // Whoever presses Ctrl-C does not want to wait.
+            let interrupted =
+                kind.is_some_and(|kind| kind.is_subclass_of::<PyKeyboardInterrupt>().unwrap_or(false));
+            if interrupted && !self.handle.is_closed() {
+                self.handle.skip_checkpoint_at_close()?;
+            }
             self.close(py)?;
         }
         Ok(false)

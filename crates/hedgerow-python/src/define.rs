@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use crate::database::Database;
 use crate::error::{DataError, ProgrammingError, raise};
 use crate::names::Kinds;
-use crate::schema;
+use crate::schema::{self, Label};
 use crate::value::{read_type, read_types};
 
 #[pymethods]
@@ -99,14 +99,14 @@ impl Database {
         py: Python<'_>,
         name: &str,
         r#type: &Bound<'_, PyAny>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         kind: Option<&str>,
     ) -> PyResult<()> {
         let value = read_type(r#type)?;
         if label.is_some() && kind.is_some() {
             return Err(ProgrammingError::new_err("a property is one of edges or one of vertices"));
         }
-        self.detached(py, |graph| match label {
+        self.detached(py, |graph| match label.as_deref() {
             Some(label) => graph.define_edge_property(label, name, value).map(drop),
             None => {
                 let of = graph.schema().find_kind(kind.unwrap_or_default())?;

@@ -1,12 +1,13 @@
 //! Edges as the arguments of a method name them, and what they give them.
 
-use hedgerow::{EdgeKey, EdgePattern, PropertyType, Value};
+use hedgerow::{EdgeKey, EdgePattern, Label, PropertyType, Value};
+use hedgerow_core::faults::{self, PlantedFault};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat};
 
 use crate::ending::calling;
-use crate::error::{DataError, NotSupportedError};
+use crate::error::{DataError, NotSupportedError, text_of, told};
 use crate::handle::{Handle, Origin};
 use crate::key::{Key, type_name};
 use crate::names::Kinds;
@@ -87,12 +88,15 @@ pub(crate) fn read_rank(object: &Bound<'_, PyAny>) -> PyResult<u64> {
     if object.is_instance_of::<PyBool>() {
         return Err(PyTypeError::new_err("a rank is an int, found bool"));
     }
-    object.extract().map_err(|error: PyErr| {
-        if error.is_instance_of::<PyOverflowError>(object.py()) {
-            return DataError::new_err(format!("rank {object} is out of range: ranks are 0 to 2**64 - 1"));
+    let py = object.py();
+    let wrong = |error: &PyErr| match error.is_instance_of::<PyOverflowError>(py) {
+        true => {
+            let rank = text_of(object);
+            DataError::new_err(format!("rank {rank} is out of range: ranks are 0 to 2**64 - 1"))
         }
-        PyTypeError::new_err(format!("a rank is an int, found {}", type_name(object)))
-    })
+        false => PyTypeError::new_err(format!("a rank is an int, found {}", type_name(object))),
+    };
+    object.extract().map_err(|error| told(py, error, wrong))
 }
 
 /// Reads what the arguments give an edge: properties, and the argument `weight`, which in a weighted graph is that of the edge, with a
@@ -138,4 +142,10 @@ pub(crate) fn edges_so_far(snapshot: &hedgerow::Snapshot, label: &str) -> hedger
         Err(hedgerow::Error::Argument(hedgerow::ArgumentError::NoSuchLabel { .. })) => Ok(0),
         counted => counted,
     }
+}
+
+/// True if a bulk call gives out the ranks of rows that come without: the label is `multi`.
+pub(crate) fn gives_out_ranks(kinds: &impl Kinds, label: &str) -> PyResult<bool> {
+    let is_multi = kinds.kind_schema()?.label(label).is_some_and(Label::is_multi);
+    Ok(is_multi && !faults::is_on(PlantedFault::ParallelEdgesMerged))
 }

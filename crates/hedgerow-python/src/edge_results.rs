@@ -3,6 +3,7 @@
 use hedgerow::{
     EdgeRow, KHopOptions, Kind, Label, LabelId, PropertyId, PropertyType, Schema, ValueRef, VertexId,
 };
+use hedgerow_core::suggest::did_you_mean;
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -14,7 +15,6 @@ use crate::error::{DataError, raise};
 use crate::result_rows::Rows;
 use crate::results::{BYTES_PER_ROW, Reading, key_type, make, text_array};
 use crate::selection::Chosen;
-use crate::suggest::did_you_mean;
 use crate::value::WEIGHT;
 
 impl Reading {
@@ -139,11 +139,11 @@ impl Reading {
         let (multi, several) = (labels.iter().any(|label| label.is_multi()), labels.len() > 1);
         let read = py.detach(|| {
             labels.iter().enumerate().try_for_each(|(nth, label)| {
-                let test =
-                    chosen.filter.as_ref().map(|filter| (filter, Cell::of(label, weighted, filter.name())));
+                let tests = chosen.conditions.iter();
+                let tests: Vec<_> =
+                    tests.map(|(name, condition)| (condition, Cell::of(label, weighted, name))).collect();
                 self.snapshot.for_each_edge_row(label.id(), |edge| {
-                    let passes =
-                        test.as_ref().is_none_or(|(filter, cell)| filter.passes(cell.of_edge(&edge)));
+                    let passes = tests.iter().all(|(condition, cell)| condition.holds(cell.of_edge(&edge)));
                     if !passes || !chosen.has_rank(edge.rank()) {
                         return;
                     }
@@ -181,10 +181,10 @@ impl Reading {
     fn check(&self, chosen: &Chosen) -> PyResult<()> {
         // The choice is resolved, and no vertex is looked for.
         let nowhere = |chosen| self.snapshot.k_hop::<u64>(chosen, &[], KHopOptions::new(0)).map(drop);
-        match chosen.filter {
-            Some(_) => nowhere(&chosen.selection()).map_err(raise),
-            None => Ok(()),
+        if chosen.conditions.is_empty() {
+            return Ok(());
         }
+        nowhere(&chosen.selection()).map_err(raise)
     }
 
     /// The types of the ids at both ends of edges of these labels, if they all say the kinds there, and of one type.

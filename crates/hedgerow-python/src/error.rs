@@ -3,12 +3,14 @@
 use std::io::ErrorKind;
 
 use hedgerow::{ArgumentError, CommitError, KeyKind, OpenError, StateError, StorageError};
+use hedgerow_core::suggest::did_you_mean;
 use hedgerow_kernels::KernelError;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
-use crate::suggest::did_you_mean;
+use crate::imports;
 
 create_exception!(hedgerow, Error, PyException, "Base of all errors of this package.");
 
@@ -132,7 +134,7 @@ fn raise_open(error: &OpenError, text: String) -> PyErr {
         OpenError::Locked { .. } => LockedError::new_err(text),
         OpenError::MemoryLimit { .. } => OutOfMemoryError::new_err(text),
         // The program asked for something else than what it opened.
-        OpenError::ConfigMismatch { .. } => ProgrammingError::new_err(text),
+        OpenError::ConfigMismatch { .. } | OpenError::ModeMismatch { .. } => ProgrammingError::new_err(text),
         OpenError::FutureVersion { .. } => NotSupportedError::new_err(text),
         // `NotAStore`, and what later versions add.
         _ => OperationalError::new_err(text),
@@ -218,4 +220,30 @@ pub(crate) fn told(py: Python<'_>, error: PyErr, told: impl FnOnce(&PyErr) -> Py
     let is_of_argument =
         error.is_instance_of::<PyException>(py) && !error.is_instance_of::<PyMemoryError>(py);
     if is_of_argument { told(&error) } else { error }
+}
+
+/// The text of a Python object, for a message.
+pub(crate) fn text_of(object: &Bound<'_, PyAny>) -> String {
+    made(object, object.str()).unwrap_or_else(|| "an object without text".to_owned())
+}
+
+/// A Python object as Python shows it, for a message; `None` if its code fails.
+pub(crate) fn repr_of(object: &Bound<'_, PyAny>) -> Option<String> {
+    made(object, object.repr())
+}
+
+/// Python looks for signals before it makes a text. PyO3's `Display` drops the Ctrl-C that comes then; here it is raised when the
+/// call has failed with its message.
+fn made(object: &Bound<'_, PyAny>, text: PyResult<Bound<'_, PyString>>) -> Option<String> {
+    let py = object.py();
+    match text {
+        Ok(text) => Some(text.to_string_lossy().into_owned()),
+        Err(error) => {
+            if !error.is_instance_of::<PyException>(py) {
+                // It fails in an interpreter that ends: no code is left to interrupt.
+                let _ = imports::THREAD.get(py).and_then(|thread| thread.call_method0("interrupt_main"));
+            }
+            None
+        }
+    }
 }

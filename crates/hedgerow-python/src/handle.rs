@@ -52,6 +52,9 @@ impl Kinds for Handle {
     }
 }
 
+/// Closes a graph: returns how that ended, and what a handler of a signal raised meanwhile.
+type CloseGraph = fn(Python<'_>, &Origin, &Graph) -> (hedgerow::Result<()>, PyResult<()>);
+
 /// An open store.
 pub(crate) struct Handle {
     graph: Mutex<Store>,
@@ -102,7 +105,7 @@ impl Handle {
 
     /// Closes the store, and lets go of it: its memory goes back to the system now, although Python objects still refer to
     /// this handle, unless snapshots, transactions, tickets or pipelines are kept.
-    pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
+    pub(crate) fn close(&self, py: Python<'_>, close: CloseGraph) -> PyResult<()> {
         self.check_process()?;
         self.set_closed();
         let graph = match &*lock(&self.graph) {
@@ -112,9 +115,12 @@ impl Handle {
             }
             Store::Closed(_) => return Ok(()),
         };
+        let bytes = py.detach(|| graph.stats().map_or(0, |stats| stats.memory_bytes()));
+        let (closed, looked) = close(py, &self.origin, &graph);
+        if self.is_forked() {
+            return looked;
+        }
         py.detach(|| {
-            let bytes = graph.stats().map_or(0, |stats| stats.memory_bytes());
-            let closed = graph.close();
             let figures = Closed {
                 published_ts: graph.published_ts().0,
                 durable_ts: graph.durable_ts().0,
@@ -129,9 +135,13 @@ impl Handle {
                 freed.wait(PATIENCE);
                 crate::heap::give_back();
             }
-            closed
-        })
-        .map_err(raise)
+        });
+        looked.and_then(|()| closed.map_err(raise))
+    }
+
+    /// Has [`close`](Self::close) write no checkpoint.
+    pub(crate) fn skip_checkpoint_at_close(&self) -> PyResult<()> {
+        self.graph().map(|graph| graph.skip_checkpoint_at_close())
     }
 
     pub(crate) fn is_closed(&self) -> bool {

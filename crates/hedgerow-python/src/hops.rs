@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::ending::calling;
+use crate::error::DataError;
 use crate::key::{count, long_count};
 use crate::key_columns::{Keys, read_keys};
 use crate::many::{missing, refused};
@@ -22,6 +23,7 @@ struct Search {
     chosen: Chosen,
     hops: u32,
     limit: Option<u64>,
+    partial: bool,
     missing: MissingVertex,
 }
 
@@ -40,7 +42,7 @@ impl Search {
         cancel: &Cancel,
     ) -> hedgerow::Result<Neighborhood> {
         let until = || cancel.poll();
-        let options = KHopOptions::new(self.hops).missing(self.missing).until(&until);
+        let options = KHopOptions::new(self.hops).missing(self.missing).partial(self.partial).until(&until);
         let options = self.limit.map_or(options, |limit| options.limit(limit));
         snapshot.k_hop(&self.chosen.selection(), sources, options)
     }
@@ -66,7 +68,10 @@ impl Snapshot {
     /// rank_range, where : optional
     ///     Which of these edges, as ``neighbors`` has it.
     /// limit : int, optional
-    ///     The most vertices, sources included: a larger neighborhood is an error.
+    ///     The most vertices, sources included: a larger neighborhood is an error, unless it may be ``partial``.
+    /// partial : bool
+    ///     Give the vertices that are reached first, up to the limit, in place of the error: all of lesser distances than the last one, and some of
+    ///     that distance, which ones is not specified. The result's attribute ``more`` says whether there are others.
     /// missing : {"raise", "empty"}
     ///     What to make of a source that is no vertex: an error, or nothing.
     /// kind : str, optional
@@ -95,7 +100,7 @@ impl Snapshot {
     /// 4
     /// >>> db.snapshot().k_hop([1], 2).to_dict()
     /// {1: 0, 2: 1, 3: 1, 4: 2}
-    #[pyo3(signature = (sources, hops, direction="out", *, label=None, rank_range=None, r#where=None, limit=None, missing="raise", kind=None), text_signature = "($self, sources, hops, direction='out', *, label=None, rank_range=None, where=None, limit=None, missing='raise', kind=None)")]
+    #[pyo3(signature = (sources, hops, direction="out", *, label=None, rank_range=None, r#where=None, limit=None, partial=false, missing="raise", kind=None), text_signature = "($self, sources, hops, direction='out', *, label=None, rank_range=None, where=None, limit=None, partial=False, missing='raise', kind=None)")]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn k_hop(
         &self,
@@ -107,6 +112,7 @@ impl Snapshot {
         rank_range: Option<RankRange>,
         r#where: Option<Where>,
         limit: Option<&Bound<'_, PyAny>>,
+        partial: bool,
         missing: &str,
         kind: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
@@ -118,7 +124,10 @@ impl Snapshot {
             read_keys(self, keys, "sources", sources)?
         };
         let limit = limit.map(|limit| long_count("limit", limit)).transpose()?;
-        let search = Search { sources, kind, chosen, hops: count("hops", hops, 0)?, limit, missing };
+        if partial && limit.is_none() {
+            return Err(DataError::new_err("partial=True needs limit=, the most vertices of the part"));
+        }
+        let search = Search { sources, kind, chosen, hops: count("hops", hops, 0)?, limit, partial, missing };
         let reading = self.reading()?;
         let snapshot = reading.snapshot.clone();
         let (search, found) = cancellable(py, &self.handle, move |cancel| {
@@ -136,5 +145,10 @@ fn neighborhood(py: Python<'_>, reading: &Reading, found: Neighborhood) -> PyRes
     let arguments = PyDict::new(py);
     arguments.set_item("ids", keys_array(py, reading, found.vertices)?)?;
     arguments.set_item("values", distances.into_pyarray(py))?;
-    make(py, "VertexResult", &arguments)
+    let result = make(py, "VertexResult", &arguments)?;
+    if found.more {
+        let _calling = calling(py);
+        result.setattr(py, "more", true)?;
+    }
+    Ok(result)
 }

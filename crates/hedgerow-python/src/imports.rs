@@ -22,6 +22,8 @@ pub(crate) struct Module {
 pub(crate) static NUMPY: Module = Module::named("numpy");
 pub(crate) static MASKED_ARRAYS: Module = Module::named("numpy.ma");
 pub(crate) static THREADING: Module = Module::named("threading");
+/// Delivers Ctrl-C anew.
+pub(crate) static THREAD: Module = Module::named("_thread");
 /// Makes arrays of columns.
 pub(crate) static COLUMNS: Module = Module::named("hedgerow._columns");
 /// Defines the classes of results.
@@ -45,7 +47,7 @@ impl Module {
 
 /// Makes all look-ups.
 pub(crate) fn fetch(py: Python<'_>) -> PyResult<()> {
-    for module in [&NUMPY, &MASKED_ARRAYS, &THREADING, &COLUMNS, &RESULTS] {
+    for module in [&NUMPY, &MASKED_ARRAYS, &THREADING, &THREAD, &COLUMNS, &RESULTS] {
         module.get(py)?;
     }
     // Modules that the libraries import. The import of a module that is there runs no Python code.

@@ -1,24 +1,24 @@
 //! Kernels of the registry on a snapshot: what they are told, the memory that they need, and what Python gets of them.
 
 use hedgerow::{Direction, EdgeDirection, VertexId};
+use hedgerow_core::suggest::{did_you_mean, instead};
 use hedgerow_kernels::registry::{self, Arguments, Kernel, Outcome, Parameter, ParameterKind, Size, Value};
 use hedgerow_kernels::{Cancel, KernelError, NO_VERTEX, Pairs, Paths, UNREACHED};
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyBool, PyDict, PyString};
 
 use crate::ending::calling;
 use crate::error::{DataError, ProgrammingError, out_of_memory, raise, raise_kernel};
 use crate::handle::Origin;
 use crate::imports;
-use crate::key::{Key, count, direction};
+use crate::key::{Key, count, direction, type_name};
 use crate::names::raise_run;
 use crate::pool::{cancellable, kernel_telling, parallel};
 use crate::result_rows::Vertices;
 use crate::results::{BYTES_PER_ROW, Reading, is_room, keys_array, make};
 use crate::selection::Chosen;
-use crate::suggest::{did_you_mean, instead};
 
 /// A kernel's arguments, as they are by default. The kernel is named as the command line names it, or as its function.
 pub(crate) fn arguments(name: &str) -> PyResult<Arguments> {
@@ -85,11 +85,20 @@ fn read(
                 let _calling = calling(object.py());
                 object.getattr_opt("_vertex_ids")?.map(|ids| ids.call0()).transpose()?
             };
-            let vertices = ids.as_ref().unwrap_or(object).try_iter()?.map(|one| vertex(parameter, &one?));
+            let mut all = ids.as_ref().unwrap_or(object).try_iter()?;
+            // Without the estimate of the length: PyO3 drops Ctrl-C that comes in its Python code.
+            let vertices = std::iter::from_fn(|| all.next()).map(|one| vertex(parameter, &one?));
             vertices.collect::<PyResult<Vec<VertexId>>>()?.into()
         }
         ParameterKind::Count(range) => count(parameter.name, object, range.least)?.into(),
         ParameterKind::Number(_) => object.extract::<f64>()?.into(),
+        ParameterKind::Flag => match object.cast::<PyBool>() {
+            Ok(flag) => flag.is_true().into(),
+            Err(_) => {
+                let (name, found) = (parameter.name, type_name(object));
+                return Err(PyTypeError::new_err(format!("{name} must be a bool, found {found}")));
+            }
+        },
     })
 }
 
@@ -236,6 +245,7 @@ fn paths(py: Python<'_>, reading: &Reading, paths: &Paths) -> PyResult<Py<PyAny>
     arguments.set_item("offsets", offsets.into_pyarray(py))?;
     arguments.set_item("lengths", paths.lengths().to_vec().into_pyarray(py))?;
     arguments.set_item("count", paths.count())?;
+    arguments.set_item("more", paths.more())?;
     make(py, "Paths", &arguments)
 }
 

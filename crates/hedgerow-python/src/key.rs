@@ -8,10 +8,10 @@ use hedgerow_core::key::MAX_KEY_BYTES;
 use pyo3::exceptions::{PyException, PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyBool, PyInt, PyString, PyTuple};
+use pyo3::types::{PyBool, PyInt, PyList, PySequence, PyString, PyTuple};
 
 use crate::ending::calling;
-use crate::error::{DataError, raise, told};
+use crate::error::{DataError, raise, repr_of, text_of, told};
 use crate::names::{self, Kinds};
 
 /// A vertex id as the user names it. Strings are borrowed from Python.
@@ -59,7 +59,8 @@ impl Key {
             return Err(DataError::new_err("vertices of the default kind are named by their ids alone"));
         };
         let py = pair.py();
-        let of_kind = |error: &PyErr| DataError::new_err(format!("kind {kind}: {}", error.value(py)));
+        let of_kind =
+            |error: &PyErr| DataError::new_err(format!("kind {kind}: {}", text_of(error.value(py))));
         let name = Name::read(found.keys(), &name).map_err(|error| told(py, error, of_kind))?;
         Ok(Key { kind: id, name })
     }
@@ -152,6 +153,7 @@ fn not_a_number(object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
 
 fn told_as_number(object: &Bound<'_, PyAny>, error: &PyErr) -> PyErr {
     if error.is_instance_of::<PyOverflowError>(object.py()) {
+        let object = text_of(object);
         return DataError::new_err(format!("vertex id {object} is out of range: ids are 0 to 2**64 - 1"));
     }
     let message = format!("a vertex id of this graph is an int, found {}", type_name(object));
@@ -164,7 +166,10 @@ fn told_as_number(object: &Bound<'_, PyAny>, error: &PyErr) -> PyErr {
 
 /// The name of an object's type, for messages.
 pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
-    object.get_type().name().map_or_else(|_| "another type".to_owned(), |name| name.to_string())
+    object
+        .get_type()
+        .name()
+        .map_or_else(|_| "another type".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
 /// `"out"` or `"in"`.
@@ -181,7 +186,11 @@ pub(crate) fn count(name: &str, object: &Bound<'_, PyAny>, least: u32) -> PyResu
     match object.extract::<u32>() {
         Ok(number) if number >= least => Ok(number),
         Err(error) if !error.is_instance_of::<PyOverflowError>(object.py()) => Err(error),
-        _ => Err(DataError::new_err(format!("{name} must be {least} to {}, found {object}", u32::MAX))),
+        _ => Err(DataError::new_err(format!(
+            "{name} must be {least} to {}, found {}",
+            u32::MAX,
+            text_of(object)
+        ))),
     }
 }
 
@@ -189,19 +198,30 @@ pub(crate) fn count(name: &str, object: &Bound<'_, PyAny>, least: u32) -> PyResu
 pub(crate) fn long_count(name: &str, object: &Bound<'_, PyAny>) -> PyResult<u64> {
     match object.extract::<u64>() {
         Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => {
-            Err(DataError::new_err(format!("{name} must be 0 to {}, found {object}", u64::MAX)))
+            Err(DataError::new_err(format!("{name} must be 0 to {}, found {}", u64::MAX, text_of(object))))
         }
         read => read,
     }
 }
 
+/// The argument `limit`.
+pub(crate) fn read_limit(object: &Bound<'_, PyAny>) -> PyResult<usize> {
+    long_count("limit", object).map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
+}
+
 /// A sequence of str, which is not a str itself.
 pub(crate) fn read_names(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let wrong = || PyTypeError::new_err(format!("{name} must be a sequence of str, found {}", shown(object)));
-    if object.is_instance_of::<PyString>() {
+    let py = object.py();
+    // Not by a cast, which drops Ctrl-C: to ask a class whether it is a sequence runs Python code.
+    let is_sequence =
+        object.is_instance_of::<PyList>() || object.is_instance(&py.get_type::<PySequence>())?;
+    if object.is_instance_of::<PyString>() || !is_sequence {
         return Err(wrong());
     }
-    object.extract().map_err(|error| told(object.py(), error, |_| wrong()))
+    let mut names = object.try_iter()?;
+    let told_name = |error| told(py, error, |_| wrong());
+    std::iter::from_fn(|| names.next()).map(|name| name?.extract().map_err(told_name)).collect()
 }
 
 /// A bool.
@@ -215,8 +235,8 @@ pub(crate) fn shown(object: &Bound<'_, PyAny>) -> String {
     const MOST: usize = 40;
     let _calling = calling(object.py());
     let kind = type_name(object);
-    match object.repr().and_then(|repr| repr.extract::<String>()) {
-        Ok(text) if text.len() <= MOST => format!("{text} ({kind})"),
+    match repr_of(object) {
+        Some(text) if text.len() <= MOST => format!("{text} ({kind})"),
         _ => kind,
     }
 }

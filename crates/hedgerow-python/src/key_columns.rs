@@ -6,7 +6,7 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBool, PyBytes, PyString, PyTuple};
 
 use crate::arrays::{Array, exact, not_exact, reserved, view};
-use crate::error::{DataError, told};
+use crate::error::{DataError, repr_of, text_of, told};
 use crate::handle::Origin;
 use crate::key::{self, Key};
 use crate::names::Kinds;
@@ -103,7 +103,8 @@ fn read_pairs(kinds: &impl Kinds, kind: KeyKind, name: &str, array: &Array<'_>) 
     let mut keys = reserved("vertex ids", array.len())?;
     for (at, item) in array.objects()?.enumerate() {
         let key = Key::read(kind, kinds, &item);
-        let key = key.map_err(|e| DataError::new_err(format!("{name}[{at}]: {}", e.value(item.py()))))?;
+        let key =
+            key.map_err(|e| DataError::new_err(format!("{name}[{at}]: {}", text_of(e.value(item.py())))))?;
         keys.push(key.as_ref().to_owned());
     }
     Ok(keys)
@@ -155,12 +156,12 @@ fn read_number(kind: KeyKind, name: &str, at: usize, item: &Bound<'_, PyAny>) ->
         Err(error) => error,
     };
     if name == RANKS || item.is_instance_of::<PyString>() {
-        let shown = item.repr().map_or_else(|_| key::type_name(item), |repr| repr.to_string());
+        let shown = repr_of(item).unwrap_or_else(|| key::type_name(item));
         let what = if name == RANKS { "ranks" } else { "ids" };
         return Err(DataError::new_err(format!("{name}[{at}] is {shown}: {what} are ints, 0 to 2**64 - 1")));
     }
     let py = item.py();
-    Err(told(py, error, |error| DataError::new_err(format!("{name}[{at}]: {}", error.value(py)))))
+    Err(told(py, error, |error| DataError::new_err(format!("{name}[{at}]: {}", text_of(error.value(py))))))
 }
 
 /// Refuses one string, which is a sequence of strings too but hardly meant as one.

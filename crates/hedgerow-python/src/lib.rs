@@ -1,13 +1,13 @@
 //! The native half of the Python package `hedgerow`: conversions between Python and the store, and nothing else.
 //!
 //! * [`open`]: arguments of `hedgerow.open`. [`tools`]: `hedgerow.salvage`.
-//! * [`database`], [`transaction`], [`snapshot`], [`ticket`], [`pipeline`]: one class each. [`single`]: single edges of the first.
+//! * [`database`], [`transaction`], [`snapshot`], [`ticket`], [`pipeline`]: one class each. [`single`]: single edges of the first; [`remove_where`]: its edges by a condition.
 //! * [`handle`]: what the three share: the store, whether it is closed, the process that opened it.
 //! * [`key`], [`value`], [`edge_arguments`]: vertex ids, values of properties and edges, checked; [`key_columns`], [`columns`], [`bulk`],
 //!   [`rows`]: columns of them. [`repeats`], [`added`]: rows that come twice, and what a call says of its rows. [`arrays`], [`times`]:
 //!   columns of other libraries.
-//! * [`results`], [`edge_results`], [`schema`]: answers as Python objects; [`many`], [`tables`]: answers about many vertices.
-//!   [`arrow`]: answers handed to other libraries. [`names`], [`suggest`]: how messages name vertices, and names that are near.
+//! * [`results`], [`edge_results`], [`schema`]: answers as Python objects; [`many`], [`tables`]: answers about many vertices; [`first`]: answers up to a limit.
+//!   [`arrow`]: answers handed to other libraries. [`names`]: how messages name vertices.
 //! * [`pool`]: parallel calls. [`memory`]: the allocator. [`ending`]: threads at the end of the interpreter. [`error`]: the exception tree.
 //!   [`imports`]: what is looked up in Python.
 //!
@@ -34,6 +34,8 @@ mod edge_columns;
 mod edge_results;
 mod ending;
 mod error;
+mod filter;
+mod first;
 mod handle;
 mod heap;
 mod hops;
@@ -51,7 +53,10 @@ mod neighbors;
 mod newest;
 mod open;
 mod pipeline;
+#[cfg(feature = "planted-faults")]
+mod planted;
 mod pool;
+mod remove_where;
 mod repeats;
 mod result_rows;
 mod results;
@@ -60,7 +65,6 @@ mod schema;
 mod selection;
 mod single;
 mod snapshot;
-mod suggest;
 mod tables;
 mod ticket;
 mod times;
@@ -89,6 +93,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tools::salvage, module)?)?;
     module.add_function(wrap_pyfunction!(arrow::stream, module)?)?;
     module.add_function(wrap_pyfunction!(arrow::schema, module)?)?;
+    #[cfg(feature = "planted-faults")]
+    module.add_function(wrap_pyfunction!(planted::plant, module)?)?;
     ending::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

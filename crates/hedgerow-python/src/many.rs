@@ -6,6 +6,7 @@ use hedgerow::{
     ArgumentError, CsrOptions, Direction, KeyColumn, KeyKind, Kind, KindId, LabelRef, MissingVertex,
     NeighborLists, RowOrder, Topology, ValueRef, VertexKey, VertexKeyRef, WeightedTopology,
 };
+use hedgerow_core::suggest::did_you_mean;
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -21,7 +22,6 @@ use crate::names::Names;
 use crate::pool::{attended, parallel};
 use crate::results::{Reading, keys_array, make, read_only};
 use crate::selection::Chosen;
-use crate::suggest::did_you_mean;
 
 /// `"raise"` or `"empty"`.
 pub(crate) fn missing(text: &str) -> PyResult<MissingVertex> {

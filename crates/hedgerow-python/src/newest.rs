@@ -3,9 +3,11 @@
 use hedgerow::LabelId;
 use pyo3::prelude::*;
 
-use crate::error::raise;
+use crate::error::{DataError, raise};
+use crate::first::limited;
 use crate::key::{count, direction as one_direction};
 use crate::neighbors::{Neighbor, Parts};
+use crate::schema::Label;
 use crate::snapshot::Snapshot;
 
 #[pymethods]
@@ -29,12 +31,19 @@ impl Snapshot {
     /// ranks, properties : bool
     ///     Give tuples of the neighbor and, of these, what is asked for: rank, properties as a dict.
     ///
+    /// Returns
+    /// -------
+    /// Limited
+    ///     A list whose attribute ``more`` says whether there are older edges.
+    ///
     /// Raises
     /// ------
     /// IntegrityError
     ///     There is no such vertex.
     /// ProgrammingError
     ///     There is no such label.
+    /// DataError
+    ///     The label is not ``multi``: its edges have no ranks. ``neighbors`` with ``limit`` gives the first ones.
     ///
     /// Examples
     /// --------
@@ -52,20 +61,40 @@ impl Snapshot {
         &self,
         py: Python<'_>,
         key: &Bound<'_, PyAny>,
-        label: &str,
+        label: Label<'_>,
         limit: &Bound<'_, PyAny>,
         direction: &str,
         ranks: bool,
         properties: bool,
-    ) -> PyResult<Vec<Py<PyAny>>> {
+    ) -> PyResult<Py<PyAny>> {
         let (key, direction) = (self.key(key)?, one_direction(direction)?);
         let (limit, reading) = (count("limit", limit, 0)? as usize, self.reading()?);
         let snapshot = &reading.snapshot;
         // By the labels of the snapshot, as `neighbors` does.
-        let label = snapshot.schema().find_label(label).map_err(raise)?.name().to_string();
-        let found = py.detach(|| snapshot.newest_edges_of(label.as_str(), key.as_ref(), direction, limit));
-        let found = found.map_err(raise)?.ok_or_else(|| key.no_such_vertex(self))?;
+        let schema = snapshot.schema();
+        let of_label = schema.find_label(&*label).map_err(raise)?;
+        if !of_label.is_multi() {
+            let name: &str = &label;
+            let what = format!(
+                "label {name:?} is not multi: its edges have no ranks, and none of them is the newest; \
+                 neighbors(..., label={name:?}, limit={limit}) gives the first ones"
+            );
+            return Err(DataError::new_err(what));
+        }
+        let label = of_label.name().to_string();
+        let found = py.detach(|| {
+            let found = snapshot.newest_edges_of(label.as_str(), key.as_ref(), direction, limit)?;
+            let edges = match &found {
+                Some(found) if found.len() == limit => {
+                    snapshot.degree_of(label.as_str(), key.as_ref(), direction)?
+                }
+                _ => None,
+            };
+            Ok(found.map(|found| (edges.is_some_and(|edges| edges > limit), found)))
+        });
+        let (more, found) = found.map_err(raise)?.ok_or_else(|| key.no_such_vertex(self))?;
         let found: Vec<Neighbor> = found.into_iter().map(|edge| (LabelId::DEFAULT, edge).into()).collect();
-        Parts { labels: false, ranks, properties }.list(py, self, &found, |_| label.clone())
+        let found = Parts { labels: false, ranks, properties }.list(py, self, &found, |_| label.clone())?;
+        limited(py, found, more)
     }
 }

@@ -11,9 +11,9 @@ use pyo3::types::{PyString, PyTuple};
 use crate::database::Database;
 use bytesize::ByteSize;
 
-use crate::error::{DataError, raise};
+use crate::error::{DataError, raise, repr_of};
 use crate::handle::Handle;
-use crate::key::{flag, long_count, shown, type_name};
+use crate::key::{count, flag, long_count, shown, type_name};
 use crate::pool::parallel;
 
 /// Open the store in a directory, or make a store without files.
@@ -48,8 +48,8 @@ use crate::pool::parallel;
 /// create : bool
 ///     Whether a store is created where there is none.
 /// checkpoint_log_bytes : int
-///     When the log since the last checkpoint is longer, one is written in the background; 0 for never. When it is twice as
-///     long, commits wait for that.
+///     When the log since the last checkpoint is longer, one is written in the background; 0 for never, and then
+///     ``close`` writes none either. When the log is twice as long, commits wait for that.
 /// log_segment_bytes : int
 ///     The size that the files of the log come to, 4 KiB to 16 GiB. The first one after an opening has 256 KiB, and each that is
 ///     full makes the next one twice as long, up to this; the space is reserved.
@@ -61,6 +61,11 @@ use crate::pool::parallel;
 /// views_by_reads : bool
 ///     Whether a snapshot that was asked for much makes the graph of its kernels by itself, and answers further calls from it: they
 ///     are several times as fast then, and the call that makes it takes as long as that.
+/// mode : int, optional
+///     The permissions of the files of a new store, whatever the umask: ``0o640`` lets the group read; if not given, only the owner
+///     reads and writes. A directory that is made for them may be entered by whoever may read. Of an existing store it must agree with
+///     the permissions of its file ``LOCK``, which all files have that are made later. Without effect in memory and with
+///     ``read_only``.
 ///
 /// Returns
 /// -------
@@ -90,7 +95,7 @@ use crate::pool::parallel;
 /// ...     db.insert_edge(1, 2)
 /// True
 #[pyfunction]
-#[pyo3(signature = (path=None, *, read_only=false, directed=None, keys=None, weighted=None, reverse=None, durability=None, isolation="serializable", create=true, checkpoint_log_bytes=None, log_segment_bytes=None, memory_limit=None, views_by_reads=None), text_signature = "(path=None, *, read_only=False, directed=None, keys=None, weighted=None, reverse=None, durability='sync', isolation='serializable', create=True, checkpoint_log_bytes=268435456, log_segment_bytes=67108864, memory_limit=None, views_by_reads=True)")]
+#[pyo3(signature = (path=None, *, read_only=false, directed=None, keys=None, weighted=None, reverse=None, durability=None, isolation="serializable", create=true, checkpoint_log_bytes=None, log_segment_bytes=None, memory_limit=None, views_by_reads=None, mode=None), text_signature = "(path=None, *, read_only=False, directed=None, keys=None, weighted=None, reverse=None, durability='sync', isolation='serializable', create=True, checkpoint_log_bytes=268435456, log_segment_bytes=67108864, memory_limit=None, views_by_reads=True, mode=None)")]
 #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
 pub(crate) fn open(
     py: Python<'_>,
@@ -107,6 +112,7 @@ pub(crate) fn open(
     log_segment_bytes: Option<&Bound<'_, PyAny>>,
     memory_limit: Option<&Bound<'_, PyAny>>,
     views_by_reads: Option<&Bound<'_, PyAny>>,
+    mode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Database> {
     let mut options = Options::new()
         .read_only(read_only)
@@ -125,6 +131,9 @@ pub(crate) fn open(
     }
     if let Some(views_by_reads) = views_by_reads {
         options = options.views_by_reads(flag("views_by_reads", views_by_reads)?);
+    }
+    if let Some(mode) = mode {
+        options = options.mode(count("mode", mode, 0)?);
     }
     if let Some(directed) = directed {
         options = options.directed(flag("directed", directed)?);
@@ -200,7 +209,7 @@ fn read_durability(object: &Bound<'_, PyAny>) -> PyResult<Durability> {
             ))
         });
     }
-    let found = object.repr().map_or_else(|_| type_name(object), |repr| repr.to_string());
+    let found = repr_of(object).unwrap_or_else(|| type_name(object));
     Err(DataError::new_err(format!(
         "durability must be \"sync\", \"manual\" or (\"group\", seconds), found {found}"
     )))

@@ -1,9 +1,10 @@
 //! Parallel calls without the interpreter lock, and how Ctrl-C ends a kernel.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use hedgerow::{Graph, StateError};
 use hedgerow_kernels::{Cancel, KernelError};
 use pyo3::prelude::*;
 
@@ -86,6 +87,50 @@ pub(crate) fn kernel_telling<T: Send + 'static>(
         tell(py)?;
     }
     Ok(outcome)
+}
+
+/// Closes a store. On the main thread a thread of its own does it, which no kernel in the pool keeps waiting, and handlers of signals are
+/// called meanwhile. What one raises ends the checkpoint of the close, and is returned with how the close ended.
+pub(crate) fn close_attended(
+    py: Python<'_>,
+    origin: &Origin,
+    graph: &Graph,
+) -> (hedgerow::Result<()>, PyResult<()>) {
+    let looked =
+        is_main_thread(py).and_then(|main| if main { attend_close(py, origin, graph) } else { Ok(()) });
+    if looked.is_err() {
+        graph.skip_checkpoint_at_close();
+    }
+    if origin.is_forked() {
+        return (Err(StateError::Forked.into()), looked);
+    }
+    // Closing again says how it ended. Where no thread could be started this closes the store.
+    (py.detach(|| graph.close()), looked)
+}
+
+fn attend_close(py: Python<'_>, origin: &Origin, graph: &Graph) -> PyResult<()> {
+    let (done, mut ended) = mpsc::sync_channel::<()>(1);
+    let closing = graph.clone();
+    let close = move || {
+        let _ = closing.close();
+        drop((closing, done));
+    };
+    if thread::Builder::new().name("hedgerow-close".into()).spawn(close).is_err() {
+        return Ok(());
+    }
+    // A receiver is lent to one thread at a time.
+    let mut wait = || {
+        let ended: &mut mpsc::Receiver<()> = &mut ended;
+        ended.recv_timeout(LOOK_EVERY)
+    };
+    while py.detach(&mut wait) == Err(mpsc::RecvTimeoutError::Timeout) {
+        look(py)?;
+        // A handler may have forked. The child has no thread that closes anything.
+        if origin.is_forked() {
+            return Err(ForkedError::new_err("the process was forked while the call was under way"));
+        }
+    }
+    Ok(())
 }
 
 /// Runs what polls a flag [with an eye on signals](attended), and raises the flag if a handler raises. The main thread looks for

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, Hash, RandomState};
 
+use hedgerow::{KindId, Label, Schema, VertexKeyRef};
+
 use crate::key_columns::Keys;
 
 /// The hashes that one pass sorts, approximately.
@@ -65,11 +67,12 @@ fn twice(numbers: &[u64]) -> Option<Twice> {
 struct Hashes(RandomState);
 
 impl Hashes {
-    fn of(&self, keys: &Keys, at: usize) -> u64 {
-        match keys {
-            Keys::Numbers(numbers) => numbers[at].wrapping_mul(SPREAD),
-            Keys::Texts(texts) => self.0.hash_one(&*texts[at]),
-            Keys::OfKinds(keys) => self.0.hash_one(&keys[at]),
+    /// Equal for equal keys, whatever columns they come from.
+    fn of(&self, key: VertexKeyRef<'_>) -> u64 {
+        match key {
+            VertexKeyRef::U64(number) => number.wrapping_mul(SPREAD),
+            VertexKeyRef::Str(text) => self.0.hash_one(text),
+            of_kind => self.0.hash_one(of_kind),
         }
     }
 }
@@ -88,22 +91,37 @@ fn count<T: Ord + Hash>(rows: usize, hash: impl Fn(usize) -> u64, row: impl Fn(u
 /// Returns the number of keys that come before in the column.
 pub(crate) fn of_keys(keys: &Keys) -> usize {
     let hashes = Hashes(RandomState::new());
-    count(keys.len(), |at| hashes.of(keys, at), |at| keys.at(at))
+    count(keys.len(), |at| hashes.of(keys.at(at)), |at| keys.at(at))
 }
 
-/// Returns the number of edges that come before in the columns: same ends, in either order where `either_way`, and same rank.
-pub(crate) fn of_edges(src: &Keys, dst: &Keys, ranks: Option<&[u64]>, either_way: bool) -> usize {
-    let hashes = Hashes(RandomState::new());
-    let rank = |at: usize| ranks.map_or(0, |ranks| ranks[at]);
-    let hash = |at: usize| {
-        let (src, dst) = (hashes.of(src, at), hashes.of(dst, at));
-        let ends = if either_way { src.wrapping_add(dst) } else { src.wrapping_add(dst.rotate_left(32)) };
-        (ends ^ (ends >> 32)).wrapping_add(rank(at).wrapping_mul(SPREAD)).wrapping_mul(SPREAD)
-    };
-    let row = |at: usize| {
-        let (src, dst) = (src.at(at), dst.at(at));
-        let (src, dst) = if either_way && dst < src { (dst, src) } else { (src, dst) };
-        (src, dst, rank(at))
-    };
-    count(src.len(), hash, row)
+/// What tells whether two rows name one edge.
+pub(crate) struct Ends {
+    /// The kinds of ids without a kind, which the label states.
+    kinds: [KindId; 2],
+    /// Whether an edge is the same with its ends exchanged.
+    either_way: bool,
+}
+
+impl Ends {
+    pub(crate) fn of(schema: &Schema, label: &str, directed: bool) -> Ends {
+        let kinds = schema.label(label).and_then(Label::ends).unwrap_or_default();
+        Ends { kinds, either_way: !directed }
+    }
+
+    /// Returns the number of edges that come before in the columns: same ends, and same rank.
+    pub(crate) fn repeated(&self, src: &Keys, dst: &Keys, ranks: Option<&[u64]>) -> usize {
+        let hashes = Hashes(RandomState::new());
+        let rank = |at: usize| ranks.map_or(0, |ranks| ranks[at]);
+        let row = |at: usize| {
+            let (src, dst) = (src.of_kind_at(self.kinds[0], at), dst.of_kind_at(self.kinds[1], at));
+            let (src, dst) = if self.either_way && dst < src { (dst, src) } else { (src, dst) };
+            (src, dst, rank(at))
+        };
+        let hash = |at: usize| {
+            let (src, dst, rank) = row(at);
+            let ends = hashes.of(src).wrapping_add(hashes.of(dst).rotate_left(32));
+            (ends ^ (ends >> 32)).wrapping_add(rank.wrapping_mul(SPREAD)).wrapping_mul(SPREAD)
+        };
+        count(src.len(), hash, row)
+    }
 }

@@ -1,5 +1,7 @@
 //! The schema as Python objects.
 
+use std::ops::Deref;
+
 use hedgerow::{KindId, LabelId, Property};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -61,8 +63,16 @@ fn types<'py, 'p>(
     Ok(types)
 }
 
-/// The argument `label` where a label may be given.
+/// The argument `label` where one label may be given.
 pub(crate) struct Label<'a>(pub(crate) &'a str);
+
+impl Deref for Label<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.0
+    }
+}
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Label<'a> {
     type Error = PyErr;

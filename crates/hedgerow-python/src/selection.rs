@@ -1,19 +1,17 @@
 //! Which edges a read takes, as keyword arguments say it: `label`, `direction`, `rank_range`, `where`; and `kinds`, over which vertices a kernel runs.
 
-use hedgerow::{
-    Comparison, Direction, EdgeDirection, EdgeSelection, KindId, Label, PropertyType, Schema, Value, ValueRef,
-};
+use hedgerow::{Condition, Direction, EdgeDirection, EdgeSelection, KindId, Label, PropertyType, Schema};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDate, PyDateTime, PyDict, PyString, PyTuple, PyTzInfo};
+use pyo3::types::PyString;
 
-use crate::arrays::{exact, not_exact};
 use crate::edge_arguments;
 use crate::ending::calling;
 use crate::error::{DataError, raise, told};
+pub(crate) use crate::filter::Where;
 use crate::handle::Origin;
 use crate::key::{shown, type_name};
-use crate::value::{self, WEIGHT};
+use crate::value::WEIGHT;
 
 /// The argument `label`: a name, or several.
 pub(crate) struct Labels(Vec<String>);
@@ -44,15 +42,16 @@ fn names(argument: &str, object: Borrowed<'_, '_, PyAny>) -> PyResult<Vec<String
     }
     let _calling = calling(object.py());
     let wrong = |object: &Bound<'_, PyAny>| {
-        let found = type_name(object);
+        let found = shown(object);
         PyTypeError::new_err(format!("{argument} must be a str or a sequence of str, found {found}"))
     };
-    let names = object.try_iter().map_err(|error| told(object.py(), error, |_| wrong(&object)))?;
+    let mut names = object.try_iter().map_err(|error| told(object.py(), error, |_| wrong(&object)))?;
     let name = |name: PyResult<Bound<'_, PyAny>>| {
         let name = name?;
-        name.extract::<String>().map_err(|_| wrong(&name))
+        name.extract::<String>().map_err(|error| told(name.py(), error, |_| wrong(&name)))
     };
-    names.map(name).collect()
+    // Without the estimate of the length: PyO3 drops Ctrl-C that comes in its Python code.
+    std::iter::from_fn(|| names.next()).map(name).collect()
 }
 
 impl Labels {
@@ -109,88 +108,14 @@ impl<'py> FromPyObject<'_, 'py> for RankRange {
     }
 }
 
-/// The argument `where`: a property, a comparison and a value.
-pub(crate) struct Where(String, Comparison, Value);
-
-impl<'py> FromPyObject<'_, 'py> for Where {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Where> {
-        let _calling = calling(object.py());
-        let wrong = |_| {
-            let found = shown(&object);
-            PyTypeError::new_err(format!(
-                "where must be a tuple (property, comparison, value), found {found}"
-            ))
-        };
-        let parts = object.cast::<PyTuple>().map_err(|_| wrong(()))?;
-        let (name, symbol, value): (String, String, Bound<'_, PyAny>) =
-            parts.extract().map_err(|_| wrong(()))?;
-        let Some(comparison) = Comparison::from_symbol(&symbol) else {
-            let known: Vec<&str> = Comparison::ALL.iter().map(|comparison| comparison.symbol()).collect();
-            let known = known.join(", ");
-            return Err(DataError::new_err(format!("where compares with one of {known}, found {symbol:?}")));
-        };
-        let value = value::read(&format_args!("where: property {name}"), &in_utc(value)?, None)?;
-        Ok(Where(name, comparison, value))
-    }
-}
-
-impl Where {
-    /// The name of the property.
-    pub(crate) fn name(&self) -> &str {
-        &self.0
-    }
-
-    /// Whether a value compares so.
-    pub(crate) fn passes(&self, found: ValueRef<'_>) -> bool {
-        self.1.holds(found, self.2.as_ref())
-    }
-}
-
-/// A time that says no zone as one in UTC, and a date as its midnight: so are columns of them read. Other objects as they are.
-fn in_utc(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
-    let py = object.py();
-    if object.is_instance_of::<PyDateTime>() {
-        if !object.call_method0("utcoffset")?.is_none() {
-            return Ok(object);
-        }
-        let zone = PyDict::new(py);
-        zone.set_item("tzinfo", PyTzInfo::utc(py)?)?;
-        return object.call_method("replace", (), Some(&zone));
-    }
-    if object.is_instance_of::<PyDate>() {
-        let part = |name: &str| object.getattr(name);
-        let class = py.get_type::<PyDateTime>();
-        return in_utc(class.call1((part("year")?, part("month")?, part("day")?))?);
-    }
-    Ok(object)
-}
-
-/// The time that a text in the form of ISO 8601 says, in UTC unless it says a zone.
-fn time_of(name: &str, text: &str) -> PyResult<Value> {
-    Python::attach(|py| {
-        let _calling = calling(py);
-        // Python leaves out digits behind the sixth.
-        let digits =
-            text.split_once('.').map_or(0, |(_, after)| after.bytes().take_while(u8::is_ascii_digit).count());
-        let time = py.get_type::<PyDateTime>().call_method1("fromisoformat", (text,));
-        match time.ok().filter(|_| digits <= 6) {
-            Some(time) => value::read(&format_args!("where: property {name}"), &in_utc(time)?, None),
-            None => Err(DataError::new_err(format!(
-                "where: property {name} holds times, and {text:?} is none in ISO 8601, to the microsecond"
-            ))),
-        }
-    })
-}
-
 /// What a read takes.
 #[derive(Default)]
 pub(crate) struct Chosen {
     pub(crate) labels: Option<Labels>,
     pub(crate) direction: EdgeDirection,
     pub(crate) ranks: Option<RankRange>,
-    pub(crate) filter: Option<Where>,
+    /// Conditions that the properties of edges must all meet, by the names of these.
+    pub(crate) conditions: Vec<(String, Condition)>,
     /// The property that an edge weighs.
     pub(crate) weight: Option<String>,
     /// The kinds of the vertices of a kernel's graph, where the call names them.
@@ -206,9 +131,9 @@ impl Chosen {
         ranks: Option<RankRange>,
         filter: Option<Where>,
     ) -> PyResult<Chosen> {
-        let mut chosen = Chosen { labels, ranks, filter, ..Chosen::default() };
-        chosen.adapt(schema, origin.config.weighted)?;
-        Ok(chosen)
+        let kind_of = |name: &str| type_of(schema, labels.as_ref(), origin.config.weighted, name);
+        let conditions = filter.map_or(Ok(Vec::new()), |filter| filter.conditions(kind_of))?;
+        Ok(Chosen { labels, ranks, conditions, ..Chosen::default() })
     }
 
     /// With the vertices of these kinds, if some are named.
@@ -225,7 +150,7 @@ impl Chosen {
     /// The label and the direction, where all edges of one label, or of all labels, are read in one direction.
     pub(crate) fn plain(&self) -> Option<(Option<&str>, Direction)> {
         let direction = self.one_way()?;
-        let all = self.ranks.is_none() && self.filter.is_none();
+        let all = self.ranks.is_none() && self.conditions.is_empty();
         let label = self.labels.as_ref().map(Labels::one);
         match label {
             Some(None) => None,
@@ -253,29 +178,6 @@ impl Chosen {
         first.is_none_or(|first| first <= rank) && stop.is_none_or(|stop| rank < stop)
     }
 
-    /// An int that is compared with floats becomes one, as in writes; a text that is compared with times a time.
-    fn adapt(&mut self, schema: &Schema, weighted: bool) -> PyResult<()> {
-        let Some(Where(name, _, value)) = &mut self.filter else { return Ok(()) };
-        let of_label = |label: &Label| match &self.labels {
-            None => true,
-            Some(Labels(labels)) => labels.iter().any(|name| **name == **label.name()),
-        };
-        let mut kinds = schema.labels().iter().filter(|label| of_label(label)).filter_map(|label| {
-            let weight = weighted && label.name().is_empty() && name == WEIGHT;
-            let kind = label.property(name).map(|property| property.property_type());
-            if weight { Some(PropertyType::F64) } else { kind }
-        });
-        match (&*value, kinds.next()) {
-            (&Value::I64(number), Some(PropertyType::F64)) => {
-                let name = format!("where: property {name}");
-                *value = Value::F64(exact(number).ok_or_else(|| not_exact(&name, number))?);
-            }
-            (Value::Utf8(text), Some(PropertyType::Timestamp)) => *value = time_of(name, text)?,
-            _ => {}
-        }
-        Ok(())
-    }
-
     pub(crate) fn selection(&self) -> EdgeSelection<'_> {
         let mut selection = match &self.labels {
             None => EdgeSelection::all(),
@@ -287,8 +189,8 @@ impl Chosen {
                 None => selection.ranks(first.unwrap_or(0)..),
             };
         }
-        if let Some(Where(name, comparison, value)) = &self.filter {
-            selection = selection.filter(name, *comparison, value.clone());
+        for (name, condition) in &self.conditions {
+            selection = selection.filter_by(name, condition.clone());
         }
         if let Some(property) = &self.weight {
             selection = selection.weighted_by(property, None);
@@ -298,6 +200,19 @@ impl Chosen {
         }
         selection.direction(self.direction)
     }
+}
+
+/// The type of a property, in the first of the labels that has it; all are meant where none is named.
+fn type_of(schema: &Schema, labels: Option<&Labels>, weighted: bool, name: &str) -> Option<PropertyType> {
+    let is_meant = |label: &&Label| match labels {
+        None => true,
+        Some(Labels(labels)) => labels.iter().any(|name| **name == **label.name()),
+    };
+    schema.labels().iter().filter(is_meant).find_map(|label| {
+        let weight = weighted && label.name().is_empty() && name == WEIGHT;
+        let kind = label.property(name).map(|property| property.property_type());
+        if weight { Some(PropertyType::F64) } else { kind }
+    })
 }
 
 /// The argument `direction`, where both are possible.

@@ -123,10 +123,10 @@ impl Database {
         py: Python<'_>,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
-        let edge = Edge::read(&self.handle, &*self.handle, src, dst, label, rank)?;
+        let edge = Edge::read(&self.handle, &*self.handle, src, dst, label.as_deref(), rank)?;
         self.detached(py, |graph| match edge.is_plain() {
             true => graph.remove_edge(edge.src.as_ref(), edge.dst.as_ref()),
             false => graph.remove_edge_of(edge.key()),

@@ -9,11 +9,11 @@ use crate::edge_arguments::{AnyEdge, Edge};
 use crate::ending::released;
 use crate::error::{ClosedError, raise};
 use crate::handle::{Handle, Origin, lock, own};
-use crate::key::{Key, Namer, read_names};
+use crate::key::{Key, Namer, read_limit, read_names};
 use crate::names::Kinds;
 use crate::neighbors::{Parts, chosen_neighbors, neighbors};
 use crate::results::Reading;
-use crate::schema;
+use crate::schema::{self, Label};
 use crate::selection::{self, Chosen, Labels, RankRange, VertexKinds, Where};
 use crate::value::to_dict;
 
@@ -64,6 +64,35 @@ impl Snapshot {
         filter: Option<Where>,
     ) -> PyResult<Chosen> {
         Chosen::new(&self.handle, &self.reading()?.snapshot.schema(), labels, ranks, filter)
+    }
+
+    /// All chosen edges at a vertex.
+    fn all_neighbors(
+        &self,
+        py: Python<'_>,
+        chosen: &Chosen,
+        key: &Key,
+        parts: Parts,
+    ) -> PyResult<Vec<Py<PyAny>>> {
+        let reading = self.reading()?;
+        let snapshot = &reading.snapshot;
+        let Some((label, direction)) = chosen.plain() else {
+            let found =
+                py.detach(|| chosen_neighbors(snapshot, chosen, key, parts.properties)).map_err(raise)?;
+            let schema = parts.labels.then(|| snapshot.schema());
+            let found = found.ok_or_else(|| key.no_such_vertex(self))?;
+            return parts.list(py, self, &found, |id| schema::name(schema.as_ref(), None, id));
+        };
+        if label.is_none() && parts.none() && !snapshot.has_labels() {
+            let found = py.detach(|| snapshot.neighbors(key.as_ref(), direction)).map_err(raise)?;
+            return Namer::new(self).list(py, &found.ok_or_else(|| key.no_such_vertex(self))?);
+        }
+        let found =
+            py.detach(|| neighbors(snapshot, label, key, direction, parts.properties)).map_err(raise)?;
+        let schema = if parts.labels && label.is_none() { Some(snapshot.schema()) } else { None };
+        parts.list(py, self, &found.ok_or_else(|| key.no_such_vertex(self))?, |id| {
+            schema::name(schema.as_ref(), label, id)
+        })
     }
 
     /// What a kernel takes.
@@ -123,9 +152,9 @@ impl Snapshot {
     }
 
     /// The number of edges of a label; an undirected edge counts once.
-    fn edge_count_of(&self, py: Python<'_>, label: &str) -> PyResult<u64> {
+    fn edge_count_of(&self, py: Python<'_>, label: Label<'_>) -> PyResult<u64> {
         let reading = self.reading()?;
-        py.detach(|| reading.snapshot.edge_count_of(label)).map_err(raise)
+        py.detach(|| reading.snapshot.edge_count_of(&*label)).map_err(raise)
     }
 
     /// The names of the labels as of this snapshot, the default one, ``""``, first.
@@ -162,10 +191,10 @@ impl Snapshot {
         &self,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
-        let edges = AnyEdge::read(&self.handle, self, src, dst, label, rank)?;
+        let edges = AnyEdge::read(&self.handle, self, src, dst, label.as_deref(), rank)?;
         self.reading()?.snapshot.contains_any_edge(edges.pattern()).map_err(raise)
     }
 
@@ -195,10 +224,10 @@ impl Snapshot {
         py: Python<'py>,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let edge = Edge::read(&self.handle, self, src, dst, label, rank)?;
+        let edge = Edge::read(&self.handle, self, src, dst, label.as_deref(), rank)?;
         let found = self.reading()?.snapshot.edge_properties(edge.key()).map_err(raise)?;
         found.map(|found| to_dict(py, &found)).transpose()
     }
@@ -238,10 +267,21 @@ impl Snapshot {
     /// rank_range : (int or None, int or None), optional
     ///     The first rank and the one behind the last: edges of these ranks alone. Edges of labels that are not ``multi`` have
     ///     rank 0.
-    /// where : (str, str, value), optional
-    ///     A property, one of ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, and a value: edges alone whose property compares
-    ///     so. An edge without a value never does. A time may be a ``datetime``, a ``date`` or a text in ISO 8601, in UTC where it says
-    ///     no zone.
+    /// where : (str, str, value) or sequence of such tuples, optional
+    ///     A property, a comparison and a value: edges alone for which it holds; of several all must hold. The comparison is one of
+    ///     ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``; ``"in"`` with a sequence of values, at most 2**20; ``"prefix"`` with the
+    ///     beginning of a ``str`` or ``bytes``; ``"is"`` or ``"is not"`` with ``None``. An edge without a value passes
+    ///     ``(property, "is", None)`` alone, and so does one of a label without the property. A time may be a ``datetime``, a
+    ///     ``date`` or a text in ISO 8601, in UTC where it says no zone.
+    ///
+    /// limit : int, optional
+    ///     The first edges of the list alone, at most this many. Costs a look at the key of each neighbor, as lists are kept in another order, and
+    ///     time and memory for the edges that are given; properties of others are not read.
+    ///
+    /// Returns
+    /// -------
+    /// list
+    ///     With a limit a ``Limited``: a list whose attribute ``more`` says whether there are others.
     ///
     /// Raises
     /// ------
@@ -250,7 +290,7 @@ impl Snapshot {
     /// ProgrammingError
     ///     There is no such label.
     /// DataError
-    ///     None of the labels has the property, or it has another type than the value.
+    ///     None of the labels has the property, it has another type than the value, or the value is None or NaN, which nothing equals.
     ///
     /// Examples
     /// --------
@@ -263,7 +303,7 @@ impl Snapshot {
     /// [(2, {'since': 2001})]
     /// >>> db.snapshot().neighbors(1, "both", label=["knows", "likes"], labels=True)
     /// [(2, 'knows'), (3, 'likes')]
-    #[pyo3(signature = (key, direction="out", *, label=None, ranks=false, properties=false, labels=false, rank_range=None, r#where=None), text_signature = "($self, key, direction='out', *, label=None, ranks=False, properties=False, labels=False, rank_range=None, where=None)")]
+    #[pyo3(signature = (key, direction="out", *, label=None, ranks=false, properties=false, labels=false, rank_range=None, r#where=None, limit=None), text_signature = "($self, key, direction='out', *, label=None, ranks=False, properties=False, labels=False, rank_range=None, where=None, limit=None)")]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn neighbors(
         &self,
@@ -276,26 +316,15 @@ impl Snapshot {
         labels: bool,
         rank_range: Option<RankRange>,
         r#where: Option<Where>,
-    ) -> PyResult<Vec<Py<PyAny>>> {
+        limit: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
         let (key, direction) = (self.key(key)?, selection::direction(direction)?);
-        let reading = self.reading()?;
         let chosen = self.chosen(label, rank_range, r#where)?.in_direction(direction);
-        let (snapshot, parts) = (&reading.snapshot, Parts { labels, ranks, properties });
-        let Some((label, direction)) = chosen.plain() else {
-            let found = py.detach(|| chosen_neighbors(snapshot, &chosen, &key, properties)).map_err(raise)?;
-            let schema = labels.then(|| snapshot.schema());
-            let found = found.ok_or_else(|| key.no_such_vertex(self))?;
-            return parts.list(py, self, &found, |id| schema::name(schema.as_ref(), None, id));
-        };
-        if label.is_none() && parts.none() && !snapshot.has_labels() {
-            let found = py.detach(|| snapshot.neighbors(key.as_ref(), direction)).map_err(raise)?;
-            return Namer::new(self).list(py, &found.ok_or_else(|| key.no_such_vertex(self))?);
+        let parts = Parts { labels, ranks, properties };
+        match limit {
+            Some(limit) => self.first_neighbors(py, &chosen, &key, read_limit(limit)?, parts),
+            None => Ok(self.all_neighbors(py, &chosen, &key, parts)?.into_pyobject(py)?.into_any().unbind()),
         }
-        let found = py.detach(|| neighbors(snapshot, label, &key, direction, properties)).map_err(raise)?;
-        let schema = if labels && label.is_none() { Some(snapshot.schema()) } else { None };
-        parts.list(py, self, &found.ok_or_else(|| key.no_such_vertex(self))?, |id| {
-            schema::name(schema.as_ref(), label, id)
-        })
     }
 
     /// The number of edges at a vertex: the length of ``neighbors``. A self-loop counts once.

@@ -9,6 +9,7 @@ use crate::key::{direction, read_names};
 use crate::key_columns::{Keys, key_types, read_keys};
 use crate::many::{Wanted, missing, order};
 use crate::names::Kinds;
+use crate::schema::Label;
 use crate::selection::{self, Chosen, Labels, RankRange, Where};
 use crate::snapshot::Snapshot;
 
@@ -33,9 +34,10 @@ impl Snapshot {
         let schema = self.kind_schema()?;
         let kind = match (kind, &chosen.labels) {
             (Some(kind), _) => schema.find_kind(kind).map_err(raise)?,
-            (None, Some(labels)) if self.handle.config.directed => {
-                let one = labels.kind_at(&schema, chosen.one_way());
-                one.unwrap_or_default()
+            (None, Some(labels)) => {
+                // Edges without direction are read at both ends.
+                let direction = chosen.one_way().filter(|_| self.handle.config.directed);
+                labels.kind_at(&schema, direction).unwrap_or_default()
             }
             (None, _) => KindId::DEFAULT,
         };
@@ -139,12 +141,13 @@ impl Snapshot {
         py: Python<'_>,
         sources: &Bound<'_, PyAny>,
         destinations: &Bound<'_, PyAny>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
     ) -> PyResult<Py<PyAny>> {
         let reading = self.reading()?;
         let ends = {
             let _calling = calling(py);
-            let [of_sources, of_destinations] = key_types(&self.handle, self, label.unwrap_or_default())?;
+            let [of_sources, of_destinations] =
+                key_types(&self.handle, self, label.as_deref().unwrap_or_default())?;
             let sources = read_keys(self, of_sources, "sources", sources)?;
             [sources, read_keys(self, of_destinations, "destinations", destinations)?]
         };
@@ -153,7 +156,7 @@ impl Snapshot {
             let text = format!("sources has {sources} elements and destinations has {destinations}");
             return Err(DataError::new_err(text));
         }
-        reading.contains_edges(py, label, ends)
+        reading.contains_edges(py, label.as_deref(), ends)
     }
 
     /// The neighbors of many vertices: of each what ``neighbors`` gives, in one call.
@@ -255,13 +258,13 @@ impl Snapshot {
     fn csr(
         &self,
         py: Python<'_>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         direction: &str,
         weight: Option<&str>,
         order: &str,
     ) -> PyResult<Py<PyAny>> {
         let (direction, order) = (self::direction(direction)?, self::order(order)?);
-        self.reading()?.csr(py, label, direction, order, weight)
+        self.reading()?.csr(py, label.as_deref(), direction, order, weight)
     }
 
     /// All vertices of a kind with their properties.

@@ -28,7 +28,7 @@ use crate::results::make;
 /// Returns
 /// -------
 /// SalvageReport
-///     Its ``losses`` are empty if nothing was lost.
+///     Its ``losses`` are empty if nothing was lost, and name what was; damage that cost nothing is in its ``damages``.
 ///
 /// Raises
 /// ------
@@ -63,6 +63,7 @@ pub(crate) fn salvage(
     arguments.set_item("lost_edges", report.lost_edges)?;
     arguments.set_item("doubtful_vertices", report.doubtful_vertices)?;
     arguments.set_item("doubtful_edges", report.doubtful_edges)?;
+    arguments.set_item("damages", report.damages)?;
     arguments.set_item("losses", report.losses)?;
     make(py, "SalvageReport", &arguments)
 }

@@ -325,12 +325,12 @@ impl Transaction {
         &self,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         rank: Option<&Bound<'_, PyAny>>,
         properties: Option<&Bound<'_, PyAny>>,
         named: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<bool> {
-        let edge = Edge::read(&self.handle, &*self.handle, src, dst, label, rank)?;
+        let edge = Edge::read(&self.handle, &*self.handle, src, dst, label.as_deref(), rank)?;
         let cells = edge_cells(&self.handle, &edge, None, properties, named)?;
         self.with(|txn| txn.update_edge(edge.key(), cells))
     }
@@ -351,10 +351,10 @@ impl Transaction {
         &self,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
-        let edge = Edge::read(&self.handle, &*self.handle, src, dst, label, rank)?;
+        let edge = Edge::read(&self.handle, &*self.handle, src, dst, label.as_deref(), rank)?;
         self.with(|txn| match edge.is_plain() {
             true => txn.remove_edge(edge.src.as_ref(), edge.dst.as_ref()),
             false => txn.remove_edge_of(edge.key()),
@@ -498,14 +498,17 @@ impl Transaction {
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
         weights: Option<&Bound<'_, PyAny>>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         ranks: Option<&Bound<'_, PyAny>>,
         properties: Option<&Bound<'_, PyAny>>,
         on_conflict: &str,
     ) -> PyResult<Py<PyAny>> {
         self.handle.check_usable()?;
         let conflict = OnConflict::read(on_conflict)?;
-        let edges = Edges::read(&self.handle, &Arguments { src, dst, weights, label, ranks, properties })?;
+        let edges = Edges::read(
+            &self.handle,
+            &Arguments { src, dst, weights, label: label.as_deref(), ranks, properties },
+        )?;
         let repeated = py.detach(|| edges.repeated());
         let (_, found) = self.bulk(py, "rolled back: add_edges failed", |txn| {
             let rank = edges.first_rank(|| txn.snapshot())?;
@@ -540,10 +543,10 @@ impl Transaction {
         &self,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
-        let edges = AnyEdge::read(&self.handle, &*self.handle, src, dst, label, rank)?;
+        let edges = AnyEdge::read(&self.handle, &*self.handle, src, dst, label.as_deref(), rank)?;
         self.with(|txn| txn.contains_any_edge(edges.pattern()))
     }
 
@@ -563,10 +566,10 @@ impl Transaction {
         py: Python<'py>,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let edge = Edge::read(&self.handle, &*self.handle, src, dst, label, rank)?;
+        let edge = Edge::read(&self.handle, &*self.handle, src, dst, label.as_deref(), rank)?;
         let found = self.with(|txn| txn.edge_properties(edge.key()))?;
         found.map(|found| to_dict(py, &found)).transpose()
     }
@@ -616,7 +619,7 @@ impl Transaction {
         py: Python<'_>,
         key: &Bound<'_, PyAny>,
         direction: &str,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         ranks: bool,
         labels: bool,
     ) -> PyResult<Vec<Py<PyAny>>> {
@@ -624,7 +627,7 @@ impl Transaction {
         // Of one label the caller knows the name: any id will do.
         let of_one = |(key, rank)| Neighbor::from((key, LabelId::DEFAULT, rank));
         let found: Option<Vec<Neighbor>> = self.with(|txn| {
-            Ok(match label {
+            Ok(match label.as_deref() {
                 None => {
                     let found = txn.neighbors_of_all(key.as_ref(), direction)?;
                     found.map(|found| found.into_iter().map(Neighbor::from).collect())
@@ -637,7 +640,7 @@ impl Transaction {
         })?;
         let schema = if labels && label.is_none() { Some(self.handle.graph()?.schema()) } else { None };
         let parts = Parts { labels, ranks, properties: false };
-        let name = |id| schema::name(schema.as_deref(), label, id);
+        let name = |id| schema::name(schema.as_deref(), label.as_deref(), id);
         parts.list(py, &*self.handle, &found.ok_or_else(|| key.no_such_vertex(&*self.handle))?, name)
     }
 
@@ -659,9 +662,9 @@ impl Transaction {
     /// ProgrammingError
     ///     There is no such label.
     #[pyo3(signature = (key, direction="out", *, label=None))]
-    fn degree(&self, key: &Bound<'_, PyAny>, direction: &str, label: Option<&str>) -> PyResult<usize> {
+    fn degree(&self, key: &Bound<'_, PyAny>, direction: &str, label: Option<Label<'_>>) -> PyResult<usize> {
         let (key, direction) = (self.key(key)?, self::direction(direction)?);
-        let found = self.with(|txn| match label {
+        let found = self.with(|txn| match label.as_deref() {
             None => txn.degree_of_all(key.as_ref(), direction),
             Some(label) => txn.degree_of(label, key.as_ref(), direction),
         })?;

@@ -12,7 +12,7 @@ use pyo3::types::{
 
 use crate::arrays::{exact, not_exact};
 use crate::ending::calling;
-use crate::error::{DataError, told};
+use crate::error::{DataError, text_of, told};
 use crate::handle::Handle;
 use crate::imports;
 use crate::key::type_name;
@@ -73,11 +73,14 @@ pub(crate) fn read_cells(
     let _calling = py.map(calling);
     let types = Types::new(handle, owner)?;
     if let Some(mapping) = mapping {
-        let mapping = mapping.cast::<PyMapping>().map_err(|_| {
-            PyTypeError::new_err(format!("properties must be a mapping, found {}", type_name(mapping)))
-        })?;
-        for item in mapping.items()?.iter() {
-            let (name, value) = item.extract::<(String, Bound<'_, PyAny>)>()?;
+        // Not by a cast, which drops Ctrl-C: to ask a class whether it is a mapping runs Python code.
+        let py = mapping.py();
+        if !mapping.is_instance_of::<PyDict>() && !mapping.is_instance(&py.get_type::<PyMapping>())? {
+            let found = type_name(mapping);
+            return Err(PyTypeError::new_err(format!("properties must be a mapping, found {found}")));
+        }
+        for item in mapping.call_method0("items")?.try_iter()? {
+            let (name, value) = item?.extract::<(String, Bound<'_, PyAny>)>()?;
             let value = read(&format_args!("property {name}"), &value, types.of(&name))?;
             add(&mut cells, name, value)?;
         }
@@ -124,6 +127,7 @@ fn read_any(name: &dyn Display, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     }
     if object.is_instance_of::<PyInt>() {
         return object.extract().map(Value::I64).map_err(|_| {
+            let object = text_of(object);
             DataError::new_err(format!("{name}: {object} is out of range: ints are -2**63 to 2**63 - 1"))
         });
     }
@@ -199,7 +203,7 @@ fn read_time(name: &dyn Display, time: &Bound<'_, PyDateTime>) -> PyResult<Value
         since.call_method1("__floordiv__", (microsecond,))?.extract()
     };
     let py = time.py();
-    let of_time = |error: &PyErr| DataError::new_err(format!("{name}: {}", error.value(py)));
+    let of_time = |error: &PyErr| DataError::new_err(format!("{name}: {}", text_of(error.value(py))));
     micros().map(Value::Timestamp).map_err(|error| told(py, error, of_time))
 }
 

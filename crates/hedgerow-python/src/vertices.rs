@@ -11,6 +11,7 @@ use crate::database::{BULK_RETRIES, Database};
 use crate::heap::Keeping;
 use crate::key::count;
 use crate::rows::{Duplicates, EdgeRows, VertexRows};
+use crate::schema::Label;
 use crate::transaction::Transaction;
 
 #[pymethods]
@@ -167,12 +168,12 @@ impl Database {
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
         properties: &Bound<'_, PyAny>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         ranks: Option<&Bound<'_, PyAny>>,
         batch: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
         let _keeping = Keeping::begin();
-        let rows = EdgeRows::read(&self.handle, src, dst, label, ranks, Some(properties))?;
+        let rows = EdgeRows::read(&self.handle, src, dst, label.as_deref(), ranks, Some(properties))?;
         self.in_batches(py, rows.len(), batch, |txn, range| rows.update(txn, range))
     }
 
@@ -181,12 +182,19 @@ impl Database {
     /// Parameters
     /// ----------
     /// src, dst, label, ranks, batch
-    ///     As of ``add_edges``; ``ranks`` are needed for a ``multi`` label.
+    ///     As of ``add_edges``; ``ranks`` are needed for a ``multi`` label. ``remove_edges_where`` removes by ranks or by properties.
     ///
     /// Returns
     /// -------
     /// int
     ///     The number of edges that existed.
+    ///
+    /// Raises
+    /// ------
+    /// ProgrammingError
+    ///     There is no such label.
+    /// DataError
+    ///     The label is ``multi``, and ``ranks`` are missing.
     #[pyo3(signature = (src, dst, *, label=None, ranks=None, batch=None), text_signature = "($self, src, dst, *, label=None, ranks=None, batch=65536)")]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn remove_edges(
@@ -194,12 +202,12 @@ impl Database {
         py: Python<'_>,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         ranks: Option<&Bound<'_, PyAny>>,
         batch: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
         let _keeping = Keeping::begin();
-        let rows = EdgeRows::read(&self.handle, src, dst, label, ranks, None)?;
+        let rows = EdgeRows::read(&self.handle, src, dst, label.as_deref(), ranks, None)?;
         self.in_batches(py, rows.len(), batch, |txn, range| rows.remove(txn, range))
     }
 }
@@ -320,10 +328,10 @@ impl Transaction {
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
         properties: &Bound<'_, PyAny>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         ranks: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
-        let rows = EdgeRows::read(self.handle(), src, dst, label, ranks, Some(properties))?;
+        let rows = EdgeRows::read(self.handle(), src, dst, label.as_deref(), ranks, Some(properties))?;
         self.bulk(py, "rolled back: update_edges failed", |txn| rows.update(txn, 0..rows.len()))
     }
 
@@ -344,10 +352,10 @@ impl Transaction {
         py: Python<'_>,
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
-        label: Option<&str>,
+        label: Option<Label<'_>>,
         ranks: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
-        let rows = EdgeRows::read(self.handle(), src, dst, label, ranks, None)?;
+        let rows = EdgeRows::read(self.handle(), src, dst, label.as_deref(), ranks, None)?;
         self.bulk(py, "rolled back: remove_edges failed", |txn| rows.remove(txn, 0..rows.len()))
     }
 }

@@ -29,20 +29,20 @@ pub mod kernels;
 
 pub use graph_read::GraphRead;
 pub use hedgerow_core::{
-    Block, Changes, Column, Comparison, Direction, EdgeChange, EdgeChangeKind, KeyColumn, KeyKind, KindId,
-    LabelId, Neighbors, PropertyId, PropertyType, Resident, TextColumn, Timestamp, Topology, Value, ValueRef,
-    VertexId, VertexKey, VertexKeyRef, WeightedNeighbors, WeightedTopology,
+    Block, Changes, Column, Comparison, Condition, Direction, EdgeChange, EdgeChangeKind, KeyColumn, KeyKind,
+    KindId, LabelId, Neighbors, PropertyId, PropertyType, Resident, TextColumn, Timestamp, Topology, Value,
+    ValueRef, ValueSet, VertexId, VertexKey, VertexKeyRef, WeightedNeighbors, WeightedTopology,
 };
 #[doc(hidden)]
 pub use hedgerow_engine::Thresholds;
 pub use hedgerow_engine::{
     Ack, Applied, ArgumentError, Backup, CheckReport, Checkpoint, CommitError, Csr, CsrOptions, Durability,
-    EdgeDirection, EdgeKey, EdgeOf, EdgePattern, EdgeRow, EdgeSelection, Error, Graph, GraphConfig,
-    Isolation, KHopOptions, KernelView, Kind, LEAST_MEMORY_LIMIT, Label, LabelOptions, LabelRef,
-    LabelSnapshot, LentEdge, MissingVertex, NeighborCursor, NeighborLists, Neighborhood, OpenError, Options,
-    Pipeline, Properties, Property, RemovedEdges, Result, RowOrder, SalvageReport, Schema, Snapshot,
-    StateError, Stats, StorageError, Ticket, TieredBlock, TieredView, VertexRow, WriteTxn, check_path,
-    check_path_within, salvage, salvage_on, salvage_on_within, salvage_within,
+    EdgeDirection, EdgeKey, EdgeOf, EdgePattern, EdgeRow, EdgeSelection, Error, FindOptions, Graph,
+    GraphConfig, Isolation, KHopOptions, KernelView, Kind, LEAST_MEMORY_LIMIT, Label, LabelOptions, LabelRef,
+    LabelSnapshot, LentEdge, Limited, MissingVertex, NeighborCursor, NeighborLists, Neighborhood, OpenError,
+    Options, Pipeline, Properties, Property, RemoveOptions, RemovedEdges, Result, RowOrder, SalvageReport,
+    Schema, Snapshot, StateError, Stats, StorageError, Ticket, TieredBlock, TieredView, VertexRow, WriteTxn,
+    check_path, check_path_within, salvage, salvage_on, salvage_on_within, salvage_within,
 };
 pub use hedgerow_io as io;
 pub use hedgerow_io::LockHolder;

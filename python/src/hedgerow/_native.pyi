@@ -1,7 +1,7 @@
 """Types of the native half of the package. Docstrings are on the classes themselves."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from types import TracebackType
 from typing import Any, Final, Literal, Self, TypeAlias, TypeVar, final
@@ -19,6 +19,7 @@ from ._result import (
     Csr,
     Edges,
     EdgeTable,
+    Limited,
     NeighborLists,
     Pairs,
     Paths,
@@ -59,7 +60,13 @@ _Direction: TypeAlias = Literal["out", "in"]
 _EdgeDirection: TypeAlias = Literal["out", "in", "both"]
 _Labels: TypeAlias = str | Sequence[str]
 _RankRange: TypeAlias = tuple[int | None, int | None]
-_Where: TypeAlias = tuple[str, Literal["==", "=", "!=", "<", "<=", ">", ">="], _Value | date]
+_Condition: TypeAlias = (
+    tuple[str, Literal["==", "=", "!=", "<", "<=", ">", ">="], _Value | date]
+    | tuple[str, Literal["in"], Iterable[_Value | date]]
+    | tuple[str, Literal["prefix"], str | bytes]
+    | tuple[str, Literal["is", "is not"], None]
+)
+_Where: TypeAlias = _Condition | Sequence[_Condition]
 
 __version__: Final[str]
 
@@ -98,6 +105,7 @@ def open(
     log_segment_bytes: int = 67108864,
     memory_limit: int | str | None = None,
     views_by_reads: bool = True,
+    mode: int | None = None,
 ) -> Database: ...
 def salvage(
     path: str | os.PathLike[str],
@@ -173,6 +181,9 @@ class Database:
     ) -> int: ...
     def remove_edges(
         self, src: _Keys, dst: _Keys, *, label: str | None = None, ranks: _Keys | None = None, batch: int = 65536
+    ) -> int: ...
+    def remove_edges_where(
+        self, label: _Labels, *, rank_range: _RankRange | None = None, where: _Where | None = None, batch: int = 65536
     ) -> int: ...
     def checkpoint(self) -> Checkpoint: ...
     def compact(self) -> Checkpoint: ...
@@ -345,6 +356,7 @@ class Snapshot:
         labels: bool = False,
         rank_range: _RankRange | None = None,
         where: _Where | None = None,
+        limit: int | None = None,
     ) -> list[Any]: ...
     def newest_neighbors(
         self,
@@ -355,7 +367,7 @@ class Snapshot:
         *,
         ranks: bool = False,
         properties: bool = False,
-    ) -> list[Any]: ...
+    ) -> Limited: ...
     def degree(
         self,
         key: _Key,
@@ -389,6 +401,7 @@ class Snapshot:
         rank_range: _RankRange | None = None,
         where: _Where | None = None,
         limit: int | None = None,
+        partial: bool = False,
         missing: Literal["raise", "empty"] = "raise",
         kind: str | None = None,
     ) -> VertexResult: ...
@@ -412,6 +425,9 @@ class Snapshot:
         order: Literal["id", "key"] = "id",
     ) -> Csr: ...
     def vertex_table(self, kind: str | None = None, *, properties: Sequence[str] | None = None) -> VertexTable: ...
+    def find(
+        self, kind: str | None = None, properties: Mapping[str, _Value] | None = None, *, limit: int | None = None, **named: _Value
+    ) -> Limited: ...
     def vertices(self) -> npt.NDArray[Any]: ...
     def edges(
         self, *, label: _Labels | None = None, rank_range: _RankRange | None = None, where: _Where | None = None

@@ -187,8 +187,11 @@ class SalvageReport:
         of their ends is lost.
     doubtful_vertices, doubtful_edges : int
         In the new store as they were before what is lost, which may have changed or removed them.
+    damages : list of str
+        Damage that was found, as far as `losses` do not tell of it: at most 1,000 items, and the number of others. It may have cost
+        nothing.
     losses : list of str
-        All damage, what was lost and what is doubtful: at most 1,000 items, and sums; empty if the store was sound.
+        What was lost and what is doubtful: at most 1,000 items, and sums; empty if all that the store held is in the new one.
     """
 
     vertices: int
@@ -201,11 +204,12 @@ class SalvageReport:
     lost_edges: int
     doubtful_vertices: int
     doubtful_edges: int
+    damages: list[str]
     losses: list[str]
 
     @property
     def whole(self) -> bool:
-        """Whether nothing was lost."""
+        """Whether nothing was lost, and nothing is doubtful."""
         return not self.losses
 
 
@@ -221,12 +225,15 @@ class CheckReport:
         Segment files whose every byte was verified; None where damage ended the check.
     problems : list of str
         What is wrong, at most 100 items; empty for a sound store.
+    more : bool
+        Whether there are other problems, which are not described.
     """
 
     vertices: int | None
     edges: int | None
     segments: int | None
     problems: list[str]
+    more: bool = False
 
     @property
     def ok(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -36,6 +36,7 @@ __all__ = [
     "Estimate",
     "Kind",
     "Label",
+    "Limited",
     "NeighborLists",
     "Pairs",
     "Paths",
@@ -416,25 +417,28 @@ class Paths(_Table):
         ``int64``, one more than there are paths: path ``i`` is ``ids[offsets[i]:offsets[i + 1]]``.
     lengths : numpy.ndarray
         ``float64``: of each the sum of weights, or the number of edges.
-    count : int
-        How many there are, those that a limit left out among them.
+    count : int or None
+        How many there are, those that a limit left out among them; None where the search ended at its limit without counting on.
+    more : bool
+        Whether there are others that a limit left out.
 
     Examples
     --------
     >>> import numpy as np
-    >>> paths = Paths(np.array([1, 2, 4, 1, 3, 5, 4]), np.array([0, 3, 7]), np.array([2.0, 3.0]), 9)
+    >>> paths = Paths(np.array([1, 2, 4, 1, 3, 5, 4]), np.array([0, 3, 7]), np.array([2.0, 3.0]), 9, more=True)
     >>> paths[1].tolist()
     [1, 3, 5, 4]
     >>> [path.tolist() for path in paths]
     [[1, 2, 4], [1, 3, 5, 4]]
-    >>> len(paths), paths.count
-    (2, 9)
+    >>> len(paths), paths.count, paths.more
+    (2, 9, True)
     """
 
     ids: npt.NDArray[Any]
     offsets: npt.NDArray[np.int64]
     lengths: npt.NDArray[np.float64]
-    count: int
+    count: int | None
+    more: bool = False
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -501,6 +505,30 @@ class Csr(_Table):
 _copies: weakref.WeakValueDictionary[tuple[Any, ...], Csr] = weakref.WeakValueDictionary()
 
 
+class Limited(list[Any]):
+    """A list that ends at a limit.
+
+    Attributes
+    ----------
+    more : bool
+        Whether there are others, which the limit left out.
+
+    Examples
+    --------
+    >>> first = Limited([3, 5], more=True)
+    >>> first, first.more
+    ([3, 5], True)
+    """
+
+    __slots__ = ("more",)
+
+    more: bool
+
+    def __init__(self, found: Iterable[Any] = (), more: bool = False) -> None:
+        super().__init__(found)
+        self.more = more
+
+
 class Estimate(NamedTuple):
     """What a result was estimated from.
 
@@ -536,6 +564,8 @@ class VertexResult(_Table):
         The type of the property that the values are, as in ``Schema``. Objects without any value do not tell it.
     estimate : Estimate, optional
         What the values were estimated from, of a kernel that draws a sample; None where they are exact.
+    more : bool
+        Whether there are other vertices, which a limit left out: of ``k_hop(..., partial=True)``.
 
     Examples
     --------
@@ -551,12 +581,13 @@ class VertexResult(_Table):
     (1.0, [7, 5, 9], [(7, 0.2), (5, 0.5), (9, 0.3)])
     """
 
-    __slots__ = ("_positions", "estimate", "ids", "type", "values")
+    __slots__ = ("_positions", "estimate", "ids", "more", "type", "values")
 
     ids: npt.NDArray[Any]
     values: npt.NDArray[Any]
     type: str | None
     estimate: Estimate | None
+    more: bool
     _positions: dict[int | str, int] | None
 
     def __init__(
@@ -565,11 +596,13 @@ class VertexResult(_Table):
         values: npt.NDArray[Any],
         type: str | None = None,
         estimate: Estimate | None = None,
+        more: bool = False,
     ) -> None:
         self.ids = ids
         self.values = values
         self.type = type
         self.estimate = estimate
+        self.more = more
         self._positions = None
 
     def __len__(self) -> int:

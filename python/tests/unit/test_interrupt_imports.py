@@ -105,6 +105,7 @@ def vertices():
         table.__arrow_c_stream__(), table.__arrow_c_schema__()
         for name in COLUMNS:
             g.vertex_property(name).__arrow_c_stream__()
+        assert g.find(time=WHEN, limit=1) == [5] and g.find(properties={"int": np.int8(9)})
         # Times that datetime does not know.
         db.add_vertices([8], properties={"time": np.array([2**62], "datetime64[us]")})
         assert isinstance(db.snapshot().vertex_properties(8)["time"], np.datetime64)
@@ -138,7 +139,8 @@ def edges():
         assert g.has_edge(1, 2) and g.weight(1, 2) == 0.5 and g.edge_count_of("l") == 4
         assert g.edge_properties(2, 9, label="l", rank=3)["t"] == WHEN
         assert g.neighbors(2, label="l", properties=True)[1][1]["t"] == WHEN
-        g.newest_neighbors(2, "l", 5, properties=True)
+        g.newest_neighbors(2, "l", 5, properties=True), g.neighbors(2, label="l", limit=1, properties=True)
+        assert g.k_hop([1], 2, limit=2, partial=True).more
         g.neighbors(2, label=("", "l"), labels=True)
         assert g.degree(2, "both", label=["", "l"]) == 4
         assert g.degrees(np.array([1, 2]), label="l").tolist() == [1, 2]
@@ -153,6 +155,7 @@ def edges():
         for answer in (lists, rows, all_edges, some_edges, *tables, g.k_hop([1], 2)):
             answer.__arrow_c_stream__(), answer.__arrow_c_schema__()
         assert [len(list(table)) for table in tables] == [len(table.src) for table in tables] and len(np.asarray(g.pagerank())) == g.vertex_count
+        assert db.remove_edges_where("l", rank_range=(2, None), where=("i", ">", 0)) > 0
         g.labels(), db.labels(), g.schema(), db.schema(), repr(g), repr(db)
 
 

@@ -1,6 +1,8 @@
 """Ctrl-C that comes while a call reads its arguments in Python code ends the call, and becomes no other error."""
 
+import _thread
 import datetime
+import signal
 from collections.abc import Callable
 
 import hedgerow
@@ -79,3 +81,45 @@ def test_ctrl_c_in_a_time_zone_ends_the_call() -> None:
         with pytest.raises(KeyboardInterrupt):
             tx.put_edge(1, 2, label="at", at=datetime.datetime(2020, 1, 1, tzinfo=_Zone()))
         tx.rollback()
+
+
+class _Signals:
+    """An argument that no call takes. SIGINT waits to be handled when it is asked: no Python code runs until a text is made of it."""
+
+    __index__ = staticmethod(_thread.interrupt_main)
+    __iter__ = staticmethod(_thread.interrupt_main)
+
+
+def test_ctrl_c_while_a_message_is_made_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    unraisable: list[object] = []
+    monkeypatch.setattr("sys.unraisablehook", unraisable.append)
+    # A shell that starts the tests in the background has interrupts ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    db, bad, lost = hedgerow.open(), _Signals(), []
+    db.define_label("calls", multi=True)
+    g = db.snapshot()
+    calls: list[Callable[[], object]] = [
+        lambda: g.neighbors(bad),
+        lambda: g.edges(label=bad),
+        lambda: g.edges(rank_range=(bad, None)),
+        lambda: g.run("ppr", sources=[bad]),
+        lambda: db.insert_edge(1, 2, label="calls", rank=bad),
+        lambda: db.add_edges([1], [2], label="calls", ranks=bad),
+        lambda: db.add_edges([bad], [2]),
+    ]
+    try:
+        for number, call in enumerate(calls):
+            try:
+                try:
+                    call()
+                except (TypeError, hedgerow.DataError):
+                    pass
+                for _ in range(10):
+                    # Between rounds of a loop the handler runs.
+                    pass
+                lost.append(number)
+            except KeyboardInterrupt:
+                pass
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (lost, unraisable) == ([], [])

@@ -69,7 +69,7 @@ MISSING: list[Callable[[hedgerow.Snapshot], object]] = [
     lambda g: g.neighbors(("airport", 9)),
     lambda g: g.neighbors(("airport", 9), label=["route", "flies_to"]),
     lambda g: g.degree(("airport", 9), label="route"),
-    lambda g: g.newest_neighbors(("airport", 9), "route", 1),
+    lambda g: g.neighbors(("airport", 9), label="route", limit=1),
     lambda g: g.degrees([9], label="route"),
     lambda g: g.neighbors_of([("airport", 9)]),
     lambda g: g.k_hop([9], 2, kind="airport"),

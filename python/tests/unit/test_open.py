@@ -381,3 +381,20 @@ def test_without_incoming_edges(store: Path) -> None:
         assert db.snapshot().wcc().values.size == 4
     with pytest.raises(hedgerow.ProgrammingError):
         hedgerow.open(store, reverse=True)
+
+
+def test_modes(tmp_path: Path) -> None:
+    code = (
+        "import os, sys, hedgerow; os.umask(0o077); db = hedgerow.open(sys.argv[1], mode=0o640); "
+        "db.insert_edge(1, 2); db.checkpoint(); db.close()"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "s")], check=True)
+    assert {oct(file.stat().st_mode & 0o777) for file in (tmp_path / "s").iterdir()} == {"0o640"}
+    assert oct((tmp_path / "s").stat().st_mode & 0o777) == "0o750"
+    with pytest.raises(hedgerow.ProgrammingError, match="mode is 0o600, and the files of .* have 0o640"):
+        hedgerow.open(tmp_path / "s", mode=0o600)
+    for mode in (0o755, 0o400, 2**40, -1):
+        with pytest.raises(hedgerow.DataError, match="mode must"):
+            hedgerow.open(tmp_path / "t", mode=mode)
+    with pytest.raises(TypeError):
+        hedgerow.open(tmp_path / "t", mode="640")

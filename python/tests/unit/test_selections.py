@@ -1,9 +1,11 @@
 """Reads over several labels, ranks, both directions, and filters."""
 
+import datetime as dt
 import math
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import hedgerow
@@ -74,6 +76,55 @@ def test_a_filter_chooses_edges(db: hedgerow.Database, where: Any, expected: lis
     assert {v for v, hops in reached.items() if hops == 1} == {b for a, b in expected if a == 2}
 
 
+def test_conditions_must_all_be_met(db: hedgerow.Database) -> None:
+    db.add_edges(
+        [5, 5, 5],
+        [1, 2, 3],
+        label="met",
+        properties={
+            "at": np.array(["2014-01-01", "2015-06-01", "2016-01-01"], "datetime64[D]"),
+            "op": ["A", "M", None],
+            "raw": [b"ab", b"", None],
+            "share": [0.5, None, 2.0],
+        },
+    )
+    g = db.snapshot()
+    low, high = dt.datetime(2015, 1, 1), dt.datetime(2016, 1, 1)
+    for where, expected in [
+        ([("at", ">=", low), ("at", "<", high)], [2]),
+        ((("at", ">=", "2014-01-01"), ("at", "<", dt.date(2016, 1, 1)), ("op", "!=", "M")), [1]),
+        ([("at", ">=", np.datetime64(low))], [2, 3]),
+        ([], [1, 2, 3]),
+        (("at", "in", ["2014-01-01", dt.date(2016, 1, 1)]), [1, 3]),
+        (("op", "in", ["A", "M", "D"]), [1, 2]),
+        (("op", "in", {"M"}), [2]),
+        (("op", "in", np.array(["A", "M"])), [1, 2]),
+        (("share", "in", [2, 7]), [3]),
+        (("op", "is", None), [3]),
+        (("op", "is not", None), [1, 2]),
+        ([("op", "is", None), ("share", "is", None)], []),
+        (("op", "prefix", ""), [1, 2]),
+        (("raw", "prefix", b"a"), [1]),
+        ([("raw", "is not", None), ("share", "is", None)], [2]),
+    ]:
+        chosen: Any = {"label": "met", "where": where}
+        assert g.neighbors(5, **chosen) == expected, where
+        assert g.degree(5, **chosen) == len(expected)
+        assert g.edges(**chosen).dst.tolist() == expected
+        assert g.edge_table(**chosen).dst.tolist() == expected
+        assert g.degrees([5], **chosen).tolist() == [len(expected)]
+        assert g.neighbors_of([5], **chosen).neighbors.tolist() == expected
+        assert sorted(v for v, hops in g.k_hop([5], 1, **chosen).items() if hops) == expected
+        assert [v for v, hops in g.bfs(5, **chosen).items() if hops == 1] == expected
+    lengths = g.sssp(5, label="met", weight="share", where=[("share", "is not", None), ("op", "is", None)])
+    assert {v for v, length in lengths.items() if length < math.inf} == {5, 3}
+    # Labels without the property have edges without a value.
+    assert g.neighbors(1, label=["knows", "met"], where=("op", "is", None)) == [2]
+    assert g.neighbors(1, label=["knows", "met"], where=("op", "is not", None)) == []
+    table = g.edge_table(["knows", "met"], where=("op", "is", None))
+    assert table.labels is not None and table.labels.tolist() == ["knows", "knows", "met"]
+
+
 def test_kernels_read_several_labels(db: hedgerow.Database) -> None:
     g = db.snapshot()
     assert g.bfs(1, label="knows").to_dict() == {1: 0, 2: 1, 3: 2, 4: -1}
@@ -116,13 +167,32 @@ def test_the_second_kernel_builds_nothing(db: hedgerow.Database) -> None:
         ({"where": ("until", ">", 1)}, "has a property until", "DataError"),
         ({"where": ("until", ">", 1), "label": "knows"}, 'label "knows" has no property until', "DataError"),
         ({"where": ("since", "~", 1)}, "where compares with one of ==, !=", "DataError"),
-        ({"where": ("since", "==", None)}, "compared with null", "DataError"),
+        ({"where": ("since", "==", None)}, 'write ("since", "is", None) for edges without a value', "DataError"),
+        ({"where": ("since", "in", [1, None])}, 'write ("since", "is", None) for edges without a value', "DataError"),
+        ({"where": ("since", "is", 3)}, '"is" compares with None alone, found 3 (int): write == or !=', "DataError"),
+        ({"where": ("stars", "<", math.nan)}, "property stars cannot be compared with NaN", "DataError"),
+        ({"where": ("stars", "in", [1.0, math.nan])}, "property stars cannot be compared with NaN", "DataError"),
+        ({"where": ("text", "in", [])}, "property text has no value of an empty list", "DataError"),
+        ({"where": ("text", "in", "ab")}, '"in" takes a sequence of values, found str: put it into a list', "TypeError"),
+        ({"where": ("since", "in", 3)}, '"in" takes a sequence of values, found int', "TypeError"),
+        ({"where": ("since", "in", range(2**20 + 1))}, "exceeds the limit of 1048576", "DataError"),
+        ({"where": ("since", "in", [1, "x"])}, "of type i64, the value of the filter of type utf8", "DataError"),
+        ({"where": ("text", "==", ["a"])}, 'several follow "in", as in ("text", "in", [...])', "TypeError"),
+        ({"where": ("text", "!=", ("a", "b"))}, "write one condition with != for each value", "TypeError"),
+        ({"where": ("since", "prefix", "2")}, "is of type i64, and texts and bytes alone have a prefix", "DataError"),
+        ({"where": ("text", "startswith", "a")}, 'did you mean "prefix"?', "DataError"),
+        ({"where": ("text", "IN", ["a"])}, 'found "IN": did you mean "in"?', "DataError"),
+        ({"where": ("since", "between", (1, 2))}, 'write two conditions, [("since", ">=", low), ', "DataError"),
+        ({"where": ("since", "not in", [1])}, "write one condition with != for each value", "DataError"),
+        ({"where": [("since", ">", 1), ("until", "<", 2)]}, "has a property until: there are", "DataError"),
+        ({"where": ["since", ">", 1]}, "or a sequence of such tuples, found 'since' (str)", "TypeError"),
+        ({"where": 7}, "where must be a tuple", "TypeError"),
         ({"where": "since>1"}, "where must be a tuple", "TypeError"),
         ({"where": ("since", ">")}, "where must be a tuple", "TypeError"),
         ({"label": ["knows", "knew"]}, "no label knew", "ProgrammingError"),
         ({"label": []}, "no label is named", "DataError"),
-        ({"label": ["knows", 1]}, "label must be a str or a sequence of str, found int", "TypeError"),
-        ({"label": 7}, "label must be a str or a sequence of str, found int", "TypeError"),
+        ({"label": ["knows", 1]}, "label must be a str or a sequence of str, found 1 (int)", "TypeError"),
+        ({"label": 7}, "label must be a str or a sequence of str, found 7 (int)", "TypeError"),
         ({"rank_range": 7}, "rank_range must be a tuple", "TypeError"),
         ({"rank_range": (1, -2)}, "rank -2 is out of range", "DataError"),
         ({"direction": "up"}, 'direction must be "out", "in" or "both"', "DataError"),

@@ -57,7 +57,7 @@ def test_salvage(tmp_path: Path) -> None:
         db.checkpoint()
         db.insert_edge(5, 700)
     whole = hedgerow.salvage(store, tmp_path / "whole")
-    assert (whole.whole, whole.vertices, whole.edges, whole.losses) == (True, 1000, 1001, [])
+    assert (whole.whole, whole.vertices, whole.edges, whole.losses, whole.damages) == (True, 1000, 1001, [], [])
     log = next(store.glob("*.wal"))
     log.write_bytes(b"x" * 100)
     with pytest.raises(hedgerow.CorruptionError):
@@ -97,3 +97,16 @@ def test_no_copy_goes_into_the_store_itself(tmp_path: Path) -> None:
     with pytest.raises(hedgerow.Error, match="or below it"):
         hedgerow.salvage(store, tmp_path / "link" / "copy")
     assert not (store / "copy").exists()
+
+
+def test_damage_that_cost_nothing_is_no_loss(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with ring(store) as db:
+        db.checkpoint()
+    segment = next(store.glob("*.csr"))
+    damaged = bytearray(segment.read_bytes())
+    damaged[10] ^= 1
+    segment.write_bytes(damaged)
+    report = hedgerow.salvage(store, tmp_path / "new")
+    assert report.whole
+    assert (report.losses, len(report.damages), report.edges) == ([], 1, 1000)

@@ -43,7 +43,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "tidy", plan: tidy_stage },
     Stage { name: "venv", plan: python::packages },
     Stage { name: "clippy", plan: clippy },
-    Stage { name: "python", plan: python::test },
+    Stage { name: "python", plan: |root, _| python::test(root, PLANTED_FAULTS) },
     Stage { name: "kill9", plan: |root, workspace| exploring(root, workspace, "kill9") },
     Stage { name: "crash", plan: |root, workspace| exploring(root, workspace, "crash") },
     Stage { name: "isolation", plan: |root, workspace| exploring(root, workspace, "isolation") },
@@ -71,6 +71,7 @@ const STAGES_AT_ONCE: usize = 2;
 
 /// Stages that explore for as long as they are given.
 const DEEP_STAGES: &[&str] = &[
+    "python",
     "crash",
     "evicted",
     "kill9",
@@ -275,7 +276,8 @@ fn tidy_stage(root: &Path, _: &Workspace) -> Plan {
 
 fn clippy(root: &Path, _: &Workspace) -> Plan {
     // The Python crate is looked at too, as it ships: without a Python library to link to.
-    let features = format!("{PLANTED_FAULTS},hedgerow-python/extension-module");
+    let features =
+        format!("{PLANTED_FAULTS},hedgerow-python/extension-module,hedgerow-python/planted-faults");
     let arguments = ["clippy", "--locked", "--workspace", &features, "--all-targets"];
     let arguments = [&arguments[..], &["--", "-D", "warnings"]].concat();
     // All tests are built with planted faults: whether programs compile without, as they ship, is seen here alone.

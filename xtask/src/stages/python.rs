@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::outcome::Failure;
 use super::plan::{Plan, target_folder};
-use super::shell::{Output, Step};
+use super::shell::{Output, Step, is_deep};
 use crate::metadata::Workspace;
 
 /// What the tests and the build need, each pinned.
@@ -19,7 +19,7 @@ static ENVIRONMENT: Mutex<()> = Mutex::new(());
 
 /// Those with which Rust's tests are built: the store is compiled once for both. As it ships, without planted faults, it is looked at
 /// beside clippy.
-const FEATURES: &str = "extension-module,hedgerow/planted-faults,hedgerow/kernels";
+const FEATURES: &str = "extension-module,planted-faults,hedgerow/kernels";
 
 /// Makes `.venv` beside the builds of other stages: installing packages waits for the network.
 pub(super) fn packages(root: &Path, _: &Workspace) -> Plan {
@@ -27,9 +27,11 @@ pub(super) fn packages(root: &Path, _: &Workspace) -> Plan {
     Plan::default().call(move || environment(&root))
 }
 
-/// Builds the package with the profile of the tests and runs pytest.
-pub(super) fn test(root: &Path, _: &Workspace) -> Plan {
+/// Builds the package with the profile of the tests, and the command line with `features`, and runs pytest.
+pub(super) fn test(root: &Path, features: &str) -> Plan {
     let here = root.to_path_buf();
+    let loader = target_folder(root).join("debug/hedgerow").to_string_lossy().into_owned();
+    let tests = if is_deep() { EXPLORING } else { &["python/tests"] };
     let python = |arguments: &[&str]| Step::new(program(root, "python"), root, arguments);
     let check = format!(
         "import sys; sys.path.insert(0, {PIP_TARGET:?}); import hedgerow; assert {PIP_TARGET:?} in hedgerow.__file__; \
@@ -39,14 +41,23 @@ pub(super) fn test(root: &Path, _: &Workspace) -> Plan {
         .prepare(move || environment(&here))
         .build(maturin(root, &["develop", "--locked", "--profile", "dev", "--features", FEATURES]))
         .build(pip_install(root))
-        .run(python(&["-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider", "python/tests"]))
+        // Programs of the tests load files by it.
+        .build(Step::cargo(root, &["build", "--locked", features, "--bin", "hedgerow"]))
+        .run(python(&[PYTEST, tests].concat()).env("HEDGEROW_PROGRAM", &loader))
         .run(python(&["-I", "-c", &check]))
         .judged_by(|outcome| {
             if outcome.counts.passed == 0 {
                 outcome.failures.push(Failure::of_stage("pytest ran no test"));
             }
+            outcome.require_explored();
         })
 }
+
+const PYTEST: &[&str] = &["-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider"];
+
+/// The tests that a deep round runs.
+const EXPLORING: &[&str] =
+    &["python/tests/property/test_obvious_programs.py", "python/tests/unit/test_signals.py"];
 
 /// Where [`pip_install`] puts the package, from where it is imported alone.
 const PIP_TARGET: &str = "target/pip";

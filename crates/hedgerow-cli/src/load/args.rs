@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use hedgerow::{Durability, KeyKind};
+use hedgerow::{Durability, KeyKind, Options};
 use hedgerow_workload::read::{Column, Comment, Delimiter};
 
 use crate::property::{self, ColumnType};
@@ -121,6 +121,14 @@ pub(crate) struct LoadArgs {
     /// Leave what was loaded in the log: the next open replays it
     #[arg(long)]
     pub(super) no_checkpoint: bool,
+    /// The permissions of the files of a new store, as 640, which lets the group read; 600 if not given
+    #[arg(long, value_name = "OCTAL", value_parser = mode)]
+    pub(super) mode: Option<u32>,
+}
+
+/// Permissions as `chmod` takes them.
+fn mode(text: &str) -> Result<u32, String> {
+    u32::from_str_radix(text, 8).map_err(|_| "permissions are octal digits, as 640".to_owned())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -193,6 +201,14 @@ pub(crate) enum OnError {
     Skip,
     /// They are left out, and described, up to 1,000 of them
     Collect,
+}
+
+/// The options with the permissions that the arguments give a new store.
+pub(super) fn with_mode(options: Options, args: &LoadArgs) -> Options {
+    match args.mode {
+        Some(mode) => options.mode(mode),
+        None => options,
+    }
 }
 
 /// When transactions become durable.

@@ -11,7 +11,7 @@ use hedgerow::{KeyKind, Options, PropertyType};
 use hedgerow_workload::read::{Column, Delimiter, EdgeFormat, Header, sniff};
 use serde_json::Value;
 
-use super::args::{FileFormat, LoadArgs, OnError, Repeat, durability};
+use super::args::{FileFormat, LoadArgs, OnError, Repeat, durability, with_mode};
 use super::existing::{Before, Existing};
 use super::input::{Content, EdgeTable, Input};
 use super::interrupt::Interrupts;
@@ -49,9 +49,10 @@ pub(super) fn load(
     }
     let schema = Schema::read(directory)?;
     let (options, keys) = schema.options()?;
+    let options = with_mode(options, args).durability(durability(args));
     // What is wrong with it is told before the store is touched; the store may have kinds already.
     schema.parts(directory, &mut Kinds::of(None, keys))?;
-    let existing = open_existing(args, options.clone().durability(durability(args)))?;
+    let existing = open_existing(args, options.clone())?;
     let mut kinds = Kinds::of(existing.as_ref(), keys);
     let parts = schema.parts(directory, &mut kinds)?;
     let rules = Rules { kinds: &kinds, finite: false, on_error: OnError::Raise, interrupts };
@@ -64,7 +65,7 @@ pub(super) fn load(
     let inputs: Vec<Input> = parts.into_iter().map(|part| part.input).collect();
     let loaded = match existing {
         Some(graph) => write::into_existing(graph, args, &inputs, &rules)?,
-        None => write::into_new(options.durability(durability(args)), args, &inputs, &rules, None)?,
+        None => write::into_new(options, args, &inputs, &rules, None)?,
     };
     report::print(
         &Told { loaded: &loaded, existing: seen, inputs: &inputs, rejects: &Rejects::default() },

@@ -27,7 +27,7 @@ use hedgerow::{Graph, KeyKind, Options};
 use crate::error::CliError;
 use crate::output::Style;
 use crate::store::is_vacant;
-use args::{Repeat, durability, key_kind, keys_of_kind};
+use args::{Repeat, durability, key_kind, keys_of_kind, with_mode};
 use existing::{Before, Existing};
 use input::{Content, Input};
 use interrupt::Interrupts;
@@ -159,7 +159,7 @@ fn options(args: &LoadArgs, inputs: &[Input]) -> Options {
     if is_weighted(args, inputs) && !is_labelled(args) {
         options = options.weighted(true);
     }
-    options
+    with_mode(options, args)
 }
 
 /// Whether weights are asked for: by name, by column, or by the properties of a graph.

@@ -108,8 +108,12 @@ pub(super) fn print(told: &Told<'_>, rules: &Rules<'_>, clock: Clock, style: Sty
         .field("edges", loaded.edges)
         .field("keys", kind_name(rules.kinds.default_keys()))
         .field("transactions", loaded.transactions)
-        .field("timestamp", loaded.timestamp.0)
-        .field("segment_bytes", loaded.segment_bytes)
+        .field("timestamp", loaded.timestamp.0);
+    report = match loaded.segment_bytes {
+        Some(bytes) => report.bytes("segment_bytes", bytes),
+        None => report.field("segment_bytes", loaded.segment_bytes),
+    };
+    report = report
         .field("seconds", (seconds * 1e3).round() / 1e3)
         .field("rows_per_second", (loaded.rows as f64 / seconds).round() as u64);
     if style == Style::Json {

@@ -6,6 +6,7 @@ use clap::ArgMatches;
 use hedgerow_kernels::registry::Kernel;
 
 use crate::selection::Chosen;
+use crate::show::Show;
 use crate::size::bytes;
 
 /// Arguments of `run`: a kernel, and what was given of its options.
@@ -45,7 +46,9 @@ pub(super) struct Common {
     /// Rows of the summary's table
     #[arg(long, value_name = "K", default_value_t = 10)]
     pub(super) top: usize,
+    #[command(flatten)]
+    pub(super) show: Show,
     /// Write the full result in the conventions of LDBC Graphalytics
-    #[arg(long)]
+    #[arg(long, conflicts_with = "show")]
     pub(super) graphalytics: bool,
 }

@@ -9,10 +9,11 @@ use std::path::Path;
 
 use clap::FromArgMatches;
 use hedgerow::{EdgeDirection, EdgeSelection, Schema, VertexId};
-use hedgerow_kernels::registry::{Arguments, Kernel, Parameter, ParameterKind, Value};
+use hedgerow_kernels::registry::{Arguments, Kernel, Parameter, ParameterKind, ResultKind, Value};
 
 use crate::error::CliError;
 use crate::output::{Report, Style};
+use crate::show::Show;
 use crate::store::open_within;
 use arguments::{Common, Machine};
 use work::Work;
@@ -25,20 +26,43 @@ pub(crate) fn run(args: &RunArgs, style: Style) -> Result<(), CliError> {
     if args.kernel.result.kind.has_rows() {
         let common = Common::from_arg_matches(&args.matches).map_err(wrong)?;
         let asked = args.asked(&common.machine)?;
-        asked.execute(common.out.as_deref(), style, |work| args.kernel_on(work, Some(&common)))
+        let out = common.out.as_deref();
+        asked.execute(out, &common.show, style, |work| args.kernel_on(work, Some(&common)))
     } else {
         let machine = Machine::from_arg_matches(&args.matches).map_err(wrong)?;
-        args.asked(&machine)?.execute(None, style, |work| args.kernel_on(work, None))
+        args.asked(&machine)?.execute(None, &Show::default(), style, |work| args.kernel_on(work, None))
     }
 }
 
 impl RunArgs {
     fn kernel_on(&self, work: &Work<'_>, common: Option<&Common>) -> Result<Report, CliError> {
+        self.check_show(work)?;
         let arguments = self.arguments(work)?;
         let (outcome, milliseconds) = work.timed(&arguments)?;
         let (top, graphalytics) = common.map_or((0, false), |common| (common.top, common.graphalytics));
         let begun = report::begin(work, &arguments, milliseconds)?;
         report::finish(begun, work, self.kernel, outcome, top, graphalytics)
+    }
+
+    /// Refuses properties that vertices do not have, and those for which the result has no place.
+    fn check_show(&self, work: &Work<'_>) -> Result<(), CliError> {
+        if work.show.is_empty() {
+            return Ok(());
+        }
+        work.show.check(work.schema, work.keys)?;
+        let (name, kind) = (self.kernel.name, self.kernel.result.kind);
+        match (kind, work.out) {
+            (ResultKind::Hops | ResultKind::Numbers, None) => {
+                let message =
+                    format!("--show: the table of {name} counts vertices and names none; --out FILE has all");
+                Err(CliError::Usage(message))
+            }
+            (ResultKind::Paths, Some(_)) if work.style != Style::Csv => {
+                let message = "--show: a file of paths has columns with --csv alone".to_owned();
+                Err(CliError::Usage(message))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What the kernel is told: its defaults, and what was given.
@@ -69,6 +93,7 @@ impl RunArgs {
             ParameterKind::Direction => self.is_against().then_some(hedgerow::Direction::In.into()),
             ParameterKind::Count(_) => self.given::<u32>(name).map(|count| (*count).into()),
             ParameterKind::Number(_) => self.given::<f64>(name).map(|number| (*number).into()),
+            ParameterKind::Flag => self.given::<bool>(name).map(|flag| (*flag).into()),
         })
     }
 
@@ -116,6 +141,7 @@ impl Asked<'_> {
     fn execute(
         &self,
         out: Option<&Path>,
+        show: &Show,
         style: Style,
         kernel: impl FnOnce(&Work<'_>) -> Result<Report, CliError> + Send,
     ) -> Result<(), CliError> {
@@ -124,8 +150,8 @@ impl Asked<'_> {
             rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build().ok()
         });
         match pool {
-            Some(pool) => pool.install(|| self.execute_here(out, style, kernel)),
-            None => hedgerow_par::run(|| self.execute_here(out, style, kernel)),
+            Some(pool) => pool.install(|| self.execute_here(out, show, style, kernel)),
+            None => hedgerow_par::run(|| self.execute_here(out, show, style, kernel)),
         }
     }
 
@@ -147,6 +173,7 @@ impl Asked<'_> {
     fn execute_here(
         &self,
         out: Option<&Path>,
+        show: &Show,
         style: Style,
         kernel: impl FnOnce(&Work<'_>) -> Result<Report, CliError>,
     ) -> Result<(), CliError> {
@@ -165,7 +192,7 @@ impl Asked<'_> {
         };
         let (labels, schema, keys) = (&chosen.label[..], graph.schema(), config.keys);
         let snapshot = &snapshot;
-        let work = Work { snapshot, labels, ends, view: &view, schema: &schema, keys, out, style };
+        let work = Work { snapshot, labels, ends, view: &view, schema: &schema, keys, out, style, show };
         let report = kernel(&work)?;
         if work.only_result() { Ok(()) } else { report.print(style) }
     }

@@ -66,6 +66,7 @@ fn option(parameter: &Parameter) -> Arg {
         ParameterKind::Count(_) => {
             option.value_name("N").value_parser(value_parser!(u32)).help(help(parameter))
         }
+        ParameterKind::Flag => option.action(ArgAction::SetTrue).help(parameter.summary),
         ParameterKind::Number(_) => {
             let option = option.value_name(initial(parameter.name));
             option.value_parser(value_parser!(f64)).help(help(parameter))

@@ -28,6 +28,7 @@ pub(super) fn begin(work: &Work<'_>, arguments: &Arguments, milliseconds: f64) -
             }
             Value::Count(count) => (*count).into(),
             Value::Number(value) => number(*value),
+            Value::Flag(flag) => (*flag).into(),
             Value::Direction(_) => value.to_string().into(),
         };
         report = report.field(parameter.name, shown);
@@ -79,7 +80,7 @@ pub(super) fn finish(
     }
 }
 
-/// How many there are, and the first ones.
+/// How many are given, whether there are more, how many there are if all were counted, and the first ones.
 fn paths(report: Report, work: &Work<'_>, paths: &Paths, top: usize) -> Result<Report, CliError> {
     work.write_paths(paths)?;
     let row = |(path, length): (&[VertexId], f64)| {
@@ -88,10 +89,23 @@ fn paths(report: Report, work: &Work<'_>, paths: &Paths, top: usize) -> Result<R
             true => spelled(work.schema, key).into(),
             false => to_json(&key.to_owned()),
         };
-        Ok(vec![number(length), Json::Array(keys.iter().map(name).collect())])
+        let mut row = vec![number(length), Json::Array(keys.iter().map(name).collect())];
+        // Of each property those of all vertices along the path.
+        let mut shown = vec![Vec::new(); work.show.columns("", &[]).len()];
+        for key in keys.iter() {
+            let values = work.show.values(work.snapshot, key)?;
+            shown.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
+        }
+        row.extend(shown.into_iter().map(Json::Array));
+        Ok(row)
     };
     let rows = paths.iter().take(top).map(row).collect::<hedgerow::Result<_>>()?;
-    Ok(report.field("paths", paths.count()).table("first", &["length", "path"], rows))
+    let report = report.field("paths", paths.len() as u64).field("more", paths.more());
+    let report = match paths.count().filter(|_| paths.more()) {
+        Some(all) => report.field("count", all),
+        None => report,
+    };
+    Ok(report.table("first", &with_shown(work, &["length", "path"]), rows))
 }
 
 /// How many pairs there are, and the first ones.
@@ -103,9 +117,15 @@ fn pairs(
     top: usize,
 ) -> Result<Report, CliError> {
     work.write_pairs(pairs)?;
-    let row = |(from, to, value)| Ok(vec![name(work, from)?, name(work, to)?, number(value)]);
+    let row = |(from, to, value)| {
+        let mut row = vec![name(work, from)?, name(work, to)?, number(value)];
+        row.extend(shown(work, from)?);
+        row.extend(shown(work, to)?);
+        Ok(row)
+    };
     let rows = pairs.iter().take(top).map(row).collect::<hedgerow::Result<_>>()?;
-    let columns = ["from", "to", kernel.result.name];
+    let mut columns: Vec<String> = ["from", "to", kernel.result.name].map(str::to_owned).into();
+    ["from", "to"].iter().for_each(|end| columns.extend(work.show.columns(end, &[])));
     Ok(report.field("pairs", pairs.len() as u64).table("first", &columns, rows))
 }
 
@@ -140,12 +160,27 @@ fn row(work: &Work<'_>, id: VertexId, value: Json) -> hedgerow::Result<Vec<Json>
     let key = work.snapshot.vertex_key(id)?;
     let kind = key.as_ref().filter(|_| work.has_kinds()).map(|key| work.schema.kind_name(key.kind()).into());
     let key = key.map_or(Json::Null, |key| to_json(&key));
-    Ok(kind.into_iter().chain([key, value]).collect())
+    Ok(kind.into_iter().chain([key, value]).chain(shown(work, id)?).collect())
+}
+
+/// The properties of a vertex that are shown.
+fn shown(work: &Work<'_>, id: VertexId) -> hedgerow::Result<Vec<Json>> {
+    match work.snapshot.vertex_key(id)? {
+        Some(key) if !work.show.is_empty() => work.show.values(work.snapshot, key.as_ref()),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// These columns, and those of the properties that are shown.
+fn with_shown(work: &Work<'_>, columns: &[&str]) -> Vec<String> {
+    let shown = work.show.columns("", columns);
+    columns.iter().map(|&column| column.to_owned()).chain(shown).collect()
 }
 
 /// The columns of [`row`].
-fn columns(work: &Work<'_>, value: &'static str) -> Vec<&'static str> {
-    if work.has_kinds() { vec!["kind", "key", value] } else { vec!["key", value] }
+fn columns(work: &Work<'_>, value: &'static str) -> Vec<String> {
+    let columns = ["kind", "key", value];
+    with_shown(work, if work.has_kinds() { &columns } else { &columns[1..] })
 }
 
 /// How many vertices are reached, and how far the last ones are; how many by each number of hops.
@@ -254,9 +289,13 @@ fn largest_of(
     largest: Vec<(u32, u64)>,
     top: usize,
 ) -> Result<Report, CliError> {
-    let row = |(id, size): (u32, u64)| Ok(vec![name(work, VertexId(id))?, size.into()]);
+    let row = |(id, size): (u32, u64)| {
+        let mut row = vec![name(work, VertexId(id))?, size.into()];
+        row.extend(shown(work, VertexId(id))?);
+        Ok(row)
+    };
     let rows = largest.into_iter().take(top).map(row).collect::<hedgerow::Result<_>>()?;
-    Ok(report.table("largest", &[column, "vertices"], rows))
+    Ok(report.table("largest", &with_shown(work, &[column, "vertices"]), rows))
 }
 
 /// The largest number, and how many vertices have each, the least first.

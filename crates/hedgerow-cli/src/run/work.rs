@@ -10,8 +10,9 @@ use hedgerow_kernels::{Cancel, KernelError, Pairs, Paths};
 
 use crate::error::CliError;
 use crate::keys::{parse_argument, spelled};
-use crate::output::{Report, Style, between_blanks, quoted};
+use crate::output::{Report, Style, between_blanks, plain, quoted};
 use crate::progress::Steps;
+use crate::show::Show;
 use crate::target::Target;
 
 /// What a kernel works on, and where its result goes.
@@ -28,6 +29,8 @@ pub(super) struct Work<'a> {
     /// Where the full result goes, if anywhere.
     pub(super) out: Option<&'a Path>,
     pub(super) style: Style,
+    /// The properties of vertices that results show.
+    pub(super) show: &'a Show,
 }
 
 impl Work<'_> {
@@ -184,16 +187,17 @@ impl Work<'_> {
         let csv = self.style == Style::Csv;
         let mut out = Target::open(self.out)?;
         if csv {
-            out.write(|w| writeln!(w, "path,step,key"))?;
+            let header = self.header(&["path", "step", "key"]);
+            out.write(|w| writeln!(w, "{header}"))?;
         }
         for (at, (path, length)) in paths.iter().enumerate() {
             let keys = self.snapshot.vertex_keys(path)?;
             let names: Vec<String> = keys.iter().map(|key| spelled(self.schema, key)).collect();
+            let shown = keys.iter().map(|key| self.shown(key)).collect::<hedgerow::Result<Vec<String>>>()?;
             out.write(|w| match csv {
-                true => names
-                    .iter()
-                    .enumerate()
-                    .try_for_each(|(step, name)| writeln!(w, "{at},{step},{}", quoted(name, b','))),
+                true => names.iter().zip(&shown).enumerate().try_for_each(|(step, (name, shown))| {
+                    writeln!(w, "{at},{step},{}{shown}", quoted(name, b','))
+                }),
                 false => writeln!(w, "{length} {}", between_blanks(&names)),
             })?;
         }
@@ -208,14 +212,19 @@ impl Work<'_> {
         let csv = self.style == Style::Csv;
         let mut out = Target::open(self.out)?;
         if csv {
-            out.write(|w| writeln!(w, "from,to,value"))?;
+            let others = ["from", "to"].iter().flat_map(|end| self.show.columns(end, &[]));
+            let columns: Vec<String> =
+                ["from", "to", "value"].into_iter().map(str::to_owned).chain(others).collect();
+            let header = fields(&columns);
+            out.write(|w| writeln!(w, "{header}"))?;
         }
         let (from, to) = (self.snapshot.vertex_keys(pairs.from())?, self.snapshot.vertex_keys(pairs.to())?);
         for ((from, to), value) in from.iter().zip(to.iter()).zip(pairs.values()) {
+            let shown = self.shown(from)? + &self.shown(to)?;
             let [from, to] = [from, to].map(|key| spelled(self.schema, key));
             out.write(|w| match csv {
-                true => writeln!(w, "{},{},{value:e}", quoted(&from, b','), quoted(&to, b',')),
-                false => writeln!(w, "{from} {to} {value:e}"),
+                true => writeln!(w, "{},{},{value:e}{shown}", quoted(&from, b','), quoted(&to, b',')),
+                false => writeln!(w, "{from} {to} {value:e}{shown}"),
             })?;
         }
         out.finish()
@@ -229,17 +238,21 @@ impl Work<'_> {
         let csv = self.style == Style::Csv;
         let mut out = Target::open(self.out)?;
         if csv {
-            let kind = if self.has_kinds() { "kind," } else { "" };
-            out.write(|w| writeln!(w, "{kind}key,value"))?;
+            let columns: &[&str] =
+                if self.has_kinds() { &["kind", "key", "value"] } else { &["key", "value"] };
+            let header = self.header(columns);
+            out.write(|w| writeln!(w, "{header}"))?;
         }
         for (key, value) in keys.iter().zip(values) {
+            let shown = self.shown(key)?;
             out.write(|w| match (key, csv) {
-                (key, _) if self.has_kinds() => self.write_of_kind(w, key, &value.to_string()),
-                (VertexKeyRef::U64(n), false) => writeln!(w, "{n} {value}"),
-                (VertexKeyRef::U64(n), true) => writeln!(w, "{n},{value}"),
-                (key, false) => writeln!(w, "{key} {value}"),
+                (key, _) if self.has_kinds() => self.write_of_kind(w, key, &value.to_string(), &shown),
+                (VertexKeyRef::U64(n), false) => writeln!(w, "{n} {value}{shown}"),
+                (VertexKeyRef::U64(n), true) => writeln!(w, "{n},{value}{shown}"),
+                (key, false) => writeln!(w, "{key} {value}{shown}"),
                 (key, true) => {
-                    writeln!(w, "{},{}", quoted(&key.to_string(), b','), quoted(&value.to_string(), b','))
+                    let [key, value] = [key.to_string(), value.to_string()];
+                    writeln!(w, "{},{}{shown}", quoted(&key, b','), quoted(&value, b','))
                 }
             })?;
         }
@@ -247,13 +260,44 @@ impl Work<'_> {
     }
 
     /// Writes the value of a vertex in a store with kinds.
-    fn write_of_kind(&self, out: &mut dyn Write, key: VertexKeyRef<'_>, value: &str) -> io::Result<()> {
+    fn write_of_kind(
+        &self,
+        out: &mut dyn Write,
+        key: VertexKeyRef<'_>,
+        value: &str,
+        shown: &str,
+    ) -> io::Result<()> {
         if self.style != Style::Csv {
-            return writeln!(out, "{} {value}", spelled(self.schema, key));
+            return writeln!(out, "{} {value}{shown}", spelled(self.schema, key));
         }
         let (kind, key) = key.split();
         let (kind, key) = (self.schema.kind_name(kind), key.to_string());
         let [kind, key, value] = [kind, &key, value].map(|text| quoted(text, b','));
-        writeln!(out, "{kind},{key},{value}")
+        writeln!(out, "{kind},{key},{value}{shown}")
     }
+
+    /// The header of a file with these columns and those of the properties that are shown.
+    fn header(&self, columns: &[&str]) -> String {
+        let shown = self.show.columns("", columns);
+        fields(&columns.iter().map(|&column| column.to_owned()).chain(shown).collect::<Vec<_>>())
+    }
+
+    /// What a line has of the properties of a vertex that are shown.
+    fn shown(&self, key: VertexKeyRef<'_>) -> hedgerow::Result<String> {
+        let delimiter = if self.style == Style::Csv { ',' } else { ' ' };
+        let mut line = String::new();
+        if self.show.is_empty() {
+            return Ok(line);
+        }
+        for value in self.show.values(self.snapshot, key)? {
+            line.push(delimiter);
+            line.push_str(&quoted(&plain(&value), delimiter as u8));
+        }
+        Ok(line)
+    }
+}
+
+/// Names as a line of CSV.
+fn fields(names: &[String]) -> String {
+    names.iter().map(|name| quoted(name, b',')).collect::<Vec<_>>().join(",")
 }

@@ -68,6 +68,51 @@ fn backup_compact_and_salvage() {
 }
 
 #[test]
+fn a_load_gives_a_new_store_its_permissions() {
+    use std::os::unix::fs::PermissionsExt;
+    let bench = Bench::new();
+    let file = bench.file("a.csv", "1,2\n2,3\n");
+    let of = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    let refused = hedgerow("load @ @ --mode 750", &[&bench.store(), &file]).fails(1);
+    assert!(refused.contains("0o750") && !bench.store().exists(), "{refused}");
+    hedgerow("load @ @ --mode 6x0", &[&bench.store(), &file]).fails(2);
+    hedgerow("load @ @ --mode 640", &[&bench.store(), &file]).ok();
+    hedgerow("load @ @", &[&bench.store(), &file]).ok();
+    let modes: Vec<u32> = names(&bench.store()).iter().map(|name| of(&bench.store().join(name))).collect();
+    assert!(of(&bench.store()) == 0o750 && modes.iter().all(|&mode| mode == 0o640), "{modes:?}");
+}
+
+/// Damage that cost nothing is told, and is no loss; a loss names its label.
+#[test]
+fn the_status_of_a_salvage_says_whether_something_was_lost() {
+    let bench = Bench::new();
+    let file = bench.file("a.csv", "1,2\n2,3\n3,4\n");
+    hedgerow("load @ @ --label calls", &[&bench.store(), &file]).ok();
+    let segment = names(&bench.store()).into_iter().find(|name| name.ends_with(".csr")).unwrap();
+    let segment = bench.store().join(segment);
+    let sound = std::fs::read(&segment).unwrap();
+    let (mut harmless, mut lossy) = (0, 0);
+    for at in (0..sound.len()).step_by(sound.len() / 16) {
+        let mut damaged = sound.clone();
+        damaged[at] ^= 1;
+        std::fs::write(&segment, damaged).unwrap();
+        let ran = hedgerow("salvage @ @ --json", &[&bench.store(), &bench.path(&format!("saved-{at}"))]);
+        let whole = ran.status == Some(0);
+        assert!(whole || ran.status == Some(3), "{ran:?}");
+        assert_eq!(
+            (field(&ran.out, "whole"), field(&ran.out, "sound")),
+            (whole.into(), false.into()),
+            "{ran:?}"
+        );
+        let says = |finding: &str| ran.out.contains(&format!("{{\"finding\":\"{finding}\""));
+        assert!(says("lost") != whole && (says("lost") || says("damaged")), "{ran:?}");
+        assert!(!ran.out.contains("label 1"), "{ran:?}");
+        *(if whole { &mut harmless } else { &mut lossy }) += 1;
+    }
+    assert!(harmless > 1 && lossy > 1, "{harmless} and {lossy}");
+}
+
+#[test]
 fn no_copy_goes_into_the_store_itself() {
     let bench = Bench::new();
     let file = bench.file("a.csv", "1,2\n2,3\n");

@@ -1,5 +1,7 @@
 //! Labels, ranks and properties through every command.
 
+use std::path::Path;
+
 use serde_json::json;
 
 use crate::{Bench, field, hedgerow};
@@ -186,6 +188,68 @@ fn edges_are_chosen_by_labels_ranks_values_and_direction() {
     ] {
         let error = hedgerow(command, &[&store]).fails(2);
         assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn conditions_are_of_many_forms_and_must_all_be_met() {
+    let bench = Bench::new();
+    load(&bench, "");
+    let store = bench.store();
+    let calls = |conditions: &[&str]| {
+        let mut command = "neighbors @ 1 --label calls --ranks --csv".to_owned();
+        let mut words: Vec<&Path> = vec![&store];
+        for condition in conditions {
+            command.push_str(" --where @");
+            words.push(Path::new(condition));
+        }
+        hedgerow(&command, &words)
+    };
+    // Of the calls of 1, one has 31 seconds and the other 45.
+    let ranks = |conditions: &[&str]| calls(conditions).ok().replace("2,", "").replace('\n', " ");
+    for (conditions, expected) in [
+        (&["seconds>=31", "seconds<45"][..], "100 "),
+        (&["seconds<45", "seconds>31"], ""),
+        (&["seconds in 45, 30"], "101 "),
+        (&["seconds in [31, \"45\"]", "seconds!=45"], "100 "),
+        (&["seconds is null"], ""),
+        (&["seconds is not null"], "100 101 "),
+        (&["\"seconds\" > 31"], "101 "),
+    ] {
+        assert_eq!(ranks(conditions), format!("key,rank {expected}"), "{conditions:?}");
+    }
+    let friends = |condition: &str| {
+        let command = "run bfs @ --source 1 --label friend --where @ --out -";
+        hedgerow(command, &[&store, Path::new(condition)]).ok()
+    };
+    assert_eq!(friends("how prefix sch"), "1 0\n2 1\n3 -1\n");
+    assert_eq!(friends("how prefix chool"), "1 0\n2 -1\n3 -1\n");
+    assert_eq!(friends("how in home,school"), friends("how in [\"a,b\", \"school\"]"));
+    let null = hedgerow("neighbors @ 2 --label friend --where @", &[&store, Path::new("how is null")]).ok();
+    assert_eq!(null, "3\n");
+    for (condition, code, expected) in [
+        (
+            "seconds between 1 and 2",
+            2,
+            "a range is two conditions: --where 'seconds>=LOW' --where 'seconds<HIGH'",
+        ),
+        ("seconds not in 1,2", 2, "write --where 'seconds!=VALUE' for each value"),
+        ("seconds in", 2, "or 'op in A,D'"),
+        ("seconds in x", 2, "property seconds is not a whole number"),
+        ("seconds in [1", 2, "is no list of values in JSON"),
+        ("seconds in [null]", 2, "null is no value"),
+        ("seconds in []", 1, "property seconds has no value of an empty list"),
+        ("seconds is 3", 2, "'seconds is null', or 'seconds==VALUE'"),
+        (
+            "seconds prefix 3",
+            1,
+            "property seconds of label \"calls\" is of type i64, and texts and bytes alone have a prefix",
+        ),
+        ("second is null", 1, "label \"calls\" has no property second: there are \"seconds\""),
+        (">3", 2, "as in since>2020"),
+    ] {
+        let error = calls(&[condition]).fails(code);
+        assert!(error.contains(expected), "{condition}: {error}");
     }
 }
 

@@ -12,6 +12,7 @@ mod importer;
 mod interrupted;
 mod kinds;
 mod labels;
+mod limits;
 mod matrix;
 mod pairs;
 mod published;

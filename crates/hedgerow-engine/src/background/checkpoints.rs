@@ -30,7 +30,7 @@ pub(crate) fn run(core: &Weak<Core>) {
                 }
             }
             Ok(Err(error)) => bound.say(error),
-            Err(panic) => bound.say(format!("it panicked: {}", message(&*panic))),
+            Err(panic) => bound.say_panic(&*panic),
         }
     }
 }
@@ -54,12 +54,6 @@ pub(crate) fn write_one(core: &Core) {
     if !busy {
         let _ = core.checkpoint(Extent::Changed);
     }
-}
-
-/// What a panic says.
-fn message(panic: &(dyn std::any::Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")
 }
 
 /// Notes a failure when it goes, unless it was told of success.

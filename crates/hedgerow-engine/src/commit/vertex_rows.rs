@@ -196,7 +196,8 @@ impl WriteTxn {
     fn push_vertex(&mut self, kind: KindId, given: VertexKeyRef<'_>, ops: &mut Vec<TxnOp>) -> Result<()> {
         let key = if given.kind() == KindId::DEFAULT { kind.key(given) } else { given };
         if key.kind() != kind {
-            let what = format!("vertex {key}: the call is for vertices of kind {}", kind.0);
+            let schema = self.engine.schema.load();
+            let what = format!("vertex {key}: the call is for vertices of kind {:?}", schema.kind_name(kind));
             return Err(ArgumentError::Invalid(what).into());
         }
         self.engine.check_key(key)?;

@@ -13,6 +13,15 @@ use crate::error::{Error, Result, StateError};
 use crate::files::log::{Durable, UnlessDone};
 use crate::state::store::{Core, Engine};
 
+/// Who closes a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClosedBy {
+    /// The program, by a call.
+    User,
+    /// The drop of the last handle, which must not take long.
+    Drop,
+}
+
 impl Core {
     /// Makes everything committed before the call durable.
     pub(crate) fn flush(&self) -> Result<()> {
@@ -47,8 +56,9 @@ impl Core {
         begun.map_err(|_| self.of_stopped_log(durable))
     }
 
-    /// Ends the store: no commit is accepted any more, those under way are finished, the log is closed.
-    pub(crate) fn close(&self) -> Result<()> {
+    /// Ends the store: no commit is accepted any more, those under way are finished, the log is closed. A store that its user closes
+    /// gets a checkpoint before, where [that pays](Self::checkpoint_at_close).
+    pub(crate) fn close(&self, by: ClosedBy) -> Result<()> {
         // The log and the lock are the parent's.
         self.check_owner_by_id()?;
         let last = {
@@ -57,8 +67,8 @@ impl Core {
             if self.closed.swap(true, Ordering::AcqRel) {
                 drop(order);
                 // Another call closes, or has closed: return when it is done.
-                self.closing.wait();
-                return if self.commits.is_failed() { Err(StateError::Poisoned.into()) } else { Ok(()) };
+                let sound = self.closing.wait();
+                return if sound { Ok(()) } else { Err(StateError::Poisoned.into()) };
             }
             order.last_drawn()
         };
@@ -72,14 +82,15 @@ impl Core {
         self.group_syncer.join();
         // Another call that closes must not take it for done if this panics.
         let whole = UnlessDone::new(|| self.commits.fail());
-        let finished = self.finish(last);
+        let finished = self.finish(last, by);
         whole.done();
+        self.closing.set_sound(finished.is_ok());
         self.lock.lock().take();
         self.reclaim_for_the_closed();
         finished
     }
 
-    fn finish(&self, last: Timestamp) -> Result<()> {
+    fn finish(&self, last: Timestamp, by: ClosedBy) -> Result<()> {
         let Some(durable) = &self.durable else { return Ok(()) };
         // The directory is given up next, and may be opened again at once: nothing of this log may be written after.
         if self.commits.is_failed() {
@@ -87,22 +98,28 @@ impl Core {
             return Err(StateError::Poisoned.into());
         }
         self.wait_published(last).inspect_err(|_| durable.log.abandon())?;
+        if by == ClosedBy::User {
+            self.checkpoint_at_close(durable);
+        }
         durable.log.close().map_err(|_| {
             self.commits.fail();
             Error::State(StateError::Poisoned)
         })?;
         durable.durable.fetch_max(last.0, Ordering::AcqRel);
-        durable.state_end();
+        // Where the checkpoint left it open which manifest holds, either names what the log needs; a third one might take the number of one.
+        if !self.commits.is_failed() {
+            durable.state_end();
+        }
         Ok(())
     }
 }
 
 impl Drop for Engine {
-    /// The last handle is gone: end as [`Core::close`] does. A failure here is found by the next opening. In a forked child
+    /// The last handle is gone: end as [`Core::close`] does, without a checkpoint. A failure here is found by the next opening. In a forked child
     /// the core stays as it is: threads that the child does not have may have been changing any part of it.
     fn drop(&mut self) {
         if self.owner.is_current_by_id() {
-            let _ = self.close();
+            let _ = self.close(ClosedBy::Drop);
         } else {
             // One more reference keeps the core from being dropped with this one.
             std::mem::forget(self.core.clone());

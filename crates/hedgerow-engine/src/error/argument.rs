@@ -89,7 +89,8 @@ pub enum ArgumentError {
     },
     /// A filter compares a property with a value of another type.
     #[error(
-        "property {property} of label {label:?} is of type {expected}, the value of the filter of type {found}"
+        "property {property} of label {label:?} is of type {expected}, the value of the filter of type {found}: compare it with a \
+         value of type {expected}, or name labels of which it is of type {found}"
     )]
     FilterType {
         /// The label; the default label's name is empty.
@@ -102,22 +103,28 @@ pub enum ArgumentError {
         found: PropertyType,
     },
     /// None of the labels that are read has the property.
-    #[error("{}", without_property(property, labels))]
+    #[error("{}", without_property(property, labels, known))]
     NoSuchProperty {
         /// The property.
         property: String,
         /// The labels; the default label's name is empty.
         labels: Vec<String>,
+        /// The properties that these labels have.
+        known: Box<[String]>,
     },
 }
 
 /// The most names that a message lists.
 const MOST_LISTED: usize = 32;
 
-fn without_property(property: &str, labels: &[String]) -> String {
-    match labels {
+fn without_property(property: &str, labels: &[String], known: &[String]) -> String {
+    let without = match labels {
         [label] => format!("label {label:?} has no property {property}"),
         labels => format!("none of the labels {} has a property {property}", listed(labels)),
+    };
+    match known {
+        [] => format!("{without}, nor any other"),
+        known => format!("{without}: there are {}", listed(known)),
     }
 }
 

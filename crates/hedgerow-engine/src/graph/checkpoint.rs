@@ -27,8 +27,8 @@ impl Graph {
         self.engine.checkpoint(Extent::Whole)
     }
 
-    /// Why the last checkpoint in the background failed, if it did and none has succeeded since. The store is as it was before; the
-    /// log grows until a later attempt succeeds. `None` in a forked child. O(1).
+    /// Why the last checkpoint in the background, or that of [`close`](Self::close), failed, if it did and none has succeeded since. The
+    /// store is as it was before; the log grows until a later attempt succeeds, and what it holds is replayed by the next opening. `None` in a forked child. O(1).
     pub fn checkpoint_error(&self) -> Option<String> {
         self.engine.check_owner().ok().and_then(|()| self.engine.log_bound.last_error())
     }

@@ -7,7 +7,9 @@ use crate::commit::autocommit;
 use crate::commit::items::split_weight;
 use crate::commit::op::{Given, OpKind};
 use crate::commit::request::Outcome;
+use crate::commit::{RemoveOptions, WriteTxn};
 use crate::error::Result;
+use crate::read::selection::EdgeSelection;
 use crate::state::edge_key::EdgeKey;
 
 impl Graph {
@@ -119,6 +121,51 @@ impl Graph {
     pub fn remove_edge_of(&self, edge: EdgeKey<'_>) -> Result<bool> {
         let (label, edge) = self.known_edge(edge)?;
         Ok(self.one(OpKind::Remove, label, edge, 0.0, &Given::NONE)?.edges < 0)
+    }
+
+    /// Removes the chosen edges in transactions of at most [`RemoveOptions::batch`] edges, and returns how many were removed. The direction of
+    /// the selection has no say.
+    ///
+    /// **Each batch is a transaction, and the call is not**: if it fails or is ended, the batches before stay removed; a snapshot meanwhile sees some
+    /// of them. A batch removes edges that the condition holds for when it commits: one that was changed meanwhile is a conflict, after which
+    /// the batch is looked for again. Edges that others add during the call are removed or not.
+    ///
+    /// Blocks as a commit for each batch. O(edges of the labels + removed edges log degree), and memory for one batch.
+    ///
+    /// ```
+    /// use hedgerow::{EdgeKey, EdgeSelection, Graph, LabelOptions, RemoveOptions};
+    ///
+    /// let graph = Graph::in_memory()?;
+    /// graph.define_label("saw", LabelOptions::new().multi(true))?;
+    /// let mut tx = graph.write()?;
+    /// for day in 0..5 {
+    ///     tx.put_edge_with(EdgeKey::new("saw", 1, 2).rank(day), [("seconds", 30)])?;
+    /// }
+    /// tx.commit()?;
+    /// let old = EdgeSelection::of("saw").ranks(..3);
+    /// assert_eq!(graph.remove_edges_where(&old, RemoveOptions::new())?, 3);
+    /// assert_eq!(graph.snapshot()?.edge_count_of("saw")?, 2);
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel) and the other errors of a selection;
+    /// [`StateError::Cancelled`](crate::StateError::Cancelled) if the options say so; those of a commit.
+    pub fn remove_edges_where(
+        &self,
+        selection: &EdgeSelection<'_>,
+        options: RemoveOptions<'_>,
+    ) -> Result<u64> {
+        let (mut removed, mut behind) = (0, None);
+        loop {
+            let batch = |txn: &mut WriteTxn| txn.remove_chosen(selection, behind, &options);
+            let ((count, next), _) = self.transact(options.retries, batch)?;
+            removed += count;
+            match next {
+                Some(place) => behind = Some(place),
+                None => return Ok(removed),
+            }
+        }
     }
 
     /// The label of an edge that is there or is not, and the edge with the kinds of its ends.

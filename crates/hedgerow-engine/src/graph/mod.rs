@@ -11,6 +11,7 @@ use hedgerow_core::{Changeable, GraphConfig, Timestamp, VertexKeyRef};
 
 use crate::commit::op::OpKind;
 use crate::commit::{Ack, Pipeline, WriteTxn, autocommit, order};
+use crate::durable::sync::ClosedBy;
 use crate::error::{CommitError, Error, Result};
 use crate::read::snapshot::Snapshot;
 use crate::state::closing::Freed;
@@ -265,14 +266,28 @@ impl Graph {
     }
 
     /// Closes the store: commits under way are finished, the log is synced and sealed, the directory is released. All handles are
-    /// closed with it; snapshots that are open stay readable. Blocks for commits and a checkpoint
-    /// under way and for a sync, a second call for the first; O(1) besides.
+    /// closed with it; snapshots that are open stay readable.
+    ///
+    /// Where it costs less time than the replay of the log that it saves the next opening, a checkpoint is written before the log is
+    /// sealed (the rule stands in `docs/design/checkpoints.md`): not by the drop of the last handle, nor with
+    /// [`checkpoint_log_bytes`](crate::Options::checkpoint_log_bytes) 0. A checkpoint that fails, for a full disk for instance, changes nothing of that:
+    /// [`checkpoint_error`](Graph::checkpoint_error) says why, and the next opening replays the log.
+    ///
+    /// Blocks for commits and a checkpoint under way and for a sync, a second call for the first; O(subgraphs), and with a checkpoint what
+    /// [`checkpoint`](Graph::checkpoint) takes.
     ///
     /// # Errors
     /// A [`StateError`](crate::StateError): forked; poisoned if the log failed, now or before. The directory is released all the
     /// same.
     pub fn close(&self) -> Result<()> {
-        self.engine.close()
+        self.engine.close(ClosedBy::User)
+    }
+
+    /// For the Python package: [`close`](Graph::close) writes no checkpoint from now on, and one that it writes, or waits for, ends
+    /// without effect. O(1).
+    #[doc(hidden)]
+    pub fn skip_checkpoint_at_close(&self) {
+        self.engine.closing.skip_checkpoint();
     }
 
     /// For the Python package: tells, once all handles are dropped, whether the store's memory was freed.

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hedgerow_core::{Direction, LabelId, PropertyType, SubgraphId, Timestamp, VertexId};
+use hedgerow_core::{Direction, EdgeTest, LabelId, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::version::NotInMemory;
 use hedgerow_mem::view::{
-    CHUNK_SUBGRAPHS, Chunk, ComposeError, Composer, DirectionView, EdgeWeight, Shape, Source, Take, Test,
+    CHUNK_SUBGRAPHS, Chunk, ComposeError, Composer, DirectionView, EdgeWeight, Shape, Source, Take,
 };
 use hedgerow_mem::{Arena, View};
 use rayon::prelude::*;
 
 use super::views::{is_not_in_memory, side_of};
 use crate::error::{ArgumentError, Error};
-use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenTest, ChosenWeight, EdgeDirection};
+use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
 use crate::state::store::Engine;
 
 /// Chunks that one task takes.
@@ -180,24 +180,12 @@ impl Composing<'_> {
 
 /// What is taken of a label.
 pub(super) fn take_of(label: &ChosenLabel, first_copies: bool) -> Take<'_> {
-    let test = label.test.as_ref().map(test_of);
-    Take { ranks: label.ranks, test, first_copies, weight: weight_of(label.weight) }
+    Take { ranks: label.ranks, tests: &label.tests, first_copies, weight: weight_of(label.weight) }
 }
 
-/// Whether the test reads what of an undirected edge its first copy alone keeps.
+/// Whether a test reads what of an undirected edge its first copy alone keeps.
 pub(super) fn tests_text(label: &ChosenLabel) -> bool {
-    let kind = match &label.test {
-        Some(ChosenTest::Property(test)) => test.value.property_type(),
-        _ => None,
-    };
-    kind.is_some_and(|kind: PropertyType| !kind.is_fixed())
-}
-
-fn test_of(test: &ChosenTest) -> Test<'_> {
-    match test {
-        ChosenTest::Property(test) => Test::Property(test),
-        ChosenTest::Weight(comparison, bits) => Test::Weight(*comparison, f64::from_bits(*bits)),
-    }
+    label.tests.iter().any(EdgeTest::reads_text)
 }
 
 fn weight_of(weight: ChosenWeight) -> EdgeWeight {

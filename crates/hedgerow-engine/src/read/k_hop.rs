@@ -28,6 +28,7 @@ const STEP: usize = 8;
 pub struct KHopOptions<'f> {
     hops: u32,
     limit: u64,
+    is_partial: bool,
     missing: MissingVertex,
     until: Option<&'f dyn Fn() -> bool>,
 }
@@ -35,13 +36,20 @@ pub struct KHopOptions<'f> {
 impl<'f> KHopOptions<'f> {
     /// Along at most so many edges.
     pub fn new(hops: u32) -> KHopOptions<'f> {
-        KHopOptions { hops, limit: u64::MAX, missing: MissingVertex::Refuse, until: None }
+        KHopOptions { hops, limit: u64::MAX, is_partial: false, missing: MissingVertex::Refuse, until: None }
     }
 
     /// At most so many vertices, sources included: a larger neighborhood is an error, found once one vertex more is reached. Without
     /// this all are returned.
     pub fn limit(mut self, vertices: u64) -> KHopOptions<'f> {
         self.limit = vertices;
+        self
+    }
+
+    /// Ends the search at the limit in place of an error: the result has the vertices that were reached first, and
+    /// [says](Neighborhood::more) that there are more.
+    pub fn partial(mut self, partial: bool) -> KHopOptions<'f> {
+        self.is_partial = partial;
         self
     }
 
@@ -67,6 +75,9 @@ pub struct Neighborhood {
     pub vertices: KeyColumn,
     /// The least number of edges from a source to each of them; 0 for the sources.
     pub distances: Vec<u32>,
+    /// True if the search ended [at its limit](KHopOptions::partial): then all vertices of lesser distances than the last one are here, and
+    /// some of that distance. Which ones is not specified.
+    pub more: bool,
 }
 
 impl Snapshot {
@@ -92,7 +103,7 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ArgumentError::TooLarge`] where there are more vertices than the limit; [`ArgumentError::NoSuchVertex`] if the call is to refuse
+    /// [`ArgumentError::TooLarge`] where there are more vertices than the limit and the options do not ask for a [part](KHopOptions::partial); [`ArgumentError::NoSuchVertex`] if the call is to refuse
     /// unknown sources; [`StateError::Cancelled`] if the options say so; and as of [`view_selected`](Self::view_selected).
     pub fn k_hop<'a, K: Into<VertexKeyRef<'a>> + Copy>(
         &self,
@@ -125,20 +136,21 @@ impl Snapshot {
             self.expand(selection, &chosen, level, &mut reached)?;
             ends.push(reached.len());
         }
+        let more = reached.end() == Some(End::Limit);
         match reached.end() {
-            Some(End::Limit) => {
+            Some(End::Limit) if !options.is_partial => {
                 let what = format!("the neighborhood within {} hops", options.hops);
                 return Err(ArgumentError::TooLarge { what, limit: options.limit }.into());
             }
             Some(End::Cancelled) => return Err(StateError::Cancelled.into()),
-            None => {}
+            Some(End::Limit) | None => {}
         }
         let vertices = self.keys_of_lists(self.key_form(), reached.ids(), &ends)?;
         let mut distances = Vec::with_capacity(reached.len());
         for (&end, distance) in ends.iter().zip(0..) {
             distances.resize(end, distance);
         }
-        Ok(Neighborhood { vertices, distances })
+        Ok(Neighborhood { vertices, distances, more })
     }
 
     /// Reaches what is next to the vertices of a level.

@@ -7,7 +7,7 @@ use hedgerow_mem::View;
 
 use crate::error::{ArgumentError, Error, Result};
 use crate::read::snapshot::Snapshot;
-use crate::state::schema::LabelRef;
+use crate::state::schema::{Label, LabelRef};
 
 /// The edges of a [`Snapshot`] of one label, and the vertices of its [view](Snapshot::view_of): a state of the graph of that label, whose answers a handle can keep
 /// (`hedgerow_kernels::maintain`). Keeps the snapshot open, and the view of the label once a handle asked for it. A clone shares the snapshot, and the view if it is made by then. Any thread may use it.
@@ -45,8 +45,10 @@ impl Changing for LabelSnapshot {
 
     fn changes_since(&self, earlier: &LabelSnapshot) -> Result<Changes> {
         if self.label != earlier.label {
-            let (one, other) = (earlier.label.0, self.label.0);
-            let refused = format!("the earlier snapshot is of the edges of label {one}, not of {other}");
+            let schema = self.snapshot.schema();
+            let shown = |label| schema.label_by_id(label).map_or_else(String::new, Label::shown);
+            let (one, other) = (shown(earlier.label), shown(self.label));
+            let refused = format!("the earlier snapshot is of the edges of {one}, not of {other}");
             return Err(ArgumentError::Invalid(refused).into());
         }
         let mut changes = self.snapshot.changes_since_of(&earlier.snapshot, self.label)?;

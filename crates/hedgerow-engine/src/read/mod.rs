@@ -6,6 +6,8 @@ mod changes;
 mod compose;
 mod contains;
 pub(crate) mod csr;
+mod filter;
+pub(crate) mod first;
 mod held_registration;
 mod items;
 pub(crate) mod k_hop;

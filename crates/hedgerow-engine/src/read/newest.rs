@@ -7,7 +7,7 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, LabelId, Row, RowRef, VertexId, VertexKeyRef};
 use hedgerow_mem::version::Read;
 
-use crate::error::Result;
+use crate::error::{ArgumentError, Result};
 use crate::read::labelled::EdgeOf;
 use crate::read::lent_edge::LentEdge;
 use crate::read::properties::named;
@@ -87,7 +87,8 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel); [`ArgumentError::Invalid`] if the label is not `multi`: its edges have no
+    /// ranks, and [`first_edges`](Self::first_edges) gives the first ones.
     pub fn newest_edges_of<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,
@@ -95,7 +96,7 @@ impl Snapshot {
         direction: Direction,
         limit: usize,
     ) -> Result<Option<Vec<EdgeOf>>> {
-        let label = self.label(label.into())?;
+        let label = self.ranked_label(label.into())?;
         let Some(id) = self.end_of(label, key.into(), direction)? else { return Ok(None) };
         let ends = self.newest_ends(label, id, direction, limit)?;
         self.edges_at(label, id, direction, &ends).map(Some)
@@ -129,7 +130,7 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
+    /// As of [`newest_edges_of`](Self::newest_edges_of).
     pub fn visit_newest_edges_of<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,
@@ -138,7 +139,7 @@ impl Snapshot {
         limit: usize,
         mut f: impl FnMut(LentEdge<'_>),
     ) -> Result<bool> {
-        let label = self.label(label.into())?;
+        let label = self.ranked_label(label.into())?;
         let Some(id) = self.end_of(label, key.into(), direction)? else { return Ok(false) };
         if limit == 0 {
             return Ok(true);
@@ -154,6 +155,20 @@ impl Snapshot {
             f(LentEdge::copied(end, edge));
         }
         Ok(true)
+    }
+
+    /// As [`label`](Self::label), of a label whose edges have ranks.
+    fn ranked_label(&self, label: LabelRef<'_>) -> Result<LabelId> {
+        let label = self.label(label)?;
+        let schema = self.engine().schema.load();
+        let of_label = schema.label_by_id(label);
+        if of_label.is_some_and(Label::is_multi) {
+            return Ok(label);
+        }
+        let name = of_label.map_or("", |label| label.name());
+        let message =
+            format!("label {name:?} is not multi: its edges have no ranks, and none of them is the newest");
+        Err(ArgumentError::Invalid(message).into())
     }
 
     /// Of the list of outgoing edges of a directed graph, which has all properties of its edges.

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::read::labelled::EdgeOf;
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
-use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenTest, ChosenWeight, EdgeDirection};
+use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
 
 impl ChosenEdges {
     /// The stored directions that lists are read in.
@@ -174,12 +174,12 @@ impl Snapshot {
                 for &(other, rank, passes) in &found {
                     let (src, dst) = placement.ends_of_copy(id, other, direction);
                     let is_first = placement.counts_at(direction, id, other);
-                    let passes = match &label.test {
-                        Some(ChosenTest::Property(test)) if !is_first => {
-                            let first = self.item_by_id(label.label, src, dst, rank)?;
-                            first.is_some_and(|(_, row)| test.passes(row.as_ref().into()))
-                        }
-                        _ => passes,
+                    let passes = if label.tests_properties() && !is_first {
+                        let first =
+                            self.with_item(label.label, src, dst, rank, |item| label.passes(&item))?;
+                        first.unwrap_or(false)
+                    } else {
+                        passes
                     };
                     if passes {
                         f(label.label, direction, other, rank)?;
@@ -194,7 +194,7 @@ impl Snapshot {
 impl ChosenLabel {
     /// Whether all edges of the label are taken.
     pub(super) fn is_all(&self) -> bool {
-        self.ranks.is_none() && self.test.is_none()
+        self.ranks.is_none() && self.tests.is_empty()
     }
 
     fn weight_of(&self, item: &ItemRef<'_>) -> Option<f64> {
@@ -207,18 +207,12 @@ impl ChosenLabel {
         }
     }
 
-    fn has_rank(&self, rank: u64) -> bool {
+    pub(crate) fn has_rank(&self, rank: u64) -> bool {
         self.ranks.is_none_or(|(first, last)| (first..=last).contains(&rank))
     }
 
     /// Whether the copy of an edge passes, as far as it keeps what is tested.
-    fn passes(&self, item: &ItemRef<'_>) -> bool {
-        match &self.test {
-            None => true,
-            Some(ChosenTest::Property(test)) => test.passes(item.row),
-            Some(ChosenTest::Weight(comparison, bits)) => {
-                comparison.holds(item.weight.into(), f64::from_bits(*bits).into())
-            }
-        }
+    pub(crate) fn passes(&self, item: &ItemRef<'_>) -> bool {
+        self.tests.iter().all(|test| test.passes(item.weight, item.row))
     }
 }

@@ -1,5 +1,6 @@
 //! Which vertices the graph of chosen edges has: those of the kinds that the labels state, or that the call names.
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Changes, KindId, LabelId, VertexKeyRef};
 use hedgerow_mem::View;
 
@@ -43,7 +44,7 @@ impl EdgeSelection<'_> {
 
 /// The kinds that all of these labels state of their ends; `None` where one of them states none, or they state all kinds.
 fn stated_by(schema: &Schema, labels: &[LabelId]) -> Option<Vec<KindId>> {
-    if schema.kinds().is_empty() {
+    if schema.kinds().is_empty() || faults::is_on(PlantedFault::OtherKindsKept) {
         return None;
     }
     let ends = labels.iter().map(|&label| schema.label_by_id(label)?.ends());

@@ -1,18 +1,20 @@
-//! What a read takes: which labels, which ranks, which direction, and the value of one property.
+//! What a read takes: which labels, which ranks, which direction, and the values of properties.
 
 use std::ops::{Bound, RangeBounds};
 
-use hedgerow_core::{Comparison, KindId, LabelId, PropertyTest, PropertyType, Value, VertexKeyRef};
+use hedgerow_core::faults::{self, PlantedFault};
+use hedgerow_core::{Comparison, Condition, KindId, LabelId, PropertyType, Value, VertexKeyRef};
 
 use crate::error::{ArgumentError, Error, Result};
+use crate::read::filter::{Filter, no_such_property};
 use crate::read::snapshot::Snapshot;
 use crate::state::edge_key::WEIGHT;
 use crate::state::schema::{Label, LabelRef, Schema};
-use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenTest, ChosenWeight, EdgeDirection};
+use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
 use crate::state::store::Core;
 
 /// Which edges a read takes: those of one label, of several or of all; of all ranks or of a range; along edges, against them or both
-/// ways; those whose property passes a test.
+/// ways; those whose properties meet conditions.
 ///
 /// An edge is one entry: two vertices that edges of two labels join stand twice in each other's lists.
 ///
@@ -40,7 +42,7 @@ pub struct EdgeSelection<'a> {
     labels: Option<Vec<LabelRef<'a>>>,
     ranks: (Bound<u64>, Bound<u64>),
     direction: EdgeDirection,
-    filter: Option<(&'a str, Comparison, Value)>,
+    filter: Filter<'a>,
     weight: Weighing<'a>,
     kinds: VertexKinds,
 }
@@ -74,7 +76,7 @@ impl<'a> EdgeSelection<'a> {
             labels: None,
             ranks: (Bound::Unbounded, Bound::Unbounded),
             direction: EdgeDirection::Out,
-            filter: None,
+            filter: Filter::default(),
             weight: Weighing::Stored,
             kinds: VertexKinds::Stated,
         }
@@ -109,15 +111,24 @@ impl<'a> EdgeSelection<'a> {
         self
     }
 
-    /// Those alone whose property compares so with `value`. An edge without a value never does, whatever the comparison; nor does one
-    /// of a label without the property.
+    /// Those alone whose property compares so with `value`. An edge without a value never does, whatever the comparison; an edge of
+    /// a label without the property has no value. Several calls state several conditions, which must all be met.
     pub fn filter(
-        mut self,
+        self,
         property: &'a str,
         comparison: Comparison,
         value: impl Into<Value>,
     ) -> EdgeSelection<'a> {
-        self.filter = Some((property, comparison, value.into()));
+        self.filter_by(property, Condition::Compares(comparison, value.into()))
+    }
+
+    /// Those alone whose property meets the condition, beside those that other calls state: 1,024 at most. An edge of a label without
+    /// the property has no value: so it meets [`Condition::Null`].
+    ///
+    /// Reads are refused with an error if none of the labels has the property; if its type is not that of a value that the condition
+    /// names; if that is null or NaN, which equals nothing; and if a set is empty or has more than 2^20 values.
+    pub fn filter_by(mut self, property: &'a str, condition: Condition) -> EdgeSelection<'a> {
+        self.filter.push(property, condition);
         self
     }
 
@@ -135,7 +146,7 @@ impl<'a> EdgeSelection<'a> {
     /// A view is refused with an error where some labels have weights and others have none: of those that are named, or where none is
     /// named of those with edges.
     pub fn weighted(mut self) -> EdgeSelection<'a> {
-        if matches!(self.weight, Weighing::Stored) {
+        if matches!(self.weight, Weighing::Stored) && !faults::is_on(PlantedFault::WeightsOfLabelsIgnored) {
             self.weight = Weighing::Labels;
         }
         self
@@ -222,7 +233,7 @@ impl<'a> EdgeSelection<'a> {
         core.check_owner()?;
         let schema = snapshot.schema_seen();
         let labels = self.labels(&schema)?;
-        let tests = self.tests(core, &schema, &labels)?;
+        let tests = self.filter.tests(core, &schema, &labels)?;
         let weights = match self.weight {
             Weighing::Stored => vec![ChosenWeight::Stored; labels.len()],
             Weighing::Labels => self.weights_of_labels(snapshot, &schema, &labels)?,
@@ -235,13 +246,13 @@ impl<'a> EdgeSelection<'a> {
         let kinds = if has_vertices { self.vertex_kinds(snapshot, &schema, &labels)? } else { None };
         let ranks = self.rank_range();
         let mut chosen = Vec::new();
-        for ((label, test), weight) in labels.into_iter().zip(tests).zip(weights) {
+        for ((label, tests), weight) in labels.into_iter().zip(tests).zip(weights) {
             let multi = schema.label_by_id(label).is_some_and(|label| label.is_multi());
             let Some((first, last)) = ranks.filter(|(first, _)| multi || *first == 0) else { continue };
             let ranks = (multi && (first, last) != (0, u64::MAX)).then_some((first, last));
             // Of a label without a table no snapshot has an edge.
-            let Some(test) = test.filter(|_| core.table(label).is_some()) else { continue };
-            chosen.push(ChosenLabel { label, ranks, test, weight });
+            let Some(tests) = tests.filter(|_| core.table(label).is_some()) else { continue };
+            chosen.push(ChosenLabel { label, ranks, tests, weight });
         }
         let direction = if core.config.directed { self.direction } else { EdgeDirection::Out };
         Ok(ChosenEdges { labels: chosen, direction, weighted, kinds })
@@ -271,43 +282,6 @@ impl<'a> EdgeSelection<'a> {
     ) -> Result<VertexKeyRef<'k>> {
         let Some(named) = named else { return Ok(key) };
         snapshot.engine().end_of_all(schema, named.iter().copied(), key, self.direction)
-    }
-
-    /// The test of each label's edges: `None` if no edge can pass, and within it `None` if all do.
-    fn tests(
-        &self,
-        core: &Core,
-        schema: &Schema,
-        labels: &[LabelId],
-    ) -> Result<Vec<Option<Option<ChosenTest>>>> {
-        let Some((name, comparison, value)) = &self.filter else { return Ok(vec![Some(None); labels.len()]) };
-        let Some(found) = value.property_type() else {
-            let message = format!("property {name} cannot be compared with null: no edge would pass");
-            return Err(ArgumentError::Invalid(message).into());
-        };
-        let mut any = false;
-        let mut test = |id: LabelId| {
-            let label = schema.label_by_id(id);
-            let mismatch = |expected| {
-                let label = label.map_or_else(String::new, |label| label.name().to_string());
-                ArgumentError::FilterType { label, property: (*name).to_owned(), expected, found }
-            };
-            if core.is_weighted(id) && *name == WEIGHT {
-                any = true;
-                let Value::F64(number) = value else { return Err(mismatch(PropertyType::F64).into()) };
-                return Ok(Some(Some(ChosenTest::Weight(*comparison, number.to_bits()))));
-            }
-            let Some(property) = label.and_then(|label| label.property(name)) else { return Ok(None) };
-            any = true;
-            if property.property_type() != found {
-                return Err(mismatch(property.property_type()).into());
-            }
-            let test =
-                PropertyTest { property: property.id(), comparison: *comparison, value: value.clone() };
-            Ok(Some(Some(ChosenTest::Property(test))))
-        };
-        let tests = labels.iter().map(|&id| test(id)).collect::<Result<_>>()?;
-        if any { Ok(tests) } else { Err(no_such_property(schema, labels, name).into()) }
     }
 
     /// What edges weigh by what their labels say.
@@ -381,14 +355,13 @@ fn weights_by(
         Ok(ChosenWeight::Property(property.map(|property| property.id()), missing.map(f64::to_bits)))
     };
     let weights = labels.iter().map(&mut weight).collect::<Result<_>>()?;
-    if any || missing.is_some() { Ok(weights) } else { Err(no_such_property(schema, labels, name).into()) }
+    if any || missing.is_some() {
+        Ok(weights)
+    } else {
+        Err(no_such_property(core, schema, labels, name).into())
+    }
 }
 
 fn not_a_number(property: &str, kind: PropertyType) -> ArgumentError {
     ArgumentError::Invalid(format!("property {property} is of type {kind}: a weight must be a number"))
-}
-
-fn no_such_property(schema: &Schema, labels: &[LabelId], property: &str) -> ArgumentError {
-    let name = |&id: &LabelId| schema.label_by_id(id).map_or_else(String::new, |l| l.name().to_string());
-    ArgumentError::NoSuchProperty { property: property.to_owned(), labels: labels.iter().map(name).collect() }
 }

@@ -1,5 +1,6 @@
 //! Which vertices the ends of an edge are, where the label says their kinds; and which keys a vertex may have.
 
+use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::key::MAX_KEY_BYTES;
 use hedgerow_core::{Direction, KeyKind, KindId, LabelId, VertexKeyRef};
 
@@ -80,7 +81,7 @@ impl Core {
         key: VertexKeyRef<'a>,
         direction: EdgeDirection,
     ) -> Result<VertexKeyRef<'a>> {
-        if key.kind() != KindId::DEFAULT {
+        if key.kind() != KindId::DEFAULT || faults::is_on(PlantedFault::StatedKindIgnored) {
             return Ok(key);
         }
         let mut said: Option<(&Label, KindId)> = None;

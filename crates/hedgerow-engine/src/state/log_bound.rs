@@ -63,6 +63,12 @@ impl LogBound {
         self.wake_thread();
     }
 
+    /// How many bytes of the log, which ends at `end`, no checkpoint covers; `None` where the options want no checkpoints but those
+    /// that the program requests.
+    pub(crate) fn uncovered(&self, end: u64) -> Option<u64> {
+        (self.limit > 0).then(|| end.saturating_sub(self.covered.load(Ordering::Relaxed)))
+    }
+
     /// A checkpoint was written.
     pub(crate) fn succeeded(&self) {
         self.successes.fetch_add(1, Ordering::Relaxed);
@@ -71,6 +77,13 @@ impl LogBound {
     /// A checkpoint failed, and why.
     pub(crate) fn say(&self, why: String) {
         *self.last_error.lock() = Some(why);
+    }
+
+    /// As [`say`](Self::say), of a checkpoint that panicked.
+    pub(crate) fn say_panic(&self, panic: &(dyn std::any::Any + Send)) {
+        let text = panic.downcast_ref::<&str>().copied();
+        let message = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        self.say(format!("it panicked: {}", message.unwrap_or("without a message")));
     }
 
     /// The attempt failed that began when the log ended at `end`.

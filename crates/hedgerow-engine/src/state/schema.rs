@@ -83,6 +83,15 @@ impl Label {
         &self.name
     }
 
+    /// What messages call it.
+    pub(crate) fn shown(&self) -> String {
+        match self.id {
+            LabelId::DEFAULT => "the default label".into(),
+            LabelId::VERTICES => "the properties of vertices".into(),
+            _ => format!("label {:?}", self.name),
+        }
+    }
+
     /// Whether edges have a rank: several may lead from one vertex to another.
     pub fn is_multi(&self) -> bool {
         self.multi

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use hedgerow_core::sync::Mutex;
-use hedgerow_core::{Comparison, KindId, LabelId, PropertyId, PropertyTest, Timestamp};
+use hedgerow_core::{EdgeTest, KindId, LabelId, PropertyId, Timestamp};
 use hedgerow_mem::View;
 
 /// The edges of some labels.
@@ -24,16 +24,9 @@ pub(crate) struct ChosenLabel {
     pub(crate) label: LabelId,
     /// The first and the last rank, if not all are taken.
     pub(crate) ranks: Option<(u64, u64)>,
-    pub(crate) test: Option<ChosenTest>,
+    /// Tests that an edge must all pass, sorted: so the same tests in another order are the same edges.
+    pub(crate) tests: Vec<EdgeTest>,
     pub(crate) weight: ChosenWeight,
-}
-
-/// What an edge must pass.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ChosenTest {
-    Property(PropertyTest),
-    /// A comparison of the weight with a number, of which these are the bits.
-    Weight(Comparison, u64),
 }
 
 /// What an edge weighs.
@@ -80,21 +73,25 @@ impl From<hedgerow_core::Direction> for EdgeDirection {
 impl ChosenLabel {
     /// The label, if all its edges are taken with the weights that are stored.
     pub(crate) fn whole(&self) -> Option<LabelId> {
-        let plain = self.ranks.is_none() && self.test.is_none() && self.weight == ChosenWeight::Stored;
+        let plain = self.ranks.is_none() && self.tests.is_empty() && self.weight == ChosenWeight::Stored;
         plain.then_some(self.label)
+    }
+
+    /// Whether a test reads a property.
+    pub(crate) fn tests_properties(&self) -> bool {
+        self.tests.iter().any(|test| matches!(test, EdgeTest::Property(_)))
     }
 
     /// Whether a property must be read, which copies of edges in incoming lists do not keep.
     pub(crate) fn reads_properties(&self) -> bool {
-        matches!(self.test, Some(ChosenTest::Property(_)))
-            || matches!(self.weight, ChosenWeight::Property(..))
+        self.tests_properties() || matches!(self.weight, ChosenWeight::Property(..))
     }
 }
 
 impl ChosenEdges {
     /// All edges of a label as they are, which have weights or not, among all vertices.
     pub(crate) fn whole(label: LabelId, weighted: bool) -> ChosenEdges {
-        let label = ChosenLabel { label, ranks: None, test: None, weight: ChosenWeight::Stored };
+        let label = ChosenLabel { label, ranks: None, tests: Vec::new(), weight: ChosenWeight::Stored };
         ChosenEdges { labels: vec![label], direction: EdgeDirection::Out, weighted, kinds: None }
     }
 

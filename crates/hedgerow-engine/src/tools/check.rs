@@ -35,6 +35,8 @@ pub struct CheckReport {
     pub segments: u64,
     /// What is wrong, at most 100 items; empty for a sound store.
     pub problems: Vec<String>,
+    /// True if there are other problems, which are not described.
+    pub more: bool,
 }
 
 impl CheckReport {
@@ -46,6 +48,8 @@ impl CheckReport {
     pub(crate) fn problem(&mut self, text: String) {
         if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(text);
+        } else {
+            self.more = true;
         }
     }
 }
@@ -202,5 +206,19 @@ impl Graph {
                 report.problem(format!("edge from {} to {}: weight {weight} out, {back:?} in", v.0, u.0));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_says_whether_it_left_problems_out() {
+        let mut report = CheckReport::default();
+        (0..MAX_PROBLEMS).for_each(|at| report.problem(at.to_string()));
+        assert_eq!((report.problems.len(), report.more), (MAX_PROBLEMS, false));
+        report.problem("one more".to_owned());
+        assert_eq!((report.problems.len(), report.more), (MAX_PROBLEMS, true));
     }
 }

@@ -33,25 +33,35 @@ pub struct SalvageReport {
     pub doubtful_vertices: u64,
     /// Edges in the new store of which the same holds.
     pub doubtful_edges: u64,
-    /// All damage that was found, what was lost, and what is doubtful: at most 1,000 damages and losses, the number of others,
-    /// and the sums. Empty if the store was sound.
+    /// Damage that was found, as far as it is not told by `losses`: at most 1,000 of them, and the number of others. It may have cost nothing: then
+    /// there are no losses.
+    pub damages: Vec<String>,
+    /// What was lost, and what is doubtful: at most 1,000 losses, the number of others, and the sums. Empty if all that the
+    /// store held is in the new one.
     pub losses: Vec<String>,
-    /// Losses beyond the 1,000.
-    unlisted: u64,
+    /// Damages and losses beyond the 1,000.
+    unlisted: [u64; 2],
 }
 
 impl SalvageReport {
-    /// Whether nothing was damaged, lost or doubtful.
+    /// Whether nothing was lost, and nothing is doubtful.
     pub fn is_whole(&self) -> bool {
         self.losses.is_empty()
     }
 
+    /// Whether nothing was damaged either.
+    pub fn is_sound(&self) -> bool {
+        self.is_whole() && self.damages.is_empty()
+    }
+
+    /// Tells of damage, of which it is not known whether it cost anything.
+    pub(super) fn damage(&mut self, what: impl fmt::Display) {
+        tell(&mut self.damages, &mut self.unlisted[0], what);
+    }
+
+    /// Tells of a loss.
     pub(super) fn lose(&mut self, what: impl fmt::Display) {
-        if self.losses.len() < MAX_LOSSES {
-            self.losses.push(what.to_string());
-        } else {
-            self.unlisted += 1;
-        }
+        tell(&mut self.losses, &mut self.unlisted[1], what);
     }
 
     /// Tells of lost commits; returns how many there are at most, and the largest number where that is not known.
@@ -82,7 +92,11 @@ impl SalvageReport {
 
     /// Adds the sums, which are told however many losses there are.
     pub(super) fn sum_up(&mut self, sums: &[(u64, &str)]) {
-        let more = [(self.unlisted, "more losses")];
+        let [damages, losses] = self.unlisted;
+        if damages > 0 {
+            self.damages.push(format!("{damages} more damages"));
+        }
+        let more = [(losses, "more losses")];
         let sums = more.iter().chain(sums);
         let told = sums.filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
         self.losses.extend(told);
@@ -103,6 +117,15 @@ impl fmt::Display for SalvageReport {
             "{} vertices and {} edges saved, up to commit {}",
             self.vertices, self.edges, self.timestamp
         )?;
+        self.damages.iter().try_for_each(|damage| writeln!(f, "damaged: {damage}"))?;
         self.losses.iter().try_for_each(|loss| writeln!(f, "lost: {loss}"))
+    }
+}
+
+fn tell(list: &mut Vec<String>, unlisted: &mut u64, what: impl fmt::Display) {
+    if list.len() < MAX_LOSSES {
+        list.push(what.to_string());
+    } else {
+        *unlisted += 1;
     }
 }

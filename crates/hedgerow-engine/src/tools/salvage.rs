@@ -168,7 +168,7 @@ impl Source {
     }
 
     /// Gives what segments hold to `salvaged`, the newest first. Returns up to where that is.
-    fn read_segments(&mut self, salvaged: &mut SalvagedGraph) -> Timestamp {
+    fn read_segments(&mut self, schema: &Schema, salvaged: &mut SalvagedGraph) -> Timestamp {
         let mut config = self.manifest.as_ref().map(|manifest| manifest.config);
         let mut checkpoint = self.manifest.as_ref().map_or(Timestamp::ZERO, |m| m.checkpoint);
         let (mut newest, mut added_stale) = (KnownImages::default(), KnownImages::default());
@@ -199,7 +199,7 @@ impl Source {
                     losses.push(loss)
                 });
             let whole = info.is_some_and(|info| info.subgraphs == count);
-            let lost = tell_losses(&mut self.report, &segment_name(*id), losses, &seen, whole);
+            let lost = tell_losses(&mut self.report, (&segment_name(*id), schema), losses, &seen, whole);
             lost.images.into_iter().for_each(|id| missed.insert(id, false));
             outdated |= lost.unknown;
             match read {
@@ -211,7 +211,7 @@ impl Source {
             }
         }
         for id in missed.ids().filter(|&id| seen.contains(id)) {
-            self.report.lose(format_args!("{id}: an older image had to do"));
+            self.report.lose(format_args!("{}: an older image had to do", image_shown(schema, id)));
         }
         self.report.lost_subgraphs = missed.subgraphs();
         salvaged.without_properties = missed.take(LabelId::VERTICES);
@@ -235,7 +235,8 @@ impl Source {
                 report.commits += 1;
                 report.timestamp = commit.ts;
             }
-            LogFinding::Damage(error) => report.lose(error),
+            // What it cost is told by the findings that follow.
+            LogFinding::Damage(error) => report.damage(error),
             LogFinding::Lost { first, last } => {
                 let count = report.lose_commits(first, last);
                 salvaged.lose_commits(count);
@@ -260,7 +261,7 @@ struct LostImages {
 /// `seen` in it or in a newer one are not missed.
 fn tell_losses(
     report: &mut SalvageReport,
-    name: &str,
+    (name, schema): (&str, &Schema),
     losses: Vec<SegmentLoss>,
     seen: &KnownImages,
     whole: bool,
@@ -271,12 +272,12 @@ fn tell_losses(
             Some(_) if faults::is_on(PlantedFault::SalvageSilent) => {}
             Some(image) if !seen.contains(image) => {
                 lost.images.push(image);
-                report.lose(format_args!("{name}, {image}: {error}"));
+                report.lose(format_args!("{name}, {}: {error}", image_shown(schema, image)));
             }
             Some(_) => {}
             None => {
                 lost.unknown |= !whole;
-                report.lose(format_args!("{name}: {error}"));
+                report.damage(format_args!("{name}: {error}"));
             }
         }
     }
@@ -286,6 +287,16 @@ fn tell_losses(
         ));
     }
     lost
+}
+
+/// What an image is of, by the name of its label.
+fn image_shown(schema: &Schema, ImageId { label, subgraph }: ImageId) -> String {
+    let number = subgraph.0;
+    match schema.label_by_id(label) {
+        _ if label == LabelId::DEFAULT => format!("subgraph {number}"),
+        Some(label) => format!("subgraph {number} of {}", label.shown()),
+        None => format!("subgraph {number} of label number {}, whose name is lost", label.0),
+    }
 }
 
 fn salvage_from(mut source: Source, into: Arc<dyn Vfs>, memory_limit: u64) -> Result<SalvageReport> {
@@ -309,7 +320,8 @@ fn salvage_from(mut source: Source, into: Arc<dyn Vfs>, memory_limit: u64) -> Re
     let share = usize::try_from(memory_limit / SHARE).unwrap_or(usize::MAX);
     let [edges, copies, index] = [(); 3].map(|()| Sorter::new(&temporary, share));
     let salvaged = SalvagedGraph::new((config, &schema), edges, &temporary, share);
-    let done = read_and_write(source, salvaged, (copies, index), NewStore::new(into.clone(), config));
+    let done =
+        read_and_write((source, &schema), salvaged, (copies, index), NewStore::new(into.clone(), config));
     if done.is_err() {
         remove_files(&into);
     }
@@ -317,12 +329,12 @@ fn salvage_from(mut source: Source, into: Arc<dyn Vfs>, memory_limit: u64) -> Re
 }
 
 fn read_and_write(
-    mut source: Source,
+    (mut source, schema): (Source, &Schema),
     mut salvaged: SalvagedGraph,
     (copies, index): (Sorter, Sorter),
     into: NewStore,
 ) -> Result<SalvageReport> {
-    let checkpoint = source.read_segments(&mut salvaged);
+    let checkpoint = source.read_segments(schema, &mut salvaged);
     if !source.report.is_whole() {
         salvaged.distrust();
     }

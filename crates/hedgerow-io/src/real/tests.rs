@@ -332,3 +332,31 @@ fn reads_past_the_cache_work_in_files_that_are_open_for_reading_and_have_no_name
     let read = file.read_blocks_at(buffer.room(1), 0).unwrap();
     assert!(read.is_none() || read == Some(3) && buffer.blocks().starts_with(b"abc"));
 }
+
+/// The permissions of a file or directory.
+fn permissions(path: &Path) -> u32 {
+    path.metadata().unwrap().mode() & 0o7777
+}
+
+#[test]
+fn files_and_the_directory_have_the_permissions_that_are_given_whatever_the_umask() {
+    let scratch = Scratch::new();
+    for (number, (mode, of_dir)) in
+        [(0o600, 0o700), (0o640, 0o750), (0o660, 0o770), (0o644, 0o755)].into_iter().enumerate()
+    {
+        let path = scratch.0.join(number.to_string());
+        std::fs::create_dir_all(&scratch.0).unwrap();
+        let fs = RealFs::create_dir_with(&path, mode).unwrap();
+        assert_eq!(fs.mode_of("LOCK").unwrap(), None);
+        drop(fs.lock("LOCK").unwrap());
+        fs.create("a").unwrap();
+        let found = [&path, &path.join("LOCK"), &path.join("a")].map(|path| permissions(path));
+        assert_eq!(found, [of_dir, mode, mode], "{mode:o}");
+        assert_eq!(fs.mode_of("LOCK").unwrap(), Some(mode));
+        // A lock file that is there keeps its permissions, and other ones apply to new files.
+        let fs = RealFs::open_dir(&path).unwrap().with_mode(0o666);
+        drop(fs.lock("LOCK").unwrap());
+        fs.create("b").unwrap();
+        assert_eq!([permissions(&path.join("LOCK")), permissions(&path.join("b"))], [mode, 0o666]);
+    }
+}

@@ -2,7 +2,7 @@
 
 use hedgerow_core::{Resident, VertexId, WeightedTopology};
 
-use super::parameters::{LENGTH, LIMIT};
+use super::parameters::{COUNT, LENGTH, LIMIT};
 use super::{CycleConfig, cycles_through_until, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
@@ -12,14 +12,14 @@ pub(crate) static KERNEL: Kernel = Kernel {
     name: "cycles",
     function: "cycles_through",
     metric: "cycles",
-    summary: "The cycles through a vertex that are no longer than a bound, and how many there are",
+    summary: "The first cycles through a vertex that are no longer than a bound, and on request how many there are",
     input: "any graph; weights are not looked at, repeated edges count once",
     needs_resident: false,
     reads_weights: false,
-    parameters: &[Parameter::SOURCE, LENGTH, LIMIT, Parameter::DIRECTION],
+    parameters: &[Parameter::SOURCE, LENGTH, LIMIT, COUNT, Parameter::DIRECTION],
     result: ResultColumn { name: "cycles", kind: ResultKind::Paths },
     steps: "first edges",
-    cost: "O(vertices + edges), and for each way that can become a cycle the edges of its last vertex",
+    cost: "O(vertices + edges), and for each way that can become a cycle, until the limit is reached, the edges of its last vertex",
     // A search; lists of those that can follow on a way, that of the vertex itself among them.
     memory: Memory {
         per_id: 25,
@@ -36,6 +36,7 @@ fn read(arguments: &Arguments) -> Result<(VertexId, CycleConfig), KernelError> {
     let config = CycleConfig {
         length: arguments.count(&LENGTH)?,
         limit: arguments.count(&LIMIT)? as usize,
+        count: arguments.flag(&COUNT)?,
         direction: arguments.direction(&Parameter::DIRECTION)?,
     };
     Ok((arguments.vertex(&Parameter::SOURCE)?, config))
@@ -55,5 +56,6 @@ pub(crate) fn verify<G: WeightedTopology + Resident>(
     arguments: &Arguments,
 ) -> Result<Outcome, KernelError> {
     let (source, config) = read(arguments)?;
-    Ok(Outcome::Paths(verify::cycles_through(g, source, config.length, config.limit, config.direction)))
+    let all = verify::cycles_through(g, source, config.length, config.limit, config.direction);
+    Ok(Outcome::Paths(if config.count { all } else { all.stopped() }))
 }

@@ -31,6 +31,8 @@ pub(super) struct Ways<'a, G> {
     bounds: Bounds<'a, G>,
     path: Vec<VertexId>,
     limit: usize,
+    /// Go on behind the limit, to count all.
+    counts_all: bool,
     pub(super) found: Paths,
     meter: Meter<'a>,
 }
@@ -40,20 +42,21 @@ impl<'a, G: Topology> Ways<'a, G> {
         bounds: Bounds<'a, G>,
         path: Vec<VertexId>,
         limit: usize,
+        counts_all: bool,
     ) -> Result<Self, KernelError<G::Error>> {
         let meter = bounds.cancel.meter().ok_or(KernelError::Cancelled)?;
-        Ok(Ways { bounds, path, limit, found: Paths::new(), meter })
+        Ok(Ways { bounds, path, limit, counts_all, found: Paths::new(), meter })
     }
 
     /// Extends the way by all vertices that can follow, ascending, and these on. As deep as cycles are long.
     pub(super) fn extend(&mut self) -> Result<(), G::Error> {
         for v in self.next()? {
+            if self.meter.is_over() || (self.found.more() && !self.counts_all) {
+                break;
+            }
             self.path.push(v);
             self.extend()?;
             self.path.pop();
-            if self.meter.is_over() {
-                break;
-            }
         }
         Ok(())
     }

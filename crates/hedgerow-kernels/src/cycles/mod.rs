@@ -1,9 +1,9 @@
 //! The cycles through a vertex that are no longer than a bound.
 //!
-//! **Result.** How many cycles lead through the vertex along at most so many edges, and the first of them: of each its vertices in order from that
+//! **Result.** The first cycles through the vertex along at most so many edges: of each its vertices in order from that
 //! vertex on, which is not repeated at the end, and the number of its edges. A cycle meets no vertex twice. They are ordered by the
-//! ids of their vertices, one after another, and a cycle stands before those that begin with all of it. All are counted, whatever the limit
-//! on those that are given.
+//! ids of their vertices, one after another, and a cycle stands before those that begin with all of it. The search ends at its limit, and the
+//! result says whether there are more; on request it goes on and counts all.
 //!
 //! **Input.** Any graph; weights are not looked at, repeated edges count once. In a directed graph cycles follow the edges, and two edges between
 //! two vertices are one. In an undirected graph a cycle has three edges or more and counts once, not once each way round. An edge from the
@@ -17,7 +17,7 @@
 //! Suzumura, *Finding All Bounded-Length Simple Cycles in a Directed Graph*, 2021, for the pruning by a bound.
 //!
 //! **Cost.** O(vertices + edges) and the edges of the ways that are extended: at most degree^(length - 1), which is much for long cycles through
-//! hubs. 4 bytes per id of the domain, 21 more for the search.
+//! hubs; without a count at most those of 64 times one more than the limit. 4 bytes per id of the domain, 21 more for the search.
 
 use hedgerow_core::{Direction, Topology, VertexId};
 use rayon::prelude::*;
@@ -37,7 +37,7 @@ pub mod verify;
 use extend::{Bounds, Ways};
 use parameters::LENGTH;
 
-/// So many neighbours of the vertex are shared out at a time: each may give as many cycles as the limit has left.
+/// So many neighbours of the vertex are shared out at a time: each may give one cycle more than the limit has left.
 const BRANCHES_TOGETHER: usize = 64;
 
 /// What cycles to look for.
@@ -45,15 +45,17 @@ const BRANCHES_TOGETHER: usize = 64;
 pub struct CycleConfig {
     /// The most edges of a cycle, 1 to 255.
     pub length: u32,
-    /// The most cycles that are given; all are counted.
+    /// The most cycles that are given.
     pub limit: usize,
+    /// Count all cycles; else the search ends when it has found one more than the limit.
+    pub count: bool,
     /// Follow edges along or against their direction: a cycle against the edges is one along them, told the other way round.
     pub direction: Direction,
 }
 
 impl Default for CycleConfig {
     fn default() -> Self {
-        CycleConfig { length: 4, limit: 100, direction: Direction::Out }
+        CycleConfig { length: 4, limit: 100, count: false, direction: Direction::Out }
     }
 }
 
@@ -92,16 +94,19 @@ pub fn cycles_through_until<G: Topology>(
     let bounds =
         Bounds { g, source, hops: &hops, length: config.length, direction: config.direction, cancel };
     hedgerow_par::run(|| {
-        let mut first = Ways::new(bounds, vec![source], config.limit)?;
+        let mut first = Ways::new(bounds, vec![source], config.limit, config.count)?;
         let branches = first.next().map_err(KernelError::Topology)?;
         let mut found = first.found;
         // The source itself, and each vertex that can follow it.
         cancel.begin(1 + branches.len() as u64);
         cancel.step(1);
         for some in branches.chunks(BRANCHES_TOGETHER) {
+            if found.more() && !config.count {
+                break;
+            }
             let left = config.limit.saturating_sub(found.len());
             let extend = |&v: &VertexId| -> Result<Paths, KernelError<G::Error>> {
-                let mut ways = Ways::new(bounds, vec![source, v], left)?;
+                let mut ways = Ways::new(bounds, vec![source, v], left, config.count)?;
                 ways.extend().map_err(KernelError::Topology)?;
                 cancel.step(1);
                 Ok(ways.found)
@@ -112,6 +117,6 @@ pub fn cycles_through_until<G: Topology>(
             cancel.check()?;
         }
         cancel.check()?;
-        Ok(found)
+        Ok(if config.count { found } else { found.stopped() })
     })
 }

@@ -14,8 +14,17 @@ pub(super) const LENGTH: Parameter = Parameter {
 /// How many.
 pub(super) const LIMIT: Parameter = Parameter {
     name: "limit",
-    summary: "The most cycles that are given; all are counted",
+    summary: "The most cycles that are given; the result says whether there are more",
     kind: ParameterKind::Count(CountRange::ANY),
     absent: Absent::Is(Value::Count(100)),
+    is_reported: false,
+};
+
+/// Whether the search goes on behind the limit.
+pub(super) const COUNT: Parameter = Parameter {
+    name: "count",
+    summary: "Count all cycles, also behind the limit, which may take very long at a vertex with many edges",
+    kind: ParameterKind::Flag,
+    absent: Absent::Is(Value::Flag(false)),
     is_reported: false,
 };

@@ -3,8 +3,8 @@
 use hedgerow_core::{Direction, VertexId};
 
 use crate::testing::{plain_graph, random_graph, sources, with_threads};
-use hedgerow_kernels::KernelError;
-use hedgerow_kernels::cycles::{CycleConfig, cycles_through, verify};
+use hedgerow_kernels::cycles::{CycleConfig, cycles_through, cycles_through_until, verify};
+use hedgerow_kernels::{Cancel, KernelError};
 
 #[test]
 fn cycles_are_those_of_all_ways() {
@@ -16,10 +16,16 @@ fn cycles_are_those_of_all_ways() {
         for source in sources(&g, 4) {
             for (length, limit) in [(1, 9), (2, 9), (3, 5), (4, usize::MAX), (5, 1)] {
                 for direction in [Direction::Out, Direction::In] {
-                    let config = CycleConfig { length, limit, direction };
+                    let config = CycleConfig { length, limit, count: true, direction };
                     let expected = verify::cycles_through(&g, source, length, limit, direction);
                     assert_eq!(cycles_through(&g, source, &config).expect("live"), expected, "{config:?}");
-                    cycles += expected.count();
+                    let config = CycleConfig { count: false, ..config };
+                    let stopped = cycles_through(&g, source, &config).expect("live");
+                    assert_eq!(stopped.vertices(), expected.vertices(), "{config:?}");
+                    assert_eq!(stopped.more(), expected.more(), "{config:?}");
+                    assert_eq!(stopped.count().or(expected.count()), expected.count(), "{config:?}");
+                    assert_eq!(stopped.count().is_none(), expected.more(), "{config:?}");
+                    cycles += expected.count().expect("counted");
                 }
             }
         }
@@ -30,16 +36,35 @@ fn cycles_are_those_of_all_ways() {
 #[test]
 fn a_clique_has_as_many_as_can_be_told() {
     let clique: Vec<(u32, u32)> = (0..12).flat_map(|v| (0..v).map(move |u| (u, v))).collect();
-    let config = CycleConfig { length: 5, limit: 7, ..CycleConfig::default() };
+    let config = CycleConfig { length: 5, limit: 7, count: true, ..CycleConfig::default() };
     // Of 11 others in order, each cycle once: 11·10/2, 11·10·9/2, 11·10·9·8/2.
     let found = cycles_through(&plain_graph(12, &clique, false), VertexId(3), &config).expect("live");
-    assert_eq!((found.count(), found.len()), (55 + 495 + 3960, 7));
+    assert_eq!((found.count(), found.len(), found.more()), (Some(55 + 495 + 3960), 7, true));
     let both: Vec<(u32, u32)> = clique.iter().flat_map(|&(u, v)| [(u, v), (v, u)]).collect();
     let g = plain_graph(12, &both, true);
     let found = cycles_through(&g, VertexId(3), &config).expect("live");
-    assert_eq!(found.count(), 11 + 110 + 990 + 7920);
+    assert_eq!(found.count(), Some(11 + 110 + 990 + 7920));
     let alone = with_threads(1, || cycles_through(&g, VertexId(3), &config));
     assert_eq!(with_threads(4, || cycles_through(&g, VertexId(3), &config)), alone);
+}
+
+/// Stars of triangles: each neighbour of the hub has one cycle of its own.
+#[test]
+fn the_search_ends_at_its_limit_and_says_whether_there_are_more() {
+    let edges: Vec<(u32, u32)> =
+        (0..1000).flat_map(|i| [(0, 2 * i + 1), (2 * i + 1, 2 * i + 2), (2 * i + 2, 0)]).collect();
+    let g = plain_graph(2001, &edges, true);
+    let search = |limit, count| {
+        let (cancel, config) = (Cancel::new(), CycleConfig { limit, count, ..CycleConfig::default() });
+        let found = cycles_through_until(&g, VertexId(0), &config, &cancel).expect("live");
+        ((found.len(), found.more(), found.count()), cancel.progress().done)
+    };
+    assert_eq!(search(100, true), ((100, true, Some(1000)), 1001));
+    // Two rounds of 64 neighbours, and the hub itself.
+    assert_eq!(search(100, false), ((100, true, None), 129));
+    assert_eq!(search(0, false), ((0, true, None), 65));
+    assert_eq!(search(999, false).0, (999, true, None));
+    assert_eq!(search(1000, false), ((1000, false, Some(1000)), 1001));
 }
 
 #[test]

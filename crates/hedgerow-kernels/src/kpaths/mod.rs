@@ -1,7 +1,7 @@
 //! The shortest paths between two vertices, as many as are asked for.
 //!
 //! **Result.** The `k` simple paths (no vertex twice) from source to target with the least sums of weights, the shortest one first; fewer if
-//! there are no more. Of equal sums the path whose vertices have the lesser ids comes first among those found; which of the longest ones are given
+//! there are no more. The result says whether there are others. Of equal sums the path whose vertices have the lesser ids comes first among those found; which of the longest ones are given
 //! where several are equally long is left open. A path is told by its vertices: of repeated edges the lightest counts. A sum is taken
 //! from the source on, in 64 bits; sums that differ by rounding alone may stand in another order.
 //!
@@ -77,7 +77,7 @@ pub fn k_shortest_paths_until<G: WeightedTopology>(
     let to_target = distances(g, target, &backwards, cancel)?;
     debug_assert_eq!(to_target.len(), vertex_bound);
     let mut spurs = Spurs::new(g, target, direction, &to_target, cancel);
-    let mut found: Vec<Way> = Vec::new();
+    let (mut found, mut more): (Vec<Way>, bool) = (Vec::new(), false);
     cancel.begin(k.into());
     // By their lengths, whose bits are ordered as they are.
     let mut candidates: BTreeSet<(u64, Vec<VertexId>, usize)> = BTreeSet::new();
@@ -88,14 +88,22 @@ pub fn k_shortest_paths_until<G: WeightedTopology>(
         let way = Way { vertices, length: f64::from_bits(bits) };
         found.push(way);
         cancel.step(1);
-        if found.len() == k as usize {
+        if found.len() == k as usize && !candidates.is_empty() {
+            more = true;
             break;
         }
         add_detours(&mut spurs, &found, left_at, &mut candidates)?;
+        if found.len() == k as usize {
+            more = !candidates.is_empty();
+            break;
+        }
     }
     cancel.check()?;
     let mut paths = Paths::new();
     found.iter().for_each(|way| paths.push(&way.vertices, way.length));
+    if more {
+        paths.stop();
+    }
     Ok(paths)
 }
 

@@ -71,7 +71,12 @@ fn a_ladder_has_all_its_paths_in_order() {
         (0..5).flat_map(|i| [(2 * i, 2 * i + 1)]).chain((0..8).map(|i| (i, i + 2))).collect();
     let g = plain_graph(10, &edges, false);
     let found = k_shortest_paths(&g, VertexId(0), VertexId(9), 100, Direction::Out).expect("live");
-    assert_eq!(found.count(), 16, "a rail to take at each of four steps");
+    assert_eq!(found.count(), Some(16), "a rail to take at each of four steps");
+    // Of the last one no way is left to search from, but a known one may be.
+    for (k, more) in [(1, true), (15, true), (16, false)] {
+        let found = k_shortest_paths(&g, VertexId(0), VertexId(9), k, Direction::Out).expect("live");
+        assert_eq!((found.len(), found.more(), found.count().is_none()), (k as usize, more, more), "{k}");
+    }
     assert!(found.lengths().is_sorted() && found.lengths()[0] == 5.0 && found.lengths()[15] == 9.0);
 }
 

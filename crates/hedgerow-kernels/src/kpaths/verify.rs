@@ -48,10 +48,11 @@ pub fn k_shortest_paths<G: WeightedTopology + Resident>(
     while let Some((_, left, path, bits)) = waiting.pop_first() {
         let (length, Some(&u)) = (f64::from_bits(bits), path.last()) else { continue };
         if u == target {
-            paths.push(&path, length);
             if paths.len() == k {
+                paths.stop();
                 break;
             }
+            paths.push(&path, length);
             continue;
         }
         let mut next: Vec<(VertexId, f64)> = Vec::new();

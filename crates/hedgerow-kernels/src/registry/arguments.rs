@@ -98,6 +98,10 @@ impl Arguments {
         self.required(parameter, |value| if let Value::Count(count) = value { Some(*count) } else { None })
     }
 
+    pub(crate) fn flag(&self, parameter: &Parameter) -> Result<bool, KernelError> {
+        self.required(parameter, |value| if let Value::Flag(flag) = value { Some(*flag) } else { None })
+    }
+
     pub(crate) fn optional_count(&self, parameter: &Parameter) -> Option<u32> {
         match self.value(parameter.name) {
             Some(Value::Count(count)) => Some(*count),

@@ -109,7 +109,8 @@ impl ResultKind {
             ResultKind::Vertices => "a vertex per vertex, or none",
             ResultKind::Mates => "a vertex per vertex, or none; those of a pair name each other",
             ResultKind::Paths => {
-                "of each its vertices in order and its length, an `f64`; and how many there are, as a `u64`"
+                "of each its vertices in order and its length, an `f64`; whether there are more; and how many there are, a `u64`, where \
+                 all were counted"
             }
         }
     }

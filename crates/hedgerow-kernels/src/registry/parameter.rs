@@ -74,7 +74,8 @@ impl Parameter {
             (ParameterKind::Count(_), Value::Count(count)) => self.check_count(*count),
             (ParameterKind::Vertex, Value::Vertex(_))
             | (ParameterKind::Vertices, Value::Vertices(_))
-            | (ParameterKind::Direction, Value::Direction(_)) => Ok(()),
+            | (ParameterKind::Direction, Value::Direction(_))
+            | (ParameterKind::Flag, Value::Flag(_)) => Ok(()),
             (kind, _) => Err(KernelError::ArgumentType { parameter: self.name, expected: kind.name() }),
         }
     }
@@ -117,6 +118,8 @@ pub enum ParameterKind {
     Count(CountRange),
     /// A number within a range.
     Number(NumberRange),
+    /// Yes or no.
+    Flag,
 }
 
 impl ParameterKind {
@@ -128,6 +131,7 @@ impl ParameterKind {
             ParameterKind::Direction => "a direction",
             ParameterKind::Count(_) => "a whole number",
             ParameterKind::Number(_) => "a number",
+            ParameterKind::Flag => "true or false",
         }
     }
 }
@@ -216,6 +220,8 @@ pub enum Value {
     Count(u32),
     /// A number.
     Number(f64),
+    /// Yes or no.
+    Flag(bool),
 }
 
 impl From<VertexId> for Value {
@@ -242,6 +248,12 @@ impl From<u32> for Value {
     }
 }
 
+impl From<bool> for Value {
+    fn from(flag: bool) -> Value {
+        Value::Flag(flag)
+    }
+}
+
 impl From<f64> for Value {
     fn from(number: f64) -> Value {
         Value::Number(number)
@@ -260,6 +272,7 @@ impl fmt::Display for Value {
             Value::Direction(Direction::In) => f.write_str("in"),
             Value::Count(count) => write!(f, "{count}"),
             Value::Number(number) => write!(f, "{number}"),
+            Value::Flag(flag) => write!(f, "{flag}"),
         }
     }
 }

@@ -10,6 +10,7 @@ use std::ops::{ControlFlow, Range};
 use hedgerow_core::{
     Block, Direction, LocalVertex, Neighbors, Resident, SubgraphId, Topology, VertexId, WeightedTopology,
 };
+use hedgerow_kernels::cycles::{CycleConfig, cycles_through};
 use hedgerow_kernels::registry;
 use hedgerow_kernels::{BfsConfig, Cancel, KernelError, PageRankConfig, bfs_until, pagerank_until};
 use hedgerow_testkit::is_deep;
@@ -332,4 +333,24 @@ fn another_thread_ends_a_kernel() {
     let config = PageRankConfig { iterations: u32::MAX, ..PageRankConfig::default() };
     assert_eq!(pagerank_until::<f32, _>(&g, &config, &asking), Err(KernelError::Cancelled));
     impatient.join().expect("it cancels");
+}
+
+/// All cycles go through one neighbour of the source: the search leaves the rest of its ways at the limit too.
+#[test]
+fn a_search_for_cycles_reads_no_lists_behind_its_limit() {
+    const WIDE: u32 = 30;
+    let layer = |at: u32| (0..WIDE).map(move |i| 2 + at * WIDE + i);
+    let between = (0..2).flat_map(|at| layer(at).flat_map(move |u| layer(at + 1).map(move |v| (u, v))));
+    let ends = layer(0).map(|v| (1, v)).chain(layer(2).map(|v| (v, 0)));
+    let edges: Vec<(u32, u32)> = [(0, 1)].into_iter().chain(ends).chain(between).collect();
+    let read = |count| {
+        let g = Counted::new(plain_graph(2 + 3 * WIDE as usize, &edges, true));
+        let config = CycleConfig { length: 5, limit: 10, count, ..CycleConfig::default() };
+        let found = cycles_through(&g, VertexId(0), &config).expect("live");
+        assert_eq!((found.len(), found.more(), found.count().is_some()), (10, true, count));
+        g.handed_out.load(Relaxed)
+    };
+    // All ways read 30 lists of 30 for each of 30 neighbors.
+    let (all, stopped) = (read(true), read(false));
+    assert!(stopped + 27_000 - 1_000 < all, "{stopped} of {all}");
 }

@@ -96,6 +96,7 @@ fn takes(parameter: &Parameter) -> String {
         ParameterKind::Vertices => "vertices".to_owned(),
         ParameterKind::Count(range) => format!("a whole number, {}", range.text),
         ParameterKind::Number(range) => format!("a number {}", range.text),
+        ParameterKind::Flag => "`true` or `false`".to_owned(),
     }
 }
 
@@ -153,6 +154,7 @@ fn python_default(parameter: &Parameter) -> String {
         Absent::Refused => String::new(),
         Absent::Without(_) => "None".to_owned(),
         Absent::Is(value @ Value::Direction(_)) => format!("\"{value}\""),
+        Absent::Is(Value::Flag(flag)) => if *flag { "True" } else { "False" }.to_owned(),
         Absent::Is(value) => value.to_string(),
     }
 }

@@ -20,7 +20,7 @@ mod fold;
 mod folded;
 mod refresh;
 
-pub use compose::{ComposeError, Composer, EdgeWeight, Source, Take, Test};
+pub use compose::{ComposeError, Composer, EdgeWeight, Source, Take};
 use folded::Folded;
 pub use folded::FromScratch;
 pub(super) use refresh::{ChunkMeta, GROUP, KnownGroup};

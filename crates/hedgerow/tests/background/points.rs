@@ -308,3 +308,39 @@ fn every_point_with_every_action() {
     println!("{runs} runs");
     explored("points of background work x what happens there", pairs, 32);
 }
+
+/// A point is reached in the checkpoint that closing writes. Closing fails at none: the log is sealed, and the directory is free.
+fn at_close(point: FailPoint, action: Action, pass: u64, seed: u64) -> Verdict<()> {
+    let options = options().checkpoint_log_bytes(1 << 30).durability(Durability::Manual);
+    let mut world = open(crate::common::checkpoints_at_close(options, true), seed)?;
+    for _ in 0..6 {
+        expect("commits go on", world.commit()?)?;
+    }
+    failpoint::arm(point, action, pass, 1);
+    let graph = world.graph.clone();
+    world.end_sealed()?;
+    let told = graph.checkpoint_error();
+    let removes = point == FailPoint::CheckpointRemove && action == Action::Error;
+    let fails = failpoint::happened() > 0 && action != Action::Delay && !removes;
+    expect("what failed is told, and nothing else", told.is_some() == fails)?;
+    expect("closing again says the same", graph.close().is_ok())
+}
+
+#[test]
+fn every_point_of_the_checkpoint_that_closing_writes() {
+    use FailPoint::*;
+    let _alone = crate::world::alone();
+    crate::world::hush();
+    let mut pairs = 0;
+    for point in [CheckpointBegin, CheckpointImage, CheckpointWritten, CheckpointSwitched, CheckpointRemove] {
+        for &action in actions(point) {
+            for pass in [0, 1] {
+                let what = format!("{action:?} at {point:?} after {pass}");
+                let verdict = in_time(&what, move || at_close(point, action, pass, 1));
+                pairs += u64::from(failpoint::disarm() > 0 && pass == 0);
+                verdict.unwrap_or_else(|e| panic!("{e}"));
+            }
+        }
+    }
+    explored("points of the checkpoint of a close x what happens there", pairs, 14);
+}

@@ -147,6 +147,25 @@ impl World {
         common::sound(&graph)
     }
 
+    /// Closes the store, which only what is durable survives, and finds its log sealed and everything there.
+    pub(crate) fn end_sealed(self) -> Verdict<()> {
+        self.graph.close().map_err(|e| format!("close: {e}"))?;
+        let disk = self.disk.crash_clone(Damage::LoseAll, 7);
+        let last = disk.files().into_iter().rev().find(|(name, _)| name.ends_with(".wal"));
+        let (name, log) = last.ok_or("no log")?;
+        // Space is reserved in whole blocks, and sealing cuts off what is left of it.
+        if log.len().is_multiple_of(4096) {
+            return Err(format!("{name} ends without a seal"));
+        }
+        for disk in [disk, self.disk] {
+            let graph = options().open_on(disk.handle()).map_err(|e| format!("open: {e}"))?;
+            let snapshot = graph.snapshot().map_err(|e| e.to_string())?;
+            common::same(&snapshot, CONFIG, &self.acked)?;
+            common::sound(&graph)?;
+        }
+        Ok(())
+    }
+
     /// Ends the store; both a crash before that and what is there afterwards must have all that was acknowledged.
     pub(crate) fn end(self) -> Verdict<()> {
         self.reads_right()?;

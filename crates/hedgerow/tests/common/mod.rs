@@ -25,12 +25,19 @@ pub(crate) mod rich;
 pub(crate) mod script;
 pub(crate) mod tiered;
 
+use std::collections::BTreeMap;
+
 use hedgerow::{Direction, Graph, Options, Result, Snapshot, Thresholds, WriteTxn};
-use hedgerow_testkit::{BulkOp, Model, ModelConfig, ModelOp};
+use hedgerow_testkit::{BulkOp, Model, ModelConfig, ModelOp, SimFs};
 
 /// The default options, with sizes that the graphs of tests reach.
 pub(crate) fn small() -> Options {
     Options::new().thresholds(Thresholds::SMALL)
+}
+
+/// Has `close` write a checkpoint whatever it saves, if `always`: logs of tests are so short that none pays.
+pub(crate) fn checkpoints_at_close(options: Options, always: bool) -> Options {
+    options.thresholds(Thresholds { checkpoints_at_close: always, ..Thresholds::SMALL })
 }
 
 /// Options for a graph like the model.

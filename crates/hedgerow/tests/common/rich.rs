@@ -257,6 +257,10 @@ fn same_newest(snapshot: &Snapshot, label: &str, key: &VertexKey, direction: Dir
             return Err(format!("{label} from {src} to {dst}: ranks {ranks:?} instead of those in {all:?}"));
         }
     }
+    if !snapshot.schema().label(label).is_some_and(hedgerow::Label::is_multi) {
+        let refused = snapshot.newest_edges_of(label, key, direction, all.len()).is_err();
+        return if refused { Ok(()) } else { Err(format!("newest edges of {label}, which has no ranks")) };
+    }
     all.sort_by_key(|edge| Reverse((edge.rank, snapshot.vertex_id(&edge.key).ok().flatten())));
     all.truncate(1 + all.len() / 2);
     let newest = snapshot.newest_edges_of(label, key, direction, all.len()).map_err(error)?;

@@ -49,6 +49,10 @@ const SITES: &[&str] = &[
     "write:wal",
 ];
 
+/// What the checkpoint of a close does beside what every close does.
+const SITES_OF_CLOSE: &[&str] = &["create:csr", "write:csr", "sync_all:csr", "unlink:wal"];
+const SITE_OF_CLOSE_FLOOR: u64 = 50;
+
 #[test]
 fn every_crash_leaves_a_prefix_of_the_commits() {
     let total = rounds::explore(&Effort::rounds(ROUNDS), Plan::of).unwrap_or_else(|e| panic!("{e}"));
@@ -64,6 +68,11 @@ fn every_crash_leaves_a_prefix_of_the_commits() {
         // By name, so that the ledger adds up how often each was crashed at.
         explored(&format!("crash states at {site}"), total.site(site), SITE_FLOOR);
     }
+    for site in SITES_OF_CLOSE {
+        let states = total.site_of_close(site);
+        explored(&format!("crash states at {site} while a store is closed"), states, SITE_OF_CLOSE_FLOOR);
+    }
+    explored("checkpoints at close under crashes", total.checkpoints_at_close, ROUNDS / 2);
     let unlisted: Vec<_> = total.sites.keys().filter(|site| !SITES.contains(&&***site)).collect();
     assert!(unlisted.is_empty(), "file operations that are not listed: {unlisted:?}");
     explored("log rotations under crashes", total.rotations, 2 * ROUNDS);

@@ -26,6 +26,8 @@ pub(crate) struct Plan {
     pub(crate) again_every: u64,
     /// Whether a snapshot is held from one checkpoint to the next, so that what it sees goes into a page version.
     pub(crate) holds: bool,
+    /// Whether closing writes a checkpoint.
+    pub(crate) checkpoints_at_close: bool,
     pub(crate) fault: Planted,
 }
 
@@ -66,6 +68,7 @@ impl Plan {
             kind_every: 10,
             again_every: 12,
             holds: !seed.is_multiple_of(2),
+            checkpoints_at_close: seed.is_multiple_of(2),
             fault: Planted::None,
         }
     }
@@ -94,6 +97,7 @@ impl Plan {
     }
 
     pub(crate) fn options(&self) -> Options {
-        common::options(self.config).durability(self.durability).log_segment_bytes(self.segment_bytes)
+        let options = common::checkpoints_at_close(common::options(self.config), self.checkpoints_at_close);
+        options.durability(self.durability).log_segment_bytes(self.segment_bytes)
     }
 }

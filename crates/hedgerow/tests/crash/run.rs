@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hedgerow::{Durability, Graph, Snapshot};
 use hedgerow_testkit::sim_fs::OpEvent;
@@ -22,6 +23,8 @@ struct Watch {
     history: Arc<Mutex<History>>,
     tally: Mutex<Tally>,
     failure: Mutex<Option<String>>,
+    /// Whether the store is being closed.
+    closing: AtomicBool,
     /// What the store was found to hold, by the hash of all files. Many crashes leave the same bytes: between two syncs all that lose
     /// everything, and all modes where nothing is unsynced.
     judged: Mutex<HashMap<u64, Found>>,
@@ -45,6 +48,9 @@ impl Watch {
             let n = {
                 let mut tally = self.tally.lock();
                 tally.count(&event.site, mode);
+                if self.closing.load(Ordering::Relaxed) {
+                    *tally.sites_of_close.entry(event.site.clone()).or_default() += 1;
+                }
                 tally.states
             };
             let seed = self.plan.seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ n;
@@ -96,6 +102,7 @@ pub(crate) fn run(plan: &Plan) -> Verdict<Tally> {
         history: Arc::new(Mutex::new(History::new(0, Arc::new(Model::new(plan.config))))),
         tally: Mutex::default(),
         failure: Mutex::default(),
+        closing: AtomicBool::new(false),
         judged: Mutex::default(),
     });
     let observing = Arc::clone(&watch);
@@ -141,7 +148,7 @@ fn work(plan: &Plan, watch: &Watch, disk: &SimFs) -> Verdict<()> {
         }
         if i == plan.transactions / 2 {
             held = None;
-            graph.close().map_err(|e| format!("close: {e}"))?;
+            close(plan, watch, &graph)?;
             let last = watch.history.lock().last();
             watch.history.lock().acked = last;
             graph = plan.options().open_on(disk.handle()).map_err(|e| format!("reopen: {e}"))?;
@@ -149,7 +156,19 @@ fn work(plan: &Plan, watch: &Watch, disk: &SimFs) -> Verdict<()> {
         watch.check()?;
     }
     drop(held);
-    graph.close().map_err(|e| format!("close: {e}"))
+    close(plan, watch, &graph)
+}
+
+fn close(plan: &Plan, watch: &Watch, graph: &Graph) -> Verdict<()> {
+    watch.closing.store(true, Ordering::Relaxed);
+    let closed = graph.close();
+    watch.closing.store(false, Ordering::Relaxed);
+    closed.map_err(|e| format!("close: {e}"))?;
+    if let Some(error) = graph.checkpoint_error() {
+        return Err(format!("the checkpoint of close: {error}"));
+    }
+    watch.tally.lock().checkpoints_at_close += u64::from(plan.checkpoints_at_close);
+    Ok(())
 }
 
 /// A snapshot, and what it sees.

@@ -16,6 +16,7 @@ pub(crate) struct Tally {
     pub(crate) third_lives: u64,
     pub(crate) rotations: u64,
     pub(crate) checkpoints: u64,
+    pub(crate) checkpoints_at_close: u64,
     /// The most segments that a store had at once.
     pub(crate) most_runs: u64,
     pub(crate) commits: u64,
@@ -27,6 +28,8 @@ pub(crate) struct Tally {
     pub(crate) full_rounds: u64,
     pub(crate) modes: BTreeMap<Damage, u64>,
     pub(crate) sites: BTreeMap<Arc<str>, u64>,
+    /// Of these, those while a store was being closed.
+    pub(crate) sites_of_close: BTreeMap<Arc<str>, u64>,
 }
 
 impl Tally {
@@ -37,6 +40,7 @@ impl Tally {
         self.third_lives += other.third_lives;
         self.rotations += other.rotations;
         self.checkpoints += other.checkpoints;
+        self.checkpoints_at_close += other.checkpoints_at_close;
         self.most_runs = self.most_runs.max(other.most_runs);
         self.commits += other.commits;
         self.kinds += other.kinds;
@@ -49,6 +53,9 @@ impl Tally {
         }
         for (site, n) in &other.sites {
             *self.sites.entry(site.clone()).or_default() += n;
+        }
+        for (site, n) in &other.sites_of_close {
+            *self.sites_of_close.entry(site.clone()).or_default() += n;
         }
     }
 
@@ -64,6 +71,12 @@ impl Tally {
 
     pub(crate) fn site(&self, site: &str) -> u64 {
         self.sites.get(site).copied().unwrap_or(0)
+    }
+}
+
+impl Tally {
+    pub(crate) fn site_of_close(&self, site: &str) -> u64 {
+        self.sites_of_close.get(site).copied().unwrap_or(0)
     }
 }
 

@@ -131,7 +131,7 @@ fn options(rng: &mut Rng) -> (Options, bool) {
         Durability::Group(Duration::from_secs(3_600)),
     ];
     let durability = durabilities[rng.below(4) as usize];
-    let options = crate::common::small()
+    let options = crate::common::checkpoints_at_close(Options::new(), rng.below(2) == 0)
         .keys(if rng.below(2) == 0 { KeyKind::Dense } else { KeyKind::U64 })
         .directed(rng.below(2) == 0)
         .durability(durability)

@@ -16,6 +16,16 @@ use crate::{
     opening, page_versions, poison, rounds, tools, views, writers,
 };
 
+/// Faults that Python's programs with default arguments find (`python/tests/property/test_obvious_programs.py`).
+pub(crate) const IN_PYTHON: &[Fault] = &[
+    Fault::WeightsOfLabelsIgnored,
+    Fault::StatedKindIgnored,
+    Fault::OtherKindsKept,
+    Fault::EstimateNotReported,
+    Fault::ParallelEdgesMerged,
+    Fault::VerticesReplaced,
+];
+
 /// Faults that need a controlled scheduler; `hedgerow-schedules` finds them.
 pub(crate) const SCHEDULED: &[Fault] = &[
     Fault::LatchedReadsNotValidated,

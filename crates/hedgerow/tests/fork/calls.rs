@@ -114,6 +114,8 @@ fn of_graph(graph: &Graph, aside: &Path, wrong: &mut Vec<&'static str>) {
     refused!("Graph::insert_edge_with", graph.insert_edge_with(edge(), [("since", 1)]));
     refused!("Graph::update_edge", graph.update_edge(edge(), [("since", 1)]));
     refused!("Graph::remove_edge_of", graph.remove_edge_of(edge()));
+    let removed = graph.remove_edges_where(&EdgeSelection::of(LABEL), hedgerow::RemoveOptions::new());
+    refused!("Graph::remove_edges_where", removed);
     refused!("Graph::pipeline", graph.pipeline(|_| ()));
     refused!("Graph::settle", graph.settle());
     refused!("Graph::evict", graph.evict());
@@ -259,6 +261,11 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     refused!("Snapshot::kernel_vertex", snapshot.kernel_vertex(&chosen, 0));
     refused!("Snapshot::neighbors_selected", snapshot.neighbors_selected(&chosen, 0));
     refused!("Snapshot::degree_selected", snapshot.degree_selected(&chosen, 0));
+    refused!("Snapshot::first_neighbors", snapshot.first_neighbors(&chosen, 0, 1));
+    refused!("Snapshot::first_edges", snapshot.first_edges(&chosen, 0, 1));
+    let named = [("name", Value::from("x"))];
+    let found = snapshot.find_vertices(KindId::DEFAULT, &named, hedgerow::FindOptions::new());
+    refused!("Snapshot::find_vertices", found);
     refused!("Snapshot::edges_selected", snapshot.edges_selected(&chosen, 0));
     refused!("Snapshot::vertex_id_selected", snapshot.vertex_id_selected(&chosen, 0));
     let scanned = snapshot.for_each_edge_selected(&chosen, |_, _, _, _, _| ());

@@ -59,6 +59,7 @@ impl Sequence {
         let durability = [Durability::Sync, Durability::Manual][generator.rng().below(2) as usize];
         let options =
             common::options(config).isolation(isolation).durability(durability).log_segment_bytes(4096);
+        let options = common::checkpoints_at_close(options, generator.rng().eighths(4));
         // Of no meaning in an undirected graph.
         let options = options.reverse(!generator.rng().eighths(2));
         // Far above what the graphs take: what is not in memory is read from where it is, and not loaded at once.

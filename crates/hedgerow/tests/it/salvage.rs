@@ -97,6 +97,38 @@ fn later_commits_show_what_lost_ones_did() {
     }
 }
 
+/// Each image that is lost is told by the name of its label.
+#[test]
+fn losses_name_labels() {
+    let disk = SimFs::new();
+    let graph = crate::common::small().background_settling(false).open_on(disk.handle()).unwrap();
+    graph.define_label("calls", LabelOptions::new()).unwrap();
+    graph.define_vertex_property("age", hedgerow::PropertyType::I64).unwrap();
+    let mut tx = graph.write().unwrap();
+    for v in 0..500u64 {
+        tx.put_edge(v, v + 1).unwrap();
+        tx.put_edge_with(EdgeKey::new("calls", v, v + 2), [("", Value::I64(0)); 0]).unwrap();
+        tx.put_vertex_with(v, [("age", Value::I64(v as i64))]).unwrap();
+    }
+    tx.commit().unwrap();
+    graph.checkpoint().unwrap();
+    graph.close().unwrap();
+    let name = disk.files().into_keys().find(|name| name.ends_with(".csr")).unwrap();
+    let mut told = Vec::new();
+    for at in (0..disk.files()[&name].len() as u64).step_by(64) {
+        let damaged = SimFs::from_files(&disk.files());
+        damaged.corrupt(&name, at, 1);
+        let (report, _) = salvaged(&damaged);
+        assert!(!report.is_sound() && report.is_whole() == (report.lost_subgraphs == 0), "{at}: {report}");
+        told.extend(report.losses);
+    }
+    for what in ["of label \"calls\": ", "of the properties of vertices: "] {
+        assert!(told.iter().any(|loss| loss.contains(what)), "{what}");
+    }
+    let unnamed = told.iter().find(|loss| loss.contains("label ") && !loss.contains("label \"calls\""));
+    assert_eq!(unnamed, None);
+}
+
 /// A label whose definition is lost is called by its number, and those behind it by their names.
 #[test]
 fn a_lost_definition_costs_a_name() {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hedgerow::{
-    ArgumentError, Comparison, Direction, EdgeDirection, EdgeKey, EdgeSelection, Error, Graph, PropertyType,
-    Snapshot, Topology, Value, VertexId, View,
+    ArgumentError, Comparison, Condition, Direction, EdgeDirection, EdgeKey, EdgeSelection, Error, Graph,
+    PropertyType, Snapshot, Topology, Value, VertexId, View,
 };
 use hedgerow_testkit::effort::{Effort, explored};
 use hedgerow_workload::rng::Rng;
@@ -170,6 +170,47 @@ fn a_snapshot_keeps_some_views_of_chosen_edges() {
 }
 
 #[test]
+fn views_are_known_by_all_their_conditions() {
+    let graph = small();
+    let snapshot = graph.snapshot().unwrap();
+    let after = |since: i64| EdgeSelection::of("knows").filter("since", Comparison::Greater, since);
+    let view = |selection: &EdgeSelection<'_>| snapshot.view_selected(selection).unwrap();
+    let count = |selection: &EdgeSelection<'_>| view(selection).edge_count();
+    let between = after(2000).filter("since", Comparison::Less, 2020);
+    assert_eq!((count(&after(2000)), count(&between)), (2, 1));
+    assert_eq!(count(&after(2000).filter("since", Comparison::Less, 2010)), 0, "other second condition");
+    let turned = EdgeSelection::of("knows").filter("since", Comparison::Less, 2020);
+    assert_eq!(count(&turned), 1);
+    let turned = turned.filter("since", Comparison::Greater, 2000);
+    assert!(Arc::ptr_eq(&view(&between), &view(&turned)), "in another order");
+    let one_of = |values: &[i64]| {
+        EdgeSelection::of("knows").filter_by("since", Condition::one_of(values.iter().copied()))
+    };
+    assert_eq!((count(&one_of(&[2019, 2024])), count(&one_of(&[2019, 2020]))), (2, 1), "other values");
+    assert!(Arc::ptr_eq(&view(&one_of(&[2024, 2019])), &view(&one_of(&[2019, 2024, 2019]))));
+}
+
+/// Of two labels one has the property: an edge of the other one has no value.
+#[test]
+fn an_edge_of_a_label_without_the_property_has_no_value() {
+    let graph = small();
+    let mut tx = graph.write().unwrap();
+    tx.put_edge_with(EdgeKey::new("likes", 3, 2), [("stars", 5)]).unwrap();
+    tx.commit().unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    let at_3 = |condition| {
+        let selection = EdgeSelection::of_labels(["likes", "knows"]).filter_by("stars", condition);
+        let point = snapshot.degree_selected(&selection, 3).unwrap().unwrap();
+        (point, snapshot.view_selected(&selection).unwrap().edge_count())
+    };
+    assert_eq!(at_3(Condition::NotNull), (1, 1));
+    assert_eq!(at_3(Condition::Null), (1, 3), "one of likes, two of knows");
+    assert_eq!(at_3(Condition::equal(5)), (1, 1));
+    assert_eq!(at_3(Condition::one_of([4, 6])), (0, 0));
+    assert_eq!(at_3(Condition::Compares(Comparison::NotEqual, 4.into())), (1, 1));
+}
+
+#[test]
 fn the_edges_of_one_label_as_they_are_have_its_view() {
     let graph = small();
     let snapshot = graph.snapshot().unwrap();
@@ -196,12 +237,29 @@ fn what_makes_no_sense_is_an_error_that_names_it() {
     assert!(matches!(error, Error::Argument(ArgumentError::FilterType {
         ref label, ref property, expected: PropertyType::Utf8, found: PropertyType::I64,
     }) if label == "met" && property == "since"));
-    let text = "property since of label \"met\" is of type utf8, the value of the filter of type i64";
+    let text = "property since of label \"met\" is of type utf8, the value of the filter of type i64: compare it with a value of type \
+                utf8, or name labels of which it is of type i64";
     assert_eq!(error.to_string(), text);
     let absent = EdgeSelection::of_labels(["knows", "likes"]).filter("until", Comparison::Less, 1);
-    assert_eq!(refused(&absent).to_string(), "none of the labels \"knows\", \"likes\" has a property until");
-    let null = EdgeSelection::of("knows").filter("since", Comparison::Equal, Value::Null);
-    assert!(refused(&null).to_string().contains("compared with null"));
+    assert_eq!(
+        refused(&absent).to_string(),
+        "none of the labels \"knows\", \"likes\" has a property until: there are \"since\""
+    );
+    let since = |condition| EdgeSelection::of("knows").filter_by("since", condition);
+    let text = |condition| refused(&since(condition)).to_string();
+    let null = Condition::equal(Value::Null);
+    assert!(text(null).contains("property since cannot be compared with null"));
+    assert!(text(Condition::one_of([Value::I64(1), Value::Null])).contains("cannot be compared with null"));
+    for nan in [f64::NAN, -f64::NAN] {
+        assert!(text(Condition::equal(nan)).contains("property since cannot be compared with NaN"));
+        assert!(text(Condition::one_of([nan, 1.0])).contains("cannot be compared with NaN"));
+    }
+    assert!(text(Condition::one_of([0i64; 0])).contains("property since has no value of an empty list"));
+    assert!(text(Condition::one_of(0..1_i64 << 20 | 1)).contains("exceeds the limit of 1048576"));
+    assert!(text(Condition::one_of([Value::I64(1), Value::from("x")])).contains("of type utf8"));
+    assert!(text(Condition::prefix("2")).contains("is of type i64, and texts and bytes alone have a prefix"));
+    let many = (0..1025).fold(EdgeSelection::of("knows"), |all, _| all.filter("since", Comparison::Less, 1));
+    assert!(refused(&many).to_string().contains("exceeds the limit of 1024"));
     assert!(refused(&EdgeSelection::of_labels([""; 0])).to_string().contains("no label is named"));
     assert!(matches!(
         refused(&EdgeSelection::of_labels(["knows", "hates"])),

@@ -103,7 +103,9 @@ pub(super) fn selections(snapshot: &Snapshot) -> Result<(), Box<dyn std::error::
     let components = hedgerow::kernels::wcc(&*snapshot.view_selected(&recent)?)?;
     let around = snapshot.neighbors_selected(&EdgeSelection::all().direction(EdgeDirection::Both), "ann")?;
     let calls = EdgeSelection::of("calls").ranks(1_700_000_000..1_800_000_000);
+    let twenties = recent.filter("since", Comparison::Less, 2030); // both must hold
     // ---
+    assert!(snapshot.degree_selected(&twenties, "ann")?.is_some());
     assert_eq!(components.len(), 3);
     assert_eq!(around.map(|edges| edges.len()), Some(5));
     assert_eq!(snapshot.degree_selected(&calls, "ann")?, Some(1));

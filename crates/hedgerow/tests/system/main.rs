@@ -181,7 +181,8 @@ fn clean_run() -> (Vec<String>, BTreeMap<&'static str, u64>) {
     verify(dir.path()).expect("a clean run");
     let quoted = trace.lines().filter_map(|line| line.split('"').nth(1));
     let ours = |name: &&str| {
-        [".wal", ".csr", ".man", ".tmp", "LOCK", "RESERVE"].iter().any(|end| name.ends_with(end)) && !name.contains('/')
+        [".wal", ".csr", ".man", ".tmp", "LOCK", "RESERVE"].iter().any(|end| name.ends_with(end))
+            && !name.contains('/')
     };
     let mut names: Vec<String> = quoted.filter(ours).map(str::to_owned).collect();
     names.sort();

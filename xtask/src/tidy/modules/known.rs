@@ -61,6 +61,7 @@ pub(in crate::tidy) const ROOMS: &[Rooms] = &[
             room("property", &[]),
             room("simd", &["id"]),
             room("spans", &[]),
+            room("suggest", &[]),
             room("sync", &[]),
             room("time", &[]),
             room("config", &["key"]),

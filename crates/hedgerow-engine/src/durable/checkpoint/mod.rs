@@ -1,5 +1,6 @@
 //! Checkpoints: what changed since the last one, as of one timestamp, written as a run, and a manifest that says so.
 
+mod at_close;
 mod copy;
 mod page_versions;
 #[cfg(test)]
@@ -62,6 +63,14 @@ pub(crate) enum Extent {
     Whole,
 }
 
+/// What a checkpoint writes.
+struct Planned {
+    extent: Extent,
+    /// What changed since the last one.
+    changes: HashSet<ImageId>,
+    merge: Merge,
+}
+
 impl Core {
     /// Writes a checkpoint. One at a time. It never waits for a commit that waits for memory (rule E7).
     pub(crate) fn checkpoint(&self, extent: Extent) -> Result<Checkpoint> {
@@ -102,20 +111,9 @@ impl Core {
         self.flush()?;
         let as_of = pinned.timestamp();
         reach(&*durable.fs, FailPoint::CheckpointBegin)?;
-        let (last, segments) = {
-            let manifest = durable.manifest.lock();
-            (manifest.checkpoint, manifest.segments.clone())
-        };
-        // Images of formats 1 to 4 are of all labels; beside images of one label nobody could tell which is newer.
-        let extent = if durable.runs.lock().are_outdated() { Extent::Whole } else { extent };
-        let changes = self.changed_after(last);
-        let changed = |id: ImageId| changes.contains(&id);
-        let merge = match extent {
-            Extent::Changed => durable.runs.lock().plan(&segments, changed),
-            Extent::Whole => Runs::whole(&segments),
-        };
+        let Planned { extent, changes, merge } = self.plan_checkpoint(durable, extent);
         self.make_room_for_buffers();
-        let written = self.write_changes(durable, as_of, extent, &merge, changed)?;
+        let written = self.write_changes(durable, as_of, extent, &merge, |id| changes.contains(&id))?;
         if room == Room::OfReserve {
             self.make_reserve_good(durable, as_of, &merge, written.as_ref())?;
         }
@@ -144,6 +142,23 @@ impl Core {
             }
             self.poisoned_by(error.into())
         })
+    }
+
+    /// What a checkpoint would write now. Which run has which image is known. O(subgraphs + images).
+    fn plan_checkpoint(&self, durable: &Durable, extent: Extent) -> Planned {
+        let (last, segments) = {
+            let manifest = durable.manifest.lock();
+            (manifest.checkpoint, manifest.segments.clone())
+        };
+        let changes = self.changed_after(last);
+        let runs = durable.runs.lock();
+        // Images of formats 1 to 4 are of all labels; beside images of one label it would be unknown which is newer.
+        let extent = if runs.are_outdated() { Extent::Whole } else { extent };
+        let merge = match extent {
+            Extent::Changed => runs.plan(&segments, |id| changes.contains(&id)),
+            Extent::Whole => Runs::whole(&segments),
+        };
+        Planned { extent, changes, merge }
     }
 
     /// Which subgraphs had anything applied to them after `last`, by label. Everything that is published is noticed; of what is

@@ -16,7 +16,7 @@ use hedgerow_mem::{Main, SubgraphTable};
 use hedgerow_tier::{ImageId, ImageRef, KeysRef, PartRef, SegmentInfo, SegmentWriter};
 
 use super::copy::{KeyCopy, PageCopy};
-use crate::error::{Error, Result, StorageError, io_error};
+use crate::error::{Error, Result, StateError, StorageError, io_error};
 use crate::state::store::Core;
 
 /// A run that was written. Nothing names it yet.
@@ -101,6 +101,9 @@ impl Core {
                 continue;
             }
             pace.step();
+            if self.closing.skips_checkpoint() {
+                return Err(StateError::Closed.into());
+            }
             reach(&*fs, FailPoint::CheckpointImage)?;
             let written = match self.write_image_in_memory(as_of, id, ask, (&mut writer, &mut keys))? {
                 Some(written) => written,

@@ -135,7 +135,7 @@ impl<'a> LabelCheck<'a> {
             let directed = placement.is_directed();
             let what = self.own_fault(v, direction, &edge).or_else(|| misplaced(&edge, v, directed));
             if let Some(what) = what {
-                report.problem(edge.shown(label, v, direction, what));
+                report.problem(edge.shown(self.label, v, direction, what));
             }
         }
     }
@@ -161,7 +161,7 @@ impl<'a> LabelCheck<'a> {
         if entries == 0 {
             return;
         }
-        let shown = || list_shown(self.label.id(), v, direction);
+        let shown = || list_shown(self.label, v, direction);
         if self.is_default() && out_of_order {
             report.problem(format!("the neighbors of vertex {} are out of order", v.0));
         }
@@ -187,6 +187,7 @@ impl<'a> LabelCheck<'a> {
         let at_once = sides.at_once(core.memory_limit.map_or(BYTES, |limit| limit / SHARE));
         for chosen in looked_at.chunks(at_once) {
             if report.problems.len() >= MAX_PROBLEMS {
+                report.more = true;
                 break;
             }
             let mut charge = Charge::new(core.account(), Purpose::Views, 0);
@@ -203,8 +204,8 @@ impl<'a> LabelCheck<'a> {
         }
         if !others.is_empty() {
             report.problem(format!(
-                "label {}: more edges have copies that differ: they are not named",
-                self.label.id().0
+                "{}: more edges have copies that differ: they are not named",
+                self.label.shown()
             ));
         }
         Ok(())
@@ -230,7 +231,7 @@ impl<'a> LabelCheck<'a> {
                 continue;
             }
             if let Some(what) = difference(listed, other, directed) {
-                report.problem(listed.shown(self.label.id(), at, direction, what));
+                report.problem(listed.shown(self.label, at, direction, what));
             }
         }
     }

@@ -24,13 +24,13 @@ impl Listed {
     }
 
     /// What the problem with an edge of a list is called.
-    pub(super) fn shown(&self, label: LabelId, v: VertexId, direction: Direction, what: &str) -> String {
+    pub(super) fn shown(&self, label: &Label, v: VertexId, direction: Direction, what: &str) -> String {
         format!("{}: edge with {} rank {}: {what}", list_shown(label, v, direction), self.dst.0, self.rank)
     }
 }
 
-pub(super) fn list_shown(label: LabelId, v: VertexId, direction: Direction) -> String {
-    format!("label {}, vertex {}, {direction:?}", label.0, v.0)
+pub(super) fn list_shown(label: &Label, v: VertexId, direction: Direction) -> String {
+    format!("{}, vertex number {}, {direction:?}", label.shown(), v.0)
 }
 
 /// What is wrong with a copy of an edge beside the other one, as far as both keep the same.
@@ -95,7 +95,7 @@ impl Graph {
     ) -> Result<()> {
         let mut list = Vec::new();
         snapshot.for_each_item(label.id(), v, direction, |item| list.push(Listed::of(item)))?;
-        let shown = || list_shown(label.id(), v, direction);
+        let shown = || list_shown(label, v, direction);
         if !list.is_sorted_by(|a, b| (a.dst, a.rank) < (b.dst, b.rank)) {
             report.problem(format!("{}: edges out of order", shown()));
         }
@@ -104,7 +104,7 @@ impl Graph {
         }
         for edge in &list {
             if let Some(what) = self.fault(snapshot, label, v, direction, edge)? {
-                report.problem(edge.shown(label.id(), v, direction, what));
+                report.problem(edge.shown(label, v, direction, what));
             }
         }
         if direction == Direction::Out && !matches!(label.id(), LabelId::VERTICES | LabelId::DEFAULT) {

@@ -30,7 +30,7 @@ use changes::Added;
 use gather::{Gathered, Gatherer};
 use merge::Merger;
 use take::Part;
-pub use take::{ComposeError, EdgeWeight, Source, Take, Test};
+pub use take::{ComposeError, EdgeWeight, Source, Take};
 
 /// What composes the chunks of one thread.
 pub struct Composer<'a> {

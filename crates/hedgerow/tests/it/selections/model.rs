@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hedgerow::{
-    Comparison, Durability, EdgeDirection, EdgeKey, EdgeSelection, Graph, KeyKind, LabelOptions, Options,
-    PropertyType, Value,
+    Comparison, Condition, Durability, EdgeDirection, EdgeKey, EdgeSelection, Graph, KeyKind, LabelOptions,
+    Options, PropertyType, Value,
 };
 use hedgerow_io::Vfs;
 use hedgerow_workload::rng::Rng;
@@ -115,7 +115,7 @@ pub(super) struct Chosen {
     pub(super) labels: Option<Vec<usize>>,
     pub(super) ranks: Option<(u64, u64)>,
     pub(super) direction: EdgeDirection,
-    pub(super) filter: Option<(&'static str, Comparison, Value)>,
+    pub(super) conditions: Vec<(&'static str, Condition)>,
     pub(super) weight: Option<(&'static str, f64)>,
 }
 
@@ -124,27 +124,42 @@ impl Chosen {
         let mut any = |n: u64| rng.below(n) as usize;
         let sets: [&[usize]; 6] = [&[0], &[2], &[0, 1], &[2, 1], &[3, 2, 0, 2], &[0, 1, 2]];
         let labels = if any(4) == 0 { None } else { Some(sets[any(6)].to_vec()) };
-        let mut filter = match any(5) {
-            0 => Some(("number", Value::I64(any(9) as i64 - 4))),
-            1 => Some(("share", Value::F64([0.0, -0.0, 2.0, f64::NAN][any(4)]))),
-            2 => Some(("text", Value::from(["a", "b"][any(2)]))),
-            3 if weighted => Some(("weight", Value::F64(any(6) as f64))),
-            _ => None,
-        };
         // Of labels of which one has the property.
         let has = |label: usize, name: &str| match name {
             "text" => label == 2,
-            "weight" => label == 0,
+            "weight" => weighted && label == 0,
             _ => label > 0,
         };
-        filter =
-            filter.filter(|(name, _)| labels.iter().flatten().any(|&l| has(l, name)) || labels.is_none());
-        let comparison = Comparison::ALL[any(6)];
+        let of_one = |name: &str| {
+            (0..LABELS.len()).any(|l| has(l, name) && labels.as_ref().is_none_or(|of| of.contains(&l)))
+        };
+        let names: Vec<&str> =
+            ["number", "share", "text", "weight"].into_iter().filter(|name| of_one(name)).collect();
+        let count = if names.is_empty() { 0 } else { [0, 1, 1, 2, 3][any(5)] };
+        let conditions = (0..count).map(|_| {
+            let name = names[any(names.len() as u64)];
+            let mut value = || match name {
+                "number" => Value::I64(any(9) as i64 - 4),
+                "share" => Value::F64([0.0, -0.0, 2.0][any(3)]),
+                "text" => Value::from(["a", "b", ""][any(3)]),
+                _ => Value::F64(any(6) as f64),
+            };
+            let (value, other, third) = (value(), value(), value());
+            let condition = match any(8) {
+                0 | 1 => Condition::one_of([value, other, third]),
+                2 => Condition::Null,
+                3 => Condition::NotNull,
+                4 if name == "text" => Condition::prefix(value),
+                _ => Condition::Compares(Comparison::ALL[any(6)], value),
+            };
+            (name, condition)
+        });
+        let conditions = conditions.collect();
         Chosen {
             labels,
             ranks: [None, Some((0, 10)), Some((10, 10)), Some((25, u64::MAX))][any(4)],
             direction: [EdgeDirection::Out, EdgeDirection::In, EdgeDirection::Both][any(3)],
-            filter: filter.map(|(name, value)| (name, comparison, value)),
+            conditions,
             weight: [None, Some(("share", 7.0)), Some(("number", -1.0))][any(3)],
         }
     }
@@ -157,8 +172,11 @@ impl Chosen {
         if let Some((first, last)) = self.ranks {
             selection = selection.ranks(first..=last);
         }
-        if let Some((name, comparison, value)) = &self.filter {
-            selection = selection.filter(name, *comparison, value.clone());
+        for (name, condition) in &self.conditions {
+            selection = match condition {
+                Condition::Compares(comparison, value) => selection.filter(name, *comparison, value.clone()),
+                condition => selection.filter_by(name, condition.clone()),
+            };
         }
         if let Some((name, missing)) = self.weight {
             selection = selection.weighted_by(name, Some(missing));
@@ -169,7 +187,7 @@ impl Chosen {
     pub(super) fn takes(&self, key: &Key, edge: &Edge) -> bool {
         let label = self.labels.as_ref().is_none_or(|labels| labels.contains(&key.0));
         let rank = self.ranks.is_none_or(|(first, last)| first <= key.3 && key.3 <= last);
-        label && rank && self.filter.as_ref().is_none_or(|filter| passes(filter, key.0, edge))
+        label && rank && self.conditions.iter().all(|condition| passes(condition, key.0, edge))
     }
 
     pub(super) fn weight(&self, edge: &Edge) -> f64 {
@@ -182,29 +200,47 @@ impl Chosen {
 }
 
 /// By the operators of Rust.
-pub(super) fn passes(
-    (name, comparison, value): &(&str, Comparison, Value),
-    label: usize,
-    edge: &Edge,
-) -> bool {
-    pub(super) fn holds<T: PartialOrd>(comparison: Comparison, a: T, b: T) -> bool {
-        match comparison {
-            Comparison::Equal => a == b,
-            Comparison::NotEqual => a != b,
-            Comparison::Less => a < b,
-            Comparison::LessOrEqual => a <= b,
-            Comparison::Greater => a > b,
-            Comparison::GreaterOrEqual => a >= b,
+pub(super) fn passes((name, condition): &(&str, Condition), label: usize, edge: &Edge) -> bool {
+    let texts = |value: &Value| if let Value::Utf8(text) = value { text.to_string() } else { String::new() };
+    let starts = |found: &String, start: &Value| found.starts_with(&texts(start));
+    match *name {
+        "number" => {
+            meets(condition, edge.number, |v| if let Value::I64(n) = v { *n } else { 0 }, |_, _| false)
         }
+        "share" => meets(condition, edge.share, number, |_, _| false),
+        "text" => meets(condition, edge.text.clone(), texts, starts),
+        "weight" => meets(condition, (label == 0).then_some(edge.weight), number, |_, _| false),
+        other => panic!("{other}"),
     }
-    match (*name, value) {
-        ("number", Value::I64(n)) => edge.number.is_some_and(|found| holds(*comparison, found, *n)),
-        ("share", Value::F64(x)) => edge.share.is_some_and(|found| holds(*comparison, found, *x)),
-        ("text", Value::Utf8(text)) => {
-            edge.text.as_deref().is_some_and(|found| holds(*comparison, found, &**text))
+}
+
+fn number(value: &Value) -> f64 {
+    if let Value::F64(number) = value { *number } else { 0.0 }
+}
+
+fn meets<T: PartialOrd>(
+    condition: &Condition,
+    found: Option<T>,
+    read: impl Fn(&Value) -> T,
+    starts: impl Fn(&T, &Value) -> bool,
+) -> bool {
+    let Some(found) = found else { return *condition == Condition::Null };
+    match condition {
+        Condition::Compares(comparison, value) => {
+            let given = read(value);
+            match comparison {
+                Comparison::Equal => found == given,
+                Comparison::NotEqual => found != given,
+                Comparison::Less => found < given,
+                Comparison::LessOrEqual => found <= given,
+                Comparison::Greater => found > given,
+                Comparison::GreaterOrEqual => found >= given,
+            }
         }
-        ("weight", Value::F64(x)) => label == 0 && holds(*comparison, edge.weight, *x),
-        other => panic!("{other:?}"),
+        Condition::OneOf(_) => condition.values().iter().any(|value| found == read(value)),
+        Condition::Prefix(start) => starts(&found, start),
+        Condition::NotNull => true,
+        _ => false,
     }
 }
 

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use hedgerow_core::column::Data;
-use hedgerow_core::{Direction, Timestamp, simd};
+use hedgerow_core::{Direction, EdgeTest, Timestamp, simd};
 
 use super::super::{CHUNK_SUBGRAPHS, Chunk};
-use super::take::{ComposeError, Source, Test};
+use super::take::{ComposeError, Source};
 use crate::table::SubgraphPage;
 use crate::version::{Read, Version};
 
@@ -80,12 +80,17 @@ pub(super) fn prefetch(found: &[Chosen], at: usize, sources: &[Source<'_>]) {
     }
     if let Some((_, of, version)) = behind(1) {
         let take = &sources[*of].take;
-        if let Some(Test::Property(test)) = take.test {
+        let mut reads_delta = false;
+        for test in take.tests {
+            let EdgeTest::Property(test) = test else { continue };
             let columns = version.main().columns();
             if let Some(Data::Words(words)) = columns.and_then(|c| c.column(test.property)).map(|c| c.data())
             {
                 simd::prefetch_slice(words, LINES);
             }
+            reads_delta = true;
+        }
+        if reads_delta {
             version.delta().prefetch_properties(version.delta().len());
         }
         if !take.is_all() {

@@ -1,8 +1,8 @@
 //! What patch and delta change of the edges of a main part that are taken.
 
-use hedgerow_core::{InterpolationHint, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
+use hedgerow_core::{EdgeTest, InterpolationHint, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 
-use super::take::{Part, Take, Test};
+use super::take::{Part, Take};
 use crate::change::Change;
 use crate::items::ItemRef;
 use crate::op::{EdgeOp, Entries};
@@ -110,21 +110,21 @@ impl Take<'_> {
         added.finish();
     }
 
-    /// Marks the entries of a delta without ranks and weights whose edges are taken, if a test of words tells that.
+    /// Marks the entries of a delta without ranks and weights whose edges are taken, if tests of words tell that.
     fn mark_entries(&self, read: Read<'_>, added: &mut Added) -> bool {
         let (n, Added { marks, words, .. }) = (read.delta_len(), added);
         marks.clear();
-        match self.test {
-            _ if self.first_copies || self.ranks.is_some_and(|(first, _)| first > 0) => false,
-            None => {
-                marks.resize(n.div_ceil(64), u64::MAX);
-                true
-            }
-            Some(Test::Property(test)) => {
-                let found = read.version().delta().words(n, words, marks);
-                found.is_some_and(|of| test.clear_marks_of_words(of, words, marks))
-            }
-            Some(Test::Weight(..)) => false,
+        if self.first_copies || self.ranks.is_some_and(|(first, _)| first > 0) {
+            return false;
         }
+        if self.tests.is_empty() {
+            marks.resize(n.div_ceil(64), u64::MAX);
+            return true;
+        }
+        let Some(of) = read.version().delta().words(n, words, marks) else { return false };
+        self.tests.iter().all(|test| match test {
+            EdgeTest::Property(test) => test.clear_marks_of_words(of, words, marks),
+            EdgeTest::Weight(_) => false,
+        })
     }
 }

@@ -1,10 +1,10 @@
 //! The lists of one source, of 64 vertices, as far as its edges are taken.
 
-use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId, simd};
+use hedgerow_core::{EdgeTest, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId, simd};
 
 use super::super::{CHUNK_SUBGRAPHS, Chunk};
 use super::changes::Added;
-use super::take::{ComposeError, EdgeWeight, Part, Take, Test};
+use super::take::{ComposeError, EdgeWeight, Part, Take};
 use crate::arena::Counted;
 use crate::items::ItemRef;
 use crate::main_part::Main;
@@ -98,11 +98,7 @@ impl Take<'_> {
     pub fn takes(&self, at: VertexId, item: &ItemRef<'_>) -> bool {
         let ranked = self.ranks.is_none_or(|(first, last)| (first..=last).contains(&item.rank));
         let first = !self.first_copies || at <= item.dst;
-        let passes = |test: Test<'_>| match test {
-            Test::Property(test) => test.passes(item.row),
-            Test::Weight(comparison, given) => comparison.holds(item.weight.into(), given.into()),
-        };
-        ranked && first && self.test.is_none_or(passes)
+        ranked && first && self.tests.iter().all(|test| test.passes(item.weight, item.row))
     }
 
     /// What an edge weighs, if it has a number to weigh.
@@ -130,12 +126,11 @@ impl Take<'_> {
             (Some((first, _)), None) if first > 0 => marks.fill(0),
             _ => {}
         }
-        match self.test {
-            Some(Test::Property(test)) => test.clear_marks(main.columns(), marks),
-            Some(Test::Weight(comparison, given)) => {
-                keep(marks, |at| comparison.holds(main.weight_at(at).into(), given.into()));
+        for test in self.tests {
+            match test {
+                EdgeTest::Property(test) => test.clear_marks(main.columns(), marks),
+                EdgeTest::Weight(condition) => keep(marks, |at| condition.holds(main.weight_at(at).into())),
             }
-            None => {}
         }
         if self.first_copies {
             for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {

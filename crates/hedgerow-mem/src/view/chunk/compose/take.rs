@@ -1,6 +1,6 @@
 //! What is taken of the edges of a label, and why it cannot be.
 
-use hedgerow_core::{Comparison, Direction, PropertyId, PropertyTest, SUBGRAPH_VERTICES, VertexId};
+use hedgerow_core::{Direction, EdgeTest, PropertyId, SUBGRAPH_VERTICES, VertexId};
 
 use crate::table::SubgraphPage;
 use crate::version::NotInMemory;
@@ -21,21 +21,12 @@ pub struct Source<'a> {
 pub struct Take<'a> {
     /// The first and the last rank; all where there is none.
     pub ranks: Option<(u64, u64)>,
-    /// What an edge must pass.
-    pub test: Option<Test<'a>>,
+    /// Tests that an edge must all pass. The copies that are read must keep the properties that they read.
+    pub tests: &'a [EdgeTest],
     /// Whether only the copies at the smaller end of an edge are taken.
     pub first_copies: bool,
     /// What an edge weighs, in a view with weights.
     pub weight: EdgeWeight,
-}
-
-/// A test of an edge.
-#[derive(Clone, Copy, Debug)]
-pub enum Test<'a> {
-    /// Of a property, which the copies that are read must keep.
-    Property(&'a PropertyTest),
-    /// Of the weight.
-    Weight(Comparison, f64),
 }
 
 /// What an edge weighs.
@@ -51,7 +42,7 @@ pub enum EdgeWeight {
 impl Take<'_> {
     /// Whether every edge is taken.
     pub(super) fn is_all(&self) -> bool {
-        self.ranks.is_none() && self.test.is_none() && !self.first_copies
+        self.ranks.is_none() && self.tests.is_empty() && !self.first_copies
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use hedgerow_core::{Comparison, Direction, PropertyId, PropertyTest, Resident, Row, SubgraphId, Value};
+use hedgerow_core::{
+    Comparison, Condition, Direction, EdgeTest, PropertyId, PropertyTest, PropertyType, Resident, Row,
+    SubgraphId, Value, ValueRef,
+};
 use proptest::prelude::*;
 
 use super::*;
@@ -65,15 +68,13 @@ impl World {
     }
 
     fn check(&self, t: Timestamp, chosen: &Chosen) {
-        let test = chosen.test.map(|(comparison, n)| {
-            (comparison, n, PropertyTest { property: NUMBER, comparison, value: Value::I64(n) })
-        });
-        let take = Take {
-            ranks: chosen.ranks,
-            test: test.as_ref().map(|(.., test)| Test::Property(test)),
-            first_copies: chosen.first_copies,
-            ..Take::default()
+        let test = |condition: &Condition| {
+            let (kind, condition) = (PropertyType::I64, condition.clone());
+            EdgeTest::Property(PropertyTest { property: NUMBER, kind, condition })
         };
+        let tests: Vec<EdgeTest> = chosen.conditions.iter().map(test).collect();
+        let take =
+            Take { ranks: chosen.ranks, tests: &tests, first_copies: chosen.first_copies, ..Take::default() };
         let arena = Arena::new();
         let mut composer = Composer::new(t, false, &arena).counting_loops();
         let mut side = DirectionView::default();
@@ -88,9 +89,7 @@ impl World {
         let taken = |((src, dst, rank), number): (&(u32, u32, u64), &Option<i64>)| {
             chosen.ranks.is_none_or(|(first, last)| first <= *rank && *rank <= last)
                 && (!chosen.first_copies || src <= dst)
-                && test.as_ref().is_none_or(|(comparison, n, _)| {
-                    number.is_some_and(|found| comparison.holds(found.into(), (*n).into()))
-                })
+                && chosen.conditions.iter().all(|c| c.holds(number.map_or(ValueRef::Null, ValueRef::I64)))
         };
         let mut expected = BTreeMap::<u32, Vec<u32>>::new();
         for &label in &chosen.labels {
@@ -114,7 +113,8 @@ impl World {
 #[derive(Clone, Debug)]
 struct Chosen {
     labels: Vec<usize>,
-    test: Option<(Comparison, i64)>,
+    /// Of the number.
+    conditions: Vec<Condition>,
     ranks: Option<(u64, u64)>,
     first_copies: bool,
 }
@@ -132,10 +132,15 @@ fn chosen() -> impl Strategy<Value = Chosen> {
     let labels =
         prop_oneof![Just(vec![0]), Just(vec![2]), Just(vec![0, 1]), Just(vec![2, 0]), Just(vec![0, 1, 2])];
     let comparison = proptest::sample::select(Comparison::ALL.to_vec());
-    let test = proptest::option::of((comparison, -1..4i64));
+    let compares = (comparison, -1..4i64).prop_map(|(c, n)| Condition::Compares(c, n.into()));
+    let one_of = proptest::collection::vec(-1..4i64, 1..4).prop_map(Condition::one_of);
+    let null = prop_oneof![Just(Condition::Null), Just(Condition::NotNull)];
+    let condition = prop_oneof![4 => compares, 1 => one_of, 1 => null];
+    let conditions = proptest::collection::vec(condition, 0..3);
     let ranks = prop_oneof![4 => Just(None), 1 => Just(Some((1, 2))), 1 => Just(Some((0, 1)))];
-    (labels, test, ranks, proptest::bool::weighted(0.1))
-        .prop_map(|(labels, test, ranks, first_copies)| Chosen { labels, test, ranks, first_copies })
+    (labels, conditions, ranks, proptest::bool::weighted(0.1)).prop_map(
+        |(labels, conditions, ranks, first_copies)| Chosen { labels, conditions, ranks, first_copies },
+    )
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {

@@ -4,7 +4,7 @@
 const MOST: usize = 3;
 
 /// Returns what a message adds for a name that is none of these: those that are near, or else all.
-pub(crate) fn instead(found: &str, known: &[&str], plural: &str) -> String {
+pub fn instead(found: &str, known: &[&str], plural: &str) -> String {
     let near = did_you_mean(found, known);
     if !near.is_empty() {
         return near;
@@ -16,7 +16,7 @@ pub(crate) fn instead(found: &str, known: &[&str], plural: &str) -> String {
 }
 
 /// Returns what a message adds for a name that is none of these, if some are near.
-pub(crate) fn did_you_mean(found: &str, known: &[&str]) -> String {
+pub fn did_you_mean(found: &str, known: &[&str]) -> String {
     match quoted(&near(found, known), " or ") {
         near if near.is_empty() => near,
         near => format!(": did you mean {near}?"),

@@ -1,0 +1,92 @@
+//! Orders and equality of two values.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use crate::property::ValueRef;
+
+/// How the value of a property is compared with a given one.
+///
+/// Both have the same type; null compares with nothing. Numbers compare as IEEE 754 says: 0.0 equals -0.0, and a NaN differs from
+/// every number, itself included. Text and bytes compare byte by byte, times by their moment, false comes before true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Comparison {
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+}
+
+impl Comparison {
+    /// All of them; where one symbol begins as another, the longer one comes first.
+    pub const ALL: [Comparison; 6] = [
+        Comparison::Equal,
+        Comparison::NotEqual,
+        Comparison::LessOrEqual,
+        Comparison::GreaterOrEqual,
+        Comparison::Less,
+        Comparison::Greater,
+    ];
+
+    /// The symbol.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Comparison::Equal => "==",
+            Comparison::NotEqual => "!=",
+            Comparison::Less => "<",
+            Comparison::LessOrEqual => "<=",
+            Comparison::Greater => ">",
+            Comparison::GreaterOrEqual => ">=",
+        }
+    }
+
+    /// The comparison with this [`symbol`](Self::symbol); `=` is `==`.
+    pub fn from_symbol(symbol: &str) -> Option<Comparison> {
+        let symbol = if symbol == "=" { "==" } else { symbol };
+        Comparison::ALL.into_iter().find(|comparison| comparison.symbol() == symbol)
+    }
+
+    /// Whether it holds of two values that compare so; `None` is that of a NaN.
+    #[inline]
+    fn holds_of(self, order: Option<Ordering>) -> bool {
+        match self {
+            Comparison::Equal => order == Some(Ordering::Equal),
+            Comparison::NotEqual => order != Some(Ordering::Equal),
+            Comparison::Less => order == Some(Ordering::Less),
+            Comparison::LessOrEqual => matches!(order, Some(Ordering::Less | Ordering::Equal)),
+            Comparison::Greater => order == Some(Ordering::Greater),
+            Comparison::GreaterOrEqual => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
+        }
+    }
+
+    /// Whether it holds between the value that was found and the one that was given: never of null, nor of values of different
+    /// types.
+    #[inline]
+    pub fn holds(self, found: ValueRef<'_>, given: ValueRef<'_>) -> bool {
+        let order = match (found, given) {
+            (ValueRef::Bool(a), ValueRef::Bool(b)) => Some(a.cmp(&b)),
+            (ValueRef::I64(a), ValueRef::I64(b)) | (ValueRef::Timestamp(a), ValueRef::Timestamp(b)) => {
+                Some(a.cmp(&b))
+            }
+            (ValueRef::F64(a), ValueRef::F64(b)) => a.partial_cmp(&b),
+            (ValueRef::Utf8(a), ValueRef::Utf8(b)) => Some(a.cmp(b)),
+            (ValueRef::Bytes(a), ValueRef::Bytes(b)) => Some(a.cmp(b)),
+            _ => return false,
+        };
+        self.holds_of(order)
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.symbol())
+    }
+}

@@ -1,0 +1,133 @@
+//! Removing edges by a condition, in batches.
+
+use hedgerow_core::{Cells, Direction, LabelId, VertexId};
+
+use super::items::EdgeRef;
+use super::op::OpKind;
+use super::txn::WriteTxn;
+use crate::error::{Result, StateError};
+use crate::read::selection::EdgeSelection;
+use crate::read::snapshot::Snapshot;
+use crate::state::selection::ChosenEdges;
+
+/// Edges and vertices that a scan passes between two looks at whether it is to end.
+const BETWEEN_POLLS: usize = 1 << 17;
+
+/// How `Graph::remove_edges_where` goes.
+#[derive(Clone, Copy)]
+#[must_use]
+pub struct RemoveOptions<'f> {
+    pub(crate) batch: usize,
+    pub(crate) retries: u32,
+    until: Option<&'f dyn Fn() -> bool>,
+}
+
+impl Default for RemoveOptions<'_> {
+    fn default() -> Self {
+        RemoveOptions { batch: 1 << 16, retries: 64, until: None }
+    }
+}
+
+impl<'f> RemoveOptions<'f> {
+    /// Batches of 65,536 edges, each tried again up to 64 times.
+    pub fn new() -> RemoveOptions<'f> {
+        RemoveOptions::default()
+    }
+
+    /// At most this many edges a transaction; 0 counts as 1.
+    pub fn batch(mut self, edges: usize) -> RemoveOptions<'f> {
+        self.batch = edges.max(1);
+        self
+    }
+
+    /// How often a batch is tried again after a conflict.
+    pub fn retries(mut self, retries: u32) -> RemoveOptions<'f> {
+        self.retries = retries;
+        self
+    }
+
+    /// Calls `until` before each batch and between some 100,000 edges, and ends with [`StateError::Cancelled`] once it returns true.
+    /// Batches that were committed stay.
+    pub fn until(mut self, until: &'f dyn Fn() -> bool) -> RemoveOptions<'f> {
+        self.until = Some(until);
+        self
+    }
+
+    fn poll(&self) -> Result<()> {
+        if self.until.is_some_and(|until| until()) { Err(StateError::Cancelled.into()) } else { Ok(()) }
+    }
+}
+
+/// An edge by ids, in the order of the scan.
+pub(crate) type Place = (LabelId, VertexId, VertexId, u64);
+
+impl WriteTxn {
+    /// Removes the next chosen edges behind a place, in the order of labels, sources, destinations and ranks, of those that its snapshot has.
+    /// Returns how many, and the last of them if there may be more. The commit conflicts if one of them was changed since the snapshot.
+    pub(crate) fn remove_chosen(
+        &mut self,
+        selection: &EdgeSelection<'_>,
+        behind: Option<Place>,
+        options: &RemoveOptions<'_>,
+    ) -> Result<(u64, Option<Place>)> {
+        let snapshot = self.base().clone();
+        let chosen = selection.resolve_lists(&snapshot)?;
+        let mut removed = 0;
+        let places = next_places(&snapshot, &chosen, behind, options)?;
+        for &(label, src, dst, rank) in &places {
+            let [src, dst] = [self.engine.key_of(src)?, self.engine.key_of(dst)?];
+            let [src, dst] = [&src, &dst].map(|key| self.keys.intern(key.as_ref()));
+            let edge = EdgeRef { label, src, dst, rank };
+            // A read of it, so that the commit sees whether the edge is as the condition found it.
+            if self.reads_item(edge)?.is_some() {
+                self.push_item(OpKind::Remove, edge, 0.0, Cells::new())?;
+                removed += 1;
+            }
+        }
+        let next = places.last().filter(|_| places.len() == options.batch).copied();
+        Ok((removed, next))
+    }
+}
+
+/// The next chosen edges behind a place, at most as many as a batch has.
+fn next_places(
+    snapshot: &Snapshot,
+    chosen: &ChosenEdges,
+    behind: Option<Place>,
+    options: &RemoveOptions<'_>,
+) -> Result<Vec<Place>> {
+    options.poll()?;
+    let placement = snapshot.engine().placement();
+    let (mut places, mut left) = (Vec::new(), BETWEEN_POLLS);
+    for label in &chosen.labels {
+        let first = match behind {
+            Some(behind) if behind.0 > label.label => continue,
+            Some(behind) if behind.0 == label.label => behind.1,
+            _ => VertexId(0),
+        };
+        for src in (first.0..snapshot.engine().ids.bound()).map(VertexId) {
+            let mut passed = 1;
+            snapshot.for_each_item(label.label, src, Direction::Out, |item| {
+                passed += 1;
+                let place = (label.label, src, item.dst, item.rank);
+                let is_next = places.len() < options.batch && behind.is_none_or(|behind| behind < place);
+                if is_next
+                    && placement.counts_at(Direction::Out, src, item.dst)
+                    && label.has_rank(item.rank)
+                    && label.passes(&item)
+                {
+                    places.push(place);
+                }
+            })?;
+            if places.len() == options.batch {
+                return Ok(places);
+            }
+            left = left.saturating_sub(passed);
+            if left == 0 {
+                left = BETWEEN_POLLS;
+                options.poll()?;
+            }
+        }
+    }
+    Ok(places)
+}

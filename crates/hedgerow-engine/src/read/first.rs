@@ -1,0 +1,273 @@
+//! Reads that end at a limit and say whether there is more: the first edges of a vertex, and vertices by the values of their properties.
+
+use std::collections::BinaryHeap;
+
+use hedgerow_core::{
+    Comparison, Direction, KindId, LabelId, PropertyId, Value, VertexId, VertexKey, VertexKeyRef,
+};
+
+use crate::error::{ArgumentError, Error, Result, StateError};
+use crate::read::labelled::EdgeOf;
+use crate::read::selection::EdgeSelection;
+use crate::read::snapshot::Snapshot;
+use crate::state::selection::{ChosenEdges, EdgeDirection};
+
+/// The vertices that a scan passes between two looks at whether it is to end.
+const VERTICES_BETWEEN_POLLS: usize = 1 << 14;
+
+/// What a read found up to its limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limited<T> {
+    /// The first ones, at most as many as the limit.
+    pub found: Vec<T>,
+    /// True if there are others, which the limit left out.
+    pub more: bool,
+}
+
+/// What ends [`Snapshot::find_vertices`].
+#[derive(Clone, Copy)]
+#[must_use]
+pub struct FindOptions<'f> {
+    limit: usize,
+    until: Option<&'f dyn Fn() -> bool>,
+}
+
+impl Default for FindOptions<'_> {
+    fn default() -> Self {
+        FindOptions { limit: usize::MAX, until: None }
+    }
+}
+
+impl<'f> FindOptions<'f> {
+    /// No limit.
+    pub fn new() -> FindOptions<'f> {
+        FindOptions::default()
+    }
+
+    /// At most this many vertices; the scan ends when it meets one more.
+    pub fn limit(mut self, vertices: usize) -> FindOptions<'f> {
+        self.limit = vertices;
+        self
+    }
+
+    /// Calls `until` between some 16,000 vertices, and ends with [`StateError::Cancelled`] once it returns true.
+    pub fn until(mut self, until: &'f dyn Fn() -> bool) -> FindOptions<'f> {
+        self.until = Some(until);
+        self
+    }
+}
+
+/// An edge at a vertex in the order of lists: other end, label, rank; an incoming one behind an outgoing one. With the id of the other end.
+type Place = (VertexKey, LabelId, u64, bool, VertexId);
+
+/// The least places of those that were offered.
+struct Least {
+    limit: usize,
+    places: BinaryHeap<Place>,
+    more: bool,
+}
+
+impl Least {
+    fn new(limit: usize) -> Least {
+        Least { limit, places: BinaryHeap::new(), more: false }
+    }
+
+    fn offer(&mut self, place: Place) {
+        if self.places.len() < self.limit {
+            self.places.push(place);
+            return;
+        }
+        self.more = true;
+        if let Some(mut greatest) = self.places.peek_mut()
+            && place < *greatest
+        {
+            *greatest = place;
+        }
+    }
+}
+
+/// Why a scan ended.
+enum End {
+    Limit,
+    Failed(Error),
+}
+
+impl From<Error> for End {
+    fn from(error: Error) -> End {
+        End::Failed(error)
+    }
+}
+
+impl Snapshot {
+    /// The first `limit` of the edges that [`neighbors_selected`](Self::neighbors_selected) returns, in the same order, and whether there are
+    /// more; `None` if there is no such vertex.
+    ///
+    /// O(labels + degree log limit), and memory for `limit` edges: lists are kept by vertex id, so the key of each neighbor is compared.
+    /// Edges chosen by ranks or by a property take memory for the list of one label too.
+    ///
+    /// ```
+    /// use hedgerow::{EdgeSelection, Graph};
+    ///
+    /// let graph = Graph::in_memory()?;
+    /// graph.insert_edges(&[(1, 9), (1, 5), (1, 7)])?;
+    /// let first = graph.snapshot()?.first_neighbors(&EdgeSelection::all(), 1, 2)?.expect("there is a vertex 1");
+    /// assert_eq!(first.found.iter().map(|(key, ..)| key.to_string()).collect::<Vec<_>>(), ["5", "7"]);
+    /// assert!(first.more);
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of [`view_selected`](Self::view_selected).
+    pub fn first_neighbors<'a>(
+        &self,
+        selection: &EdgeSelection<'_>,
+        key: impl Into<VertexKeyRef<'a>>,
+        limit: usize,
+    ) -> Result<Option<Limited<(VertexKey, LabelId, u64)>>> {
+        let chosen = selection.resolve_lists(self)?;
+        let Some(id) = self.vertex_id_selected(selection, key)? else { return Ok(None) };
+        let least = self.least(&chosen, id, limit)?;
+        let found = least.places.into_sorted_vec();
+        let found = found.into_iter().map(|(key, label, rank, ..)| (key, label, rank)).collect();
+        Ok(Some(Limited { found, more: least.more }))
+    }
+
+    /// As [`first_neighbors`](Self::first_neighbors), each edge with its properties, which are read of the returned edges alone.
+    ///
+    /// # Errors
+    /// As of [`view_selected`](Self::view_selected).
+    pub fn first_edges<'a>(
+        &self,
+        selection: &EdgeSelection<'_>,
+        key: impl Into<VertexKeyRef<'a>>,
+        limit: usize,
+    ) -> Result<Option<Limited<(LabelId, EdgeOf)>>> {
+        let chosen = selection.resolve_lists(self)?;
+        let Some(id) = self.vertex_id_selected(selection, key)? else { return Ok(None) };
+        let least = self.least(&chosen, id, limit)?;
+        let schema = self.engine().schema.load_full();
+        let edge = |(key, label, rank, is_in, other)| {
+            let direction = if is_in { Direction::In } else { Direction::Out };
+            let properties = self.properties_between(&schema, label, id, other, direction, rank)?;
+            Ok((label, EdgeOf { key, rank, properties }))
+        };
+        let found = least.places.into_sorted_vec().into_iter().map(edge).collect::<Result<_>>()?;
+        Ok(Some(Limited { found, more: least.more }))
+    }
+
+    fn least(&self, chosen: &ChosenEdges, id: VertexId, limit: usize) -> Result<Least> {
+        let is_in = |direction| direction == Direction::In;
+        self.engine().telling_keys(|told| {
+            let mut least = Least::new(limit);
+            if !chosen.labels.iter().all(|label| label.is_all()) {
+                self.for_each_chosen(chosen, id, |label, direction, other, rank| {
+                    least.offer((told.of(other), label, rank, is_in(direction), other));
+                    Ok(())
+                })?;
+                return Ok(least);
+            }
+            for label in &chosen.labels {
+                for &direction in chosen.directions() {
+                    // Both lists have a self-loop.
+                    let again = is_in(direction) && chosen.direction == EdgeDirection::Both;
+                    self.for_each_end(label.label, id, direction, |other, rank| {
+                        if !(again && other == id) {
+                            least.offer((told.of(other), label.label, rank, is_in(direction), other));
+                        }
+                    })?;
+                }
+            }
+            Ok(least)
+        })
+    }
+
+    /// The vertices of a kind whose properties have these values, all of them: their keys by ascending vertex id, and whether there are more
+    /// than the limit. A null is the value of a vertex without one; a NaN equals nothing.
+    ///
+    /// A scan, without an index: O(vertices of all kinds), and O(vertices + edges of the default label) more where the snapshot has no view
+    /// yet, as [`for_each_vertex_row`](Self::for_each_vertex_row) says.
+    ///
+    /// ```
+    /// use hedgerow::{FindOptions, Graph, KindId, Value, VertexKey};
+    ///
+    /// let graph = Graph::in_memory()?;
+    /// let mut tx = graph.write()?;
+    /// tx.put_vertex_with(1, [("name", "Ann")])?;
+    /// tx.put_vertex_with(2, [("name", "Bob")])?;
+    /// tx.put_vertex_with(3, [("name", "Ann")])?;
+    /// tx.commit()?;
+    /// let ann = [("name", Value::from("Ann"))];
+    /// let found = graph.snapshot()?.find_vertices(KindId::DEFAULT, &ann, FindOptions::new().limit(1))?;
+    /// assert_eq!((found.found, found.more), (vec![VertexKey::U64(1)], true));
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ArgumentError::Invalid`] for a property that vertices of this kind do not have, or a value of another type than the property;
+    /// [`StateError::Cancelled`] if the options say so; and those of [`for_each_vertex_row`](Self::for_each_vertex_row).
+    pub fn find_vertices(
+        &self,
+        kind: KindId,
+        properties: &[(&str, Value)],
+        options: FindOptions<'_>,
+    ) -> Result<Limited<VertexKey>> {
+        self.engine().check_owner()?;
+        let wanted = self.wanted_values(kind, properties)?;
+        let (mut ids, mut more, mut left) = (Vec::new(), false, VERTICES_BETWEEN_POLLS);
+        let scanned = self.for_each_vertex_row(|vertex| {
+            left -= 1;
+            if left == 0 {
+                left = VERTICES_BETWEEN_POLLS;
+                if options.until.is_some_and(|until| until()) {
+                    return Err(End::Failed(StateError::Cancelled.into()));
+                }
+            }
+            let is_equal = |&(property, value): &(PropertyId, &Value)| match value {
+                Value::Null => vertex.get(property).is_null(),
+                value => Comparison::Equal.holds(vertex.get(property), value.as_ref()),
+            };
+            if vertex.kind() != kind || !wanted.iter().all(is_equal) {
+                return Ok(());
+            }
+            if ids.len() == options.limit {
+                more = true;
+                return Err(End::Limit);
+            }
+            ids.push(vertex.id());
+            Ok(())
+        });
+        if let Err(End::Failed(error)) = scanned {
+            return Err(error);
+        }
+        let found = self.vertex_keys(&ids)?.iter().map(|key| key.to_owned()).collect();
+        Ok(Limited { found, more })
+    }
+
+    fn wanted_values<'v>(
+        &self,
+        kind: KindId,
+        properties: &'v [(&str, Value)],
+    ) -> Result<Vec<(PropertyId, &'v Value)>> {
+        let schema = self.schema_seen();
+        let of = match schema.kind_name(kind) {
+            "" => "vertices".to_owned(),
+            name => format!("vertices of kind {name}"),
+        };
+        let wanted = |(name, value): &'v (&str, Value)| {
+            let mut defined = schema.vertex_properties_of(kind);
+            let Some(property) = defined.find(|property| &**property.name() == *name) else {
+                return Err(ArgumentError::Invalid(format!("{of} have no property {name}")).into());
+            };
+            let expected = property.property_type();
+            match value.property_type() {
+                Some(found) if found != expected => {
+                    let message =
+                        format!("property {name} of {of} has the type {expected}, and the value is {found}");
+                    Err(ArgumentError::Invalid(message).into())
+                }
+                _ => Ok((property.id(), value)),
+            }
+        };
+        properties.iter().map(wanted).collect()
+    }
+}

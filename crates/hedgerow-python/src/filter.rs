@@ -1,0 +1,246 @@
+//! The argument `where`: conditions that the properties of edges must all meet.
+
+use std::fmt::Display;
+
+use hedgerow::{Comparison, Condition, PropertyType, Value};
+use hedgerow_core::suggest::did_you_mean;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{
+    PyBytes, PyDate, PyDateTime, PyDict, PyFrozenSet, PyList, PySet, PyString, PyTuple, PyTzInfo,
+};
+
+use crate::arrays::{exact, not_exact};
+use crate::ending::calling;
+use crate::error::{DataError, told};
+use crate::key::{shown, type_name};
+use crate::value;
+
+/// The argument `where`: a condition, or several.
+pub(crate) struct Where(Vec<Stated>);
+
+/// A condition as a call states it.
+struct Stated {
+    property: String,
+    operator: Operator,
+    /// One, of a set several, and none where null is tested.
+    values: Vec<Value>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Compares(Comparison),
+    In,
+    Prefix,
+    Is,
+    IsNot,
+}
+
+/// The operators that are words.
+const WORDS: [(&str, Operator); 4] =
+    [("in", Operator::In), ("prefix", Operator::Prefix), ("is", Operator::Is), ("is not", Operator::IsNot)];
+
+impl<'py> FromPyObject<'_, 'py> for Where {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Where> {
+        let py = object.py();
+        let _calling = calling(py);
+        let wrong = |object: &Bound<'_, PyAny>| {
+            let found = shown(object);
+            PyTypeError::new_err(format!(
+                "where must be a tuple (property, comparison, value) or a sequence of such tuples, found {found}"
+            ))
+        };
+        let is_name = |object: &Bound<'_, PyAny>| object.is_instance_of::<PyString>();
+        if let Ok(parts) = object.cast::<PyTuple>()
+            && parts.get_borrowed_item(0).is_ok_and(|first| is_name(&first))
+        {
+            return Ok(Where(vec![Stated::read(&parts, wrong)?]));
+        }
+        if is_name(&object) {
+            return Err(wrong(&object));
+        }
+        let all = object.try_iter().map_err(|error| told(py, error, |_| wrong(&object)))?;
+        let stated = |parts: PyResult<Bound<'py, PyAny>>| {
+            let parts = parts?;
+            Stated::read(parts.cast::<PyTuple>().map_err(|_| wrong(&parts))?, wrong)
+        };
+        all.map(stated).collect::<PyResult<_>>().map(Where)
+    }
+}
+
+impl Stated {
+    fn read(parts: &Bound<'_, PyTuple>, wrong: impl Fn(&Bound<'_, PyAny>) -> PyErr) -> PyResult<Stated> {
+        let py = parts.py();
+        let (property, symbol, value): (String, String, Bound<'_, PyAny>) =
+            parts.extract().map_err(|error| told(py, error, |_| wrong(parts)))?;
+        let operator = operator(&property, &symbol)?;
+        let name = format_args!("where: property {property}");
+        let null = |what: &str| {
+            DataError::new_err(format!(
+                "{name}: {what}: write ({property:?}, \"is\", None) for edges without a value, ({property:?}, \"is not\", None) for \
+                 those with one"
+            ))
+        };
+        let one = |object: Bound<'_, PyAny>| value::read(&name, &in_utc(object)?, None);
+        let values = match operator {
+            Operator::Is | Operator::IsNot => {
+                if !value.is_none() && !value::is_missing(&value) {
+                    let found = shown(&value);
+                    return Err(DataError::new_err(format!(
+                        "{name}: \"{symbol}\" compares with None alone, found {found}: write == or !="
+                    )));
+                }
+                Vec::new()
+            }
+            Operator::In => {
+                let values = several(&name, &value)?;
+                let values = values.map(|value| one(value?)).take(Condition::MAX_VALUES + 1);
+                let values = values.collect::<PyResult<Vec<Value>>>()?;
+                if values.iter().any(Value::is_null) {
+                    return Err(null("nothing equals None, which is among the values"));
+                }
+                values
+            }
+            Operator::Compares(_) | Operator::Prefix => {
+                if is_collection(&value) {
+                    let found = type_name(&value);
+                    let instead = match operator {
+                        Operator::Compares(Comparison::NotEqual) => {
+                            "write one condition with != for each value".to_owned()
+                        }
+                        _ => format!("several follow \"in\", as in ({property:?}, \"in\", [...])"),
+                    };
+                    return Err(PyTypeError::new_err(format!(
+                        "{name}: {symbol} takes one value, found {found}: {instead}"
+                    )));
+                }
+                let value = one(value)?;
+                if value.is_null() {
+                    return Err(null(&format!("{symbol} never holds with None")));
+                }
+                vec![value]
+            }
+        };
+        Ok(Stated { property, operator, values })
+    }
+}
+
+fn operator(property: &str, symbol: &str) -> PyResult<Operator> {
+    if let Some(comparison) = Comparison::from_symbol(symbol) {
+        return Ok(Operator::Compares(comparison));
+    }
+    if let Some((_, operator)) = WORDS.iter().find(|(word, _)| *word == symbol) {
+        return Ok(*operator);
+    }
+    let words = WORDS.map(|(word, _)| word);
+    let lower = symbol.to_lowercase();
+    let instead = match lower.as_str() {
+        word if words.contains(&word) => format!(": did you mean {word:?}?"),
+        "between" | "range" => {
+            format!(": write two conditions, [({property:?}, \">=\", low), ({property:?}, \"<\", high)]")
+        }
+        "startswith" | "starts with" | "starts_with" => ": did you mean \"prefix\"?".to_owned(),
+        "not in" | "not_in" => ": write one condition with != for each value".to_owned(),
+        _ => did_you_mean(symbol, &words),
+    };
+    let known: Vec<&str> =
+        Comparison::ALL.iter().map(|comparison| comparison.symbol()).chain(words).collect();
+    let known = known.join(", ");
+    Err(DataError::new_err(format!("where compares with one of {known}, found {symbol:?}{instead}")))
+}
+
+/// The values of a set.
+fn several<'py>(
+    name: &dyn Display,
+    object: &Bound<'py, PyAny>,
+) -> PyResult<impl Iterator<Item = PyResult<Bound<'py, PyAny>>>> {
+    let wrong = |instead: &str| {
+        let found = type_name(object);
+        PyTypeError::new_err(format!("{name}: \"in\" takes a sequence of values, found {found}{instead}"))
+    };
+    if object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() {
+        return Err(wrong(": put it into a list"));
+    }
+    object.try_iter().map_err(|error| told(object.py(), error, |_| wrong("")))
+}
+
+fn is_collection(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyList>()
+        || object.is_instance_of::<PyTuple>()
+        || object.is_instance_of::<PySet>()
+        || object.is_instance_of::<PyFrozenSet>()
+}
+
+impl Where {
+    /// The conditions, with the values that a property of the type which `kind_of` tells holds: an int that is compared with floats is
+    /// one, as in writes, and a text that is compared with times a time.
+    pub(crate) fn conditions(
+        self,
+        kind_of: impl Fn(&str) -> Option<PropertyType>,
+    ) -> PyResult<Vec<(String, Condition)>> {
+        let adapted = |Stated { property, operator, values }: Stated| {
+            let kind = kind_of(&property).filter(|_| operator != Operator::Prefix);
+            let mut values = values.into_iter().map(|value| adapt(&property, value, kind));
+            let condition = match operator {
+                Operator::In => Condition::one_of(values.collect::<PyResult<Vec<Value>>>()?),
+                Operator::Compares(comparison) => {
+                    Condition::Compares(comparison, values.next().transpose()?.unwrap_or(Value::Null))
+                }
+                Operator::Prefix => Condition::Prefix(values.next().transpose()?.unwrap_or(Value::Null)),
+                Operator::Is => Condition::Null,
+                Operator::IsNot => Condition::NotNull,
+            };
+            Ok((property, condition))
+        };
+        self.0.into_iter().map(adapted).collect()
+    }
+}
+
+fn adapt(property: &str, value: Value, kind: Option<PropertyType>) -> PyResult<Value> {
+    match (value, kind) {
+        (Value::I64(number), Some(PropertyType::F64)) => {
+            let name = format!("where: property {property}");
+            Ok(Value::F64(exact(number).ok_or_else(|| not_exact(&name, number))?))
+        }
+        (Value::Utf8(text), Some(PropertyType::Timestamp)) => time_of(property, &text),
+        (value, _) => Ok(value),
+    }
+}
+
+/// A time that says no zone as one in UTC, and a date as its midnight: so are columns of them read. Other objects as they are.
+fn in_utc(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    let py = object.py();
+    if object.is_instance_of::<PyDateTime>() {
+        if !object.call_method0("utcoffset")?.is_none() {
+            return Ok(object);
+        }
+        let zone = PyDict::new(py);
+        zone.set_item("tzinfo", PyTzInfo::utc(py)?)?;
+        return object.call_method("replace", (), Some(&zone));
+    }
+    if object.is_instance_of::<PyDate>() {
+        let part = |name: &str| object.getattr(name);
+        let class = py.get_type::<PyDateTime>();
+        return in_utc(class.call1((part("year")?, part("month")?, part("day")?))?);
+    }
+    Ok(object)
+}
+
+/// The time that a text in the form of ISO 8601 says, in UTC unless it says a zone.
+fn time_of(name: &str, text: &str) -> PyResult<Value> {
+    Python::attach(|py| {
+        let _calling = calling(py);
+        // Python leaves out digits behind the sixth.
+        let digits =
+            text.split_once('.').map_or(0, |(_, after)| after.bytes().take_while(u8::is_ascii_digit).count());
+        let time = py.get_type::<PyDateTime>().call_method1("fromisoformat", (text,));
+        match time.ok().filter(|_| digits <= 6) {
+            Some(time) => value::read(&format_args!("where: property {name}"), &in_utc(time)?, None),
+            None => Err(DataError::new_err(format!(
+                "where: property {name} holds times, and {text:?} is none in ISO 8601, to the microsecond"
+            ))),
+        }
+    })
+}

@@ -1,0 +1,111 @@
+//! Edges that are removed by a condition, in batches: what others do meanwhile, how the call ends early; and reads that need ranks.
+
+use std::cell::Cell;
+
+use hedgerow::{
+    ArgumentError, Comparison, Direction, EdgeKey, EdgeSelection, Error, FindOptions, Graph, KindId,
+    LabelOptions, RemoveOptions, StateError, Value,
+};
+
+/// Edges from 0 to 1..=6, each with its number, and their rank in a `multi` label.
+fn graph(multi: bool) -> Graph {
+    let graph = Graph::in_memory().unwrap();
+    graph.define_label("saw", LabelOptions::new().multi(multi)).unwrap();
+    let mut tx = graph.write().unwrap();
+    for to in 1..=6u64 {
+        let edge = EdgeKey::new("saw", 0, to).rank(if multi { to } else { 0 });
+        tx.put_edge_with(edge, [("ms", to as i64)]).unwrap();
+    }
+    tx.commit().unwrap();
+    graph
+}
+
+fn left(graph: &Graph) -> Vec<u64> {
+    let found = graph.snapshot().unwrap().neighbors_of("saw", 0, Direction::Out).unwrap().unwrap_or_default();
+    found.into_iter().map(|(key, _)| key.to_string().parse().unwrap()).collect()
+}
+
+#[test]
+fn an_edge_that_is_changed_meanwhile_is_looked_at_again() {
+    for multi in [false, true] {
+        let graph = graph(multi);
+        let (polls, other) = (Cell::new(0), graph.clone());
+        // Once the batch has its snapshot, and before it looks for edges.
+        let meanwhile = || {
+            polls.set(polls.get() + 1);
+            if polls.get() == 1 {
+                let edge = EdgeKey::new("saw", 0, 2).rank(if multi { 2 } else { 0 });
+                assert!(other.update_edge(edge, [("ms", 99)]).unwrap());
+            }
+            false
+        };
+        let few = EdgeSelection::of("saw").filter("ms", Comparison::Less, 4i64);
+        let removed = graph.remove_edges_where(&few, RemoveOptions::new().until(&meanwhile)).unwrap();
+        assert_eq!((removed, left(&graph)), (2, vec![2, 4, 5, 6]));
+    }
+}
+
+#[test]
+fn a_call_that_is_ended_keeps_the_batches_before() {
+    let graph = graph(true);
+    let polls = Cell::new(0);
+    let until = || {
+        polls.set(polls.get() + 1);
+        polls.get() == 3
+    };
+    let ended =
+        graph.remove_edges_where(&EdgeSelection::of("saw"), RemoveOptions::new().batch(2).until(&until));
+    assert!(matches!(ended, Err(Error::State(StateError::Cancelled))), "{ended:?}");
+    assert_eq!(left(&graph), [5, 6]);
+    assert_eq!(
+        graph.remove_edges_where(&EdgeSelection::of("saw"), RemoveOptions::new().batch(0)).unwrap(),
+        2
+    );
+    let unknown = graph.remove_edges_where(&EdgeSelection::of("sew"), RemoveOptions::new());
+    assert!(matches!(unknown, Err(Error::Argument(ArgumentError::NoSuchLabel { .. }))), "{unknown:?}");
+}
+
+#[test]
+fn an_undirected_edge_is_removed_once() {
+    let graph = hedgerow::Options::new().directed(false).in_memory().unwrap();
+    graph.insert_edges(&[(1, 0), (0, 2), (2, 2), (2, 1)]).unwrap();
+    let removed = graph.remove_edges_where(&EdgeSelection::of(""), RemoveOptions::new().batch(1)).unwrap();
+    assert_eq!((removed, graph.snapshot().unwrap().edge_count().unwrap()), (4, 0));
+}
+
+#[test]
+fn edges_without_ranks_have_no_newest() {
+    let graph = graph(false);
+    let snapshot = graph.snapshot().unwrap();
+    let newest = snapshot.newest_edges_of("saw", 0, Direction::Out, 2);
+    let lent = snapshot.visit_newest_edges_of("saw", 0, Direction::Out, 2, |_| ());
+    for refused in [newest.map(drop), lent.map(drop)] {
+        let message = refused.unwrap_err().to_string();
+        assert!(message.contains("label \"saw\" is not multi"), "{message}");
+    }
+    let first = snapshot.first_edges(&EdgeSelection::of("saw"), 0, 2).unwrap().unwrap();
+    assert_eq!(
+        first.found.iter().map(|(_, edge)| edge.properties[0].1.clone()).collect::<Vec<_>>(),
+        [Value::I64(1), Value::I64(2)]
+    );
+    assert!(first.more);
+}
+
+#[test]
+fn a_search_for_vertices_ends_when_it_is_told() {
+    let graph = Graph::in_memory().unwrap();
+    let mut tx = graph.write().unwrap();
+    for key in 0..40_000u64 {
+        tx.put_vertex_with(key, [("name", "x")]).unwrap();
+    }
+    tx.commit().unwrap();
+    let (snapshot, polls) = (graph.snapshot().unwrap(), Cell::new(0));
+    let until = || {
+        polls.set(polls.get() + 1);
+        polls.get() == 2
+    };
+    let wanted = [("name", Value::from("y"))];
+    let ended = snapshot.find_vertices(KindId::DEFAULT, &wanted, FindOptions::new().until(&until));
+    assert!(matches!(ended, Err(Error::State(StateError::Cancelled))), "{ended:?}");
+    assert!(snapshot.find_vertices(KindId::DEFAULT, &wanted, FindOptions::new()).unwrap().found.is_empty());
+}

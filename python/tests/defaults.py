@@ -1,0 +1,205 @@
+"""What the defaults of the package's calls do: the words of docs/guide/defaults.md.
+
+An entry names a parameter, its default as `repr` gives it, the calls with that parameter (a class and its methods, or `hedgerow`
+and its functions), and what the default does. `test_defaults_page.py` compares the entries with the signatures.
+"""
+
+from typing import NamedTuple
+
+
+class Default(NamedTuple):
+    """One meaning of one default."""
+
+    parameter: str
+    default: str
+    calls: tuple[str, ...]
+    text: str
+
+
+BULK_EDGES = ("Database add_edges update_edges remove_edges", "Transaction add_edges update_edges remove_edges")
+BULK_VERTICES = (
+    "Database add_vertices set_vertex_properties remove_vertices",
+    "Transaction add_vertices set_vertex_properties remove_vertices",
+)
+LISTS = "neighbors degree degrees neighbors_of k_hop"
+KERNELS = "bfs pagerank sssp triangle_count wcc run"
+
+SECTIONS: dict[str, list[Default]] = {
+    "Opening a store": [
+        Default("path", "None", ("hedgerow open",), "The store has no files, and its content goes with it."),
+        Default("read_only", "False", ("hedgerow open",), "The store is opened for writing, and is locked for all other openings."),
+        Default("create", "True", ("hedgerow open",), "A store is created where there is none; a mistyped path makes an empty store."),
+        Default("directed", "None", ("hedgerow open",), "A new store is directed; an existing store is as it was created."),
+        Default("keys", "None", ("hedgerow open",), 'The ids of a new store are ints (`"u64"`); those of an existing store are as it was created.'),
+        Default("weighted", "None", ("hedgerow open",), "Edges of a new store carry no weights; those of an existing store are as it was created."),
+        Default("reverse", "None", ("hedgerow open",), "A new directed store keeps the incoming edges of each vertex too; an existing store is as it was created."),
+        Default("durability", "'sync'", ("hedgerow open",), "A commit returns once it is on stable media."),
+        Default("isolation", "'serializable'", ("hedgerow open",), "A commit whose reads have changed meanwhile is a `ConflictError`."),
+        Default(
+            "memory_limit",
+            "None",
+            ("hedgerow open salvage",),
+            "Half of the memory of the machine, or of the control group. `open` then refuses nothing beyond it; `salvage` works within it.",
+        ),
+    ],
+    "Defining": [
+        Default("keys", "'u64'", ("Database define_kind",), "The ids of the kind are ints, also in a store whose own ids are `str`."),
+        Default("multi", "False", ("Database define_label",), "Two vertices have at most one edge of the label: a second one replaces the first."),
+        Default("src", "None", ("Database define_label",), "The label does not state the kind of its sources: they may be of any kind."),
+        Default("dst", "None", ("Database define_label",), "The label does not state the kind of its destinations: they may be of any kind."),
+        Default("properties", "None", ("Database define_label",), "The label has no properties yet; the first value of each defines it."),
+        Default("label", "None", ("Database define_property",), "The property is one of vertices."),
+        Default("kind", "None", ("Database define_property",), "The property is one of vertices of the default kind, unless `label` is given."),
+    ],
+    "Writing one edge or vertex": [
+        Default("create_endpoints", "True", ("Database write",), "An edge creates those of its ends that do not exist, without properties."),
+        Default("retries", "16", ("Database transact",), "After a conflict the function runs again, 16 times at most; then `ConflictError`."),
+        Default(
+            "label",
+            "None",
+            ("Database put_edge insert_edge remove_edge", "Transaction put_edge add_edge insert_edge update_edge remove_edge"),
+            "The default label, `\"\"`. Edges of other labels are left alone.",
+        ),
+        Default(
+            "rank",
+            "None",
+            ("Database put_edge insert_edge remove_edge", "Transaction put_edge add_edge insert_edge update_edge remove_edge"),
+            "Rank 0, also of a `multi` label: two calls without `rank` name one edge.",
+        ),
+        Default(
+            "weight",
+            "None",
+            ("Database put_edge insert_edge", "Transaction put_edge add_edge insert_edge", "Pipeline put_edge"),
+            "1.0 for the default label of a weighted store; an edge of another label has no value of its property `weight`.",
+        ),
+        Default(
+            "properties",
+            "None",
+            ("Database put_edge insert_edge", "Transaction put_edge add_edge insert_edge update_edge add_vertex update_vertex"),
+            "No values besides those that are given by name. `put_edge` and `add_edge` leave an edge that exists without its other "
+            "properties; `update_edge` and `update_vertex` keep them.",
+        ),
+    ],
+    "Writing many": [
+        Default("label", "None", BULK_EDGES, "The default label, `\"\"`."),
+        Default(
+            "ranks",
+            "None",
+            ("Database add_edges", "Transaction add_edges"),
+            "Each row is an edge of its own in a `multi` label: the call gives out ranks. In other labels a row replaces the edge that "
+            "an earlier row names; `repeated` of the result counts such rows.",
+        ),
+        Default(
+            "ranks",
+            "None",
+            ("Database update_edges remove_edges", "Transaction update_edges remove_edges"),
+            "Rank 0; for a `multi` label a `DataError`.",
+        ),
+        Default("weights", "None", ("Database add_edges", "Transaction add_edges", "Pipeline put_edges"), "As `weight` of one edge."),
+        Default(
+            "properties",
+            "None",
+            ("Database add_edges", "Transaction add_edges"),
+            'No values: with `on_conflict="replace"` an edge that exists has none of its properties afterwards.',
+        ),
+        Default(
+            "properties",
+            "None",
+            ("Database add_vertices", "Transaction add_vertices"),
+            "No values: a vertex that exists keeps its properties, unless `on_conflict` says otherwise.",
+        ),
+        Default("kind", "None", BULK_VERTICES, "The kind of pairs of kind and id where ids are such pairs, else the default kind."),
+        Default("duplicates", "'raise'", ("Database add_vertices", "Transaction add_vertices"), "An id that comes twice in the call is a `DataError`."),
+        Default(
+            "on_conflict",
+            "'merge'",
+            ("Database add_vertices", "Transaction add_vertices"),
+            "The values of a row are laid over those of a vertex that exists. It keeps its other properties.",
+        ),
+        Default(
+            "on_conflict",
+            "'replace'",
+            ("Database add_edges", "Transaction add_edges"),
+            "An edge that exists has the weight and the properties of its row alone; `new` and `existing` of the result are None.",
+        ),
+        Default(
+            "batch",
+            "65536",
+            (
+                "Database add_edges add_vertices set_vertex_properties remove_vertices update_edges remove_edges",
+            ),
+            "Each 65,536 rows are a transaction. If a later one fails, or Ctrl-C comes, those before it stay.",
+        ),
+    ],
+    "Choosing edges": [
+        Default(
+            "label",
+            "None",
+            (f"Snapshot has_edge contains_edges edges {LISTS} {KERNELS}", "Transaction has_edge neighbors degree"),
+            "All labels. A key without a kind is then of the default kind.",
+        ),
+        Default(
+            "label",
+            "None",
+            ("Snapshot edge_table csr",),
+            "The label that all edges have; if they have several, a `ProgrammingError` that lists them.",
+        ),
+        Default("label", "None", ("Snapshot edge_properties", "Transaction edge_properties"), "The default label, `\"\"`."),
+        Default("label", "None", ("Database maintain",), "The default label, `\"\"`, and all vertices."),
+        Default("rank", "None", ("Snapshot has_edge", "Transaction has_edge"), "An edge of any rank."),
+        Default("rank", "None", ("Snapshot edge_properties", "Transaction edge_properties"), "Rank 0."),
+        Default("rank_range", "None", (f"Snapshot edges edge_table {LISTS} {KERNELS}",), "All ranks."),
+        Default("where", "None", (f"Snapshot edges edge_table {LISTS} {KERNELS}",), "All edges, whatever their properties."),
+        Default(
+            "direction",
+            "'out'",
+            (f"Snapshot {LISTS} newest_neighbors csr bfs pagerank sssp", "Transaction neighbors degree"),
+            "Along the edges; in an undirected store both ways.",
+        ),
+        Default("direction", "None", ("Snapshot run",), "As the kernel has it: `out`, where it has a direction."),
+    ],
+    "Choosing vertices": [
+        Default(
+            "kind",
+            "None",
+            ("Snapshot degrees neighbors_of k_hop",),
+            "The kind that all labels of the call state for this end of their edges, else the default kind. Pairs of kind and id say their own.",
+        ),
+        Default("kind", "None", ("Snapshot vertex_table",), "The default kind alone."),
+        Default(
+            "kinds",
+            "None",
+            (f"Snapshot {KERNELS}",),
+            "The kinds that the labels of the call state for the ends of their edges. If a label states none, or the call names none, all vertices.",
+        ),
+        Default("missing", "'raise'", ("Snapshot degrees neighbors_of k_hop",), "An id that names no vertex is an `IntegrityError`."),
+        Default("limit", "None", ("Snapshot k_hop",), "All vertices within the hops."),
+    ],
+    "Kernels": [
+        Default(
+            "weight",
+            "None",
+            ("Snapshot sssp run",),
+            "The weights that the labels have: those of the default label of a weighted store, the property `weight` of others, 1 if none has weights. "
+            "If some have weights and others none, a `DataError` that says so.",
+        ),
+        Default("weight", "None", ("Snapshot csr",), "The weights of the default label of a weighted store; no weights for another label."),
+        Default("damping", "0.85", ("Snapshot pagerank",), "A surfer follows an edge in 85 of 100 steps."),
+        Default("iterations", "20", ("Snapshot pagerank",), "20 iterations, whether scores have settled or not."),
+        Default("tolerance", "None", ("Snapshot pagerank",), "`iterations` counts. With a tolerance the kernel runs until scores settle."),
+    ],
+}
+
+# Defaults that change neither what is stored nor what an answer says, with the reason.
+HARMLESS: list[Default] = [
+    Default("checkpoint_log_bytes", "268435456", ("hedgerow open",), "When checkpoints are written changes how long an opening takes, and no content."),
+    Default("log_segment_bytes", "67108864", ("hedgerow open",), "The sizes of the files of the log change no content."),
+    Default("views_by_reads", "True", ("hedgerow open",), "Answers are the same with it and without; they are faster with it."),
+    Default("delta", "None", ("Snapshot sssp",), "The width of buckets changes how long the search takes, and no distance."),
+    Default("progress", "None", ("Snapshot run",), "Without a function no progress is reported; the answer is the same."),
+    Default("labels", "False", ("Snapshot neighbors", "Transaction neighbors"), "Whether each entry names its label; the entries are the same."),
+    Default("ranks", "False", ("Snapshot neighbors newest_neighbors", "Transaction neighbors"), "Whether each entry names its rank; the entries are the same."),
+    Default("properties", "False", ("Snapshot neighbors newest_neighbors",), "Whether each entry has its properties; the entries are the same."),
+    Default("properties", "None", ("Snapshot vertex_table edge_table",), "All properties: nothing is left out."),
+    Default("order", "'id'", ("Snapshot csr",), "The order of the rows, whose keys stand beside them."),
+]
