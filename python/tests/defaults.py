@@ -35,6 +35,7 @@ SECTIONS: dict[str, list[Default]] = {
         Default("reverse", "None", ("hedgerow open",), "A new directed store keeps the incoming edges of each vertex too; an existing store is as it was created."),
         Default("durability", "'sync'", ("hedgerow open",), "A commit returns once it is on stable media."),
         Default("isolation", "'serializable'", ("hedgerow open",), "A commit whose reads have changed meanwhile is a `ConflictError`."),
+        Default("mode", "None", ("hedgerow open",), "Files of a new store are their owner's alone (0600); those of an existing store are as its file `LOCK`."),
         Default(
             "memory_limit",
             "None",
@@ -130,6 +131,12 @@ SECTIONS: dict[str, list[Default]] = {
             ),
             "Each 65,536 rows are a transaction. If a later one fails, or Ctrl-C comes, those before it stay.",
         ),
+        Default(
+            "batch",
+            "65536",
+            ("Database remove_edges_where",),
+            "Each 65,536 edges are a transaction. If a later one fails, or Ctrl-C comes, those before it are gone.",
+        ),
     ],
     "Choosing edges": [
         Default(
@@ -148,6 +155,8 @@ SECTIONS: dict[str, list[Default]] = {
         Default("label", "None", ("Database maintain",), "The default label, `\"\"`, and all vertices."),
         Default("rank", "None", ("Snapshot has_edge", "Transaction has_edge"), "An edge of any rank."),
         Default("rank", "None", ("Snapshot edge_properties", "Transaction edge_properties"), "Rank 0."),
+        Default("rank_range", "None", ("Database remove_edges_where",), "Edges of all ranks that `where` chooses; without either the call is refused."),
+        Default("where", "None", ("Database remove_edges_where",), "All edges in `rank_range`; without either the call is refused."),
         Default("rank_range", "None", (f"Snapshot edges edge_table {LISTS} {KERNELS}",), "All ranks."),
         Default("where", "None", (f"Snapshot edges edge_table {LISTS} {KERNELS}",), "All edges, whatever their properties."),
         Default(
@@ -173,7 +182,12 @@ SECTIONS: dict[str, list[Default]] = {
             "The kinds that the labels of the call state for the ends of their edges. If a label states none, or the call names none, all vertices.",
         ),
         Default("missing", "'raise'", ("Snapshot degrees neighbors_of k_hop",), "An id that names no vertex is an `IntegrityError`."),
+        Default("kind", "None", ("Snapshot find",), "Vertices of the default kind alone."),
+        Default("properties", "None", ("Snapshot find",), "The properties that are given by name; without any the call is refused."),
+        Default("limit", "None", ("Snapshot find",), "All vertices with these values."),
+        Default("limit", "None", ("Snapshot neighbors",), "All neighbors."),
         Default("limit", "None", ("Snapshot k_hop",), "All vertices within the hops."),
+        Default("partial", "False", ("Snapshot k_hop",), "More vertices than `limit` are a `DataError`."),
     ],
     "Kernels": [
         Default(

@@ -31,6 +31,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "Database.remove_vertices": {"keys": [1]},
     "Database.update_edges": {"src": [1], "dst": [2], "properties": {}},
     "Database.remove_edges": {"src": [1], "dst": [2]},
+    "Database.remove_edges_where": {"label": "calls", "rank_range": (0, 5)},
     "Transaction.put_edge": {"src": 1, "dst": 2},
     "Transaction.add_edge": {"src": 1, "dst": 2},
     "Transaction.insert_edge": {"src": 1, "dst": 2},
@@ -66,6 +67,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "Snapshot.vertex_properties": {"key": 1},
     "Snapshot.weight": {"src": 1, "dst": 2},
     "Snapshot.neighbors": {"key": 1},
+    "Snapshot.find": {"properties": {"name": "Ann"}},
     "Snapshot.newest_neighbors": {"key": 1, "label": "calls", "limit": 3},
     "Snapshot.degree": {"key": 1},
     "Snapshot.degrees": {"keys": [1]},
@@ -109,7 +111,7 @@ THINGS = {
     "a key": Thing(("key", "src", "dst", "source"), ("_Key",), "", KEY),
     "keys": Thing(("keys", "src", "dst", "sources", "destinations"), ("_Keys",), "", KEYS),
     "one label": Thing(("label",), ("str | None", "str"), "None", [None, *LABELS]),
-    "labels": Thing(("label",), ("_Labels | None",), "None", [None, *LABELS]),
+    "labels": Thing(("label",), ("_Labels | None", "_Labels"), "None", [None, *LABELS]),
     "a kind": Thing(("kind",), (), "None", [None, "", "page", "nope", 5, ["page"]]),
     "kinds": Thing(("kinds",), (), "None", [None, *KINDS]),
     "one direction": Thing(("direction",), ("_Direction",), "'out'", ["out", "in", "both", "sideways", 5, None]),
@@ -147,6 +149,8 @@ SHAPES = {
     ("Snapshot.newest_neighbors", "label"): ("no default", "there is no order of ranks without a label"),
     ("Snapshot.edge_count_of", "label"): ("no default", "`edge_count` is that of all labels"),
     ("Snapshot.csr", "label"): ("by position", "names the table"),
+    ("Database.remove_edges_where", "label"): ("no default", "a removal from all labels is to be written out"),
+    ("Snapshot.find", "kind"): ("by position", "names the table"),
     ("Snapshot.edge_table", "label"): ("by position", "names the table"),
     ("Snapshot.vertex_table", "kind"): ("by position", "names the table"),
     ("Transaction.add_edge", "label"): ("by position", "the arguments come in the order of a graph of many labels"),
@@ -172,8 +176,11 @@ EXCEPTIONS = [
     Exempt("one label", [None], "Snapshot: newest_neighbors edge_count_of", "the label has no default"),
     Exempt("one label", ["calls"], "Database: update_edges remove_edges; Transaction: update_edges remove_edges", "edges of a `multi` label are named by ranks too"),
     Exempt("one label", ["nope"], "Database: put_edge insert_edge add_edges; Transaction: put_edge add_edge insert_edge add_edges", "the first edge of a label defines it"),
+    Exempt("one label", [""], "Snapshot: newest_neighbors", "without ranks no edge is the newest"),
+    Exempt("labels", [None], "Database: remove_edges_where", "the label has no default"),
+    Exempt("ranks", [None], "Database: remove_edges_where", "a removal without a condition is refused"),
     Exempt("a direction", [None], "Snapshot: run", "the default is the kernel's own"),
-    Exempt("a filter", [("nope", ">", 1)], "Snapshot: edge_table", "the test names a label, which the message then names"),
+    Exempt("a filter", [("nope", ">", 1)], "Snapshot: edge_table; Database: remove_edges_where", "the test names a label, which the message then names"),
 ]
 
 
@@ -259,7 +266,8 @@ def store() -> hedgerow.Database:
     db = hedgerow.open()
     db.define_kind("page")
     db.define_label("calls", multi=True, properties={"seconds": int})
-    db.add_vertices([1, 2], kind="page")
+    db.add_vertices([1, 2], kind="page", properties={"name": ["Ann", "Bob"]})
+    db.define_property("name", str)
     db.add_edges([1, 2, 3], [2, 3, 1], label="calls", ranks=[0, 1, 2], properties={"seconds": [1, 2, 3]})
     db.add_edges([1, 2], [2, 1])
     return db

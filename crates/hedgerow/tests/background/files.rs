@@ -82,9 +82,10 @@ fn run(thread: &'static str, at: u64, kind: Kind, seed: u64) -> Verdict<bool> {
     }
     let Some(site) = struck.lock().clone() else { return Ok(false) };
     let removal = site.starts_with("unlink") || site.starts_with("set_len") || *site == *"sync_dir:dir";
-    // A checkpoint for which the log finds no room for a new segment goes on with the old one.
-    let keeps_segment = kind == Kind::DiskFull && site.ends_with(":wal");
-    let must_tell = thread == "hedgerow-checkpoint" && !removal && !keeps_segment && kind != Kind::Delay;
+    // A checkpoint for which the log finds no room for a new segment goes on with the old one, and one that finds none for itself is written
+    // again in the room of the reserve.
+    let told = !matches!(kind, Kind::Delay | Kind::DiskFull);
+    let must_tell = thread == "hedgerow-checkpoint" && !removal && told;
     // The thread may not have come back from the operation yet: these wait for it, and say what it came to.
     match thread {
         "hedgerow-checkpoint" => _ = world.graph.checkpoint(),

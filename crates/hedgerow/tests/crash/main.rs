@@ -29,14 +29,17 @@ const SITE_FLOOR: u64 = 100;
 
 /// Every operation that the engine is known to do; each must have been crashed at.
 const SITES: &[&str] = &[
+    "allocate:reserve",
     "allocate:wal",
     "create:csr",
     "create:lock",
+    "create:reserve",
     "create:tmp",
     "create:wal",
     "rename:man",
     "set_len:wal",
     "sync_all:csr",
+    "sync_all:reserve",
     "sync_all:tmp",
     "sync_all:wal",
     "sync_data:wal",
@@ -68,11 +71,14 @@ fn every_crash_leaves_a_prefix_of_the_commits() {
         // By name, so that the ledger adds up how often each was crashed at.
         explored(&format!("crash states at {site}"), total.site(site), SITE_FLOOR);
     }
-    for site in SITES_OF_CLOSE {
-        let states = total.site_of_close(site);
-        explored(&format!("crash states at {site} while a store is closed"), states, SITE_OF_CLOSE_FLOOR);
+    // The switch that evicts writes a checkpoint after each commit, and leaves nothing to that of a close.
+    if !evicts() {
+        for site in SITES_OF_CLOSE {
+            let states = total.site_of_close(site);
+            explored(&format!("crash states at {site} while a store is closed"), states, SITE_OF_CLOSE_FLOOR);
+        }
+        explored("checkpoints at close under crashes", total.checkpoints_at_close, ROUNDS / 2);
     }
-    explored("checkpoints at close under crashes", total.checkpoints_at_close, ROUNDS / 2);
     let unlisted: Vec<_> = total.sites.keys().filter(|site| !SITES.contains(&&***site)).collect();
     assert!(unlisted.is_empty(), "file operations that are not listed: {unlisted:?}");
     explored("log rotations under crashes", total.rotations, 2 * ROUNDS);
