@@ -137,9 +137,7 @@ fn chains_of_labels_and_of_incoming_edges_fail_by_themselves() {
     let knows = EdgeKey::new(LABEL, NEAR, FAR);
     assert!(fails(s.contains_edge_of(knows)) && fails(s.edge_properties(knows)));
     assert!(fails(s.neighbors_of(LABEL, NEAR, Direction::Out)) && fails(s.view_of(LABEL)));
-    assert!(
-        fails(s.newest_edges_of(LABEL, NEAR, Direction::Out, 1)) && fails(s.ranks_between(LABEL, NEAR, FAR))
-    );
+    assert!(fails(s.ranks_between(LABEL, NEAR, FAR)));
     assert!(fails(s.view_weighted_by(LABEL, "since", Some(1.0))));
     assert_eq!(s.degree(NEAR, Direction::Out).unwrap(), Some(2));
     assert_eq!(s.neighbors_of(LABEL, FAR, Direction::In).unwrap().map(|found| found.len()), Some(1));

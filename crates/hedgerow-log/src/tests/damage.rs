@@ -36,7 +36,7 @@ fn every_changed_byte_of_a_closed_log_is_found() {
     let (fs, _, durable) = several_segments(true);
     let mut rng = SplitMix64::new(1);
     let mut opened = 0;
-    for (name, bytes) in fs.files() {
+    for (name, bytes) in segment_files(&fs) {
         for offset in 0..bytes.len() as u64 {
             let damaged = copy(&fs);
             damaged.corrupt(&name, offset, 1 << rng.below(8));
@@ -52,7 +52,7 @@ fn every_changed_byte_of_a_closed_log_is_found() {
 #[test]
 fn every_shortened_or_lengthened_file_of_a_closed_log_is_found() {
     let (fs, _, _) = several_segments(true);
-    for (name, bytes) in fs.files() {
+    for (name, bytes) in segment_files(&fs) {
         for len in
             (0..bytes.len() as u64).chain(bytes.len() as u64 + 1..bytes.len() as u64 + 20).chain([1 << 20])
         {
@@ -72,7 +72,7 @@ fn changed_bytes_of_an_open_log_are_found_or_cut_what_no_witness_knows() {
     let mut rng = SplitMix64::new(2);
     let active = segment_name(FileId(4));
     let (mut cut, mut found) = (0, 0);
-    for (name, bytes) in fs.files() {
+    for (name, bytes) in segment_files(&fs) {
         for offset in 0..bytes.len() as u64 {
             let damaged = copy(&fs);
             damaged.corrupt(&name, offset, 1 << rng.below(8));

@@ -51,7 +51,7 @@ fn one_changed_byte_costs_one_commit() {
         let (fs, last, durable) = several_segments(close);
         let mut rng = SplitMix64::new(4);
         let (mut tried, mut lost) = (0, 0);
-        for (name, bytes) in fs.files() {
+        for (name, bytes) in segment_files(&fs) {
             for offset in 0..bytes.len() as u64 {
                 let damaged = copy(&fs);
                 damaged.corrupt(&name, offset, 1 << rng.below(8));

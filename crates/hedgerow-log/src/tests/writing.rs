@@ -320,7 +320,7 @@ fn large_buffers_are_written_by_the_next_reservation() {
     }
     // Until a segment has room for all that follow.
     let mut all = 1..;
-    while fs.files().into_values().all(|file| file.len() < 8 << 20) {
+    while segment_files(&fs).into_values().all(|file| file.len() < 8 << 20) {
         let ts = Timestamp(all.next().unwrap());
         log.reserve(&mut record).unwrap().append(&mut record, ts);
     }

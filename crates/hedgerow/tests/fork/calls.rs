@@ -138,6 +138,7 @@ fn of_graph(graph: &Graph, aside: &Path, wrong: &mut Vec<&'static str>) {
         graph.define_vertex_property_of(KindId::DEFAULT, "p", PropertyType::I64)
     );
     refused!("Graph::define_vertex_property", graph.define_vertex_property("p", PropertyType::I64));
+    graph.skip_checkpoint_at_close(); // "Graph::skip_checkpoint_at_close": a mark in the memory of the child
     graph.forget_views(); // "Graph::forget_views": does nothing
     // "Graph::config", "Graph::memory_bytes", "Graph::published_ts", "Graph::durable_ts", "Graph::schema": as at the fork
     // "Graph::freed": a flag, which no child waits for
