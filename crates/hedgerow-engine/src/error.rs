@@ -261,6 +261,11 @@ impl Error {
         }
     }
 
+    /// Whether a file found no space on the disk: what wrote it can be tried again with space. A sync of the directory that found none is another matter.
+    pub(crate) fn is_file_without_room(&self) -> bool {
+        matches!(self, Error::Storage(StorageError::DiskFull { operation, .. }) if *operation != hedgerow_io::SYNC_DIRECTORY)
+    }
+
     /// Whether there was no space on the disk.
     pub(crate) fn is_disk_full(&self) -> bool {
         matches!(self, Error::Commit(CommitError::DiskFull) | Error::Storage(StorageError::DiskFull { .. }))

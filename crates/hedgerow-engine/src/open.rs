@@ -326,25 +326,39 @@ fn resume(
     account: &Arc<Account>,
 ) -> Result<Durable> {
     let dir = hedgerow_io::Dir::new(fs.clone());
-    let resume = || Ok(recovered.resume(log_options(options, manifest.store, account))?);
-    let resumed = with_reserve(&dir, resume)?;
+    let log_options = log_options(options, manifest.store, account);
+    let resume = || Ok(recovered.resume(log_options.clone())?);
+    let remove_strays = || {
+        recovered.remove_strays()?;
+        stray.iter().try_for_each(|name| dir.unlink_if_there(name).map(drop))
+    };
+    let resumed = with_reserve(&dir, remove_strays, resume)?;
     manifest.logs = log_refs(&resumed.log, manifest.checkpoint);
     manifest.durable_lsn = resumed.log.durable();
     manifest.sequence += 1;
-    with_reserve(&dir, || Ok(manifest.store(&fs)?))?;
+    with_reserve(&dir, remove_strays, || Ok(manifest.store(&fs)?))?;
     manifest.remove_older(&fs)?;
     let log = resumed.remove_obsolete()?;
     for name in stray.iter().filter(|name| name.ends_with(".csr")) {
-        dir.unlink(name)?;
+        dir.unlink_if_there(name)?;
     }
     log.renew_reserve()?;
     Ok(Durable::new(fs, log, manifest, runs, last))
 }
 
-/// What an opening writes; on a full disk again, in the room of the reserve.
-fn with_reserve<T>(dir: &hedgerow_io::Dir, write: impl Fn() -> Result<T>) -> Result<T> {
+/// What an opening writes; on a full disk again, in the room of the reserve, and of the files that an opening or a checkpoint left there which
+/// was killed after it had spent the reserve.
+fn with_reserve<T>(
+    dir: &hedgerow_io::Dir,
+    remove_strays: impl Fn() -> std::result::Result<(), hedgerow_io::IoError>,
+    write: impl Fn() -> Result<T>,
+) -> Result<T> {
     match write() {
-        Err(error) if error.is_disk_full() && hedgerow_log::spend_reserve(dir)? => write(),
+        Err(error) if error.is_file_without_room() => {
+            remove_strays()?;
+            hedgerow_log::spend_reserve(dir)?;
+            write()
+        }
         done => done,
     }
 }

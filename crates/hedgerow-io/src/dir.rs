@@ -137,6 +137,18 @@ impl Dir {
         self.fs.unlink(name).map_err(|e| IoError::new(name, "unlink", e))
     }
 
+    /// Removes a file; that there is none of this name is no error. Returns whether there was one.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn unlink_if_there(&self, name: &str) -> Result<bool, IoError> {
+        match self.unlink(name) {
+            Ok(()) => Ok(true),
+            Err(e) if e.source.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(e) => Err(e),
+        }
+    }
+
     /// As [`Vfs::list`], sorted.
     ///
     /// # Errors

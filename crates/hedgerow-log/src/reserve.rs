@@ -18,11 +18,7 @@ pub(crate) const STEP: usize = 4 << 10;
 /// # Errors
 /// Those of the file system.
 pub fn spend_reserve(dir: &Dir) -> Result<bool, IoError> {
-    match dir.unlink(RESERVE) {
-        Ok(()) => Ok(true),
-        Err(e) if e.source.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(e) => Err(e),
-    }
+    dir.unlink_if_there(RESERVE)
 }
 
 /// The length of a reserve for a log with an active segment of `segment` bytes: a tail ends within one segment, since each segment is synced
@@ -31,8 +27,8 @@ pub(crate) fn length_for(segment: u64) -> u64 {
     segment.saturating_add(OF_MANIFEST)
 }
 
-/// Makes the reserve `wanted` bytes long, or leaves it longer, and durable. `known` is the length that it is known to have; nothing is done where
-/// that suffices. Syncs the file once where it grows. Returns whether the file is new: then its entry becomes durable
+/// Makes the reserve `wanted` bytes long, or leaves it longer, and durable. `known` is the length of which the log knows that it is allocated, 0 after an
+/// opening: a copied store may have holes there. Nothing is done where that suffices. Syncs the file once where it grows. Returns whether the file is new: then its entry becomes durable
 /// with the next sync of the directory.
 ///
 /// # Errors
@@ -46,9 +42,9 @@ pub(crate) fn grow(dir: &Dir, known: &mut u64, wanted: u64) -> Result<bool, IoEr
         opened => (opened?, false),
     };
     let length = file.byte_len()?;
-    if length < wanted
-        && let Err(error) = file.allocate(wanted).and_then(|()| file.sync_all())
-    {
+    let is_grown = length < wanted;
+    let allocated = file.allocate(length.max(wanted));
+    if let Err(error) = allocated.and_then(|()| if is_grown { file.sync_all() } else { Ok(()) }) {
         if is_new {
             let _ = dir.unlink(RESERVE);
         }

@@ -9,7 +9,7 @@ use hedgerow_io::{Corruption, CorruptionKind, Dir, FileError, FileId, IoError, L
 use crate::record::Payload;
 use crate::recover::{Cursor, End, ReadSegment, Recovered, SegmentScan, Step};
 use crate::segment::segment_name;
-use crate::writer::{Log, LogError, LogOptions, LogPosition, LogSegmentInfo, ReserveError, unlink_if_there};
+use crate::writer::{Log, LogError, LogOptions, LogPosition, LogSegmentInfo, ReserveError};
 
 /// A running log after recovery, and the segments that it no longer needs.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Resumed {
     /// Those of the file system; the next opening removes the rest.
     pub fn remove_obsolete(self) -> Result<Log, IoError> {
         for &id in &self.obsolete {
-            unlink_if_there(&self.dir, &segment_name(id))?;
+            self.dir.unlink_if_there(&segment_name(id))?;
         }
         if !self.obsolete.is_empty() {
             self.dir.sync()?;
@@ -85,6 +85,15 @@ impl Recovered {
         }
         let obsolete = rewrite.iter().map(|s| s.id).chain(self.strays.iter().copied()).collect();
         Ok(Resumed { log, dir: self.dir.clone(), obsolete })
+    }
+
+    /// Removes the log files that no chain of segments leads to: those of openings that were killed. [`Resumed::remove_obsolete`] does so after
+    /// the manifest is durable; on a full disk an opening that needs their room does so before.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn remove_strays(&self) -> Result<(), IoError> {
+        self.strays.iter().try_for_each(|&id| self.dir.unlink_if_there(&segment_name(id)).map(drop))
     }
 
     /// Where the fresh segment begins: at the beginning of what is rewritten, else at the end of what is kept.

@@ -21,7 +21,6 @@ use crate::segment::{CreateError, DATA_START, capacity_end};
 use active::{Active, length_of, new_segment};
 use blocks::{Blocks, Target};
 
-pub(crate) use segments::unlink_if_there;
 use types::FIRST_SEGMENT_BYTES;
 pub use types::{LogError, LogOptions, LogPosition, LogSegmentInfo, ReserveError};
 

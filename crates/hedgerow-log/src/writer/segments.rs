@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use hedgerow_core::Timestamp;
 use hedgerow_io::checksum::checksum64;
-use hedgerow_io::{Dir, FileId, IoError, Lsn};
+use hedgerow_io::{FileId, IoError, Lsn};
 
 use super::active::{Active, length_of, new_segment};
 use super::types::FIRST_SEGMENT_BYTES;
@@ -213,20 +213,12 @@ impl Log {
             unnamed.map(|s| s.id).collect()
         };
         for &id in &covered {
-            unlink_if_there(&self.dir, &segment_name(id))?;
+            self.dir.unlink_if_there(&segment_name(id))?;
             self.state.lock().sealed.retain(|s| s.id != id);
         }
         if !covered.is_empty() {
             self.dir.sync()?;
         }
         Ok(covered)
-    }
-}
-
-/// Removes a file; that it is gone already is no error.
-pub(crate) fn unlink_if_there(dir: &Dir, name: &str) -> Result<(), IoError> {
-    match dir.unlink(name) {
-        Err(e) if e.source.kind() != std::io::ErrorKind::NotFound => Err(e),
-        _ => Ok(()),
     }
 }

@@ -14,6 +14,10 @@ use crate::version::load_changed;
 /// of 16, with twice as many sixteen writers on two processors inserted 8 % fewer single edges.
 const LATCH_SPINS: u32 = 1000;
 
+/// How often a latch that upkeep holds is looked at before the wait is given up: some milliseconds, in most of which the processor goes to another
+/// thread. The lists of a hub take longer to copy, and no commit can begin meanwhile.
+const MOST_LOOKS: u32 = LATCH_SPINS + 10_000;
+
 impl Subgraph {
     /// Takes the latch for a commit, waiting for another holder.
     #[inline]
@@ -58,8 +62,8 @@ impl Subgraph {
         Some(self.latched(self.writer.try_lock()?))
     }
 
-    /// Takes the latch, waiting for upkeep and for no commit; `None` where a commit holds it. Called in the ordering section,
-    /// where a commit that holds the latch may wait for the caller, and upkeep never does (invariant I31).
+    /// Takes the latch, waiting some milliseconds for upkeep and for no commit; `None` where a commit holds it, or upkeep takes longer. Called in
+    /// the ordering section, where a commit that holds the latch may wait for the caller, and upkeep never does (invariant I31).
     #[inline]
     pub fn try_latch_past_upkeep(&self) -> Option<Latched<'_>> {
         let mut looks = 0;
@@ -69,7 +73,7 @@ impl Subgraph {
             }
             // The failed look saw the holder's lock; the mark of the commit that had the latch before it is seen as taken back.
             fence(Ordering::Acquire);
-            if self.commits.load(Ordering::Acquire) {
+            if self.commits.load(Ordering::Acquire) || looks > MOST_LOOKS {
                 return None;
             }
             looks += 1;

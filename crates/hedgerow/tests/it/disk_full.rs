@@ -228,6 +228,75 @@ fn a_store_opens_on_the_disk_that_it_filled() {
     explored("removals there", removals, 30);
 }
 
+/// A store of two segments of the log at least, on a disk without a byte left.
+fn filled(round: u64) -> (SimFs, Weights) {
+    let fs = SimFs::new();
+    let graph = with_segments(SEGMENTS[0]).open_on(fs.handle()).unwrap();
+    fs.set_quota(Some(fs.used_bytes() + (3 + round) * SEGMENTS[0]));
+    let mut weights = Weights::default();
+    fill_in_batches(&graph, &mut weights);
+    (fs, weights)
+}
+
+/// Killed at each operation of an opening, and of a checkpoint behind it, on a full disk: what was written where the reserve was is in the way of no
+/// later opening.
+#[test]
+fn a_store_opens_on_a_full_disk_whatever_was_killed_there() {
+    let mut kills = 0;
+    for round in 0..4 {
+        let (fs, weights) = filled(round);
+        for with_checkpoint in [false, true] {
+            for at in 0.. {
+                let disk = fs.crash_clone(Damage::KeepAll, at);
+                let room = disk.used_bytes();
+                disk.set_quota(Some(room));
+                let dies = Fault {
+                    class: FaultClass::Change,
+                    at: disk.op_count() + at,
+                    site: None,
+                    repeat: Repeat::Forever,
+                    errno: errno::EIO,
+                };
+                disk.plan_fault(dies);
+                let opened = with_segments(SEGMENTS[0]).open_on(disk.handle());
+                let reached = match &opened {
+                    Ok(graph) if with_checkpoint => graph.checkpoint().is_ok(),
+                    opened => opened.is_ok(),
+                };
+                let disk = disk.crash_clone(Damage::KeepAll, at);
+                drop(opened);
+                disk.set_quota(Some(room));
+                let what = format!("round {round}, checkpoint {with_checkpoint}, killed at {at}");
+                let again = with_segments(SEGMENTS[0]).open_on(disk.handle());
+                let graph = again.unwrap_or_else(|error| panic!("{what}: {error}"));
+                holds(&graph, &weights, &what);
+                kills += 1;
+                if reached || at > 200 {
+                    break;
+                }
+            }
+        }
+    }
+    explored("kills on a full disk", kills, 60);
+}
+
+/// Without an opening in between.
+#[test]
+fn a_checkpoint_frees_the_disk_that_its_store_has_filled() {
+    let mut done = 0;
+    for round in 0..8 {
+        let fs = SimFs::new();
+        let graph = with_segments(SEGMENTS[0]).open_on(fs.handle()).unwrap();
+        fs.set_quota(Some(fs.used_bytes() + 3 * SEGMENTS[0] + round * SEGMENTS[0] / 8));
+        let mut weights = Weights::default();
+        fill_in_batches(&graph, &mut weights);
+        graph.checkpoint().unwrap_or_else(|error| panic!("round {round}: {error}"));
+        done += u64::from(fill_in_batches(&graph, &mut weights) > 0);
+        holds(&graph, &weights, "after the checkpoint");
+    }
+    assert_eq!(done, 8, "commits go on after each checkpoint");
+}
+
 /// The reserve grows with the segments of the log, and is as short as that of a new store after the log was closed.
 #[test]
 fn the_reserve_is_as_long_as_the_log_asks_for() {

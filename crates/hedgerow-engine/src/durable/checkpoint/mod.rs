@@ -83,12 +83,12 @@ impl Core {
         let mut attempt = self.eviction.demand.begin();
         let write = |room| self.write_checkpoint(durable, extent, room);
         let mut done = self.check_writable().and_then(|()| write(Room::Free));
-        if done.as_ref().is_err_and(Error::is_disk_full) && durable.log.spend_reserve() {
+        if done.as_ref().is_err_and(Error::is_file_without_room) && durable.log.spend_reserve() {
             done = write(Room::OfReserve);
-            // The checkpoint has freed the log, or has failed and left nothing.
-            if let Err(error) = durable.log.renew_reserve() {
-                self.poisoned_by(error.into());
-            }
+        }
+        // Usually there is nothing to do. Files that a checkpoint removed may have given their room only when the snapshots that read them were closed.
+        if let Err(error) = durable.log.renew_reserve() {
+            self.poisoned_by(error.into());
         }
         // Before those who wait for the checkpoint look for the room that it made. What snapshots hold may not fit the disk although the
         // checkpoint did: then commits are refused for that.
@@ -99,8 +99,10 @@ impl Core {
     }
 
     fn write_checkpoint(&self, durable: &Durable, extent: Extent, room: Room) -> Result<Checkpoint> {
-        // So that all of it can be removed, and no opening reads it again.
-        self.begin_log_segment(durable, LOG_LEFT)?;
+        // So that all of it can be removed, and no opening reads it again. A new segment would take the room that the reserve has given.
+        if room == Room::Free {
+            self.begin_log_segment(durable, LOG_LEFT)?;
+        }
         // Everything in the log before this position is published, and so in what is pinned next.
         let covers = durable.log.end().0;
         self.wait_published(self.clock.drawn())?;
@@ -265,7 +267,7 @@ impl Core {
                 if let Some(info) = info {
                     let _ = durable.fs.unlink(&segment_name(info.file_id));
                 }
-                return Err(error.into());
+                return Err(self.poisoned_by(error.into()));
             }
         }
         let _ = failpoint::reach(FailPoint::CheckpointSwitched);
