@@ -97,7 +97,7 @@ pub(crate) fn open_path(options: Options, path: &Path) -> Result<Arc<Engine>> {
     open_on(options, Arc::new(fs))
 }
 
-/// Gives new files the permissions that the store has, or that the options give a new one.
+/// Gives new files the permissions of the store, or those that the options state for a new store.
 fn with_mode(options: &Options, fs: RealFs) -> Result<RealFs> {
     if options.read_only {
         return Ok(fs);
@@ -341,7 +341,7 @@ fn resume(
     Ok(Durable::new(fs, log, manifest, runs, last))
 }
 
-/// What an opening writes; on a full disk again, in the room of the reserve.
+/// Writes the files of an opening. On a full disk it removes the reserve and writes them again.
 fn with_reserve<T>(dir: &hedgerow_io::Dir, write: impl Fn() -> Result<T>) -> Result<T> {
     match write() {
         Err(error) if error.is_disk_full() && hedgerow_log::spend_reserve(dir)? => write(),
