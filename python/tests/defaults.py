@@ -1,4 +1,4 @@
-"""What the defaults of the package's calls do: the words of docs/guide/defaults.md.
+"""The text of docs/guide/defaults.md: what the defaults of the package's calls do.
 
 An entry names a parameter, its default as `repr` gives it, the calls with that parameter (a class and its methods, or `hedgerow`
 and its functions), and what the default does. `test_defaults_page.py` compares the entries with the signatures.
@@ -96,7 +96,7 @@ SECTIONS: dict[str, list[Default]] = {
             ("Database update_edges remove_edges", "Transaction update_edges remove_edges"),
             "Rank 0; for a `multi` label a `DataError`.",
         ),
-        Default("weights", "None", ("Database add_edges", "Transaction add_edges", "Pipeline put_edges"), "As `weight` of one edge."),
+        Default("weights", "None", ("Database add_edges", "Transaction add_edges", "Pipeline put_edges"), "The default of `weight` for one edge."),
         Default(
             "properties",
             "None",
@@ -165,7 +165,7 @@ SECTIONS: dict[str, list[Default]] = {
             (f"Snapshot {LISTS} newest_neighbors csr bfs pagerank sssp", "Transaction neighbors degree"),
             "Along the edges; in an undirected store both ways.",
         ),
-        Default("direction", "None", ("Snapshot run",), "As the kernel has it: `out`, where it has a direction."),
+        Default("direction", "None", ("Snapshot run",), "The default of the kernel: `out`, if it has a direction."),
     ],
     "Choosing vertices": [
         Default(

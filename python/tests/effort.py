@@ -1,4 +1,4 @@
-"""How much the exploring tests explore: a fixed number of rounds in `make test`, more and other ones in the deep form."""
+"""The rounds of exploring tests: a fixed number in `make test`, more and other ones in the deep form."""
 
 import os
 import time
@@ -19,14 +19,14 @@ def is_deep() -> bool:
 
 
 def extent(usual: int, deep: int) -> int:
-    """The floor of a count: `usual` in `make test`, `deep` in the deep form."""
+    """Returns the floor of a count: `usual` in `make test`, `deep` in the deep form."""
     return deep if is_deep() else usual
 
 
 def rounds(least: int) -> Iterator[int]:
-    """The numbers of at least `least` rounds, and of more until the seconds of the deep form are over.
+    """Yields the numbers of at least `least` rounds, and of more until the seconds of the deep form are over.
 
-    HEDGEROW_ROUND gives that round alone.
+    With HEDGEROW_ROUND it yields only that round.
     """
     if _ROUND is not None:
         yield int(_ROUND)

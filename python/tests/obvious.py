@@ -33,7 +33,7 @@ WORDS = ["ann", "bob", "cem", "dan", "eve", "7", "x y", "ü"]
 
 
 class Difference(AssertionError):
-    """The store answers otherwise than the model."""
+    """The store's answer differs from the model's."""
 
 
 class Refused(Exception):
@@ -42,7 +42,7 @@ class Refused(Exception):
 
 @dataclass
 class Label:
-    """What a program defines of a label."""
+    """The definition of a label in a program."""
 
     multi: bool = False
     ends: tuple[str, str] | None = None
@@ -51,7 +51,7 @@ class Label:
 
 @dataclass
 class Model:
-    """What a store holds."""
+    """The content of a store, as plain dictionaries."""
 
     directed: bool
     weighted: bool
@@ -79,7 +79,7 @@ class Model:
         self.edges[edge] = values
 
     def next_rank(self, label: str, src: Vertex, dst: Vertex, rank: int) -> int:
-        """The rank that a row gets, if the row before got the one before `rank`."""
+        """Returns the rank of a row: the first free one from `rank` on, the rank that follows the previous row's."""
         taken = {edge[3] for edge in self.edges if edge[:3] == self.edge(label, src, dst)[:3]}
         while rank in taken:
             rank = max(max(taken), rank) + 1
@@ -95,7 +95,7 @@ class Model:
         return list(self.labels) if label is None else [label] if isinstance(label, str) else label
 
     def kind_at(self, label: Labels, direction: str) -> str:
-        """The kind of a key that says none, at this end of edges of these labels."""
+        """Returns the kind of a key without a kind, at this end of edges of these labels."""
         if label is None:
             return ""
         kinds = set()
@@ -110,7 +110,7 @@ class Model:
         return kinds.pop()
 
     def graph_of(self, label: Labels) -> set[Vertex]:
-        """The vertices on which a kernel runs."""
+        """Returns the vertices on which a kernel runs."""
         ends = [self.labels[name].ends for name in self.names(label)]
         if label is None or None in ends:
             return set(self.vertices)
@@ -118,7 +118,7 @@ class Model:
         return {v for v in self.vertices if v[0] in kinds}
 
     def lists(self, label: Labels, direction: str = "out") -> dict[Vertex, list[tuple[Vertex, Edge]]]:
-        """The edges of each vertex, an undirected one at both ends."""
+        """Returns the edges of each vertex; an undirected edge is in the lists of both ends."""
         names, found = set(self.names(label)), defaultdict(list)
         for edge in self.edges:
             name, src, dst, _ = edge
@@ -127,13 +127,13 @@ class Model:
             both = direction == "both" or not self.directed
             if both or direction == "out":
                 found[src].append((dst, edge))
-            # Both ways a loop is one edge still.
+            # With both directions a loop is still one edge.
             if (both and src != dst) or direction == "in" and self.directed:
                 found[dst].append((src, edge))
         return found
 
     def weights_of(self, label: Labels) -> Callable[[Edge], float]:
-        """What an edge weighs for a kernel that reads weights."""
+        """Returns the weight of an edge for a kernel that reads weights."""
         with_edges = {edge[0] for edge in self.edges}
         names = [name for name in self.names(label) if label is not None or name in with_edges]
         have = {self.has_weights(name) for name in names}
@@ -237,7 +237,7 @@ class Model:
 
 
 def shown(v: Vertex) -> Any:
-    """A vertex as the package gives it back."""
+    """Returns a vertex in the form in which the package returns it."""
     return v if v[0] else v[1]
 
 
@@ -258,7 +258,7 @@ class Program:
 
     def __init__(self, seed: int, folder: Path, loader: Path | None = None, *, frames: bool = True) -> None:
         self.seed = seed
-        # Whether columns are those of Polars and others too, whose threads a forked child lacks.
+        # True if columns may be those of Polars and other libraries, whose threads a forked child lacks.
         self.frames = frames
         self.rng = random.Random(seed)
         self.folder = folder
@@ -289,7 +289,7 @@ class Program:
         return [(src, self.key(src)) for _ in range(count)], [(dst, self.key(dst)) for _ in range(count)]
 
     def written(self, label: str, vertices: list[Vertex]) -> list[Any]:
-        """Keys as a program writes them: alone where the label says the kind, though some programs write pairs there too."""
+        """Returns keys as a program writes them: without a kind if the label states it, though some programs write pairs there too."""
         stated = self.model.labels[label].ends is not None
         pairs = self.rng.random() < 0.2
         return [v[1] if not v[0] or (stated and not (pairs and self.rng.random() < 0.5)) else v for v in vertices]
@@ -300,14 +300,14 @@ class Program:
         return self.rng.randrange(100) if name == "since" else self.rng.randrange(100) / 4
 
     def column(self, keys: list[Any]) -> Any:
-        """Keys as a list, or a column of a library."""
+        """Returns keys as a list, or as a column of a library."""
         if any(isinstance(key, tuple) for key in keys) or not keys:
             return keys
         ways = [list, np.array, pandas.Series, polars.Series, pyarrow.array]
         return self.rng.choice(ways if self.frames else ways[:2])(keys)
 
     def table(self, columns: dict[str, list[Any]]) -> Any:
-        """Columns as a dictionary, or a frame of a library."""
+        """Returns columns as a dictionary, or as a frame of a library."""
         if not columns:
             return None
         ways = [dict, pandas.DataFrame, polars.DataFrame, pyarrow.table]
@@ -331,7 +331,7 @@ class Program:
         raise Difference(f"program {self.seed}: {what}\n  the store: {found}\n  the model: {expected}\n{program}")
 
     def call(self, text: str, store: Callable[[], Any], model: Callable[[], Any], same: Callable[..., None] | None = None) -> None:
-        """Calls both, and compares what they give or that they refuse."""
+        """Calls the store and the model, and compares their answers, or checks that both refuse."""
         self.lines.append(text)
         try:
             expected = model()
@@ -385,7 +385,7 @@ class Program:
             if not name or name in self.db.schema().labels:
                 continue
             if not label.multi and label.ends is None and not label.weights and self.rng.random() < 0.3:
-                # The first edge defines it.
+                # The first edge defines the label.
                 a, b = self.key(""), self.key("")
                 self.model.put(self.model.edge(name, ("", a), ("", b)), {})
                 self.lines.append(f"db.put_edge({a!r}, {b!r}, label={name!r})")
@@ -393,7 +393,7 @@ class Program:
                 continue
             named: dict[str, Any] = {"multi": True} if label.multi else {}
             named |= {"src": label.ends[0], "dst": label.ends[1]} if label.ends else {}
-            # Here, and not by the first edge, so that labels have weights from their first edge on.
+            # The definition, and not the first edge, states `weight`, so that labels have weights from their first edge on.
             named |= {"properties": {"weight": float}} if label.weights else {}
             self.lines.append(f"db.define_label({name!r}, {named})")
             self.db.define_label(name, **named)
@@ -431,7 +431,7 @@ class Program:
         self.same("rows of the load", (told["rows"], told["repeated_edges"]), (count, repeated))
 
     def put_rows(self, label: str, src: list[Vertex], dst: list[Vertex], rows: list[dict[str, Any]]) -> int:
-        """Puts edges into the model as bulk calls do. Returns how many rows repeat an earlier one."""
+        """Puts edges into the model as bulk calls do. Returns the number of rows that repeat an earlier one."""
         model, named, repeated = self.model, set(), 0
         rank = sum(edge[0] == label for edge in model.edges)
         for a, b, row in zip(src, dst, rows, strict=True):
@@ -600,7 +600,7 @@ class Program:
             self.same(f"vertex_table({kind!r})", found_rows, {v: row for v, row in model.vertices.items() if v[0] == kind})
 
     def table_of(self, label: str) -> dict[Edge, dict[str, Any]]:
-        """The edges of a label as `edge_table` gives them."""
+        """Returns the edges of a label as `edge_table` returns them."""
         table = self.g.edge_table(label)
         columns = {name: column.tolist() for name, column in table.properties.items()}
         if label == "" and self.model.weighted:
@@ -621,7 +621,7 @@ class Program:
         return self.rng.choice([None, self.rng.choice(names), self.rng.choice(names), self.rng.sample(names, min(2, len(names)))])
 
     def reader(self, direction: str = "out") -> tuple[Labels, dict[str, Any], Any, Vertex] | None:
-        """Labels, as arguments too, and a vertex of their edges, as a program writes it and as the model has it."""
+        """Returns labels, the arguments that name them, and a vertex of their edges as a program writes it and as the model has it."""
         label = self.some_labels()
         try:
             kind = self.model.kind_at(label, direction)

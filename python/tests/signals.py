@@ -1,7 +1,7 @@
 """The process that `test_signals.py` interrupts, and the one whose children end with destructors that call the store.
 
-`python signals.py interrupts FOLDER SEED` answers each line of its input with one of its output: it says `ready` and the call, makes
-the call again and again until SIGINT ends it, and says what came. `python signals.py exits COUNT SEED` forks children.
+`python signals.py interrupts FOLDER SEED` makes the call that each line of its input names: it prints `ready`, repeats
+the call until SIGINT ends it, and prints a line with the outcome. `python signals.py exits COUNT SEED` forks children.
 """
 
 import os
@@ -35,14 +35,14 @@ KERNELS: dict[str, dict[str, Any]] = {
 
 
 class Zone(tzinfo):
-    """A time zone that runs Python code when it is asked."""
+    """A time zone whose `utcoffset` runs Python code."""
 
     def utcoffset(self, _time: datetime | None) -> timedelta:
         return sum((timedelta(0) for _ in range(20)), timedelta(0))
 
 
 class Store:
-    """A store, handles of it, and the edges that it acknowledged."""
+    """A store, its handles, and the edges that it acknowledged."""
 
     def __init__(self, path: str, seed: int) -> None:
         self.path = path
@@ -63,7 +63,7 @@ class Store:
         return self.db
 
     def method(self, kind: str, name: str) -> Callable[[], object]:
-        """A call of a method, of a handle of its own, or of a property."""
+        """Returns a call of a method, or of a property, on a new handle."""
         arguments = ARGUMENTS[kind].get(name, EXIT if name == "__exit__" else ())
 
         def handle() -> Any:
@@ -87,7 +87,7 @@ class Store:
         return lambda: getattr(handle(), name)(*arguments)
 
     def calls(self) -> dict[str, Callable[[], object]]:
-        """Every method and property of every handle, kernels, and calls that run Python code of their arguments."""
+        """Returns all calls: methods and properties of handles, kernels, and calls that run Python code of their arguments."""
         found = {f"{kind}.{name}": self.method(kind, name) for kind, members in CLASSES.items() for name in members}
         for name, parameters in KERNELS.items():
             found[f"run({name})"] = lambda name=name, parameters=parameters: self.usable().snapshot().run(name, **parameters)
@@ -110,7 +110,7 @@ class Store:
         self.acknowledged.append(n)
 
     def lost(self) -> list[int]:
-        """The acknowledged edges that are not there."""
+        """Returns the acknowledged edges that are missing."""
         if not self.acknowledged:
             return []
         src = np.array(self.acknowledged)
@@ -127,7 +127,7 @@ def swallows(store: Store) -> None:
 
 
 def interrupted(call: Callable[[], object], store: Store) -> str:
-    """Makes a call until SIGINT comes. The supervisor writes a byte behind the signal."""
+    """Makes a call until SIGINT comes. The supervisor writes a byte after the signal."""
     wrong = ""
     try:
         print("ready", flush=True)
@@ -136,10 +136,10 @@ def interrupted(call: Callable[[], object], store: Store) -> str:
                 store.kept()
                 call()
             except Exception as error:
-                # Calls may be refused, with errors of the package; that they are broken off is another thing.
+                # The package may refuse a call with an error of its own, but it must not turn the interrupt into an error.
                 if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
                     wrong = f"became {error!r}"
-        # The signal came before the byte: its handler has run, or runs now.
+        # The signal came before the byte, so its handler has run, or runs in this loop.
         for _ in range(100):
             pass
         return wrong or "swallowed"
@@ -150,10 +150,10 @@ def interrupted(call: Callable[[], object], store: Store) -> str:
 
 
 def interrupts(folder: str, seed: int) -> None:
-    # A shell that starts the tests in the background has interrupts ignored, in its children too.
+    # A shell that starts the tests in the background makes them and their children ignore interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     unraisable: list[str] = []
-    # Python itself drops what a destructor of Python's raises; ours run no Python code.
+    # Python drops exceptions of destructors; those of the package run no Python code, so they must raise none.
     sys.unraisablehook = lambda it: unraisable.append(f"{it.exc_value!r} in {it.object!r}")
     store = Store(folder + "/store", seed)
     calls = store.calls()
@@ -162,7 +162,7 @@ def interrupts(folder: str, seed: int) -> None:
     for at in iter(lambda: os.read(0, 16).decode().strip(), "end"):
         name = names[int(at) % len(names)] if at != "-1" else "swallows"
         said = interrupted(calls[name] if at != "-1" else lambda: swallows(store), store)
-        # The byte behind the signal.
+        # Read the byte that follows the signal.
         os.read(0, 1)
         lost = store.lost()
         print(name, said if not lost else f"lost {lost}", unraisable or "", sep="\t", flush=True)
@@ -178,7 +178,7 @@ def interrupts(folder: str, seed: int) -> None:
 
 
 class Last:
-    """Calls the store when it is collected, at the earliest while the interpreter ends."""
+    """An object that lives until the interpreter ends, and whose destructor calls the store."""
 
     def __init__(self, at: int) -> None:
         rng = random.Random(at)
@@ -189,7 +189,7 @@ class Last:
         methods = [(kind, name) for kind, members in CLASSES.items() for name in members if kind in self.handles]
         self.calls = rng.sample(methods, 12)
         rng.shuffle(self.calls)
-        # Names of modules may be gone by then.
+        # The destructor runs when the names of modules may be gone, so the object keeps what it needs.
         self.arguments, self.properties, self.exit_ = ARGUMENTS, CLASSES, EXIT
         self.five, self.write, self.base, self.error, self.of = np.int64(5), os.write, BaseException, Exception, type
         self.getattr, self.isinstance = getattr, isinstance
@@ -216,7 +216,7 @@ def exits(count: int, seed: int) -> None:
         sys.stdout.flush()
         child = os.fork()
         if child == 0:
-            # A global, which lives until the interpreter ends; in a cycle now and then.
+            # A global lives until the interpreter ends; every second one is in a cycle of references.
             last = Last(at)
             globals()["last"] = last
             if at % 2:

@@ -41,7 +41,7 @@ pub(crate) enum CliError {
     /// `check` found problems, which it has printed: exit status 3.
     #[error("the check found problems")]
     Problems,
-    /// `salvage` could not save everything, or does not know whether it did, and has said what not: exit status 3.
+    /// `salvage` lost data, or cannot tell whether it did, and has reported which: exit status 3.
     #[error("some of the store is lost or doubtful")]
     Lossy,
 }
@@ -56,7 +56,7 @@ impl CliError {
         matches!(self, CliError::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// The names that are near one that is not defined, if some are.
+    /// The defined names that resemble the undefined one, if there are any.
     fn near_names(&self) -> String {
         let CliError::Store(hedgerow::Error::Argument(error)) = self else { return String::new() };
         let (ArgumentError::NoSuchLabel { label: name, known }

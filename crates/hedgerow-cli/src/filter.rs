@@ -4,7 +4,7 @@ use hedgerow::{Comparison, Condition, PropertyType, Schema, Value};
 
 use crate::property;
 
-/// The property that the weight of a weighted graph is.
+/// The name under which filters reach the weight of a weighted graph.
 const WEIGHT: &str = "weight";
 
 /// The form of a condition.
@@ -16,7 +16,7 @@ const FORMS: &str = "PROPERTY, one of == != < <= > >=, and VALUE are needed, as 
 pub(crate) struct Filter {
     property: String,
     operator: Operator,
-    /// The texts of the values: one, of a set several, and none where null is tested.
+    /// The texts of the values: one for a comparison, several for a set, none for a test of null.
     values: Vec<String>,
 }
 
@@ -29,10 +29,10 @@ enum Operator {
     NotNull,
 }
 
-/// The words that are operators, which stand between blanks.
+/// The operators that are words, with the blanks that surround them.
 const WORDS: [&str; 4] = [" in ", " prefix ", " is ", " between "];
 
-/// Reads a condition. A name in double quotes may hold operators.
+/// Reads a condition. Double quotes around a name allow operators in it.
 pub(crate) fn parse(text: &str) -> Result<Filter, String> {
     let quoted = text.trim_start().strip_prefix('"').and_then(|rest| rest.split_once('"'));
     let searched = quoted.map_or(text, |(_, rest)| rest);
@@ -82,7 +82,7 @@ fn of_word(property: &str, word: &str, rest: &str) -> Result<(Operator, Vec<Stri
     }
 }
 
-/// The values between commas, or of an array in JSON, in which texts may hold commas.
+/// Splits values at commas, or reads them from a JSON array, whose texts may hold commas.
 fn values(list: &str) -> Result<Vec<String>, String> {
     if !list.starts_with('[') {
         return Ok(list.split(',').map(|value| value.trim().to_owned()).collect());
@@ -94,7 +94,7 @@ fn values(list: &str) -> Result<Vec<String>, String> {
         serde_json::Value::String(text) => Ok(text),
         serde_json::Value::Number(number) => Ok(number.to_string()),
         serde_json::Value::Bool(yes) => Ok(yes.to_string()),
-        other => Err(wrong(format!("{other} is no value; edges without one are PROPERTY is null"))),
+        other => Err(wrong(format!("{other} is no value; PROPERTY is null selects edges without one"))),
     };
     values.into_iter().map(text).collect()
 }
@@ -104,8 +104,8 @@ impl Filter {
         &self.property
     }
 
-    /// The condition, with values of the type that the property has in the first of these labels that has it, of all where none is
-    /// named; else what is wrong with a value.
+    /// Returns the condition with its values in the property's type, which the first of `labels` that has the property states;
+    /// all labels count if `labels` is empty. The error says what is wrong with a value.
     pub(crate) fn condition(
         &self,
         schema: &Schema,
@@ -118,7 +118,7 @@ impl Filter {
             let kind = label.property(&self.property).map(|property| property.property_type());
             if is_weight { Some(PropertyType::F64) } else { kind }
         });
-        // The store refuses a property that no label has, and a prefix of values of fixed width.
+        // The store itself refuses a property that no label has, and a prefix of a value of fixed width.
         let kind = kinds.next().unwrap_or(PropertyType::Utf8);
         let kind =
             if self.operator == Operator::Prefix && kind.is_fixed() { PropertyType::Utf8 } else { kind };

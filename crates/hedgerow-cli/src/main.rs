@@ -84,7 +84,7 @@ enum Command {
     Check(check::CheckArgs),
     /// Write the edges of a store to a file or to standard output
     Export(export::ExportArgs),
-    /// Remove the edges of a label that a condition holds for
+    /// Remove the edges of a label that meet a condition
     RemoveEdges(remove_edges::RemoveEdgesArgs),
     /// Write the graph into a segment, so that the next open has no log to replay
     Checkpoint(checkpoint::CheckpointArgs),

@@ -34,7 +34,7 @@ pub(crate) struct NeighborsArgs {
     /// Print ranks and properties of the edges too
     #[arg(long, conflicts_with = "weights")]
     properties: bool,
-    /// Print the first edges alone, at most this many, and whether there are more
+    /// Print only the first edges, at most this many, and whether there are more
     #[arg(long, value_name = "N", conflicts_with = "weights")]
     limit: Option<usize>,
     #[command(flatten)]
@@ -120,11 +120,11 @@ fn weighted(
         EdgeDirection::Out => Direction::Out,
         EdgeDirection::In => Direction::In,
         EdgeDirection::Both => {
-            return Err(CliError::Usage("--weights: in one direction, not both".to_owned()));
+            return Err(CliError::Usage("--weights reads one direction, not both".to_owned()));
         }
     };
     if !args.chosen.is_plain() {
-        let message = "--weights: of all edges of the label, without --rank-range and --where";
+        let message = "--weights prints all edges of the label: leave out --rank-range and --where";
         return Err(CliError::Usage(message.to_owned()));
     }
     let found = snapshot.weighted_neighbors(key, direction)?.ok_or_else(|| missing(args, schema, key))?;
@@ -141,7 +141,7 @@ fn weighted(
 
 const NONE: Properties = Properties::new();
 
-/// The rows of the edges of a vertex, and whether there are more.
+/// Returns the rows of the edges of a vertex, and whether there are more.
 fn rows<T>(
     found: Limited<T>,
     row: impl Fn(&T) -> hedgerow::Result<Vec<Value>>,

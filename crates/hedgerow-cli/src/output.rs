@@ -30,7 +30,7 @@ pub(crate) struct Report {
 #[derive(Debug)]
 enum Fact {
     Value(Value),
-    /// A number of bytes, which text shows with a unit.
+    /// A number of bytes, which text output shows with a unit.
     Bytes(u64),
 }
 

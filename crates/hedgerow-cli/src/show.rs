@@ -17,7 +17,7 @@ pub(crate) struct Show {
 }
 
 impl Show {
-    /// Whether no property is shown.
+    /// True if no property is shown.
     pub(crate) fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
@@ -36,7 +36,8 @@ impl Show {
         }
     }
 
-    /// The columns beside others of a table: a name that one of them has, and each where there is a prefix, gets a prefix.
+    /// Returns the columns to add to `others`. Each gets `prefix` if there is one; without it only a name that `others` holds
+    /// gets a prefix.
     pub(crate) fn columns(&self, prefix: &str, others: &[&str]) -> Vec<String> {
         let column = |name: &String| match prefix {
             "" if others.contains(&name.as_str()) => format!("vertex_{name}"),
@@ -46,7 +47,7 @@ impl Show {
         self.names.iter().map(column).collect()
     }
 
-    /// The values of a vertex; null where it has none, or its kind has no such property.
+    /// Returns the values of a vertex; null if the vertex has no value, or its kind no such property.
     pub(crate) fn values(&self, snapshot: &Snapshot, key: VertexKeyRef<'_>) -> hedgerow::Result<Vec<Value>> {
         let value = |name: &String| {
             let found = snapshot.with_vertex_property(key, name, property::to_json)?;

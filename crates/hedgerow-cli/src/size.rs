@@ -21,13 +21,13 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
 
 const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
-/// A number of bytes for people: with one digit behind the point below 10 of a unit, rounded.
+/// Formats a number of bytes for people, rounded; below 10 units it has one decimal digit.
 pub(crate) fn shown(bytes: u64) -> String {
     if bytes < 1024 {
         return format!("{bytes} B");
     }
     let (mut number, mut unit) = (bytes as f64 / 1024.0, 0);
-    // As it is printed: 1023.6 KiB would be 1024 KiB.
+    // The printed number decides the unit: 1023.6 KiB would be printed as 1024 KiB.
     while number >= 1023.5 && unit + 1 < UNITS.len() {
         (number, unit) = (number / 1024.0, unit + 1);
     }

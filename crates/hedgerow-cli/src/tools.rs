@@ -46,7 +46,8 @@ pub(crate) fn backup(args: &IntoArgs, style: Style) -> Result<(), CliError> {
         .print(style)
 }
 
-/// Makes a new store of what can be read of a damaged one. A loss is a finding, not a failure; damage that cost nothing is no loss.
+/// Saves the readable content of a damaged store into a new store. A loss is a finding, not a failure; damage that cost nothing
+/// is no loss.
 pub(crate) fn salvage(args: &SalvageArgs, style: Style) -> Result<(), CliError> {
     let IntoArgs { store, into } = &args.stores;
     if is_vacant(store) {

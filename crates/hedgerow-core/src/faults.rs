@@ -164,17 +164,17 @@ faults! {
     LentNullMissed,
 
     // Defaults.
-    /// Kernels that read weights take the weights of labels for 1.
+    /// Kernels that read weights take each weight of a label as 1.
     WeightsOfLabelsIgnored,
-    /// A key without a kind names a vertex of the default kind, whatever the labels of the call state.
+    /// A key without a kind names a vertex of the default kind, whatever kind the labels of the call state.
     StatedKindIgnored,
     /// A kernel over labels that state the kinds of their ends runs on the vertices of all kinds.
     OtherKindsKept,
-    /// Kernels that may sample draw eight vertices to search from, and report an exact result.
+    /// Kernels that may sample search from eight random vertices, and report the result as exact.
     EstimateNotReported,
-    /// Bulk calls of Python give all edges of a `multi` label that come without ranks the rank 0.
+    /// Bulk calls of Python give rank 0 to each edge of a `multi` label that has no rank of its own.
     ParallelEdgesMerged,
-    /// Bulk calls of Python replace the properties of vertices that exist where they should merge them.
+    /// Bulk calls of Python replace the properties of existing vertices where they should merge them.
     VerticesReplaced,
 
     // Tools.

@@ -1,4 +1,4 @@
-//! Tests of properties: how an edge is chosen by values.
+//! Tests of edges by the values of their properties.
 
 use crate::column::{Column, Columns, Data};
 use crate::property::{PropertyId, PropertyType, Value, ValueRef};
@@ -20,7 +20,7 @@ pub struct PropertyTest {
     pub property: PropertyId,
     /// Its type.
     pub kind: PropertyType,
-    /// What its value must be.
+    /// The condition that the property's value must meet.
     pub condition: Condition,
 }
 
@@ -40,8 +40,8 @@ impl PropertyTest {
         }
     }
 
-    /// As [`clear_marks`](Self::clear_marks), of marked edges whose value of one property of this type is the word. False where
-    /// such values do not lie in words, or edges without a value pass: then nothing is cleared.
+    /// Clears marks as [`clear_marks`](Self::clear_marks) does, given the edges' values of one property as `words`. Returns
+    /// false, and clears nothing, if values of this type do not lie in words or if edges without a value pass.
     pub fn clear_marks_of_words(
         &self,
         (property, kind): (PropertyId, PropertyType),
@@ -93,14 +93,14 @@ impl PropertyTest {
 /// A test of an edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EdgeTest {
-    /// Of a property.
+    /// A test of a property.
     Property(PropertyTest),
-    /// Of the weight that is stored.
+    /// A test of the stored weight.
     Weight(Condition),
 }
 
 impl EdgeTest {
-    /// Whether an edge of this weight, with these properties, passes.
+    /// True if an edge with this weight and these properties passes.
     #[inline]
     pub fn passes(&self, weight: f64, row: RowRef<'_>) -> bool {
         match self {
@@ -109,13 +109,13 @@ impl EdgeTest {
         }
     }
 
-    /// Whether it reads a property whose values have no fixed width.
+    /// True if the test reads a property whose values have no fixed width.
     pub fn reads_text(&self) -> bool {
         matches!(self, EdgeTest::Property(test) if !test.kind.is_fixed())
     }
 
-    /// Sorts tests that must all pass, those of text and bytes last, and leaves repeated ones out. So lists of the same tests are
-    /// equal whatever their order was. O(n log n) for n values in the tests.
+    /// Sorts tests that must all pass, those of text and bytes last, and removes duplicates, so that the same tests in any order
+    /// become equal lists. O(n log n) for n values in the tests.
     pub fn sort(tests: &mut Vec<EdgeTest>) {
         tests.sort_by(|a, b| {
             let key = |test: &EdgeTest| match test {
@@ -153,7 +153,7 @@ fn clear_words<T: PartialOrd + Copy>(
     }
 }
 
-/// Clears the marks of words that do not pass, and those beyond the last word, and looks at marked words alone.
+/// Clears the marks of words that do not pass, and all marks beyond the last word. Reads marked words only.
 fn keep(words: &[u64], marks: &mut [u64], passes: impl Fn(u64) -> bool) {
     let mut words = words.chunks(64);
     for mark in marks {

@@ -105,7 +105,7 @@ pub enum OpenError {
         /// What the store is.
         found: GraphConfig,
     },
-    /// The permissions that the options give are not those of the files of the store, as its file `LOCK` has them.
+    /// The options' `mode` differs from the permissions of the store's files, which the file `LOCK` states.
     #[error(
         "mode is 0o{wanted:o}, and the files of {path} have 0o{found:o}, as its file LOCK says: open it without a mode, or change \
          all files by chmod"
@@ -115,7 +115,7 @@ pub enum OpenError {
         path: String,
         /// The permissions in the options.
         wanted: u32,
-        /// Those of the store.
+        /// The permissions of the store's files.
         found: u32,
     },
 }

@@ -97,7 +97,7 @@ pub(crate) fn open_path(options: Options, path: &Path) -> Result<Arc<Engine>> {
     open_on(options, Arc::new(fs))
 }
 
-/// Gives new files the permissions that the store has, or that the options give a new one.
+/// Gives new files the permissions of the store, or those that the options state for a new store.
 fn with_mode(options: &Options, fs: RealFs) -> Result<RealFs> {
     if options.read_only {
         return Ok(fs);
@@ -339,9 +339,7 @@ fn resume(
     with_reserve(&dir, remove_strays, || Ok(manifest.store(&fs)?))?;
     manifest.remove_older(&fs)?;
     let log = resumed.remove_obsolete()?;
-    for name in stray.iter().filter(|name| name.ends_with(".csr")) {
-        dir.unlink_if_there(name)?;
-    }
+    remove_strays()?;
     log.renew_reserve()?;
     Ok(Durable::new(fs, log, manifest, runs, last))
 }

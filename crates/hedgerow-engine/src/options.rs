@@ -57,7 +57,7 @@ pub struct Thresholds {
     pub few_up_to: usize,
     /// The main parts that get patches.
     pub patches: PatchSizes,
-    /// Whether closing writes a checkpoint of whatever the log holds, however little it saves.
+    /// True if closing always writes a checkpoint, even one that saves little.
     pub checkpoints_at_close: bool,
     /// As many bytes of keys are in memory before no more are kept of what was looked up: this, or less where a memory limit says so.
     pub keys_kept: u64,
@@ -172,12 +172,13 @@ impl Options {
         self
     }
 
-    /// The permissions of the files of a new store (default 0600: only the owner reads and writes them), whatever the umask: 0640 lets the group read.
-    /// A directory that is made for the store may be entered by whoever may read, and 0640 gives it 0750; one that is there stays as it is.
+    /// Sets the permissions of a new store's files, whatever the umask (default 0600: only the owner reads and writes them). 0640
+    /// lets the group read. A directory that is made for the store lets every reader of its files enter, so 0640 gives it 0750;
+    /// an existing directory keeps its permissions.
     ///
-    /// The permissions of the file `LOCK` say those of the store: every file that is made later has the same, also where the store is opened without this option. Of an
-    /// existing store it must agree with them; `chmod` changes them for later files. A backup and what `salvage` makes are stores of their own, with the default. Without effect
-    /// in memory, and where the store is opened for reading only.
+    /// The permissions of the file `LOCK` are those of the store: every later file gets them, even if the store is opened without
+    /// this option. For an existing store `mode` must agree with them; `chmod` of `LOCK` changes them for later files. A backup,
+    /// and the store that `salvage` makes, have the default. No effect in memory, nor if the store is opened only for reading.
     pub fn mode(mut self, mode: u32) -> Options {
         self.mode = Some(mode);
         self
@@ -226,8 +227,8 @@ impl Options {
     /// readers and writers (default 256 MiB; any number; 0 for never). When it has twice as many, commits wait for that, which
     /// [`Stats::commit_waits`](crate::Stats::commit_waits) counts. So the log on disk has at most twice as many bytes, plus one log
     /// segment and the transactions under way, unless checkpoints fail (see
-    /// [`Graph::checkpoint_error`](crate::Graph::checkpoint_error)). With 0 [memory](Self::memory_limit) starts none either, and
-    /// [`Graph::close`](crate::Graph::close) writes none: the next opening replays the log.
+    /// [`Graph::checkpoint_error`](crate::Graph::checkpoint_error)). With 0 the [memory limit](Self::memory_limit) starts no
+    /// checkpoint either, and [`Graph::close`](crate::Graph::close) writes none: the next opening replays the log.
     pub fn checkpoint_log_bytes(mut self, bytes: u64) -> Options {
         self.checkpoint_log_bytes = bytes;
         self
@@ -282,7 +283,8 @@ impl Options {
         }
         if let Some(mode) = self.mode.filter(|mode| mode & !0o666 != 0 || mode & 0o600 != 0o600) {
             let text = format!(
-                "mode must let the owner read and write and nobody execute, as 0o600, 0o640 or 0o660 do, found 0o{mode:o}"
+                "mode must let the owner read and write, and must let no user execute: 0o600, 0o640 or 0o660 for \
+                 instance, found 0o{mode:o}"
             );
             return Err(ArgumentError::Invalid(text).into());
         }

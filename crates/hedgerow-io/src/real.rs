@@ -26,9 +26,9 @@ mod held;
 use file::RealFile;
 use held::{Held, Sharing};
 
-/// The permissions of new files, unless other ones are [given](RealFs::with_mode).
+/// The permissions of new files, unless [`with_mode`](RealFs::with_mode) sets others.
 pub const FILE_MODE: u32 = 0o600;
-/// Of permissions what files of a store may have: to be read and written.
+/// The permissions that a store's file may have: reading and writing, without execution.
 const READ_WRITE: u32 = 0o666;
 
 /// A directory of the operating system.
@@ -40,7 +40,7 @@ pub struct RealFs {
     mode: u32,
 }
 
-/// The permissions of a directory whose files have these: whoever may read a file may enter the directory.
+/// Returns the permissions of a directory whose files have `mode`: a reader of the files may enter it.
 fn mode_of_dir(mode: u32) -> u32 {
     mode | (mode & 0o444) >> 2
 }
@@ -65,11 +65,11 @@ impl RealFs {
         RealFs::create_dir_with(path, FILE_MODE)
     }
 
-    /// As [`create_dir`](Self::create_dir), with a directory for files of these permissions, whatever the umask: who may read them may
-    /// enter it, and who may write them may make files in it. The files that are made get them too.
+    /// Creates a directory as [`create_dir`](Self::create_dir) does, for files with the permissions `mode`, whatever the umask: a
+    /// reader of the files may enter it, and a writer may make files in it. New files get these permissions too.
     ///
     /// # Errors
-    /// As of that.
+    /// Those of [`create_dir`](Self::create_dir).
     pub fn create_dir_with(path: impl AsRef<Path>, mode: u32) -> io::Result<RealFs> {
         let path = path.as_ref();
         DirBuilder::new().mode(mode_of_dir(mode)).create(path)?;
@@ -81,13 +81,13 @@ impl RealFs {
         Ok(fs)
     }
 
-    /// Gives files that are made from now on these permissions, whatever the umask.
+    /// Gives new files these permissions, whatever the umask.
     pub fn with_mode(mut self, mode: u32) -> RealFs {
         self.mode = mode;
         self
     }
 
-    /// The permissions of a file: who may read and write it; the owner always. `None` where there is no such file.
+    /// Returns the read and write permissions of a file, those of its owner always included; `None` if there is no such file.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -99,11 +99,11 @@ impl RealFs {
         }
     }
 
-    /// Makes a file that is not there yet.
+    /// Makes a file that does not exist yet.
     fn create_file(&self, name: &str) -> io::Result<Descriptor<File>> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let file = self.open_file(name, flags, self.mode)?;
-        // The umask may have taken something away, on which others rely.
+        // The umask may have removed permissions that readers of the store need.
         if self.mode != FILE_MODE {
             file.set_permissions(Permissions::from_mode(self.mode))?;
         }

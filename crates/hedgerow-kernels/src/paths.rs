@@ -10,9 +10,9 @@ pub struct Paths {
     /// Where the vertices of each end.
     ends: Vec<usize>,
     lengths: Vec<f64>,
-    /// How many were found: more than are here if a limit left some out.
+    /// The number of paths found, which exceeds the number kept if a limit left some out.
     found: u64,
-    /// Whether the search ended at its limit, and counted no further.
+    /// True if the search ended at its limit and counted no further.
     is_stopped: bool,
 }
 
@@ -60,7 +60,7 @@ impl Paths {
         self.found = found;
     }
 
-    /// Forgets how many there are if there are more than are here: the search for them ended at its limit.
+    /// Forgets the total if some paths are left out, because the search ended at its limit.
     pub(crate) fn stopped(mut self) -> Paths {
         if self.more() {
             self.stop();
@@ -68,7 +68,7 @@ impl Paths {
         self
     }
 
-    /// Notes that there are others, which were not counted.
+    /// Records that there are other paths, which were not counted.
     pub(crate) fn stop(&mut self) {
         self.found = self.len() as u64 + 1;
         self.is_stopped = true;
@@ -84,12 +84,12 @@ impl Paths {
         self.ends.is_empty()
     }
 
-    /// How many there are, those that a limit left out among them; `None` if the search ended at its limit.
+    /// Returns the number of all paths, including those that a limit left out; `None` if the search ended at its limit.
     pub fn count(&self) -> Option<u64> {
         (!self.is_stopped).then_some(self.found)
     }
 
-    /// True if there are others that a limit left out.
+    /// True if a limit left out other paths.
     pub fn more(&self) -> bool {
         self.found > self.len() as u64
     }

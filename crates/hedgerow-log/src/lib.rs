@@ -35,8 +35,9 @@
 //! [`read_damaged`] hands over what is left of a log that [`recover`] refuses: for salvage alone, never for opening.
 //!
 //! # A full disk
-//! Beside the log a file without content keeps room for the next opening: [`Log`] makes it as long as the active segment before that takes records, and
-//! [`spend_reserve`] removes it where an opening or a checkpoint finds no other room. [`Log::renew_reserve`] makes it again.
+//! A file without content, the reserve, keeps room for the next opening. Before the active segment takes records, [`Log`] makes
+//! the reserve as long as that segment. [`spend_reserve`] removes it for an opening or a checkpoint that finds the disk full, and
+//! [`Log::renew_reserve`] makes it again.
 //!
 //! # Closing
 //! [`Log::close`] syncs, writes a closing seal and cuts the file at it, so that any later damage is told from a crash.

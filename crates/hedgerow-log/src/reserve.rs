@@ -1,19 +1,20 @@
-//! Room on the disk for the next opening. Recovery writes the tail of the log again before it serves it, and a checkpoint writes before
-//! it frees the log: on a full disk neither could begin, and a store that cannot be opened has nothing that can be deleted from it.
-//! So a file without content keeps room for the longest tail. It is removed when that room is needed.
+//! The reserve: room on the disk for the next opening. Recovery writes the tail of the log again before it serves it, and a
+//! checkpoint writes before it frees the log. On a full disk neither could begin, and a program cannot delete data from a store
+//! that it cannot open. So a file without content keeps room for the longest tail, and is removed when that room is needed.
 
 use hedgerow_io::{Access, Dir, IoError};
 
-/// The name of the file.
+/// The name of the reserve's file.
 pub const RESERVE: &str = "RESERVE";
 
-/// Room beside that of the tail: the manifest that names the new segment stands beside the one before it for a moment. Manifests are much
-/// shorter. On a disk that is full to the last byte not all of it comes back: the manifest and the tail may have become longer.
+/// Room for a manifest: the new manifest, which names the new segment, exists beside the old one for a moment. Manifests are much
+/// shorter than this. On a disk full to the last byte the renewed reserve may lack part of it, since the manifest and the tail
+/// may have grown.
 pub(crate) const OF_MANIFEST: u64 = 64 << 10;
-/// What the reserve does without, a step at a time, where the disk has no room for all of it: a block of usual file systems.
+/// The step by which a reserve is shortened until the disk has room for it: a block of usual file systems.
 pub(crate) const STEP: usize = 4 << 10;
 
-/// Removes the reserve, so that what is written next finds room. Returns whether there was one.
+/// Removes the reserve, which frees its room for the next write. Returns true if there was a reserve.
 ///
 /// # Errors
 /// Those of the file system.
@@ -21,15 +22,15 @@ pub fn spend_reserve(dir: &Dir) -> Result<bool, IoError> {
     dir.unlink_if_there(RESERVE)
 }
 
-/// The length of a reserve for a log with an active segment of `segment` bytes: a tail ends within one segment, since each segment is synced
-/// before the next one has a record.
+/// Returns the length of the reserve for a log whose active segment has `segment` bytes. A tail lies within one segment, since
+/// each segment is synced before the next one gets a record.
 pub(crate) fn length_for(segment: u64) -> u64 {
     segment.saturating_add(OF_MANIFEST)
 }
 
-/// Makes the reserve `wanted` bytes long, or leaves it longer, and durable. `known` is the length of which the log knows that it is allocated, 0 after an
-/// opening: a copied store may have holes there. Nothing is done where that suffices. Syncs the file once where it grows. Returns whether the file is new: then its entry becomes durable
-/// with the next sync of the directory.
+/// Makes the reserve at least `wanted` bytes long, and durable. `known` is the length that the log knows to be allocated, 0 after an
+/// opening, since the reserve of a copied store may have holes; if it suffices, nothing is done. Syncs the file once if it grows. Returns true
+/// if the file is new; the next sync of the directory then makes its entry durable.
 ///
 /// # Errors
 /// Those of the file system, a full disk among them.
@@ -54,8 +55,8 @@ pub(crate) fn grow(dir: &Dir, known: &mut u64, wanted: u64) -> Result<bool, IoEr
     Ok(is_new)
 }
 
-/// Gives back what a store with a closed log, whose next opening begins a segment of `segment` bytes, needs no more. The reserve stays as
-/// long as it is where that fails.
+/// Shortens the reserve of a closed log, whose next opening begins a segment of `segment` bytes. Leaves the reserve as it is if
+/// that fails.
 pub(crate) fn shrink(dir: &Dir, segment: u64) {
     let wanted = length_for(segment);
     if let Ok(file) = dir.open(RESERVE, Access::ReadWrite)

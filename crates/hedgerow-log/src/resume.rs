@@ -66,8 +66,8 @@ impl Recovered {
     /// the new segment. `options.store` is replaced by the store that was recovered. O(bytes of the rewritten tail).
     ///
     /// # Errors
-    /// Those of the file system, a full disk among them; and damage that came up since the first reading. This call, or all of recovery, can
-    /// then start again.
+    /// Those of the file system, a full disk included; and damage that appeared after the first reading. The caller can then
+    /// repeat this call, or the whole recovery.
     pub fn resume(&self, options: LogOptions) -> Result<Resumed, FileError> {
         let last = self.segments.len().saturating_sub(1);
         let kept =
@@ -79,7 +79,7 @@ impl Recovered {
         let sealed = keep.iter().map(ReadSegment::info).collect();
         let log = Log::create_with(self.dir.clone(), options, position, bytes, sealed)?;
         if let Err(error) = self.rewrite(rewrite, &log) {
-            // Nothing names it. If it cannot be removed now, the next opening does.
+            // No manifest names the new segment. If it cannot be removed now, the next opening removes it.
             let _ = self.dir.unlink(&segment_name(position.segment));
             return Err(error);
         }

@@ -71,7 +71,7 @@ struct State {
     /// Bytes promised to reservations that have not appended yet.
     reserved: u64,
     active: Active,
-    /// The length that the reserve is known to have.
+    /// The last known length of the reserve.
     reserve: u64,
     sealed: Vec<LogSegmentInfo>,
     next_id: FileId,

@@ -45,7 +45,7 @@ pub struct Subgraph {
     home: Arc<Home>,
     /// Which of the stamps there is its own.
     place: u8,
-    /// Whether a commit holds the latch, rather than a thread that merges, reclaims, loads or evicts.
+    /// True if a commit holds the latch, false if a thread holds it that merges, reclaims, loads or evicts.
     commits: AtomicBool,
 }
 

@@ -334,7 +334,7 @@ impl Database {
         make(py, "Backup", &arguments)
     }
 
-    /// Why the last checkpoint in the background, or that of ``close``, failed; None if it did not.
+    /// Why the last checkpoint in the background, or that of ``close``, failed; None if it succeeded.
     #[getter]
     fn checkpoint_error(&self) -> PyResult<Option<String>> {
         self.handle.known(Graph::checkpoint_error, |closed| closed.checkpoint_error.clone())
@@ -438,10 +438,11 @@ impl Database {
 
     /// Close the store: commits under way are finished, the log is synced, the directory is released.
     ///
-    /// Where that takes less time than the replay that it saves the next opening, a checkpoint is written before: by this call, and at
-    /// the end of a ``with`` block that no ``KeyboardInterrupt`` ends; never where the store is dropped or the interpreter exits, nor
-    /// with ``checkpoint_log_bytes=0``. One that fails, on a full disk for instance, does no harm: ``checkpoint_error`` says why, and the
-    /// next opening replays the log. Ctrl-C ends the checkpoint, not the closing, and ``KeyboardInterrupt`` is raised once the store is closed.
+    /// Before it syncs the log, the call writes a checkpoint if that takes less time than the replay of the log in the next
+    /// opening. The end of a ``with`` block does the same, unless ``KeyboardInterrupt`` ends the block. A dropped store, the exit
+    /// of the interpreter and ``checkpoint_log_bytes=0`` write no checkpoint. If the checkpoint fails, on a full disk for
+    /// instance, the store closes all the same: ``checkpoint_error`` says why, and the next opening replays the log. Ctrl-C ends
+    /// the checkpoint, not the closing; ``KeyboardInterrupt`` is raised once the store is closed.
     ///
     /// Snapshots that are open stay readable; everything else raises ``ClosedError``. Closing again does nothing.
     ///
@@ -521,7 +522,7 @@ impl Database {
         // A forked child that leaves the block has nothing to close.
         if self.handle.check_process().is_ok() {
             let kind = exception.and_then(|exception| exception.cast::<PyType>().ok());
-            // Whoever presses Ctrl-C does not want to wait.
+            // A user who presses Ctrl-C does not want to wait for a checkpoint.
             let interrupted =
                 kind.is_some_and(|kind| kind.is_subclass_of::<PyKeyboardInterrupt>().unwrap_or(false));
             if interrupted && !self.handle.is_closed() {

@@ -144,7 +144,7 @@ pub(crate) fn edges_so_far(snapshot: &hedgerow::Snapshot, label: &str) -> hedger
     }
 }
 
-/// True if a bulk call gives out the ranks of rows that come without: the label is `multi`.
+/// True if a bulk call assigns ranks to rows without ranks, because the label is `multi`.
 pub(crate) fn gives_out_ranks(kinds: &impl Kinds, label: &str) -> PyResult<bool> {
     let is_multi = kinds.kind_schema()?.label(label).is_some_and(Label::is_multi);
     Ok(is_multi && !faults::is_on(PlantedFault::ParallelEdgesMerged))

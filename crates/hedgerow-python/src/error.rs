@@ -222,25 +222,25 @@ pub(crate) fn told(py: Python<'_>, error: PyErr, told: impl FnOnce(&PyErr) -> Py
     if is_of_argument { told(&error) } else { error }
 }
 
-/// The text of a Python object, for a message.
+/// Returns the text of a Python object, for a message.
 pub(crate) fn text_of(object: &Bound<'_, PyAny>) -> String {
     made(object, object.str()).unwrap_or_else(|| "an object without text".to_owned())
 }
 
-/// A Python object as Python shows it, for a message; `None` if its code fails.
+/// Returns the `repr` of a Python object, for a message; `None` if its code fails.
 pub(crate) fn repr_of(object: &Bound<'_, PyAny>) -> Option<String> {
     made(object, object.repr())
 }
 
-/// Python looks for signals before it makes a text. PyO3's `Display` drops the Ctrl-C that comes then; here it is raised when the
-/// call has failed with its message.
+/// Converts the text that Python made of `object`. Python looks for signals before it makes a text, and PyO3's `Display` drops a
+/// Ctrl-C that comes then. This function delivers it again, so that Python raises it once the call has failed with its message.
 fn made(object: &Bound<'_, PyAny>, text: PyResult<Bound<'_, PyString>>) -> Option<String> {
     let py = object.py();
     match text {
         Ok(text) => Some(text.to_string_lossy().into_owned()),
         Err(error) => {
             if !error.is_instance_of::<PyException>(py) {
-                // It fails in an interpreter that ends: no code is left to interrupt.
+                // `interrupt_main` fails only while the interpreter ends, when no code is left to interrupt.
                 let _ = imports::THREAD.get(py).and_then(|thread| thread.call_method0("interrupt_main"));
             }
             None

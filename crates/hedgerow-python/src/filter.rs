@@ -19,11 +19,11 @@ use crate::value;
 /// The argument `where`: a condition, or several.
 pub(crate) struct Where(Vec<Stated>);
 
-/// A condition as a call states it.
+/// A condition as the caller of the package states it.
 struct Stated {
     property: String,
     operator: Operator,
-    /// One, of a set several, and none where null is tested.
+    /// The values: one for a comparison, several for a set, none for a test of null.
     values: Vec<Value>,
 }
 
@@ -151,7 +151,7 @@ fn operator(property: &str, symbol: &str) -> PyResult<Operator> {
     Err(DataError::new_err(format!("where compares with one of {known}, found {symbol:?}{instead}")))
 }
 
-/// The values of a set.
+/// Reads the values of a set.
 fn several<'py>(
     name: &dyn Display,
     object: &Bound<'py, PyAny>,
@@ -174,8 +174,8 @@ fn is_collection(object: &Bound<'_, PyAny>) -> bool {
 }
 
 impl Where {
-    /// The conditions, with the values that a property of the type which `kind_of` tells holds: an int that is compared with floats is
-    /// one, as in writes, and a text that is compared with times a time.
+    /// Returns the conditions, with values in the properties' types, which `kind_of` gives. As in writes, an int becomes a float
+    /// for a property of floats; a text becomes a time for a property of times.
     pub(crate) fn conditions(
         self,
         kind_of: impl Fn(&str) -> Option<PropertyType>,
@@ -209,7 +209,8 @@ fn adapt(property: &str, value: Value, kind: Option<PropertyType>) -> PyResult<V
     }
 }
 
-/// A time that says no zone as one in UTC, and a date as its midnight: so are columns of them read. Other objects as they are.
+/// Returns a time without a zone as one in UTC, and a date as its midnight in UTC, as columns of them are read. Returns other
+/// objects as they are.
 fn in_utc(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     let py = object.py();
     if object.is_instance_of::<PyDateTime>() {
@@ -228,11 +229,11 @@ fn in_utc(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     Ok(object)
 }
 
-/// The time that a text in the form of ISO 8601 says, in UTC unless it says a zone.
+/// Reads a time from a text in ISO 8601; without a zone it is in UTC.
 fn time_of(name: &str, text: &str) -> PyResult<Value> {
     Python::attach(|py| {
         let _calling = calling(py);
-        // Python leaves out digits behind the sixth.
+        // Python ignores digits after the sixth, so such a text is refused.
         let digits =
             text.split_once('.').map_or(0, |(_, after)| after.bytes().take_while(u8::is_ascii_digit).count());
         let time = py.get_type::<PyDateTime>().call_method1("fromisoformat", (text,));

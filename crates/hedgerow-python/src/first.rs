@@ -1,4 +1,4 @@
-//! Answers that end at a limit and say whether there is more: the first neighbors of a vertex, and vertices by their properties.
+//! Answers with a limit that say if there is more: the first neighbors of a vertex, and vertices by their properties.
 
 use hedgerow::{FindOptions, Schema, Value, VertexKey};
 use hedgerow_core::suggest::instead;
@@ -17,7 +17,7 @@ use crate::selection::Chosen;
 use crate::snapshot::Snapshot;
 use crate::value::{Cells, add, read};
 
-/// A `Limited`: a list, and whether there are others.
+/// Makes a `Limited`: a list, and a flag that is true if there are others.
 pub(crate) fn limited(py: Python<'_>, found: Vec<Py<PyAny>>, more: bool) -> PyResult<Py<PyAny>> {
     let arguments = PyDict::new(py);
     arguments.set_item("found", found)?;
@@ -26,7 +26,7 @@ pub(crate) fn limited(py: Python<'_>, found: Vec<Py<PyAny>>, more: bool) -> PyRe
 }
 
 impl Snapshot {
-    /// The first chosen edges at a vertex as a `Limited`.
+    /// Returns the first chosen edges at a vertex as a `Limited`.
     pub(crate) fn first_neighbors(
         &self,
         py: Python<'_>,
@@ -59,27 +59,27 @@ fn of_all<T: Into<Neighbor>>(found: Vec<T>) -> Vec<Neighbor> {
 
 #[pymethods]
 impl Snapshot {
-    /// The vertices of a kind whose properties have these values, all of them.
+    /// The vertices of a kind whose properties have all these values.
     ///
-    /// A scan of all vertices, without an index: a second one of the same snapshot is faster, and a key of the store's own is the quick way
-    /// to a vertex. Ctrl-C ends it.
+    /// The call scans all vertices, without an index. Later scans of the same snapshot are faster; the fast way to a vertex is
+    /// its key. Ctrl-C ends the scan.
     ///
     /// Parameters
     /// ----------
     /// kind : str, optional
     ///     The kind of the vertices; the default one, ``""``, if not given.
     /// properties : mapping, optional
-    ///     Values by the names of properties, also of those that are no names of arguments.
+    ///     Values by the names of properties, including names that cannot be names of arguments.
     /// limit : int, optional
-    ///     The most vertices to give; the scan ends when it meets one more.
+    ///     The most vertices to return; the scan ends when it finds one more.
     /// **named
-    ///     More values. Equal is equal to the last letter and bit; None is the value of a vertex without one, NaN equals nothing.
+    ///     More values. They must be exactly equal; None selects vertices without a value, and NaN equals nothing.
     ///
     /// Returns
     /// -------
     /// Limited
-    ///     A list of vertex ids, as ``neighbors`` gives them, in the order of ``vertices``. Its attribute ``more`` says whether the limit left
-    ///     others out.
+    ///     A list of vertex ids, as ``neighbors`` returns them, in the order of ``vertices``. Its attribute ``more`` is True if
+    ///     the limit left out others.
     ///
     /// Raises
     /// ------
@@ -131,7 +131,7 @@ impl Snapshot {
     }
 }
 
-/// The properties that vertices of a kind are to have.
+/// Reads the values of properties by which `find` selects vertices.
 fn wanted(
     py: Python<'_>,
     schema: &Schema,

@@ -52,7 +52,7 @@ impl Kinds for Handle {
     }
 }
 
-/// Closes a graph: returns how that ended, and what a handler of a signal raised meanwhile.
+/// Closes a graph. Returns the result of closing, and the exception that a signal handler raised meanwhile.
 type CloseGraph = fn(Python<'_>, &Origin, &Graph) -> (hedgerow::Result<()>, PyResult<()>);
 
 /// An open store.
@@ -139,7 +139,7 @@ impl Handle {
         looked.and_then(|()| closed.map_err(raise))
     }
 
-    /// Has [`close`](Self::close) write no checkpoint.
+    /// Keeps [`close`](Self::close) from writing a checkpoint.
     pub(crate) fn skip_checkpoint_at_close(&self) -> PyResult<()> {
         self.graph().map(|graph| graph.skip_checkpoint_at_close())
     }

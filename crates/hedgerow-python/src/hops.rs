@@ -70,8 +70,9 @@ impl Snapshot {
     /// limit : int, optional
     ///     The most vertices, sources included: a larger neighborhood is an error, unless it may be ``partial``.
     /// partial : bool
-    ///     Give the vertices that are reached first, up to the limit, in place of the error: all of lesser distances than the last one, and some of
-    ///     that distance, which ones is not specified. The result's attribute ``more`` says whether there are others.
+    ///     Return the vertices that the search reaches first, up to the limit, instead of an error. The result has all vertices
+    ///     at distances less than the last one's, and some at that distance; which ones is not specified. Its attribute ``more``
+    ///     is True if there are others.
     /// missing : {"raise", "empty"}
     ///     What to make of a source that is no vertex: an error, or nothing.
     /// kind : str, optional

@@ -204,7 +204,7 @@ pub(crate) fn long_count(name: &str, object: &Bound<'_, PyAny>) -> PyResult<u64>
     }
 }
 
-/// The argument `limit`.
+/// Reads the argument `limit`.
 pub(crate) fn read_limit(object: &Bound<'_, PyAny>) -> PyResult<usize> {
     long_count("limit", object).map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
 }
@@ -213,7 +213,7 @@ pub(crate) fn read_limit(object: &Bound<'_, PyAny>) -> PyResult<usize> {
 pub(crate) fn read_names(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let wrong = || PyTypeError::new_err(format!("{name} must be a sequence of str, found {}", shown(object)));
     let py = object.py();
-    // Not by a cast, which drops Ctrl-C: to ask a class whether it is a sequence runs Python code.
+    // A cast to `PySequence` would drop Ctrl-C: Python runs code to decide whether a class is a sequence.
     let is_sequence =
         object.is_instance_of::<PyList>() || object.is_instance(&py.get_type::<PySequence>())?;
     if object.is_instance_of::<PyString>() || !is_sequence {

@@ -1,13 +1,14 @@
 //! The native half of the Python package `hedgerow`: conversions between Python and the store, and nothing else.
 //!
 //! * [`open`]: arguments of `hedgerow.open`. [`tools`]: `hedgerow.salvage`.
-//! * [`database`], [`transaction`], [`snapshot`], [`ticket`], [`pipeline`]: one class each. [`single`]: single edges of the first; [`remove_where`]: its edges by a condition.
+//! * [`database`], [`transaction`], [`snapshot`], [`ticket`], [`pipeline`]: one class each. [`single`] and [`remove_where`]:
+//!   methods of `Database` for single edges, and for edges that meet a condition.
 //! * [`handle`]: what the three share: the store, whether it is closed, the process that opened it.
 //! * [`key`], [`value`], [`edge_arguments`]: vertex ids, values of properties and edges, checked; [`key_columns`], [`columns`], [`bulk`],
 //!   [`rows`]: columns of them. [`repeats`], [`added`]: rows that come twice, and what a call says of its rows. [`arrays`], [`times`]:
 //!   columns of other libraries.
-//! * [`results`], [`edge_results`], [`schema`]: answers as Python objects; [`many`], [`tables`]: answers about many vertices; [`first`]: answers up to a limit.
-//!   [`arrow`]: answers handed to other libraries. [`names`]: how messages name vertices.
+//! * [`results`], [`edge_results`], [`schema`]: answers as Python objects; [`many`], [`tables`]: answers about many vertices;
+//!   [`first`]: answers up to a limit. [`arrow`]: answers handed to other libraries. [`names`]: how messages name vertices.
 //! * [`pool`]: parallel calls. [`memory`]: the allocator. [`ending`]: threads at the end of the interpreter. [`error`]: the exception tree.
 //!   [`imports`]: what is looked up in Python.
 //!

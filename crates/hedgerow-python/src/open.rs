@@ -48,8 +48,8 @@ use crate::pool::parallel;
 /// create : bool
 ///     Whether a store is created where there is none.
 /// checkpoint_log_bytes : int
-///     When the log since the last checkpoint is longer, one is written in the background; 0 for never, and then
-///     ``close`` writes none either. When the log is twice as long, commits wait for that.
+///     When the log since the last checkpoint exceeds this, a thread in the background writes a checkpoint. When the log is twice
+///     as long, commits wait for the checkpoint. With 0 neither that thread nor ``close`` writes one.
 /// log_segment_bytes : int
 ///     The size that the files of the log come to, 4 KiB to 16 GiB. The first one after an opening has 256 KiB, and each that is
 ///     full makes the next one twice as long, up to this; the space is reserved.
@@ -62,9 +62,9 @@ use crate::pool::parallel;
 ///     Whether a snapshot that was asked for much makes the graph of its kernels by itself, and answers further calls from it: they
 ///     are several times as fast then, and the call that makes it takes as long as that.
 /// mode : int, optional
-///     The permissions of the files of a new store, whatever the umask: ``0o640`` lets the group read; if not given, only the owner
-///     reads and writes. A directory that is made for them may be entered by whoever may read. Of an existing store it must agree with
-///     the permissions of its file ``LOCK``, which all files have that are made later. Without effect in memory and with
+///     The permissions of a new store's files, whatever the umask: ``0o640`` lets the group read; if not given, only the owner
+///     reads and writes. A directory that is made for the store lets every reader of its files enter. For an existing store
+///     ``mode`` must agree with the permissions of its file ``LOCK``, which all later files get. No effect in memory, nor with
 ///     ``read_only``.
 ///
 /// Returns

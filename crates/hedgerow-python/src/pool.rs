@@ -89,8 +89,9 @@ pub(crate) fn kernel_telling<T: Send + 'static>(
     Ok(outcome)
 }
 
-/// Closes a store. On the main thread a thread of its own does it, which no kernel in the pool keeps waiting, and handlers of signals are
-/// called meanwhile. What one raises ends the checkpoint of the close, and is returned with how the close ended.
+/// Closes a store. On the main thread it starts a thread that closes the store, so that no kernel in the pool delays it, and runs
+/// signal handlers meanwhile. An exception of a handler ends the checkpoint of the close, and is returned beside the result of
+/// closing.
 pub(crate) fn close_attended(
     py: Python<'_>,
     origin: &Origin,
@@ -104,7 +105,7 @@ pub(crate) fn close_attended(
     if origin.is_forked() {
         return (Err(StateError::Forked.into()), looked);
     }
-    // Closing again says how it ended. Where no thread could be started this closes the store.
+    // A second `close` returns the result of the first. If no thread could be started, this call closes the store.
     (py.detach(|| graph.close()), looked)
 }
 
@@ -118,14 +119,14 @@ fn attend_close(py: Python<'_>, origin: &Origin, graph: &Graph) -> PyResult<()> 
     if thread::Builder::new().name("hedgerow-close".into()).spawn(close).is_err() {
         return Ok(());
     }
-    // A receiver is lent to one thread at a time.
+    // Only one thread at a time may use a receiver, so the closure borrows it mutably.
     let mut wait = || {
         let ended: &mut mpsc::Receiver<()> = &mut ended;
         ended.recv_timeout(LOOK_EVERY)
     };
     while py.detach(&mut wait) == Err(mpsc::RecvTimeoutError::Timeout) {
         look(py)?;
-        // A handler may have forked. The child has no thread that closes anything.
+        // A signal handler may have forked. The child lacks the thread that closes the store.
         if origin.is_forked() {
             return Err(ForkedError::new_err("the process was forked while the call was under way"));
         }

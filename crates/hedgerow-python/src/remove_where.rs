@@ -1,4 +1,4 @@
-//! `Database.remove_edges_where`.
+//! The method `Database.remove_edges_where`.
 
 use hedgerow::RemoveOptions;
 use pyo3::prelude::*;
@@ -12,20 +12,21 @@ use crate::selection::{Chosen, Labels, RankRange, Where};
 
 #[pymethods]
 impl Database {
-    /// Remove the edges of a label that a condition holds for, in batches.
+    /// Remove the edges of a label that meet a condition, in batches.
     ///
-    /// Each batch is a transaction, and the call is not: if it fails, or Ctrl-C ends it, the batches before stay removed, and a snapshot
-    /// meanwhile sees some of them. An edge is removed if the condition holds when its batch commits; edges that others add during the call are
-    /// removed or not. Vertices stay. It reads all edges of the label.
+    /// Each batch is a transaction, and the call is not: if it fails, or Ctrl-C ends it, the edges of committed batches stay
+    /// removed, and a snapshot taken meanwhile sees some of the batches. Each removed edge meets the condition when its batch
+    /// commits. Edges that others add during the call may or may not be removed. Vertices stay. The call reads all edges of the
+    /// label.
     ///
     /// Parameters
     /// ----------
     /// label : str or sequence of str
     ///     The label of the edges, or several; ``""`` is the default one.
     /// rank_range, where : optional
-    ///     Which of these edges, as ``neighbors`` has it; at least one of both.
+    ///     Which edges of the label to remove, as in ``neighbors``; at least one of both is required.
     /// batch : int
-    ///     The most edges a transaction removes.
+    ///     The most edges that one transaction removes.
     ///
     /// Returns
     /// -------

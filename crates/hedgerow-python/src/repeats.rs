@@ -67,7 +67,7 @@ fn twice(numbers: &[u64]) -> Option<Twice> {
 struct Hashes(RandomState);
 
 impl Hashes {
-    /// Equal for equal keys, whatever columns they come from.
+    /// Returns a hash that is equal for equal keys, whatever columns they come from.
     fn of(&self, key: VertexKeyRef<'_>) -> u64 {
         match key {
             VertexKeyRef::U64(number) => number.wrapping_mul(SPREAD),
@@ -94,11 +94,11 @@ pub(crate) fn of_keys(keys: &Keys) -> usize {
     count(keys.len(), |at| hashes.of(keys.at(at)), |at| keys.at(at))
 }
 
-/// What tells whether two rows name one edge.
+/// The rules by which two rows name the same edge.
 pub(crate) struct Ends {
-    /// The kinds of ids without a kind, which the label states.
+    /// The kinds that the label states for ids without a kind.
     kinds: [KindId; 2],
-    /// Whether an edge is the same with its ends exchanged.
+    /// True if exchanged ends name the same edge.
     either_way: bool,
 }
 
@@ -108,7 +108,7 @@ impl Ends {
         Ends { kinds, either_way: !directed }
     }
 
-    /// Returns the number of edges that come before in the columns: same ends, and same rank.
+    /// Returns the number of rows that name the edge of an earlier row, by the same ends and rank.
     pub(crate) fn repeated(&self, src: &Keys, dst: &Keys, ranks: Option<&[u64]>) -> usize {
         let hashes = Hashes(RandomState::new());
         let rank = |at: usize| ranks.map_or(0, |ranks| ranks[at]);

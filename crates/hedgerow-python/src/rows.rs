@@ -258,7 +258,7 @@ impl<'a> EdgeRows<'a> {
             return Err(DataError::new_err(format!("src has {src} elements and dst has {dst}")));
         }
         let ranks = ranks.map(|ranks| read_ranks(ranks, src.len())).transpose()?;
-        // Of a label that is not defined, and of no row, nothing else would say so.
+        // An undefined label is refused here, since a call without rows would not notice it elsewhere.
         let is_multi = handle.kind_schema()?.find_label(label).map_err(raise)?.is_multi();
         // Rank 0 would be one edge of several between two vertices, and often none.
         if ranks.is_none() && is_multi {

@@ -63,7 +63,7 @@ fn types<'py, 'p>(
     Ok(types)
 }
 
-/// The argument `label` where one label may be given.
+/// The argument `label` of a call that takes one label.
 pub(crate) struct Label<'a>(pub(crate) &'a str);
 
 impl Deref for Label<'_> {

@@ -50,7 +50,7 @@ fn names(argument: &str, object: Borrowed<'_, '_, PyAny>) -> PyResult<Vec<String
         let name = name?;
         name.extract::<String>().map_err(|error| told(name.py(), error, |_| wrong(&name)))
     };
-    // Without the estimate of the length: PyO3 drops Ctrl-C that comes in its Python code.
+    // The iterator's length is not estimated: PyO3 drops a Ctrl-C that comes in the Python code of the estimate.
     std::iter::from_fn(|| names.next()).map(name).collect()
 }
 
@@ -114,7 +114,7 @@ pub(crate) struct Chosen {
     pub(crate) labels: Option<Labels>,
     pub(crate) direction: EdgeDirection,
     pub(crate) ranks: Option<RankRange>,
-    /// Conditions that the properties of edges must all meet, by the names of these.
+    /// Conditions that an edge's properties must all meet, by the names of properties.
     pub(crate) conditions: Vec<(String, Condition)>,
     /// The property that an edge weighs.
     pub(crate) weight: Option<String>,
@@ -202,7 +202,7 @@ impl Chosen {
     }
 }
 
-/// The type of a property, in the first of the labels that has it; all are meant where none is named.
+/// Returns the type of a property, in the first of the labels that has it; without labels it looks in all.
 fn type_of(schema: &Schema, labels: Option<&Labels>, weighted: bool, name: &str) -> Option<PropertyType> {
     let is_meant = |label: &&Label| match labels {
         None => true,

@@ -66,7 +66,7 @@ impl Snapshot {
         Chosen::new(&self.handle, &self.reading()?.snapshot.schema(), labels, ranks, filter)
     }
 
-    /// All chosen edges at a vertex.
+    /// Returns all chosen edges at a vertex.
     fn all_neighbors(
         &self,
         py: Python<'_>,
@@ -268,20 +268,20 @@ impl Snapshot {
     ///     The first rank and the one behind the last: edges of these ranks alone. Edges of labels that are not ``multi`` have
     ///     rank 0.
     /// where : (str, str, value) or sequence of such tuples, optional
-    ///     A property, a comparison and a value: edges alone for which it holds; of several all must hold. The comparison is one of
-    ///     ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``; ``"in"`` with a sequence of values, at most 2**20; ``"prefix"`` with the
-    ///     beginning of a ``str`` or ``bytes``; ``"is"`` or ``"is not"`` with ``None``. An edge without a value passes
-    ///     ``(property, "is", None)`` alone, and so does one of a label without the property. A time may be a ``datetime``, a
-    ///     ``date`` or a text in ISO 8601, in UTC where it says no zone.
+    ///     A property, a comparison and a value: only edges that meet this condition; of several conditions an edge must meet
+    ///     all. The comparison is one of ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``; ``"in"`` with a sequence of values, at
+    ///     most 2**20; ``"prefix"`` with the beginning of a ``str`` or ``bytes``; ``"is"`` or ``"is not"`` with ``None``. An edge
+    ///     without a value passes only ``(property, "is", None)``, and so does an edge of a label without the property. A time
+    ///     may be a ``datetime``, a ``date`` or a text in ISO 8601; without a zone it is in UTC.
     ///
     /// limit : int, optional
-    ///     The first edges of the list alone, at most this many. Costs a look at the key of each neighbor, as lists are kept in another order, and
-    ///     time and memory for the edges that are given; properties of others are not read.
+    ///     Return only the first edges of the list, at most this many. The call compares the key of each neighbor, since lists
+    ///     are kept in another order. It takes time and memory for the returned edges, and reads no other edge's properties.
     ///
     /// Returns
     /// -------
     /// list
-    ///     With a limit a ``Limited``: a list whose attribute ``more`` says whether there are others.
+    ///     With ``limit`` a ``Limited``: a list whose attribute ``more`` is True if there are other edges.
     ///
     /// Raises
     /// ------
@@ -290,7 +290,8 @@ impl Snapshot {
     /// ProgrammingError
     ///     There is no such label.
     /// DataError
-    ///     None of the labels has the property, it has another type than the value, or the value is None or NaN, which nothing equals.
+    ///     None of the labels has the property, the property has another type than the value, or the value is None or NaN, which
+    ///     equal nothing.
     ///
     /// Examples
     /// --------

@@ -28,7 +28,7 @@ use crate::results::make;
 /// Returns
 /// -------
 /// SalvageReport
-///     Its ``losses`` are empty if nothing was lost, and name what was; damage that cost nothing is in its ``damages``.
+///     Its ``losses`` name what was lost, and are empty if nothing was; its ``damages`` name damage that cost nothing.
 ///
 /// Raises
 /// ------

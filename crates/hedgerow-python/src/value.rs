@@ -73,7 +73,7 @@ pub(crate) fn read_cells(
     let _calling = py.map(calling);
     let types = Types::new(handle, owner)?;
     if let Some(mapping) = mapping {
-        // Not by a cast, which drops Ctrl-C: to ask a class whether it is a mapping runs Python code.
+        // A cast to `PyMapping` would drop Ctrl-C: Python runs code to decide whether a class is a mapping.
         let py = mapping.py();
         if !mapping.is_instance_of::<PyDict>() && !mapping.is_instance(&py.get_type::<PyMapping>())? {
             let found = type_name(mapping);

@@ -182,7 +182,7 @@ impl Database {
     /// Parameters
     /// ----------
     /// src, dst, label, ranks, batch
-    ///     As of ``add_edges``; ``ranks`` are needed for a ``multi`` label. ``remove_edges_where`` removes by ranks or by properties.
+    ///     As in ``add_edges``; a ``multi`` label requires ``ranks``. ``remove_edges_where`` removes by ranks or by properties.
     ///
     /// Returns
     /// -------

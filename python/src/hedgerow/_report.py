@@ -188,8 +188,7 @@ class SalvageReport:
     doubtful_vertices, doubtful_edges : int
         In the new store as they were before what is lost, which may have changed or removed them.
     damages : list of str
-        Damage that was found, as far as `losses` do not tell of it: at most 1,000 items, and the number of others. It may have cost
-        nothing.
+        Damage that `losses` do not name: at most 1,000 items, and the number of others. Damage may have cost nothing.
     losses : list of str
         What was lost and what is doubtful: at most 1,000 items, and sums; empty if all that the store held is in the new one.
     """
@@ -209,7 +208,7 @@ class SalvageReport:
 
     @property
     def whole(self) -> bool:
-        """Whether nothing was lost, and nothing is doubtful."""
+        """True if nothing was lost, and nothing is doubtful."""
         return not self.losses
 
 
@@ -226,7 +225,7 @@ class CheckReport:
     problems : list of str
         What is wrong, at most 100 items; empty for a sound store.
     more : bool
-        Whether there are other problems, which are not described.
+        True if there are other problems, which `problems` leaves out.
     """
 
     vertices: int | None

@@ -418,9 +418,9 @@ class Paths(_Table):
     lengths : numpy.ndarray
         ``float64``: of each the sum of weights, or the number of edges.
     count : int or None
-        How many there are, those that a limit left out among them; None where the search ended at its limit without counting on.
+        The number of all paths, including those that a limit left out; None if the search ended at its limit without counting on.
     more : bool
-        Whether there are others that a limit left out.
+        True if a limit left out other paths.
 
     Examples
     --------
@@ -511,7 +511,7 @@ class Limited(list[Any]):
     Attributes
     ----------
     more : bool
-        Whether there are others, which the limit left out.
+        True if the limit left out others.
 
     Examples
     --------

@@ -14,10 +14,10 @@ from support import ROOT, in_child
 from hedgerow import _native
 
 PROGRAMS, DEEP = 300, 20_000
-# One program in so many begins with a file that the command line loads.
+# Every 15th program begins with a file that the command line loads.
 LOADS = 15
 
-# Each is planted in a forked child, which runs programs until one shows it.
+# A forked child plants one of these faults, and runs programs until one finds it.
 FAULTS = [
     "WeightsOfLabelsIgnored",
     "StatedKindIgnored",
@@ -29,7 +29,7 @@ FAULTS = [
 
 
 def loader() -> Path | None:
-    """The command line, where it was built."""
+    """Returns the path of the command line if it was built."""
     path = Path(os.environ.get("HEDGEROW_PROGRAM") or ROOT / "target/debug/hedgerow")
     return path if path.exists() else None
 
@@ -51,7 +51,7 @@ def test_obvious_programs(tmp_path: Path) -> None:
 def assert_found(fault: str, folder: Path) -> None:
     """Plants a fault in this process, and runs programs until one differs."""
     _native._plant(fault)  # type: ignore[attr-defined]
-    # The first programs of `make test`, also in the deep form.
+    # In the deep form, too, these are the first programs of `make test`.
     for count, seed in enumerate(range(1_000_003, 1_000_003 + PROGRAMS), 1):
         try:
             Program(seed, folder, frames=False).run()

@@ -174,7 +174,7 @@ def test_repeated_rows_are_counted_whatever_form_ids_have() -> None:
     db = hedgerow.open(directed=False)
     db.define_kind("page", "str")
     db.define_label("links", src="page", dst="page")
-    # One column is of ints, the other of pairs too.
+    # One column holds ints, the other also a pair.
     assert db.add_edges([6, 8, 6], [8, 6, ("page", "bob")]).repeated == 1
     assert db.add_edges(["a", ("page", "b")], [("page", "b"), "a"], label="links").repeated == 1
     assert db.snapshot().edge_count == 3

@@ -71,7 +71,7 @@ store = pathlib.Path(sys.argv[3])
 db = t.fill(store)
 
 def interrupt():
-    # As soon as the store is being closed, or has been.
+    # Interrupt as soon as the store is being closed, or has been closed.
     while not db.closed:
         time.sleep(0.0005)
     os.kill(os.getpid(), signal.SIGINT)

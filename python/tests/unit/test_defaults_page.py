@@ -1,4 +1,4 @@
-"""The page *what the defaults do*: each parameter with a default has its words there, and no words are without a parameter.
+"""The page *what the defaults do*: each parameter with a default has an entry there, and each entry has a parameter.
 
 `HEDGEROW_BLESS=1 pytest python/tests/unit/test_defaults_page.py` writes the page from `defaults.py` and the signatures.
 """
@@ -33,11 +33,11 @@ These change neither what the store holds nor what an answer says.
 
 
 def signatures() -> Iterator[Parameter]:
-    """All parameters with a default of public functions, and of methods of public classes that are no results."""
+    """Yields all parameters that have a default, of public functions and of methods of public classes other than results."""
     for name in hedgerow.__all__:
         thing = getattr(hedgerow, name)
         if isinstance(thing, type):
-            # Programs do not make results, nor errors; `__array__` is called by NumPy.
+            # Programs make neither results nor errors, and NumPy calls `__array__`, so these have no entry.
             members = {} if issubclass(thing, BaseException) else vars(thing)
             methods = [(member, getattr(thing, member)) for member in members if not member.startswith("_")]
             found = [(name, member, method) for member, method in methods if inspect.isroutine(method)]
@@ -81,7 +81,7 @@ def page() -> str:
 def test_each_default_has_its_words() -> None:
     written, there = list(named(entries())), set(signatures())
     assert sorted(there - set(written)) == [], "say in python/tests/defaults.py what these defaults do"
-    assert sorted(set(written) - there) == [], "python/tests/defaults.py names defaults that are no longer there"
+    assert sorted(set(written) - there) == [], "python/tests/defaults.py names defaults that no longer exist"
     assert sorted({it for it in written if written.count(it) > 1}) == [], "python/tests/defaults.py names these twice"
     assert len(there) > 150
 

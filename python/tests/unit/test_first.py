@@ -1,4 +1,4 @@
-"""Answers that end at a limit and say so, vertices by their properties, and edges that are removed by a condition."""
+"""Answers that end at a limit and say so, `find`, and `remove_edges_where`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def people() -> hedgerow.Database:
 
 def test_cycles_end_at_their_limit_and_say_so() -> None:
     db = hedgerow.open()
-    # Twenty triangles at 0.
+    # The graph has twenty triangles at vertex 0.
     for i in range(20):
         db.add_edges([0, 2 * i + 1, 2 * i + 2], [2 * i + 1, 2 * i + 2, 0])
     g = db.snapshot()
@@ -42,7 +42,7 @@ def test_the_first_neighbors_are_those_of_the_list() -> None:
     for directed in (True, False):
         db = hedgerow.open(directed=directed)
         db.define_label("saw", multi=True, properties={"ms": "i64", "text": "utf8"})
-        # Ids that ascend otherwise than keys.
+        # The vertex ids ascend in another order than the keys.
         db.add_vertices(rng.sample(range(40), 40))
         for label in ("", "saw"):
             many = 120
@@ -113,7 +113,7 @@ def test_vertices_are_found_by_their_properties() -> None:
     for limit, found, more in ((0, [], True), (1, [1], True), (2, [1, 5], False)):
         first = g.find(name="Ann", limit=limit)
         assert (first, first.more) == (found, more)
-    # Neighbors are asked for by what was found.
+    # A result of `find` is a key for other reads.
     assert g.neighbors(g.find("page", name="Ann")[0]) == []
     for call, kind, message in (
         (lambda: g.find(nome="Ann"), hedgerow.DataError, 'vertices have no property "nome": did you mean "name"'),

@@ -84,7 +84,7 @@ def test_ctrl_c_in_a_time_zone_ends_the_call() -> None:
 
 
 class _Signals:
-    """An argument that no call takes. SIGINT waits to be handled when it is asked: no Python code runs until a text is made of it."""
+    """An argument that every call refuses. Its conversion leaves a SIGINT pending, which Python handles when a message takes its text."""
 
     __index__ = staticmethod(_thread.interrupt_main)
     __iter__ = staticmethod(_thread.interrupt_main)
@@ -93,7 +93,7 @@ class _Signals:
 def test_ctrl_c_while_a_message_is_made_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     unraisable: list[object] = []
     monkeypatch.setattr("sys.unraisablehook", unraisable.append)
-    # A shell that starts the tests in the background has interrupts ignored.
+    # A shell that starts the tests in the background makes them ignore interrupts.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     db, bad, lost = hedgerow.open(), _Signals(), []
     db.define_label("calls", multi=True)
@@ -115,7 +115,7 @@ def test_ctrl_c_while_a_message_is_made_is_raised(monkeypatch: pytest.MonkeyPatc
                 except (TypeError, hedgerow.DataError):
                     pass
                 for _ in range(10):
-                    # Between rounds of a loop the handler runs.
+                    # Python runs the handler between rounds of a loop.
                     pass
                 lost.append(number)
             except KeyboardInterrupt:

@@ -118,7 +118,7 @@ def test_conditions_must_all_be_met(db: hedgerow.Database) -> None:
         assert [v for v, hops in g.bfs(5, **chosen).items() if hops == 1] == expected
     lengths = g.sssp(5, label="met", weight="share", where=[("share", "is not", None), ("op", "is", None)])
     assert {v for v, length in lengths.items() if length < math.inf} == {5, 3}
-    # Labels without the property have edges without a value.
+    # Edges of a label without the property have no value.
     assert g.neighbors(1, label=["knows", "met"], where=("op", "is", None)) == [2]
     assert g.neighbors(1, label=["knows", "met"], where=("op", "is not", None)) == []
     table = g.edge_table(["knows", "met"], where=("op", "is", None))

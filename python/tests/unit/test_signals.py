@@ -1,6 +1,6 @@
-"""Signals everywhere: SIGINT at a random moment of every public call, and destructors that call the store while the interpreter ends.
+"""Signals in all calls: SIGINT at a random moment of every public call, and destructors that call the store while the interpreter ends.
 
-No call may panic, abort, lose the interrupt or lose what it acknowledged. The calls are made by processes of `signals.py`; one
+No call may panic, abort, lose the interrupt or lose what it acknowledged. Processes of `signals.py` make the calls: one
 process takes all interrupts, and one forks all children that end.
 """
 
@@ -50,7 +50,7 @@ class Process:
         self.process.stdin.flush()
 
     def interrupt(self, call: int, after: float) -> list[str]:
-        """Interrupts a call after some seconds. Returns its name, and what came of it."""
+        """Interrupts a call after some seconds. Returns its name and its outcome."""
         self.say(f"{call}\n")
         assert self.line() == "ready"
         time.sleep(after)
@@ -87,7 +87,7 @@ def test_interrupts_of_every_call(tmp_path: Path) -> None:
             count += 1
             if said[1:] != ["interrupted"]:
                 wrong.append((at, said))
-        # A call that loses the interrupt is noticed.
+        # Negative control: the test notices a call that loses the interrupt.
         assert process.interrupt(-1, 0.001)[1] == "swallowed"
         assert process.end()[0] == "end"
     assert wrong == []

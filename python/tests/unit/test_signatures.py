@@ -1,8 +1,8 @@
-"""One language in all calls: keys, labels, kinds, directions, ranks and filters have the same names, defaults and types wherever a call
-takes them, are accepted alike, and wrong ones are refused in the same words.
+"""One language in all calls: parameters for keys, labels, kinds, directions, ranks and filters have the same names, defaults and types
+in all calls, and all calls accept the same values, or refuse them with the same message.
 
-Each call is called with each value of a parameter. The outcome that most calls give is the rule; others stand in `EXCEPTIONS`, each
-with its reason, and an exception that is none fails.
+The test makes each call with each value of a parameter. The outcome of most calls is the rule; `EXCEPTIONS` lists the others, each
+with its reason. An entry whose call follows the rule fails the test.
 """
 
 import ast
@@ -18,7 +18,7 @@ import pytest
 import hedgerow
 from hedgerow import _native
 
-# What calls are given besides the parameter that is tried. Every call with one of the parameters below has an entry.
+# The other arguments of each call, besides the parameter under test. Every call with one of the parameters below has an entry.
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "Database.maintain": {"name": "wcc"},
     "Database.put_edge": {"src": 1, "dst": 2},
@@ -89,9 +89,9 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 class Thing(NamedTuple):
-    """What calls take: the names of the parameter, its types in the stubs, its default, and values with which it is tried.
+    """A kind of parameter: its names, its types in the stubs, its default, and the values with which the test tries it.
 
-    Without types all parameters of these names are meant, and must have one type.
+    Without types it covers all parameters of these names, which must have one type.
     """
 
     names: tuple[str, ...]
@@ -122,7 +122,7 @@ THINGS = {
     "a filter": Thing(("where",), (), "None", [None, *FILTERS]),
 }
 
-# Reads that take one label, and why not several.
+# Reads that take one label, with the reason why they do not take several.
 ONE_LABEL = {
     "Snapshot.has_edge": "names one edge",
     "Snapshot.edge_properties": "names one edge",
@@ -137,14 +137,14 @@ ONE_LABEL = {
     "Database.maintain": "changes are followed label by label",
     "Database.define_property": "a property belongs to one label",
 }
-# Calls that read one way, and why not both.
+# Calls that read in one direction, with the reason why they do not read in both.
 ONE_WAY = {
     "Snapshot.csr": "a row has the edges of one direction",
     "Snapshot.newest_neighbors": "lists by rank are kept for each direction",
     "Transaction.neighbors": "reads inside a transaction are of one list",
     "Transaction.degree": "reads inside a transaction are of one list",
 }
-# Parameters of other shape: what they are, and why.
+# Parameters of another shape: the shape, and the reason.
 SHAPES = {
     ("Snapshot.newest_neighbors", "label"): ("no default", "there is no order of ranks without a label"),
     ("Snapshot.edge_count_of", "label"): ("no default", "`edge_count` is that of all labels"),
@@ -159,7 +159,7 @@ SHAPES = {
 
 
 class Exempt(NamedTuple):
-    """Calls that make something else of some values than most, and why."""
+    """Calls whose outcome for some values differs from that of most calls, and the reason."""
 
     thing: str
     values: list[Any]
@@ -185,7 +185,7 @@ EXCEPTIONS = [
 
 
 def functions() -> Iterator[tuple[str, Any]]:
-    """Methods that take one of these things."""
+    """Yields the methods that take one of these things."""
     names = {name for thing in THINGS.values() for name in thing.names}
     for owner in ("Database", "Transaction", "Pipeline", "Snapshot"):
         for member, function in vars(getattr(hedgerow, owner)).items():
@@ -195,7 +195,7 @@ def functions() -> Iterator[tuple[str, Any]]:
 
 
 def annotations() -> dict[tuple[str, str], str]:
-    """The types of the parameters of methods in the stubs, which `test_package.py` compares with the package."""
+    """Returns the types of methods' parameters in the stubs, which `test_package.py` compares with the package."""
     stub = ast.parse(Path(_native.__file__).with_name("_native.pyi").read_text())
     classes = [node for node in stub.body if isinstance(node, ast.ClassDef)]
     methods = [(of.name, node) for of in classes for node in of.body if isinstance(node, ast.FunctionDef)]
@@ -212,7 +212,7 @@ FUNCTIONS = dict(functions())
 
 
 def takes(thing: Thing) -> list[tuple[str, str]]:
-    """The calls that take a thing, each with the name of the parameter."""
+    """Returns the calls that take a thing, each with the name of the parameter."""
     found = [(call, name) for call in FUNCTIONS for name in thing.names if (call, name) in TYPES]
     return [at for at in found if not thing.types or TYPES[at] in thing.types]
 
@@ -222,8 +222,8 @@ def test_each_parameter_is_one_of_these_things() -> None:
     names = {name for thing in THINGS.values() for name in thing.names}
     there = {(call, name) for call, function in FUNCTIONS.items() for name in names & inspect.signature(function).parameters.keys()}
     assert sorted(there - known) == [], "types that other calls do not give these parameters"
-    assert FUNCTIONS.keys() - ARGUMENTS.keys() == set(), "say in ARGUMENTS how these are called"
-    assert ARGUMENTS.keys() - FUNCTIONS.keys() == set(), "ARGUMENTS has calls that are no longer there"
+    assert FUNCTIONS.keys() - ARGUMENTS.keys() == set(), "add the other arguments of these calls to ARGUMENTS"
+    assert ARGUMENTS.keys() - FUNCTIONS.keys() == set(), "ARGUMENTS has calls that no longer exist"
 
 
 def test_reads_take_several_labels_and_both_directions() -> None:
@@ -246,7 +246,7 @@ def test_parameters_have_one_shape() -> None:
                 found = "no default"
             elif repr(parameter.default) != thing.default:
                 found = "another default"
-            # A direction may come by position, behind keys.
+            # A direction may come by position, after keys.
             elif name != "direction" and parameter.kind is not parameter.KEYWORD_ONLY:
                 found = "by position"
             else:
@@ -274,7 +274,7 @@ def store() -> hedgerow.Database:
 
 
 def outcome(call: str, name: str, value: object, reader: hedgerow.Snapshot) -> tuple[str, str]:
-    """What a call makes of a value: nothing, or its error."""
+    """Returns the outcome of a call with a value: accepted, or its error."""
     owner, member = call.split(".")
     # Writing calls get a store of their own.
     things: dict[str, Callable[[], Any]] = {
@@ -298,7 +298,7 @@ def outcome(call: str, name: str, value: object, reader: hedgerow.Snapshot) -> t
 
 
 def exempt(name: str, value: object) -> dict[str, str]:
-    """The calls that may make something else of a value, each with the reason."""
+    """Returns the calls whose outcome for a value may differ, each with the reason."""
     found = {}
     for entry in EXCEPTIONS:
         if entry.thing == name and repr(value) in map(repr, entry.values):

@@ -27,7 +27,7 @@ pub(super) fn packages(root: &Path, _: &Workspace) -> Plan {
     Plan::default().call(move || environment(&root))
 }
 
-/// Builds the package with the profile of the tests, and the command line with `features`, and runs pytest.
+/// Builds the package with the tests' profile, builds the command line with `features`, and runs pytest.
 pub(super) fn test(root: &Path, features: &str) -> Plan {
     let here = root.to_path_buf();
     let loader = target_folder(root).join("debug/hedgerow").to_string_lossy().into_owned();
@@ -41,7 +41,7 @@ pub(super) fn test(root: &Path, features: &str) -> Plan {
         .prepare(move || environment(&here))
         .build(maturin(root, &["develop", "--locked", "--profile", "dev", "--features", FEATURES]))
         .build(pip_install(root))
-        // Programs of the tests load files by it.
+        // The tests' programs load files by the command line.
         .build(Step::cargo(root, &["build", "--locked", features, "--bin", "hedgerow"]))
         .run(python(&[PYTEST, tests].concat()).env("HEDGEROW_PROGRAM", &loader))
         .run(python(&["-I", "-c", &check]))

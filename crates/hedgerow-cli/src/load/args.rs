@@ -121,12 +121,12 @@ pub(crate) struct LoadArgs {
     /// Leave what was loaded in the log: the next open replays it
     #[arg(long)]
     pub(super) no_checkpoint: bool,
-    /// The permissions of the files of a new store, as 640, which lets the group read; 600 if not given
+    /// The permissions of the files of a new store, such as 640, which lets the group read; 600 if not given
     #[arg(long, value_name = "OCTAL", value_parser = mode)]
     pub(super) mode: Option<u32>,
 }
 
-/// Permissions as `chmod` takes them.
+/// Reads permissions in the octal form of `chmod`.
 fn mode(text: &str) -> Result<u32, String> {
     u32::from_str_radix(text, 8).map_err(|_| "permissions are octal digits, as 640".to_owned())
 }
@@ -203,7 +203,7 @@ pub(crate) enum OnError {
     Collect,
 }
 
-/// The options with the permissions that the arguments give a new store.
+/// Returns the options with the permissions that the arguments give a new store.
 pub(super) fn with_mode(options: Options, args: &LoadArgs) -> Options {
     match args.mode {
         Some(mode) => options.mode(mode),

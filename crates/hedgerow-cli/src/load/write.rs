@@ -213,7 +213,7 @@ impl<'a> Loader<'a> {
         self.read_all(others, rules)?;
         rules.interrupts.check()?;
         let segment_bytes = if self.args.no_checkpoint {
-            // Nor may closing write one.
+            // `--no-checkpoint` holds for closing too.
             self.graph.skip_checkpoint_at_close();
             self.graph.flush()?;
             None

@@ -44,7 +44,7 @@ impl RunArgs {
         report::finish(begun, work, self.kernel, outcome, top, graphalytics)
     }
 
-    /// Refuses properties that vertices do not have, and those for which the result has no place.
+    /// Refuses properties that no vertex has, and properties that the kernel's result has no column for.
     fn check_show(&self, work: &Work<'_>) -> Result<(), CliError> {
         if work.show.is_empty() {
             return Ok(());

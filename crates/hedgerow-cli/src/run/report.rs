@@ -80,7 +80,7 @@ pub(super) fn finish(
     }
 }
 
-/// How many are given, whether there are more, how many there are if all were counted, and the first ones.
+/// Adds the number of paths returned, whether there are more, the total if all were counted, and the first paths.
 fn paths(report: Report, work: &Work<'_>, paths: &Paths, top: usize) -> Result<Report, CliError> {
     work.write_paths(paths)?;
     let row = |(path, length): (&[VertexId], f64)| {
@@ -90,7 +90,7 @@ fn paths(report: Report, work: &Work<'_>, paths: &Paths, top: usize) -> Result<R
             false => to_json(&key.to_owned()),
         };
         let mut row = vec![number(length), Json::Array(keys.iter().map(name).collect())];
-        // Of each property those of all vertices along the path.
+        // Each property's column lists its values along the path.
         let mut shown = vec![Vec::new(); work.show.columns("", &[]).len()];
         for key in keys.iter() {
             let values = work.show.values(work.snapshot, key)?;
@@ -163,7 +163,7 @@ fn row(work: &Work<'_>, id: VertexId, value: Json) -> hedgerow::Result<Vec<Json>
     Ok(kind.into_iter().chain([key, value]).chain(shown(work, id)?).collect())
 }
 
-/// The properties of a vertex that are shown.
+/// Returns the values of a vertex for the properties of `--show`.
 fn shown(work: &Work<'_>, id: VertexId) -> hedgerow::Result<Vec<Json>> {
     match work.snapshot.vertex_key(id)? {
         Some(key) if !work.show.is_empty() => work.show.values(work.snapshot, key.as_ref()),
@@ -171,7 +171,7 @@ fn shown(work: &Work<'_>, id: VertexId) -> hedgerow::Result<Vec<Json>> {
     }
 }
 
-/// These columns, and those of the properties that are shown.
+/// Returns these columns, followed by those of `--show`.
 fn with_shown(work: &Work<'_>, columns: &[&str]) -> Vec<String> {
     let shown = work.show.columns("", columns);
     columns.iter().map(|&column| column.to_owned()).chain(shown).collect()

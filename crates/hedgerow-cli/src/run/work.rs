@@ -29,7 +29,7 @@ pub(super) struct Work<'a> {
     /// Where the full result goes, if anywhere.
     pub(super) out: Option<&'a Path>,
     pub(super) style: Style,
-    /// The properties of vertices that results show.
+    /// The properties of vertices that `--show` adds to results.
     pub(super) show: &'a Show,
 }
 
@@ -276,13 +276,13 @@ impl Work<'_> {
         writeln!(out, "{kind},{key},{value}{shown}")
     }
 
-    /// The header of a file with these columns and those of the properties that are shown.
+    /// Returns the header of a file with these columns and those of `--show`.
     fn header(&self, columns: &[&str]) -> String {
         let shown = self.show.columns("", columns);
         fields(&columns.iter().map(|&column| column.to_owned()).chain(shown).collect::<Vec<_>>())
     }
 
-    /// What a line has of the properties of a vertex that are shown.
+    /// Returns the end of a vertex's line: the values of the properties of `--show`.
     fn shown(&self, key: VertexKeyRef<'_>) -> hedgerow::Result<String> {
         let delimiter = if self.style == Style::Csv { ',' } else { ' ' };
         let mut line = String::new();
@@ -297,7 +297,7 @@ impl Work<'_> {
     }
 }
 
-/// Names as a line of CSV.
+/// Joins names into a line of CSV.
 fn fields(names: &[String]) -> String {
     names.iter().map(|name| quoted(name, b',')).collect::<Vec<_>>().join(",")
 }

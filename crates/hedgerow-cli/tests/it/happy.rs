@@ -82,7 +82,7 @@ fn a_load_gives_a_new_store_its_permissions() {
     assert!(of(&bench.store()) == 0o750 && modes.iter().all(|&mode| mode == 0o640), "{modes:?}");
 }
 
-/// Damage that cost nothing is told, and is no loss; a loss names its label.
+/// Salvage reports damage that cost nothing, and counts it as no loss; a loss names its label.
 #[test]
 fn the_status_of_a_salvage_says_whether_something_was_lost() {
     let bench = Bench::new();

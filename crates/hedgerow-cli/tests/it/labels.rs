@@ -205,7 +205,7 @@ fn conditions_are_of_many_forms_and_must_all_be_met() {
         }
         hedgerow(&command, &words)
     };
-    // Of the calls of 1, one has 31 seconds and the other 45.
+    // Vertex 1 has two calls, one of 31 seconds and one of 45.
     let ranks = |conditions: &[&str]| calls(conditions).ok().replace("2,", "").replace('\n', " ");
     for (conditions, expected) in [
         (&["seconds>=31", "seconds<45"][..], "100 "),

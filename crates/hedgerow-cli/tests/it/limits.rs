@@ -1,10 +1,10 @@
-//! What ends at a limit and says so; vertices by their properties; properties as columns; edges removed by a condition; sizes for people.
+//! Commands that end at a limit and report it, `find`, `--show`, `remove-edges`, and sizes for people.
 
 use serde_json::{Value, json};
 
 use crate::{Bench, field, hedgerow};
 
-/// People with names, of whom 1 knows all others and is known by them, and calls with times.
+/// A store of named people and timed calls. Person 1 knows all others, and they know person 1.
 fn load(bench: &Bench) {
     let (store, people) = (
         bench.store(),

@@ -5,10 +5,11 @@ use std::fmt;
 
 use crate::property::ValueRef;
 
-/// How the value of a property is compared with a given one.
+/// A comparison of a property's value with a given value.
 ///
-/// Both have the same type; null compares with nothing. Numbers compare as IEEE 754 says: 0.0 equals -0.0, and a NaN differs from
-/// every number, itself included. Text and bytes compare byte by byte, times by their moment, false comes before true.
+/// Both values have the same type; no comparison holds with null. Numbers compare as IEEE 754 says: 0.0 equals -0.0, and a NaN
+/// differs from every number, itself included. Text and bytes compare byte by byte, times by their moment, and false precedes
+/// true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Comparison {
     /// `==`
@@ -26,7 +27,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// All of them; where one symbol begins as another, the longer one comes first.
+    /// All comparisons. A symbol that begins with another symbol precedes it.
     pub const ALL: [Comparison; 6] = [
         Comparison::Equal,
         Comparison::NotEqual,
@@ -36,7 +37,7 @@ impl Comparison {
         Comparison::Greater,
     ];
 
-    /// The symbol.
+    /// Returns the symbol.
     pub fn symbol(self) -> &'static str {
         match self {
             Comparison::Equal => "==",
@@ -48,13 +49,13 @@ impl Comparison {
         }
     }
 
-    /// The comparison with this [`symbol`](Self::symbol); `=` is `==`.
+    /// Returns the comparison with this [`symbol`](Self::symbol); `=` is `==`.
     pub fn from_symbol(symbol: &str) -> Option<Comparison> {
         let symbol = if symbol == "=" { "==" } else { symbol };
         Comparison::ALL.into_iter().find(|comparison| comparison.symbol() == symbol)
     }
 
-    /// Whether it holds of two values that compare so; `None` is that of a NaN.
+    /// True if the comparison holds for two values with this order; `None` is the order of a NaN.
     #[inline]
     fn holds_of(self, order: Option<Ordering>) -> bool {
         match self {
@@ -67,8 +68,8 @@ impl Comparison {
         }
     }
 
-    /// Whether it holds between the value that was found and the one that was given: never of null, nor of values of different
-    /// types.
+    /// True if the comparison holds between the edge's value `found` and the `given` one. It never holds for null, nor for values
+    /// of different types.
     #[inline]
     pub fn holds(self, found: ValueRef<'_>, given: ValueRef<'_>) -> bool {
         let order = match (found, given) {

@@ -1,4 +1,4 @@
-//! What the value of a property must be.
+//! Conditions for the value of a property.
 
 use std::cmp::Ordering;
 use std::slice;
@@ -7,21 +7,21 @@ use std::sync::Arc;
 use super::comparison::Comparison;
 use crate::property::{Value, ValueRef};
 
-/// What the value of a property must be.
+/// A condition for the value of a property.
 ///
-/// Null meets [`Null`](Condition::Null) alone. A value meets none of the others unless it has the type of those that they name.
+/// Null meets only [`Null`](Condition::Null). A value meets a condition that names values only if it has their type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Condition {
-    /// It compares so with this one.
+    /// The value compares with the given one as the comparison says.
     Compares(Comparison, Value),
-    /// It equals one of these.
+    /// The value equals a member of the set.
     OneOf(ValueSet),
-    /// It is a text or bytes, and begins with this one. All texts begin with the empty one.
+    /// The value is a text, or bytes, that begins with the given one. All texts begin with the empty text.
     Prefix(Value),
-    /// There is none.
+    /// There is no value.
     Null,
-    /// There is one.
+    /// There is a value.
     NotNull,
 }
 
@@ -29,22 +29,22 @@ impl Condition {
     /// The most values that [`OneOf`](Condition::OneOf) may name in a read: 2^20.
     pub const MAX_VALUES: usize = 1 << 20;
 
-    /// The condition that a value equals this one.
+    /// Returns the condition that the value equals `value`.
     pub fn equal(value: impl Into<Value>) -> Condition {
         Condition::Compares(Comparison::Equal, value.into())
     }
 
-    /// The condition that a value equals one of these. O(n log n).
+    /// Returns the condition that the value equals one of `values`. O(n log n).
     pub fn one_of(values: impl IntoIterator<Item = impl Into<Value>>) -> Condition {
         Condition::OneOf(ValueSet::new(values.into_iter().map(Into::into)))
     }
 
-    /// The condition that a text or bytes begin with `start`.
+    /// Returns the condition that a text, or bytes, begins with `start`.
     pub fn prefix(start: impl Into<Value>) -> Condition {
         Condition::Prefix(start.into())
     }
 
-    /// The values that it names, each once.
+    /// Returns the values that the condition names, each once.
     pub fn values(&self) -> &[Value] {
         match self {
             Condition::Compares(_, value) | Condition::Prefix(value) => slice::from_ref(value),
@@ -53,7 +53,7 @@ impl Condition {
         }
     }
 
-    /// Whether `found` meets it. O(log n) for a set of n values.
+    /// True if `found` meets the condition. O(log n) for a set of n values.
     #[inline]
     pub fn holds(&self, found: ValueRef<'_>) -> bool {
         match self {
@@ -69,7 +69,7 @@ impl Condition {
         }
     }
 
-    /// A total order, in which equal conditions stand together.
+    /// Compares two conditions in a total order, which makes equal conditions adjacent.
     pub(super) fn order(&self, other: &Condition) -> Ordering {
         let form = |condition: &Condition| match condition {
             Condition::Compares(comparison, _) => (0, *comparison as u8),
@@ -87,12 +87,12 @@ impl Condition {
     }
 }
 
-/// Values of which one is looked for, sorted, each once; 0.0 and -0.0 are one. Cloning copies a reference.
+/// A sorted set of values; 0.0 and -0.0 are one value. Cloning copies a reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueSet(Arc<[Value]>);
 
 impl ValueSet {
-    /// The set of these values. O(n log n).
+    /// Makes the set of these values. O(n log n).
     pub fn new(values: impl IntoIterator<Item = Value>) -> ValueSet {
         let zero = |value| if let Value::F64(number) = value { Value::F64(number + 0.0) } else { value };
         let mut values: Vec<Value> = values.into_iter().map(zero).collect();
@@ -101,7 +101,7 @@ impl ValueSet {
         ValueSet(values.into())
     }
 
-    /// Whether `found` equals one of the values, as [`Comparison::Equal`] has it: null and NaN equal none. O(log n).
+    /// True if `found` equals a member, as [`Comparison::Equal`] defines it: null and NaN equal none. O(log n).
     pub fn contains(&self, found: ValueRef<'_>) -> bool {
         let found = match found {
             ValueRef::Null => return false,
@@ -113,7 +113,7 @@ impl ValueSet {
     }
 }
 
-/// By type, then by value; floats by `f64::total_cmp`.
+/// Orders values by type, then by value; floats by `f64::total_cmp`.
 fn order(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     match (a, b) {
         (ValueRef::Bool(a), ValueRef::Bool(b)) => a.cmp(&b),

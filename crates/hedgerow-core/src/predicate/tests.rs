@@ -1,4 +1,4 @@
-//! Conditions against each other and against rows.
+//! Conditions compared with each other, and columns compared with rows.
 
 use super::*;
 use crate::row::Row;
@@ -13,7 +13,7 @@ fn values() -> Vec<Value> {
     values
 }
 
-/// What a comparison says follows from two of them, but for null and NaN, which no comparison but `!=` takes.
+/// Each comparison follows from `<` and `>`, except for null and NaN, which no comparison but `!=` takes.
 #[test]
 fn comparisons_agree_with_each_other() {
     for found in values() {
@@ -46,7 +46,7 @@ fn symbols_name_their_comparisons() {
     assert_eq!(Comparison::from_symbol("<>"), None);
 }
 
-/// Conditions of all forms that name values of this type, null and NaN among them.
+/// Conditions of each form with values of this type, null and NaN included.
 fn conditions(of_kind: &[Value]) -> Vec<Condition> {
     let mut conditions = vec![Condition::Null, Condition::NotNull];
     for value in of_kind {
@@ -65,7 +65,7 @@ fn of_kind(kind: PropertyType) -> Vec<Value> {
     values().into_iter().filter(|v| v.is_null() || v.property_type() == Some(kind)).collect()
 }
 
-/// A set takes what equals one of its values; null is no value.
+/// A set takes each value that equals a member; null is no value.
 #[test]
 fn conditions_follow_from_comparisons() {
     for found in values() {
@@ -112,7 +112,7 @@ fn tests_that_all_must_pass_are_sorted_whatever_their_order() {
     assert_eq!(Condition::one_of([3, 1, 3]), Condition::one_of([1, 3]));
 }
 
-/// Marks of columns say what the test says of each row.
+/// Clearing the marks of a column agrees with the test of each row.
 #[test]
 fn marks_say_what_rows_say() {
     let property = PropertyId(3);
@@ -146,7 +146,7 @@ fn marks_say_what_rows_say() {
     }
 }
 
-/// As a delta has them: words, and marks of those that are values.
+/// The form of a delta: words, and marks of the words that are values.
 fn words_say_what_rows_say(test: &PropertyTest, column: &[Value]) {
     let words: Vec<u64> = column.iter().map(|v| v.as_ref().to_word().map_or(0, |(_, word)| word)).collect();
     let mut marks = vec![0u64; 3];

@@ -2,8 +2,10 @@
 //!
 //! What a program does with a transaction:
 //!
-//! * [`txn`]: the transaction; [`items`]: its operations with labels, ranks and properties; [`rows`] and [`vertex_rows`]: many edges, or
-//!   vertices, with properties at once; [`all_labels`]: its reads over the edges of all labels; [`ranks`]: of the ranks between two vertices; [`remove_edges`]: removing the edges of a vertex; [`remove_where`]: removing edges by a condition; [`own_reads`] and [`overlay`]: reading its own writes; [`define`]: new labels and properties.
+//! * [`txn`]: the transaction; [`items`]: its operations with labels, ranks and properties; [`rows`] and [`vertex_rows`]: many
+//!   edges, or vertices, with properties at once; [`all_labels`]: its reads over the edges of all labels; [`ranks`]: of the ranks
+//!   between two vertices; [`remove_edges`]: removing the edges of a vertex; [`remove_where`]: removing edges by a condition;
+//!   [`own_reads`] and [`overlay`]: reading its own writes; [`define`]: new labels and properties.
 //! * [`autocommit`]: single operations without a transaction object; [`pipeline`]: a window of them in flight; [`ticket`]: commits
 //!   that are not waited for.
 //!

@@ -10,10 +10,10 @@ use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
 use crate::state::selection::ChosenEdges;
 
-/// Edges and vertices that a scan passes between two looks at whether it is to end.
+/// The number of edges and vertices that a scan passes between two polls of `until`.
 const BETWEEN_POLLS: usize = 1 << 17;
 
-/// How `Graph::remove_edges_where` goes.
+/// Options of `Graph::remove_edges_where`.
 #[derive(Clone, Copy)]
 #[must_use]
 pub struct RemoveOptions<'f> {
@@ -29,25 +29,25 @@ impl Default for RemoveOptions<'_> {
 }
 
 impl<'f> RemoveOptions<'f> {
-    /// Batches of 65,536 edges, each tried again up to 64 times.
+    /// Returns the default options: batches of 65,536 edges, each retried up to 64 times.
     pub fn new() -> RemoveOptions<'f> {
         RemoveOptions::default()
     }
 
-    /// At most this many edges a transaction; 0 counts as 1.
+    /// Sets the most edges that one transaction removes; 0 counts as 1.
     pub fn batch(mut self, edges: usize) -> RemoveOptions<'f> {
         self.batch = edges.max(1);
         self
     }
 
-    /// How often a batch is tried again after a conflict.
+    /// Sets how often a batch is retried after a conflict.
     pub fn retries(mut self, retries: u32) -> RemoveOptions<'f> {
         self.retries = retries;
         self
     }
 
-    /// Calls `until` before each batch and between some 100,000 edges, and ends with [`StateError::Cancelled`] once it returns true.
-    /// Batches that were committed stay.
+    /// Calls `until` before each batch and after every 100,000 edges or so, and ends with [`StateError::Cancelled`] once `until`
+    /// returns true. Committed batches stay removed.
     pub fn until(mut self, until: &'f dyn Fn() -> bool) -> RemoveOptions<'f> {
         self.until = Some(until);
         self
@@ -58,12 +58,13 @@ impl<'f> RemoveOptions<'f> {
     }
 }
 
-/// An edge by ids, in the order of the scan.
+/// The position of an edge in the scan, by ids.
 pub(crate) type Place = (LabelId, VertexId, VertexId, u64);
 
 impl WriteTxn {
-    /// Removes the next chosen edges behind a place, in the order of labels, sources, destinations and ranks, of those that its snapshot has.
-    /// Returns how many, and the last of them if there may be more. The commit conflicts if one of them was changed since the snapshot.
+    /// Removes the next batch of chosen edges after `behind`, in the order of labels, sources, destinations and ranks, as the
+    /// transaction's snapshot has them. Returns the number removed, and the last of them if there may be more. The commit
+    /// conflicts if another commit changed one of them since the snapshot.
     pub(crate) fn remove_chosen(
         &mut self,
         selection: &EdgeSelection<'_>,
@@ -78,7 +79,7 @@ impl WriteTxn {
             let [src, dst] = [self.engine.key_of(src)?, self.engine.key_of(dst)?];
             let [src, dst] = [&src, &dst].map(|key| self.keys.intern(key.as_ref()));
             let edge = EdgeRef { label, src, dst, rank };
-            // A read of it, so that the commit sees whether the edge is as the condition found it.
+            // The transaction reads the edge, so its commit conflicts if another one changed the edge since the scan.
             if self.reads_item(edge)?.is_some() {
                 self.push_item(OpKind::Remove, edge, 0.0, Cells::new())?;
                 removed += 1;
@@ -89,7 +90,7 @@ impl WriteTxn {
     }
 }
 
-/// The next chosen edges behind a place, at most as many as a batch has.
+/// Finds the next chosen edges after a place, at most one batch of them.
 fn next_places(
     snapshot: &Snapshot,
     chosen: &ChosenEdges,

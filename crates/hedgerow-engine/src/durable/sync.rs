@@ -13,7 +13,7 @@ use crate::error::{Error, Result, StateError};
 use crate::files::log::{Durable, UnlessDone};
 use crate::state::store::{Core, Engine};
 
-/// Who closes a store.
+/// The closer of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClosedBy {
     /// The program, by a call.
@@ -56,8 +56,8 @@ impl Core {
         begun.map_err(|_| self.of_stopped_log(durable))
     }
 
-    /// Ends the store: no commit is accepted any more, those under way are finished, the log is closed. A store that its user closes
-    /// gets a checkpoint before, where [that pays](Self::checkpoint_at_close).
+    /// Ends the store: refuses new commits, finishes those under way, and closes the log. A store that its user closes gets a
+    /// checkpoint first, if [the checkpoint pays](Self::checkpoint_at_close).
     pub(crate) fn close(&self, by: ClosedBy) -> Result<()> {
         // The log and the lock are the parent's.
         self.check_owner_by_id()?;
@@ -106,7 +106,8 @@ impl Core {
             Error::State(StateError::Poisoned)
         })?;
         durable.durable.fetch_max(last.0, Ordering::AcqRel);
-        // Where the checkpoint left it open which manifest holds, either names what the log needs; a third one might take the number of one.
+        // If the checkpoint left unknown which manifest holds, both manifests name what the log needs, so no third one is
+        // written: it might take the number of one of them.
         if !self.commits.is_failed() {
             durable.state_end();
         }
@@ -115,8 +116,8 @@ impl Core {
 }
 
 impl Drop for Engine {
-    /// The last handle is gone: end as [`Core::close`] does, without a checkpoint. A failure here is found by the next opening. In a forked child
-    /// the core stays as it is: threads that the child does not have may have been changing any part of it.
+    /// Ends as [`Core::close`] does, but without a checkpoint, since the last handle is gone. The next opening finds a failure.
+    /// In a forked child the core stays as it is: threads that the child lacks may have been changing any part of it.
     fn drop(&mut self) {
         if self.owner.is_current_by_id() {
             let _ = self.close(ClosedBy::Drop);

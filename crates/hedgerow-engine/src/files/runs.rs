@@ -134,7 +134,8 @@ impl Runs {
         self.newest.get(&id).is_some_and(|place| merge.takes(place.run))
     }
 
-    /// The bytes of the images that the next run takes in beside those for which `changed` says that they are in it anyway. O(images).
+    /// Returns the bytes of the images that the next run rewrites, except for those that `changed` selects, which the run writes
+    /// anyway. O(images).
     pub(crate) fn bytes_taken_in(&self, merge: &Merge, changed: impl Fn(ImageId) -> bool) -> u64 {
         let taken_in = self.newest.iter().filter(|&(&id, place)| merge.takes(place.run) && !changed(id));
         taken_in.map(|(_, place)| place.bytes).sum()

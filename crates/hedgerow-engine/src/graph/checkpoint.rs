@@ -27,8 +27,9 @@ impl Graph {
         self.engine.checkpoint(Extent::Whole)
     }
 
-    /// Why the last checkpoint in the background, or that of [`close`](Self::close), failed, if it did and none has succeeded since. The
-    /// store is as it was before; the log grows until a later attempt succeeds, and what it holds is replayed by the next opening. `None` in a forked child. O(1).
+    /// Returns why the last checkpoint failed, in the background or in [`close`](Self::close), unless one has succeeded since.
+    /// The store is as it was before; the log grows until an attempt succeeds, and the next opening replays it. `None` in a
+    /// forked child. O(1).
     pub fn checkpoint_error(&self) -> Option<String> {
         self.engine.check_owner().ok().and_then(|()| self.engine.log_bound.last_error())
     }

@@ -123,14 +123,15 @@ impl Graph {
         Ok(self.one(OpKind::Remove, label, edge, 0.0, &Given::NONE)?.edges < 0)
     }
 
-    /// Removes the chosen edges in transactions of at most [`RemoveOptions::batch`] edges, and returns how many were removed. The direction of
-    /// the selection has no say.
+    /// Removes the chosen edges in transactions of at most [`RemoveOptions::batch`] edges, and returns how many were removed. The
+    /// selection's direction has no effect.
     ///
-    /// **Each batch is a transaction, and the call is not**: if it fails or is ended, the batches before stay removed; a snapshot meanwhile sees some
-    /// of them. A batch removes edges that the condition holds for when it commits: one that was changed meanwhile is a conflict, after which
-    /// the batch is looked for again. Edges that others add during the call are removed or not.
+    /// **Each batch is a transaction, and the call is not**: if the call fails or is cancelled, the edges of committed batches
+    /// stay removed, and a snapshot taken meanwhile sees some of the batches. The condition holds for each removed edge when its
+    /// batch commits: if another commit changed an edge meanwhile, the batch conflicts and the call searches it again. Edges that
+    /// others add during the call may or may not be removed.
     ///
-    /// Blocks as a commit for each batch. O(edges of the labels + removed edges log degree), and memory for one batch.
+    /// Blocks for each batch as a commit does. O(edges of the labels + removed edges log degree), and memory for one batch.
     ///
     /// ```
     /// use hedgerow::{EdgeKey, EdgeSelection, Graph, LabelOptions, RemoveOptions};

@@ -268,13 +268,14 @@ impl Graph {
     /// Closes the store: commits under way are finished, the log is synced and sealed, the directory is released. All handles are
     /// closed with it; snapshots that are open stay readable.
     ///
-    /// Where it costs less time than the replay of the log that it saves the next opening, a checkpoint is written before the log is
-    /// sealed (the rule stands in `docs/design/checkpoints.md`): not by the drop of the last handle, nor with
-    /// [`checkpoint_log_bytes`](crate::Options::checkpoint_log_bytes) 0. A checkpoint that fails, for a full disk for instance, changes nothing of that:
-    /// [`checkpoint_error`](Graph::checkpoint_error) says why, and the next opening replays the log.
+    /// Before it seals the log, the call writes a checkpoint if that takes less time than the replay of the log in the next
+    /// opening (the rule is in `docs/design/checkpoints.md`). The drop of the last handle writes none, nor does `close` with
+    /// [`checkpoint_log_bytes`](crate::Options::checkpoint_log_bytes) 0. If the checkpoint fails, on a full disk for instance,
+    /// the store closes all the same: [`checkpoint_error`](Graph::checkpoint_error) says why, and the next opening replays the
+    /// log.
     ///
-    /// Blocks for commits and a checkpoint under way and for a sync, a second call for the first; O(subgraphs), and with a checkpoint what
-    /// [`checkpoint`](Graph::checkpoint) takes.
+    /// Blocks until commits and a checkpoint under way have ended, and for a sync; a second call blocks until the first one
+    /// returns. O(subgraphs), and with a checkpoint the time of [`checkpoint`](Graph::checkpoint).
     ///
     /// # Errors
     /// A [`StateError`](crate::StateError): forked; poisoned if the log failed, now or before. The directory is released all the
@@ -283,8 +284,8 @@ impl Graph {
         self.engine.close(ClosedBy::User)
     }
 
-    /// For the Python package: [`close`](Graph::close) writes no checkpoint from now on, and one that it writes, or waits for, ends
-    /// without effect. O(1).
+    /// For the Python package: keeps [`close`](Graph::close) from writing a checkpoint. A checkpoint that `close` is writing, or
+    /// waits for, ends without effect. O(1).
     #[doc(hidden)]
     pub fn skip_checkpoint_at_close(&self) {
         self.engine.closing.skip_checkpoint();

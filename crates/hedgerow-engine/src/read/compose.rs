@@ -183,7 +183,7 @@ pub(super) fn take_of(label: &ChosenLabel, first_copies: bool) -> Take<'_> {
     Take { ranks: label.ranks, tests: &label.tests, first_copies, weight: weight_of(label.weight) }
 }
 
-/// Whether a test reads what of an undirected edge its first copy alone keeps.
+/// True if a test reads a property that only the first copy of an undirected edge keeps.
 pub(super) fn tests_text(label: &ChosenLabel) -> bool {
     label.tests.iter().any(EdgeTest::reads_text)
 }

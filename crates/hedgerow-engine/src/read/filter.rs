@@ -1,4 +1,4 @@
-//! The conditions that a read states for the properties of edges, and the tests of each label's edges that follow.
+//! The conditions that a read states for the properties of edges, and the resulting tests for each label's edges.
 
 use hedgerow_core::{Condition, EdgeTest, LabelId, PropertyTest, PropertyType, Value};
 
@@ -10,7 +10,7 @@ use crate::state::store::Core;
 /// The most conditions of one read.
 const MAX_CONDITIONS: usize = 1024;
 
-/// Conditions that must all be met: the name of a property, and what its value must be.
+/// Conditions that an edge must all meet, each with the name of its property.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Filter<'a>(Vec<(&'a str, Condition)>);
 
@@ -19,7 +19,7 @@ impl<'a> Filter<'a> {
         self.0.push((property, condition));
     }
 
-    /// The tests of each label's edges, which must all pass; `None` where no edge of the label can pass.
+    /// Returns each label's tests, which an edge must all pass; `None` for a label none of whose edges can pass.
     pub(super) fn tests(
         &self,
         core: &Core,
@@ -36,7 +36,7 @@ impl<'a> Filter<'a> {
             let mut is_known = false;
             for (&id, tests) in labels.iter().zip(&mut tests) {
                 let Some(test) = test_of(core, schema, id, (name, condition))? else {
-                    // The edges of the label have no value.
+                    // The label lacks the property, so its edges have no value.
                     if *condition != Condition::Null {
                         *tests = None;
                     }
@@ -54,7 +54,7 @@ impl<'a> Filter<'a> {
     }
 }
 
-/// The test of a label's edges; nothing where the label has no such property.
+/// Returns the test for a label's edges; `None` if the label has no such property.
 fn test_of(
     core: &Core,
     schema: &Schema,
@@ -64,7 +64,7 @@ fn test_of(
     let label = schema.label_by_id(id);
     let label_name = label.map_or("", |label| label.name());
     let condition = match (condition, condition.values()) {
-        // One value is compared by vector instructions.
+        // A set of one value becomes a comparison, which uses vector instructions.
         (Condition::OneOf(_), [value]) => Condition::equal(value.clone()),
         _ => condition.clone(),
     };
@@ -79,7 +79,7 @@ fn test_of(
     Ok(Some(EdgeTest::Property(test)))
 }
 
-/// Refuses values with which no comparison holds. O(1): the values of a set are sorted by type, and null comes first, NaN first or last.
+/// Refuses values with which no comparison holds. O(1): a set is sorted by type, so null comes first, and NaN first or last.
 fn check_values(name: &str, condition: &Condition) -> Result<()> {
     let values = condition.values();
     if values.len() > Condition::MAX_VALUES {
@@ -100,7 +100,7 @@ fn check_values(name: &str, condition: &Condition) -> Result<()> {
     Err(ArgumentError::Invalid(format!("property {name} {why}")).into())
 }
 
-/// Refuses values of another type than the property's. O(1), as [`check_values`].
+/// Refuses values of another type than the property's. O(1), since the values are sorted by type.
 fn check_types((name, label): (&str, &str), kind: PropertyType, condition: &Condition) -> Result<()> {
     if matches!(condition, Condition::Prefix(_)) && kind.is_fixed() {
         let message = format!(
@@ -119,7 +119,7 @@ fn check_types((name, label): (&str, &str), kind: PropertyType, condition: &Cond
     }
 }
 
-/// The error of a property that none of the labels has.
+/// Returns the error for a property that none of the labels has.
 pub(super) fn no_such_property(
     core: &Core,
     schema: &Schema,

@@ -1,4 +1,4 @@
-//! Reads that end at a limit and say whether there is more: the first edges of a vertex, and vertices by the values of their properties.
+//! Reads with a limit whose results say if there is more: the first edges of a vertex, and vertices by the values of properties.
 
 use std::collections::BinaryHeap;
 
@@ -12,19 +12,19 @@ use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
 use crate::state::selection::{ChosenEdges, EdgeDirection};
 
-/// The vertices that a scan passes between two looks at whether it is to end.
+/// The number of vertices that a scan passes between two polls of `until`.
 const VERTICES_BETWEEN_POLLS: usize = 1 << 14;
 
-/// What a read found up to its limit.
+/// The items that a read found up to its limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limited<T> {
-    /// The first ones, at most as many as the limit.
+    /// The first items, at most as many as the limit.
     pub found: Vec<T>,
-    /// True if there are others, which the limit left out.
+    /// True if the limit left out other items.
     pub more: bool,
 }
 
-/// What ends [`Snapshot::find_vertices`].
+/// Options of [`Snapshot::find_vertices`].
 #[derive(Clone, Copy)]
 #[must_use]
 pub struct FindOptions<'f> {
@@ -39,28 +39,28 @@ impl Default for FindOptions<'_> {
 }
 
 impl<'f> FindOptions<'f> {
-    /// No limit.
+    /// Returns options without a limit.
     pub fn new() -> FindOptions<'f> {
         FindOptions::default()
     }
 
-    /// At most this many vertices; the scan ends when it meets one more.
+    /// Sets the most vertices to return; the scan ends when it finds one more.
     pub fn limit(mut self, vertices: usize) -> FindOptions<'f> {
         self.limit = vertices;
         self
     }
 
-    /// Calls `until` between some 16,000 vertices, and ends with [`StateError::Cancelled`] once it returns true.
+    /// Calls `until` after every 16,000 vertices or so, and ends with [`StateError::Cancelled`] once `until` returns true.
     pub fn until(mut self, until: &'f dyn Fn() -> bool) -> FindOptions<'f> {
         self.until = Some(until);
         self
     }
 }
 
-/// An edge at a vertex in the order of lists: other end, label, rank; an incoming one behind an outgoing one. With the id of the other end.
+/// The position of an edge in a vertex's list: other end, label, rank, and incoming after outgoing; then the id of the other end.
 type Place = (VertexKey, LabelId, u64, bool, VertexId);
 
-/// The least places of those that were offered.
+/// The least `limit` of the places offered.
 struct Least {
     limit: usize,
     places: BinaryHeap<Place>,
@@ -86,7 +86,7 @@ impl Least {
     }
 }
 
-/// Why a scan ended.
+/// The reason why a scan ended.
 enum End {
     Limit,
     Failed(Error),
@@ -99,11 +99,11 @@ impl From<Error> for End {
 }
 
 impl Snapshot {
-    /// The first `limit` of the edges that [`neighbors_selected`](Self::neighbors_selected) returns, in the same order, and whether there are
-    /// more; `None` if there is no such vertex.
+    /// Returns the first `limit` of the edges that [`neighbors_selected`](Self::neighbors_selected) returns, in the same order,
+    /// and whether there are more; `None` if there is no such vertex.
     ///
-    /// O(labels + degree log limit), and memory for `limit` edges: lists are kept by vertex id, so the key of each neighbor is compared.
-    /// Edges chosen by ranks or by a property take memory for the list of one label too.
+    /// O(labels + degree log limit), and memory for `limit` edges: lists are kept by vertex id, so the call compares the key of
+    /// each neighbor. A selection by ranks or properties also takes memory for the list of one label.
     ///
     /// ```
     /// use hedgerow::{EdgeSelection, Graph};
@@ -117,7 +117,7 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// As of [`view_selected`](Self::view_selected).
+    /// Those of [`view_selected`](Self::view_selected).
     pub fn first_neighbors<'a>(
         &self,
         selection: &EdgeSelection<'_>,
@@ -132,10 +132,11 @@ impl Snapshot {
         Ok(Some(Limited { found, more: least.more }))
     }
 
-    /// As [`first_neighbors`](Self::first_neighbors), each edge with its properties, which are read of the returned edges alone.
+    /// Returns the edges of [`first_neighbors`](Self::first_neighbors) with their properties, and reads no other edge's
+    /// properties. O(labels + degree log limit + bytes of the returned properties).
     ///
     /// # Errors
-    /// As of [`view_selected`](Self::view_selected).
+    /// Those of [`view_selected`](Self::view_selected).
     pub fn first_edges<'a>(
         &self,
         selection: &EdgeSelection<'_>,
@@ -168,7 +169,7 @@ impl Snapshot {
             }
             for label in &chosen.labels {
                 for &direction in chosen.directions() {
-                    // Both lists have a self-loop.
+                    // A self-loop is in both lists, and counts once.
                     let again = is_in(direction) && chosen.direction == EdgeDirection::Both;
                     self.for_each_end(label.label, id, direction, |other, rank| {
                         if !(again && other == id) {
@@ -181,11 +182,11 @@ impl Snapshot {
         })
     }
 
-    /// The vertices of a kind whose properties have these values, all of them: their keys by ascending vertex id, and whether there are more
-    /// than the limit. A null is the value of a vertex without one; a NaN equals nothing.
+    /// Returns the keys of the vertices of a kind whose properties have all the given values, by ascending vertex id, and whether
+    /// the limit left out others. A null selects vertices without a value; a NaN equals nothing.
     ///
-    /// A scan, without an index: O(vertices of all kinds), and O(vertices + edges of the default label) more where the snapshot has no view
-    /// yet, as [`for_each_vertex_row`](Self::for_each_vertex_row) says.
+    /// Scans without an index: O(vertices of all kinds). Without a view of the snapshot it takes O(vertices + edges of the
+    /// default label) more, as [`for_each_vertex_row`](Self::for_each_vertex_row) explains.
     ///
     /// ```
     /// use hedgerow::{FindOptions, Graph, KindId, Value, VertexKey};

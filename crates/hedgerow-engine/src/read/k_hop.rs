@@ -46,7 +46,7 @@ impl<'f> KHopOptions<'f> {
         self
     }
 
-    /// Ends the search at the limit in place of an error: the result has the vertices that were reached first, and
+    /// Makes the search end at the limit without an error: the result has the vertices that the search reached first, and
     /// [says](Neighborhood::more) that there are more.
     pub fn partial(mut self, partial: bool) -> KHopOptions<'f> {
         self.is_partial = partial;
@@ -75,8 +75,8 @@ pub struct Neighborhood {
     pub vertices: KeyColumn,
     /// The least number of edges from a source to each of them; 0 for the sources.
     pub distances: Vec<u32>,
-    /// True if the search ended [at its limit](KHopOptions::partial): then all vertices of lesser distances than the last one are here, and
-    /// some of that distance. Which ones is not specified.
+    /// True if the search ended [at its limit](KHopOptions::partial). The result then has all vertices at distances less than the
+    /// last vertex's, and some at that distance; which ones is not specified.
     pub more: bool,
 }
 
@@ -103,8 +103,9 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ArgumentError::TooLarge`] where there are more vertices than the limit and the options do not ask for a [part](KHopOptions::partial); [`ArgumentError::NoSuchVertex`] if the call is to refuse
-    /// unknown sources; [`StateError::Cancelled`] if the options say so; and as of [`view_selected`](Self::view_selected).
+    /// [`ArgumentError::TooLarge`] if there are more vertices than the limit and the options do not allow a [partial
+    /// result](KHopOptions::partial); [`ArgumentError::NoSuchVertex`] if the call is to refuse unknown sources;
+    /// [`StateError::Cancelled`] if the options say so; and as of [`view_selected`](Self::view_selected).
     pub fn k_hop<'a, K: Into<VertexKeyRef<'a>> + Copy>(
         &self,
         selection: &EdgeSelection<'_>,

@@ -87,8 +87,8 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel); [`ArgumentError::Invalid`] if the label is not `multi`: its edges have no
-    /// ranks, and [`first_edges`](Self::first_edges) gives the first ones.
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel); [`ArgumentError::Invalid`] if the label is not `multi`: its edges have
+    /// no ranks, and [`first_edges`](Self::first_edges) returns the first of them.
     pub fn newest_edges_of<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,
@@ -130,7 +130,7 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// As of [`newest_edges_of`](Self::newest_edges_of).
+    /// Those of [`newest_edges_of`](Self::newest_edges_of).
     pub fn visit_newest_edges_of<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,
@@ -157,7 +157,7 @@ impl Snapshot {
         Ok(true)
     }
 
-    /// As [`label`](Self::label), of a label whose edges have ranks.
+    /// Looks up a label as [`label`](Self::label) does, and refuses one whose edges have no ranks.
     fn ranked_label(&self, label: LabelRef<'_>) -> Result<LabelId> {
         let label = self.label(label)?;
         let schema = self.engine().schema.load();

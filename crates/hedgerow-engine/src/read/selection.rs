@@ -1,4 +1,4 @@
-//! What a read takes: which labels, which ranks, which direction, and the values of properties.
+//! The edges that a read takes: labels, ranks, direction, and values of properties.
 
 use std::ops::{Bound, RangeBounds};
 
@@ -111,8 +111,8 @@ impl<'a> EdgeSelection<'a> {
         self
     }
 
-    /// Those alone whose property compares so with `value`. An edge without a value never does, whatever the comparison; an edge of
-    /// a label without the property has no value. Several calls state several conditions, which must all be met.
+    /// Takes only edges whose property compares with `value` as `comparison` says. An edge without a value never passes, nor does
+    /// an edge of a label without the property. An edge must meet the conditions of all calls.
     pub fn filter(
         self,
         property: &'a str,
@@ -122,11 +122,11 @@ impl<'a> EdgeSelection<'a> {
         self.filter_by(property, Condition::Compares(comparison, value.into()))
     }
 
-    /// Those alone whose property meets the condition, beside those that other calls state: 1,024 at most. An edge of a label without
-    /// the property has no value: so it meets [`Condition::Null`].
+    /// Takes only edges whose property meets the condition. An edge must meet the conditions of all calls, at most 1,024. An edge
+    /// of a label without the property has no value, so it meets [`Condition::Null`].
     ///
-    /// Reads are refused with an error if none of the labels has the property; if its type is not that of a value that the condition
-    /// names; if that is null or NaN, which equals nothing; and if a set is empty or has more than 2^20 values.
+    /// Reads fail with an error if none of the labels has the property, if a value of the condition has another type than the
+    /// property, if such a value is null or NaN, which equals nothing, and if a set is empty or has more than 2^20 values.
     pub fn filter_by(mut self, property: &'a str, condition: Condition) -> EdgeSelection<'a> {
         self.filter.push(property, condition);
         self

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 pub(crate) struct Closing {
     stage: Mutex<Stage>,
     changed: Condvar,
-    /// Whether the store was closed without a failure of its log. False until it is closed, so that a panic counts as a failure.
+    /// True if the store was closed without a failure of its log. False until then, so that a panic counts as a failure.
     sound: AtomicBool,
-    /// Whether closing skips its checkpoint, and ends one that is under way.
+    /// True if closing skips its checkpoint, and ends a checkpoint that is under way.
     skips_checkpoint: AtomicBool,
 }
 
@@ -33,24 +33,24 @@ impl Closing {
         Begun(self)
     }
 
-    /// Waits until the store is closed. Returns whether its log was sealed.
+    /// Waits until the store is closed. Returns true if its log was sealed.
     pub(crate) fn wait(&self) -> bool {
         let stage = self.stage();
         drop(self.changed.wait_while(stage, |stage| *stage != Stage::Done));
         self.sound.load(Ordering::Acquire)
     }
 
-    /// Notes what [`wait`](Self::wait) returns.
+    /// Records what [`wait`](Self::wait) returns.
     pub(crate) fn set_sound(&self, sound: bool) {
         self.sound.store(sound, Ordering::Release);
     }
 
-    /// Has closing write no checkpoint from now on: one that it writes, or waits for, ends without effect.
+    /// Keeps closing from writing a checkpoint. A checkpoint that closing is writing, or waits for, ends without effect.
     pub(crate) fn skip_checkpoint(&self) {
         self.skips_checkpoint.store(true, Ordering::Release);
     }
 
-    /// Whether a checkpoint is to end: the store is being closed, and whoever closes it does not want one.
+    /// True if a checkpoint must end: the store is being closed, and the caller of `close` does not want the checkpoint.
     pub(crate) fn skips_checkpoint(&self) -> bool {
         self.skips_checkpoint.load(Ordering::Acquire) && *self.stage() != Stage::Open
     }

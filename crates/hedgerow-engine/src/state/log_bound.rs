@@ -63,8 +63,8 @@ impl LogBound {
         self.wake_thread();
     }
 
-    /// How many bytes of the log, which ends at `end`, no checkpoint covers; `None` where the options want no checkpoints but those
-    /// that the program requests.
+    /// Returns the bytes before `end`, the log's end, that no checkpoint covers; `None` if the options leave all checkpoints to
+    /// the program.
     pub(crate) fn uncovered(&self, end: u64) -> Option<u64> {
         (self.limit > 0).then(|| end.saturating_sub(self.covered.load(Ordering::Relaxed)))
     }
@@ -79,11 +79,11 @@ impl LogBound {
         *self.last_error.lock() = Some(why);
     }
 
-    /// As [`say`](Self::say), of a checkpoint that panicked.
+    /// Records that a checkpoint panicked, with the panic's message.
     pub(crate) fn say_panic(&self, panic: &(dyn std::any::Any + Send)) {
         let text = panic.downcast_ref::<&str>().copied();
         let message = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        self.say(format!("it panicked: {}", message.unwrap_or("without a message")));
+        self.say(format!("the checkpoint panicked: {}", message.unwrap_or("without a message")));
     }
 
     /// The attempt failed that began when the log ended at `end`.

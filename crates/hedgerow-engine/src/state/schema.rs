@@ -83,7 +83,7 @@ impl Label {
         &self.name
     }
 
-    /// What messages call it.
+    /// Returns the label's name for messages.
     pub(crate) fn shown(&self) -> String {
         match self.id {
             LabelId::DEFAULT => "the default label".into(),

@@ -24,7 +24,7 @@ pub(crate) struct ChosenLabel {
     pub(crate) label: LabelId,
     /// The first and the last rank, if not all are taken.
     pub(crate) ranks: Option<(u64, u64)>,
-    /// Tests that an edge must all pass, sorted: so the same tests in another order are the same edges.
+    /// Tests that an edge must all pass. They are sorted, so that the same tests in another order choose equal edges.
     pub(crate) tests: Vec<EdgeTest>,
     pub(crate) weight: ChosenWeight,
 }
@@ -77,7 +77,7 @@ impl ChosenLabel {
         plain.then_some(self.label)
     }
 
-    /// Whether a test reads a property.
+    /// True if a test reads a property.
     pub(crate) fn tests_properties(&self) -> bool {
         self.tests.iter().any(|test| matches!(test, EdgeTest::Property(_)))
     }

@@ -35,7 +35,7 @@ pub struct CheckReport {
     pub segments: u64,
     /// What is wrong, at most 100 items; empty for a sound store.
     pub problems: Vec<String>,
-    /// True if there are other problems, which are not described.
+    /// True if there are other problems, which `problems` leaves out.
     pub more: bool,
 }
 

@@ -33,33 +33,33 @@ pub struct SalvageReport {
     pub doubtful_vertices: u64,
     /// Edges in the new store of which the same holds.
     pub doubtful_edges: u64,
-    /// Damage that was found, as far as it is not told by `losses`: at most 1,000 of them, and the number of others. It may have cost nothing: then
-    /// there are no losses.
+    /// Damage that `losses` does not name: at most 1,000 items, and the number of others. Damage may have cost nothing; then
+    /// `losses` is empty.
     pub damages: Vec<String>,
-    /// What was lost, and what is doubtful: at most 1,000 losses, the number of others, and the sums. Empty if all that the
-    /// store held is in the new one.
+    /// Losses and doubtful data: at most 1,000 items, the number of others, and the sums. Empty if the new store has everything
+    /// that the old one held.
     pub losses: Vec<String>,
-    /// Damages and losses beyond the 1,000.
+    /// The number of damages, and of losses, beyond the first 1,000.
     unlisted: [u64; 2],
 }
 
 impl SalvageReport {
-    /// Whether nothing was lost, and nothing is doubtful.
+    /// True if nothing was lost, and nothing is doubtful.
     pub fn is_whole(&self) -> bool {
         self.losses.is_empty()
     }
 
-    /// Whether nothing was damaged either.
+    /// True if, in addition, nothing was damaged.
     pub fn is_sound(&self) -> bool {
         self.is_whole() && self.damages.is_empty()
     }
 
-    /// Tells of damage, of which it is not known whether it cost anything.
+    /// Records damage that may or may not have caused a loss.
     pub(super) fn damage(&mut self, what: impl fmt::Display) {
         tell(&mut self.damages, &mut self.unlisted[0], what);
     }
 
-    /// Tells of a loss.
+    /// Records a loss.
     pub(super) fn lose(&mut self, what: impl fmt::Display) {
         tell(&mut self.losses, &mut self.unlisted[1], what);
     }

@@ -211,7 +211,7 @@ impl Source {
             }
         }
         for id in missed.ids().filter(|&id| seen.contains(id)) {
-            self.report.lose(format_args!("{}: an older image had to do", image_shown(schema, id)));
+            self.report.lose(format_args!("{}: restored from an older image", image_shown(schema, id)));
         }
         self.report.lost_subgraphs = missed.subgraphs();
         salvaged.without_properties = missed.take(LabelId::VERTICES);
@@ -235,7 +235,7 @@ impl Source {
                 report.commits += 1;
                 report.timestamp = commit.ts;
             }
-            // What it cost is told by the findings that follow.
+            // The findings that follow report any loss that this damage caused.
             LogFinding::Damage(error) => report.damage(error),
             LogFinding::Lost { first, last } => {
                 let count = report.lose_commits(first, last);
@@ -289,7 +289,7 @@ fn tell_losses(
     lost
 }
 
-/// What an image is of, by the name of its label.
+/// Describes an image: its subgraph, and its label by name.
 fn image_shown(schema: &Schema, ImageId { label, subgraph }: ImageId) -> String {
     let number = subgraph.0;
     match schema.label_by_id(label) {

@@ -353,7 +353,7 @@ fn files_and_the_directory_have_the_permissions_that_are_given_whatever_the_umas
         let found = [&path, &path.join("LOCK"), &path.join("a")].map(|path| permissions(path));
         assert_eq!(found, [of_dir, mode, mode], "{mode:o}");
         assert_eq!(fs.mode_of("LOCK").unwrap(), Some(mode));
-        // A lock file that is there keeps its permissions, and other ones apply to new files.
+        // An existing lock file keeps its permissions, while new files get the new ones.
         let fs = RealFs::open_dir(&path).unwrap().with_mode(0o666);
         drop(fs.lock("LOCK").unwrap());
         fs.create("b").unwrap();

@@ -31,7 +31,7 @@ pub(super) struct Ways<'a, G> {
     bounds: Bounds<'a, G>,
     path: Vec<VertexId>,
     limit: usize,
-    /// Go on behind the limit, to count all.
+    /// True if the search goes on past the limit, to count all cycles.
     counts_all: bool,
     pub(super) found: Paths,
     meter: Meter<'a>,

@@ -1,9 +1,9 @@
 //! The cycles through a vertex that are no longer than a bound.
 //!
-//! **Result.** The first cycles through the vertex along at most so many edges: of each its vertices in order from that
-//! vertex on, which is not repeated at the end, and the number of its edges. A cycle meets no vertex twice. They are ordered by the
-//! ids of their vertices, one after another, and a cycle stands before those that begin with all of it. The search ends at its limit, and the
-//! result says whether there are more; on request it goes on and counts all.
+//! **Result.** The first cycles through the vertex with at most `length` edges. Each is given by its vertices in order from that vertex on,
+//! which is not repeated at the end, and by the number of its edges. A cycle meets no vertex twice. Cycles are ordered by the ids of their
+//! vertices, one after another, and a cycle precedes those that begin with all of it. The search ends at its limit, and the result says
+//! whether there are more cycles; on request it goes on and counts all.
 //!
 //! **Input.** Any graph; weights are not looked at, repeated edges count once. In a directed graph cycles follow the edges, and two edges between
 //! two vertices are one. In an undirected graph a cycle has three edges or more and counts once, not once each way round. An edge from the
@@ -16,8 +16,9 @@
 //! **Cited.** D. B. Johnson, *Finding All the Elementary Circuits of a Directed Graph*, SIAM Journal on Computing 4(1), 1975; A. Gupta, T.
 //! Suzumura, *Finding All Bounded-Length Simple Cycles in a Directed Graph*, 2021, for the pruning by a bound.
 //!
-//! **Cost.** O(vertices + edges) and the edges of the ways that are extended: at most degree^(length - 1), which is much for long cycles through
-//! hubs; without a count at most those of 64 times one more than the limit. 4 bytes per id of the domain, 21 more for the search.
+//! **Cost.** O(vertices + edges) and the edges of the ways that are extended: at most degree^(length - 1), which is much for long cycles
+//! through hubs. Without a count the search extends at most the ways to 64 * (limit + 1) cycles. 4 bytes per id of the domain, 21 more for
+//! the search.
 
 use hedgerow_core::{Direction, Topology, VertexId};
 use rayon::prelude::*;
@@ -37,7 +38,7 @@ pub mod verify;
 use extend::{Bounds, Ways};
 use parameters::LENGTH;
 
-/// So many neighbours of the vertex are shared out at a time: each may give one cycle more than the limit has left.
+/// The neighbours of the vertex that are searched in parallel at a time. Each may find one cycle more than the limit has left.
 const BRANCHES_TOGETHER: usize = 64;
 
 /// What cycles to look for.
@@ -45,9 +46,9 @@ const BRANCHES_TOGETHER: usize = 64;
 pub struct CycleConfig {
     /// The most edges of a cycle, 1 to 255.
     pub length: u32,
-    /// The most cycles that are given.
+    /// The most cycles to return.
     pub limit: usize,
-    /// Count all cycles; else the search ends when it has found one more than the limit.
+    /// True to count all cycles; else the search ends when it has found one more than the limit.
     pub count: bool,
     /// Follow edges along or against their direction: a cycle against the edges is one along them, told the other way round.
     pub direction: Direction,

@@ -20,10 +20,10 @@ pub(super) const LIMIT: Parameter = Parameter {
     is_reported: false,
 };
 
-/// Whether the search goes on behind the limit.
+/// The parameter that makes the search go on past the limit.
 pub(super) const COUNT: Parameter = Parameter {
     name: "count",
-    summary: "Count all cycles, also behind the limit, which may take very long at a vertex with many edges",
+    summary: "Count all cycles, also past the limit, which may take very long at a vertex with many edges",
     kind: ParameterKind::Flag,
     absent: Absent::Is(Value::Flag(false)),
     is_reported: false,

@@ -48,7 +48,7 @@ fn a_clique_has_as_many_as_can_be_told() {
     assert_eq!(with_threads(4, || cycles_through(&g, VertexId(3), &config)), alone);
 }
 
-/// Stars of triangles: each neighbour of the hub has one cycle of its own.
+/// Triangles around a hub: each neighbour of the hub has one cycle of its own.
 #[test]
 fn the_search_ends_at_its_limit_and_says_whether_there_are_more() {
     let edges: Vec<(u32, u32)> =
@@ -60,7 +60,7 @@ fn the_search_ends_at_its_limit_and_says_whether_there_are_more() {
         ((found.len(), found.more(), found.count()), cancel.progress().done)
     };
     assert_eq!(search(100, true), ((100, true, Some(1000)), 1001));
-    // Two rounds of 64 neighbours, and the hub itself.
+    // The search reads two rounds of 64 neighbours, and the hub itself.
     assert_eq!(search(100, false), ((100, true, None), 129));
     assert_eq!(search(0, false), ((0, true, None), 65));
     assert_eq!(search(999, false).0, (999, true, None));

@@ -1,9 +1,10 @@
 //! The shortest paths between two vertices, as many as are asked for.
 //!
-//! **Result.** The `k` simple paths (no vertex twice) from source to target with the least sums of weights, the shortest one first; fewer if
-//! there are no more. The result says whether there are others. Of equal sums the path whose vertices have the lesser ids comes first among those found; which of the longest ones are given
-//! where several are equally long is left open. A path is told by its vertices: of repeated edges the lightest counts. A sum is taken
-//! from the source on, in 64 bits; sums that differ by rounding alone may stand in another order.
+//! **Result.** The `k` simple paths (no vertex twice) from source to target with the least sums of weights, the shortest one first; fewer
+//! if there are no more. The result says whether there are others. Among the paths found with equal sums, the one whose vertices have the
+//! lesser ids comes first; if several paths tie for the last places, which of them are returned is not specified. A path is identified by
+//! its vertices: of repeated edges the lightest counts. A sum is taken from the source on, in 64 bits; sums that differ only by rounding
+//! may stand in another order.
 //!
 //! **Input.** Any graph; weights from which the target can be reached are 0 or more, one that is negative or not a number is refused, and an
 //! infinite one is never crossed. Without weights every edge weighs 1. Followed along or against the edges.

@@ -72,7 +72,7 @@ fn a_ladder_has_all_its_paths_in_order() {
     let g = plain_graph(10, &edges, false);
     let found = k_shortest_paths(&g, VertexId(0), VertexId(9), 100, Direction::Out).expect("live");
     assert_eq!(found.count(), Some(16), "a rail to take at each of four steps");
-    // Of the last one no way is left to search from, but a known one may be.
+    // After the 15th path the search has no way left to extend, but it knows the 16th path already, so `more` is true.
     for (k, more) in [(1, true), (15, true), (16, false)] {
         let found = k_shortest_paths(&g, VertexId(0), VertexId(9), k, Direction::Out).expect("live");
         assert_eq!((found.len(), found.more(), found.count().is_none()), (k as usize, more, more), "{k}");

@@ -109,7 +109,7 @@ impl ResultKind {
             ResultKind::Vertices => "a vertex per vertex, or none",
             ResultKind::Mates => "a vertex per vertex, or none; those of a pair name each other",
             ResultKind::Paths => {
-                "of each its vertices in order and its length, an `f64`; whether there are more; and how many there are, a `u64`, where \
+                "for each, its vertices in order and its length, an `f64`; whether there are more; and their number, a `u64`, if \
                  all were counted"
             }
         }

@@ -118,7 +118,7 @@ pub enum ParameterKind {
     Count(CountRange),
     /// A number within a range.
     Number(NumberRange),
-    /// Yes or no.
+    /// A truth value.
     Flag,
 }
 
@@ -220,7 +220,7 @@ pub enum Value {
     Count(u32),
     /// A number.
     Number(f64),
-    /// Yes or no.
+    /// A truth value.
     Flag(bool),
 }
 

@@ -335,7 +335,8 @@ fn another_thread_ends_a_kernel() {
     impatient.join().expect("it cancels");
 }
 
-/// All cycles go through one neighbour of the source: the search leaves the rest of its ways at the limit too.
+/// All cycles go through one neighbour of the source. The search drops that neighbour's remaining ways too once it reaches the
+/// limit.
 #[test]
 fn a_search_for_cycles_reads_no_lists_behind_its_limit() {
     const WIDE: u32 = 30;
@@ -350,7 +351,7 @@ fn a_search_for_cycles_reads_no_lists_behind_its_limit() {
         assert_eq!((found.len(), found.more(), found.count().is_some()), (10, true, count));
         g.handed_out.load(Relaxed)
     };
-    // All ways read 30 lists of 30 for each of 30 neighbors.
+    // A search for all cycles reads 30 lists of 30 entries for each of the 30 neighbors.
     let (all, stopped) = (read(true), read(false));
     assert!(stopped + 27_000 - 1_000 < all, "{stopped} of {all}");
 }

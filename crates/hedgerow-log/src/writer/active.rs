@@ -15,7 +15,7 @@ pub(super) struct Active {
     pub(super) records: u64,
 }
 
-/// The length of a segment of `least` bytes, or as long as the options allow, with room for `data` bytes.
+/// Returns the length of a segment: `least` bytes, at most those that the options allow, but always with room for `data` bytes.
 pub(super) fn length_of(
     options: &LogOptions,
     id: FileId,
@@ -28,7 +28,8 @@ pub(super) fn length_of(
     allocated_len(least.min(options.segment_bytes), data).ok_or_else(too_long)
 }
 
-/// Makes the segment `start.segment`, of `allocated` bytes. It is complete and durable, and nothing names it yet.
+/// Makes the segment `start.segment`, of `allocated` bytes. The file is complete and durable before any seal or manifest names
+/// it.
 pub(super) fn new_segment(
     dir: &Dir,
     options: &LogOptions,

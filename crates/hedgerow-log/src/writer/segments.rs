@@ -14,9 +14,9 @@ use crate::reserve;
 use crate::segment::{CreateError, DATA_START, segment_name};
 
 impl Log {
-    /// Seals the active segment and goes on in a new one of at least `length` bytes, as far as the options allow, with room for all that is
-    /// reserved and `bytes` more; on a disk that has no room for that length, in one of the first length. The new file is complete and durable
-    /// before anything names it.
+    /// Seals the active segment and goes on in a new one. The new segment has at least `length` bytes, as far as the options
+    /// allow, with room for all reserved bytes and `bytes` more; a disk without room for that length gets a segment of the first
+    /// length. The new file is complete and durable before any seal names it.
     pub(super) fn rotate(&self, state: &mut State, length: u64, bytes: u64) -> Result<(), ReserveError> {
         let next = state.next_id;
         state.next_id = FileId(next.0.saturating_add(1));
@@ -61,7 +61,8 @@ impl Log {
         Ok(())
     }
 
-    /// Makes a segment, after a reserve that suffices for it: from its first record on the next opening may have to write as much.
+    /// Makes a segment, and before it a long enough reserve: once the segment has a record, the next opening may have to write as
+    /// much.
     fn segment_and_reserve(
         &self,
         state: &mut State,
@@ -74,20 +75,22 @@ impl Log {
         new_segment(&self.dir, &self.options, start, length)
     }
 
-    /// Removes the reserve, so that a checkpoint finds room on a full disk; returns whether there was one. To be followed by
-    /// [`renew_reserve_less`](Self::renew_reserve_less), before anything is done that cannot be taken back, and by
-    /// [`renew_reserve`](Self::renew_reserve).
+    /// Removes the reserve, so that a checkpoint finds room on a full disk. Returns true if there was a reserve. The caller must
+    /// call [`renew_reserve_less`](Self::renew_reserve_less) before it does anything irreversible, and
+    /// [`renew_reserve`](Self::renew_reserve) afterwards.
     pub fn spend_reserve(&self) -> bool {
         let mut state = self.state.lock();
         state.reserve = 0;
         reserve::spend_reserve(&self.dir).unwrap_or(false)
     }
 
-    /// Makes the reserve as long as the active segment asks for, where the disk has room. Without room the log goes on, and the next segment
-    /// is refused until there is. Blocks appenders while it grows a file and syncs it, and the directory where the file is new.
+    /// Makes the reserve as long as the active segment requires, if the disk has room. Without room the log goes on, and refuses
+    /// the next segment until there is room. Blocks appenders while it grows and syncs a file, and while it syncs the directory
+    /// if the file is new.
     ///
     /// # Errors
-    /// Those of the file system, but for a file that finds the disk full, or the file descriptors all in use. The log stays usable.
+    /// Those of the file system, except a full disk and exhausted file descriptors, which the call tolerates. The log stays
+    /// usable.
     pub fn renew_reserve(&self) -> Result<(), IoError> {
         let has_no_room =
             |e: &IoError| e.op != hedgerow_io::SYNC_DIRECTORY && (e.is_disk_full() || e.is_too_many_files());
@@ -100,10 +103,11 @@ impl Log {
         Ok(())
     }
 
-    /// As [`renew_reserve`](Self::renew_reserve), without the bytes that the caller will have freed before it renews the rest.
+    /// Does what [`renew_reserve`](Self::renew_reserve) does, less the `freed` bytes that the caller will have freed before it
+    /// renews the rest.
     ///
     /// # Errors
-    /// Those of the file system, a full disk among them.
+    /// Those of the file system, a full disk included.
     pub fn renew_reserve_less(&self, freed: u64) -> Result<(), IoError> {
         let mut state = self.state.lock();
         let wanted = reserve::length_for(state.active.allocated).saturating_sub(freed);
@@ -111,7 +115,7 @@ impl Log {
         if is_new { self.dir.sync() } else { Ok(()) }
     }
 
-    /// The bytes of the sealed segments whose commits are all at or before `ts`.
+    /// Returns the bytes of the sealed segments whose commits are all at or before `ts`.
     pub fn bytes_through(&self, ts: Timestamp) -> u64 {
         let state = self.state.lock();
         state.sealed.iter().filter(|s| s.last_ts <= ts).map(|s| s.bytes).sum()

@@ -1,4 +1,4 @@
-//! The latch of a subgraph: how commits take it, and how threads that change no content do; and what its holder reads.
+//! The latch of a subgraph: how commits take it, how upkeep takes it, and what its holder reads. Upkeep changes no content.
 
 use hedgerow_core::sync::{MutexGuard, Ordering, fence, yield_now};
 use hedgerow_core::{Direction, InterpolationHint, LocalVertex, Timestamp, VertexId};
@@ -9,9 +9,9 @@ use crate::op::{EdgeOp, Entry};
 use crate::reclaim::Merged;
 use crate::version::load_changed;
 
-/// How often a latch that is held is looked at before the lock is waited for: some ten microseconds. A committer that sleeps with other
-/// latches held makes all others wait that need those. With five times fewer looks four writers inserted a third fewer edges in transactions
-/// of 16, with twice as many sixteen writers on two processors inserted 8 % fewer single edges.
+/// The polls of a held latch before the thread waits for the lock: some ten microseconds. A committer that sleeps while it holds other
+/// latches delays all threads that need those. With a fifth of the polls, four writers inserted a third fewer edges in transactions of 16;
+/// with twice the polls, sixteen writers on two processors inserted 8 % fewer single edges.
 const LATCH_SPINS: u32 = 1000;
 
 /// How often a latch that upkeep holds is looked at before the wait is given up: some milliseconds, in most of which the processor goes to another
@@ -25,17 +25,17 @@ impl Subgraph {
         self.latch_for_upkeep().for_commit()
     }
 
-    /// Takes the latch, waiting for another holder. The thread that takes it applies no operation, and waits neither for a
-    /// commit nor for another latch while it holds it: [`try_latch_past_upkeep`](Self::try_latch_past_upkeep) waits for it.
+    /// Takes the latch for upkeep, waiting for another holder. The holder applies no operation, and waits for no commit and no
+    /// other latch, because [`try_latch_past_upkeep`](Self::try_latch_past_upkeep) waits for the holder.
     #[inline]
     pub fn latch_for_upkeep(&self) -> Latched<'_> {
-        // Under the model checkers one way to wait is enough.
+        // The model checkers explore one way to wait, which is enough.
         let free = if cfg!(feature = "model-checking") { None } else { self.writer.try_lock() };
         self.latched(free.unwrap_or_else(|| self.wait_for_latch()))
     }
 
-    /// Waits a little without yielding: most holders need well under a microsecond, and the lock itself gives the processor
-    /// away sooner, which two writers on one hub then do for almost every edge.
+    /// Spins for a while without yielding: most holders need well under a microsecond. The lock itself yields the processor
+    /// sooner, and two writers on one hub would then yield for almost every edge.
     #[cold]
     fn wait_for_latch(&self) -> MutexGuard<'_, Writer> {
         #[cfg(not(feature = "model-checking"))]
@@ -62,8 +62,8 @@ impl Subgraph {
         Some(self.latched(self.writer.try_lock()?))
     }
 
-    /// Takes the latch, waiting some milliseconds for upkeep and for no commit; `None` where a commit holds it, or upkeep takes longer. Called in
-    /// the ordering section, where a commit that holds the latch may wait for the caller, and upkeep never does (invariant I31).
+    /// Takes the latch, waiting some milliseconds for upkeep but not for a commit; `None` if a commit holds it, or if upkeep takes longer. The
+    /// caller is in the ordering section. A commit that holds the latch may wait for the caller, and upkeep never does (invariant I31).
     #[inline]
     pub fn try_latch_past_upkeep(&self) -> Option<Latched<'_>> {
         let mut looks = 0;
@@ -71,7 +71,8 @@ impl Subgraph {
             if let Some(latched) = self.try_latch_for_upkeep() {
                 return Some(latched);
             }
-            // The failed look saw the holder's lock; the mark of the commit that had the latch before it is seen as taken back.
+            // The failed attempt saw the current holder's lock. After the fence this thread also sees that the commit before that
+            // holder took its mark back.
             fence(Ordering::Acquire);
             if self.commits.load(Ordering::Acquire) || looks > MOST_LOOKS {
                 return None;
@@ -96,22 +97,22 @@ pub struct Latched<'a> {
     pub(super) writer: MutexGuard<'a, Writer>,
     pub(super) subgraph: &'a Subgraph,
     pub(super) merged: Merged,
-    /// Whether a commit holds it.
+    /// True if a commit holds the latch.
     commits: bool,
 }
 
 impl Drop for Latched<'_> {
     fn drop(&mut self) {
         if self.commits {
-            // Before the latch is released: whoever sees this also sees what the commit applied.
+            // The mark goes before the latch does: a thread that sees the mark gone also sees what the commit applied.
             self.subgraph.commits.store(false, Ordering::Release);
         }
     }
 }
 
 impl Latched<'_> {
-    /// Marks the latch as held by a commit, before the commit draws its timestamp: whoever enters the ordering section after that
-    /// draw sees the mark.
+    /// Marks the latch as held by a commit, before the commit draws its timestamp: a thread that enters the ordering section after
+    /// that draw sees the mark.
     #[inline]
     fn for_commit(mut self) -> Self {
         self.commits = true;
@@ -121,31 +122,31 @@ impl Latched<'_> {
 }
 
 impl Latched<'_> {
-    /// What merges have replaced since the latch was taken.
+    /// Returns what merges have replaced since the latch was taken.
     #[inline]
     pub fn merged(&self) -> Merged {
         self.merged
     }
 
-    /// The timestamp of the last operation applied here, published or not.
+    /// Returns the timestamp of the last operation applied here, published or not.
     #[inline]
     pub fn last_ts(&self) -> Timestamp {
         Timestamp(self.subgraph.stamp_cell().load(Ordering::Relaxed) >> 8)
     }
 
-    /// Whether the vertex exists, everything applied included.
+    /// True if the vertex exists, all applied operations included.
     #[inline]
     pub fn contains_vertex(&self, local: LocalVertex) -> bool {
         self.writer.present & local.bit() != 0
     }
 
-    /// The mask of the vertices that exist, everything applied included.
+    /// Returns the mask of the vertices that exist, all applied operations included.
     #[inline]
     pub fn present(&self) -> u64 {
         self.writer.present
     }
 
-    /// The weight of the edge if it exists, everything applied included; 1 in a graph without weights.
+    /// Returns the weight of the edge if it exists, all applied operations included; 1 in a graph without weights.
     #[inline]
     pub fn edge(
         &self,
@@ -157,7 +158,7 @@ impl Latched<'_> {
         self.writer.heads[direction as usize].as_ref()?.latest().edge(local, dst, hint)
     }
 
-    /// The neighbours with weights, everything applied included, ascending.
+    /// Returns the neighbours with weights, all applied operations included, ascending.
     pub fn neighbors(&self, direction: Direction, local: LocalVertex) -> Vec<(VertexId, f64)> {
         let mut neighbors = Vec::new();
         if let Some(version) = &self.writer.heads[direction as usize] {
@@ -166,12 +167,12 @@ impl Latched<'_> {
         neighbors
     }
 
-    /// Whether anything applied after `start` touches `item`. A read at `start` is valid if not (rule R3).
+    /// True if an operation applied after `start` touches `item`. If none does, a read at `start` is valid (rule R3).
     ///
-    /// Exact as far as the deltas of the versions since `start` reach; where versions in between were unlinked it
-    /// falls back to their masks of changed vertices: it may say yes without need, never no wrongly.
+    /// The answer is exact while the deltas of all versions since `start` are linked. For unlinked versions it uses their masks of
+    /// changed vertices, so it may be true without need, but never false wrongly.
     pub fn changed_since(&self, direction: Direction, start: Timestamp, item: ReadItem) -> bool {
-        // Without a version nothing was ever applied in this direction.
+        // A direction without a version never had an operation.
         if self.last_ts() <= start || self.subgraph.is_untouched(direction) {
             return false;
         }
@@ -190,7 +191,7 @@ impl Latched<'_> {
             }
             next = version.prev.load(&walk);
         }
-        // The start version is not in memory, or gone, which a registered `start` rules out: say yes rather than guess.
+        // The start version is not in memory, or was reclaimed, which a registered `start` rules out. True is the safe answer.
         true
     }
 }

@@ -203,7 +203,7 @@ fn snapshots_that_are_held_leave_nothing() {
     explored("shuttle schedules (held)", schedules, held::ROUNDS * SCHEDULES as u64);
 }
 
-/// A thread that settles holds latches, and is no commit.
+/// A thread that settles holds latches, but is no commit, so it must cause no conflict.
 #[test]
 fn upkeep_is_no_conflict() {
     let _sound = hedgerow_core::faults::sound();

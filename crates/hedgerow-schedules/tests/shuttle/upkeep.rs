@@ -1,15 +1,15 @@
-//! One program: the only writer of a store reads and commits while another thread settles what it reads.
+//! A program in which the only writer of a store reads and commits while another thread settles what it reads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hedgerow::{KeyKind, Options};
 
-/// Rounds of the test, each of many schedules.
+/// Rounds of the test; each explores many schedules.
 pub(crate) const ROUNDS: u64 = 50;
-/// Transactions, and calls of `settle` beside them.
+/// The number of transactions, and of concurrent calls of `settle`.
 const TURNS: u64 = 3;
-/// In another subgraph than the vertices that are read.
+/// A vertex in another subgraph than the vertices that the transactions read.
 const FAR: u64 = 64;
 
 #[derive(Clone, Default)]
@@ -17,8 +17,8 @@ pub(crate) struct Tally {
     pub(crate) schedules: Arc<AtomicU64>,
 }
 
-/// Each transaction reads in one subgraph, and writes in another: validation has to latch the one that was read, which the
-/// other thread settles. No other commit exists, so each conflict is a false one.
+/// Each transaction reads in one subgraph and writes in another: validation must latch the subgraph that the transaction read,
+/// which the other thread settles. No other commit exists, so each conflict is a false one.
 pub(crate) fn program(tally: &Tally) -> impl Fn() + Send + Sync + 'static {
     let tally = tally.clone();
     move || {

@@ -82,8 +82,8 @@ fn run(thread: &'static str, at: u64, kind: Kind, seed: u64) -> Verdict<bool> {
     }
     let Some(site) = struck.lock().clone() else { return Ok(false) };
     let removal = site.starts_with("unlink") || site.starts_with("set_len") || *site == *"sync_dir:dir";
-    // A checkpoint for which the log finds no room for a new segment goes on with the old one, and one that finds none for itself is written
-    // again in the room of the reserve.
+    // If the log finds no room for a new segment, the checkpoint goes on with the old one. If the checkpoint finds no room for
+    // itself, it is written again in the room of the reserve.
     let told = !matches!(kind, Kind::Delay | Kind::DiskFull);
     let must_tell = thread == "hedgerow-checkpoint" && !removal && told;
     // The thread may not have come back from the operation yet: these wait for it, and say what it came to.

@@ -147,13 +147,13 @@ impl World {
         common::sound(&graph)
     }
 
-    /// Closes the store, which only what is durable survives, and finds its log sealed and everything there.
+    /// Closes the store and keeps only durable bytes. Then the log must be sealed, and every acknowledged commit must be there.
     pub(crate) fn end_sealed(self) -> Verdict<()> {
         self.graph.close().map_err(|e| format!("close: {e}"))?;
         let disk = self.disk.crash_clone(Damage::LoseAll, 7);
         let last = disk.files().into_iter().rev().find(|(name, _)| name.ends_with(".wal"));
         let (name, log) = last.ok_or("no log")?;
-        // Space is reserved in whole blocks, and sealing cuts off what is left of it.
+        // The log reserves space in whole blocks, and the seal cuts off the rest of it.
         if log.len().is_multiple_of(4096) {
             return Err(format!("{name} ends without a seal"));
         }

@@ -35,7 +35,7 @@ pub(crate) fn small() -> Options {
     Options::new().thresholds(Thresholds::SMALL)
 }
 
-/// Has `close` write a checkpoint whatever it saves, if `always`: logs of tests are so short that none pays.
+/// Makes `close` write a checkpoint whatever it saves, if `always`: the logs of tests are so short that none would pay.
 pub(crate) fn checkpoints_at_close(options: Options, always: bool) -> Options {
     options.thresholds(Thresholds { checkpoints_at_close: always, ..Thresholds::SMALL })
 }
@@ -45,7 +45,7 @@ pub(crate) fn options(config: ModelConfig) -> Options {
     small().directed(config.directed).weighted(config.weighted).keys(config.keys).background_settling(false)
 }
 
-/// The files of a store but the reserve, which has no content that could be damaged.
+/// Returns the files of a store without the reserve, which has no content to damage.
 pub(crate) fn files_with_content(disk: &SimFs) -> BTreeMap<String, Vec<u8>> {
     let mut files = disk.files();
     files.remove("RESERVE");

@@ -52,7 +52,7 @@ const SITES: &[&str] = &[
     "write:wal",
 ];
 
-/// What the checkpoint of a close does beside what every close does.
+/// File operations that only the checkpoint of a close makes.
 const SITES_OF_CLOSE: &[&str] = &["create:csr", "write:csr", "sync_all:csr", "unlink:wal"];
 const SITE_OF_CLOSE_FLOOR: u64 = 50;
 
@@ -71,7 +71,7 @@ fn every_crash_leaves_a_prefix_of_the_commits() {
         // By name, so that the ledger adds up how often each was crashed at.
         explored(&format!("crash states at {site}"), total.site(site), SITE_FLOOR);
     }
-    // The switch that evicts writes a checkpoint after each commit, and leaves nothing to that of a close.
+    // With the switch that evicts, each commit ends in a checkpoint, so the close has none to write.
     if !evicts() {
         for site in SITES_OF_CLOSE {
             let states = total.site_of_close(site);

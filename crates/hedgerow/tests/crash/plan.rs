@@ -26,7 +26,7 @@ pub(crate) struct Plan {
     pub(crate) again_every: u64,
     /// Whether a snapshot is held from one checkpoint to the next, so that what it sees goes into a page version.
     pub(crate) holds: bool,
-    /// Whether closing writes a checkpoint.
+    /// True if closing writes a checkpoint.
     pub(crate) checkpoints_at_close: bool,
     pub(crate) fault: Planted,
 }

@@ -23,7 +23,7 @@ struct Watch {
     history: Arc<Mutex<History>>,
     tally: Mutex<Tally>,
     failure: Mutex<Option<String>>,
-    /// Whether the store is being closed.
+    /// True while the store is being closed.
     closing: AtomicBool,
     /// What the store was found to hold, by the hash of all files. Many crashes leave the same bytes: between two syncs all that lose
     /// everything, and all modes where nothing is unsynced.

@@ -28,7 +28,7 @@ pub(crate) struct Tally {
     pub(crate) full_rounds: u64,
     pub(crate) modes: BTreeMap<Damage, u64>,
     pub(crate) sites: BTreeMap<Arc<str>, u64>,
-    /// Of these, those while a store was being closed.
+    /// The part of the crash states that was taken while a store was being closed.
     pub(crate) sites_of_close: BTreeMap<Arc<str>, u64>,
 }
 

@@ -16,7 +16,7 @@ use crate::{
     opening, page_versions, poison, rounds, tools, views, writers,
 };
 
-/// Faults that Python's programs with default arguments find (`python/tests/property/test_obvious_programs.py`).
+/// Faults that the obvious programs of Python find (`python/tests/property/test_obvious_programs.py`).
 pub(crate) const IN_PYTHON: &[Fault] = &[
     Fault::WeightsOfLabelsIgnored,
     Fault::StatedKindIgnored,

@@ -169,7 +169,7 @@ fn nothing_is_found_where_nothing_is_planted() {
     }
 }
 
-/// Each fault has its place here, in `hedgerow-schedules` or in Python's tests, and its line in the documentation.
+/// Each fault has one finder, here, in `hedgerow-schedules` or in Python's tests, and a line in the documentation.
 #[test]
 fn every_fault_has_its_finder() {
     let page = include_str!("../../../../docs/design/testing.md");

@@ -49,7 +49,7 @@ const COMMITS: usize = 15;
 /// A store with texts for keys: two thirds of the vertices in a segment, the others in five commits of the log, the second of which is damaged.
 #[allow(clippy::disallowed_methods, reason = "the record is damaged in its file")]
 fn make_large(path: &Path) {
-    // The records of the log are what is damaged: no checkpoint covers them.
+    // The damage must hit the log's records, so no checkpoint may cover them.
     let options =
         Options::new().keys(KeyKind::Str).weighted(true).background_settling(false).checkpoint_log_bytes(0);
     let graph = options.open(path).expect("a store");

@@ -1,4 +1,4 @@
-//! The checkpoint that closing a store writes, where it costs less than the replay that it saves.
+//! The checkpoint that closing a store writes if it costs less than the replay that it saves.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use hedgerow_testkit::{Damage, SimFs};
 
 use crate::common;
 
-/// Edges whose replay takes longer than a checkpoint of them, and some whose replay does not.
+/// A number of edges whose replay takes longer than their checkpoint, and one whose replay does not.
 const MANY: u64 = 200_000;
 const FEW: u64 = 1_000;
 
@@ -32,7 +32,7 @@ fn log_bytes(disk: &SimFs) -> usize {
     disk.files().iter().filter(|(name, _)| name.ends_with(".wal")).map(|(_, bytes)| bytes.len()).sum()
 }
 
-/// Opens the store, which must have so many edges, and leaves the files as they are.
+/// Opens the store, checks that it has `edges` edges, and leaves its files as they are.
 fn holds(disk: &SimFs, edges: u64) {
     let graph = options().read_only(true).open_on(disk.handle()).unwrap();
     assert_eq!(graph.snapshot().unwrap().edge_count().unwrap(), edges);
@@ -52,7 +52,7 @@ fn a_long_log_becomes_a_checkpoint_when_the_program_closes_the_store() {
         assert!(held.contains_edge(0_u64, 7_919_u64).unwrap());
         assert!(segments(&disk) == 1 && log_bytes(&disk) < 10_000, "{durability:?}");
         holds(&disk.crash_clone(Damage::LoseAll, 1), MANY);
-        // Nothing new: nothing is written.
+        // The log has nothing new, so the close writes no checkpoint.
         let graph = options().open_on(disk.handle()).unwrap();
         graph.close().unwrap();
         graph.close().unwrap();
@@ -71,7 +71,7 @@ fn a_log_that_is_replayed_sooner_than_a_checkpoint_is_written_stays() {
     holds(&disk, FEW);
 }
 
-/// What a log of many edges is left to, by whatever leaves it: not a checkpoint.
+/// Other endings leave a log of many edges to the next opening, without a checkpoint.
 #[test]
 fn only_a_call_of_close_writes_a_checkpoint_and_only_where_the_options_want_some() {
     let disk = SimFs::new();
@@ -85,7 +85,7 @@ fn only_a_call_of_close_writes_a_checkpoint_and_only_where_the_options_want_some
     let graph = options().checkpoint_log_bytes(0).open_on(disk.handle()).unwrap();
     graph.close().unwrap();
     assert_eq!(segments(&disk), 0, "no checkpoints but those that the program requests");
-    // What earlier openings left counts.
+    // A close also counts the log that earlier openings left.
     options().open_on(disk.handle()).unwrap().close().unwrap();
     assert_eq!(segments(&disk), 1);
     holds(&disk, MANY);
@@ -106,7 +106,7 @@ fn a_poisoned_store_is_closed_without_a_checkpoint() {
     drop(options().open_on(disk.handle()).unwrap());
 }
 
-/// On a disk without room for the checkpoint the log is sealed all the same, and the directory can be opened again at once.
+/// If the disk has no room for the checkpoint, the log is sealed all the same, and the directory can be opened again at once.
 #[test]
 fn a_full_disk_leaves_the_log_to_the_next_opening() {
     let disk = SimFs::new();
@@ -126,7 +126,7 @@ fn a_full_disk_leaves_the_log_to_the_next_opening() {
     holds(&disk, MANY);
 }
 
-/// Whoever closes the store does not want the checkpoint: from the beginning, or once its file is there. What was begun is removed.
+/// The caller cancels the checkpoint, before it begins or once its file exists. Closing removes the unfinished file.
 #[test]
 fn a_checkpoint_that_is_not_wanted_any_more_ends_without_effect() {
     for moment in [None, Some("create:csr")] {
@@ -153,7 +153,7 @@ fn a_checkpoint_that_is_not_wanted_any_more_ends_without_effect() {
     }
 }
 
-/// The buffers of the checkpoint find room within the limit, whatever was loaded.
+/// The buffers of the checkpoint fit the memory limit, whatever was loaded.
 #[test]
 fn closing_stays_within_the_memory_limit() {
     let disk = SimFs::new();

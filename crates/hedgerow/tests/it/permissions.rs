@@ -1,4 +1,4 @@
-//! Who may read and write the files of a store.
+//! The permissions of a store's files.
 
 use std::collections::BTreeMap;
 use std::fs::Permissions;
@@ -7,14 +7,14 @@ use std::path::Path;
 
 use hedgerow::{Error, Graph, Options};
 
-/// The permissions of the directory and of each file in it.
+/// Returns the permissions of the directory, and of each file in it.
 fn permissions(path: &Path) -> (u32, BTreeMap<String, u32>) {
     let of = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o7777;
     let files = path.read_dir().unwrap().map(|entry| entry.unwrap());
     (of(path), files.map(|file| (file.file_name().into_string().unwrap(), of(&file.path()))).collect())
 }
 
-/// All files have `mode`, and there is one of each sort.
+/// Checks that there is a file of each sort, and that all have `mode`.
 fn all_are(path: &Path, of_dir: u32, mode: u32) {
     let (dir, files) = permissions(path);
     assert!(dir == of_dir && files.values().all(|&found| found == mode), "{mode:o}: {dir:o}, {files:?}");
@@ -46,7 +46,7 @@ fn all_files_have_the_permissions_of_the_store() {
         write(&graph, 0);
         graph.close().unwrap();
         all_are(&path, of_dir, mode.unwrap_or(0o600));
-        // Later openings need not say it.
+        // Later openings need not state the mode.
         let graph = options().open(&path).unwrap();
         write(&graph, 1_000);
         graph.close().unwrap();

@@ -1,4 +1,4 @@
-//! Edges that are removed by a condition, in batches: what others do meanwhile, how the call ends early; and reads that need ranks.
+//! Removal of edges by a condition, in batches: concurrent writers, and early ends; and reads that require ranks.
 
 use std::cell::Cell;
 
@@ -7,7 +7,7 @@ use hedgerow::{
     LabelOptions, RemoveOptions, StateError, Value,
 };
 
-/// Edges from 0 to 1..=6, each with its number, and their rank in a `multi` label.
+/// Makes edges from 0 to 1..=6, each with its number as a property, and as its rank in a `multi` label.
 fn graph(multi: bool) -> Graph {
     let graph = Graph::in_memory().unwrap();
     graph.define_label("saw", LabelOptions::new().multi(multi)).unwrap();
@@ -30,7 +30,7 @@ fn an_edge_that_is_changed_meanwhile_is_looked_at_again() {
     for multi in [false, true] {
         let graph = graph(multi);
         let (polls, other) = (Cell::new(0), graph.clone());
-        // Once the batch has its snapshot, and before it looks for edges.
+        // The other writer commits after the batch took its snapshot, and before it looks for edges.
         let meanwhile = || {
             polls.set(polls.get() + 1);
             if polls.get() == 1 {

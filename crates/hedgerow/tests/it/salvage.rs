@@ -97,7 +97,7 @@ fn later_commits_show_what_lost_ones_did() {
     }
 }
 
-/// Each image that is lost is told by the name of its label.
+/// The report names each lost image by its label.
 #[test]
 fn losses_name_labels() {
     let disk = SimFs::new();

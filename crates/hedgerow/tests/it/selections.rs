@@ -190,7 +190,7 @@ fn views_are_known_by_all_their_conditions() {
     assert!(Arc::ptr_eq(&view(&one_of(&[2024, 2019])), &view(&one_of(&[2019, 2024, 2019]))));
 }
 
-/// Of two labels one has the property: an edge of the other one has no value.
+/// One of two labels has the property: an edge of the other label has no value.
 #[test]
 fn an_edge_of_a_label_without_the_property_has_no_value() {
     let graph = small();

@@ -187,7 +187,7 @@ pub(crate) fn a_damaged_log_is_read_on_behind_the_damage() {
             damaged.corrupt(&name, at, 1);
             let (report, graph) = salvaged(&damaged);
             assert!(!report.is_sound() && report.lost_commits <= 1, "{name} at {at}: {report}");
-            // A damaged seal at the end may be the last commits.
+            // A damaged seal at the end may hide the last commits.
             let tail = report.losses.iter().any(|loss| loss.contains("never acknowledged"));
             assert_eq!(report.is_whole(), report.lost_commits == 0 && !tail, "{name} at {at}: {report}");
             if report.lost_commits == 0 {

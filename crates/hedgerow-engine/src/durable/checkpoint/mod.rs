@@ -46,11 +46,11 @@ pub struct Checkpoint {
     pub log_segments_removed: usize,
 }
 
-/// Where a checkpoint finds room on the disk.
+/// The room on the disk that a checkpoint takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Room {
     Free,
-    /// On a full disk: where the reserve was.
+    /// The room of the reserve, on a full disk.
     OfReserve,
 }
 
@@ -63,10 +63,10 @@ pub(crate) enum Extent {
     Whole,
 }
 
-/// What a checkpoint writes.
+/// The plan of a checkpoint.
 struct Planned {
     extent: Extent,
-    /// What changed since the last one.
+    /// The images that changed since the last checkpoint.
     changes: HashSet<ImageId>,
     merge: Merge,
 }
@@ -128,8 +128,9 @@ impl Core {
         Ok(done)
     }
 
-    /// Has the disk room for the reserve, but for what the checkpoint frees once it holds? If not, the run is given up: a checkpoint that took
-    /// the place of the reserve for good would leave the next opening without.
+    /// Makes the reserve again before the switch of manifests, except for the bytes that the checkpoint will free. If the disk
+    /// has no room for that, removes the run and fails: a checkpoint that used up the reserve would leave none for the next
+    /// opening.
     fn make_reserve_good(
         &self,
         durable: &Durable,
@@ -146,7 +147,7 @@ impl Core {
         })
     }
 
-    /// What a checkpoint would write now. Which run has which image is known. O(subgraphs + images).
+    /// Plans a checkpoint. The caller has read which run has which image. O(subgraphs + images).
     fn plan_checkpoint(&self, durable: &Durable, extent: Extent) -> Planned {
         let (last, segments) = {
             let manifest = durable.manifest.lock();
@@ -154,7 +155,7 @@ impl Core {
         };
         let changes = self.changed_after(last);
         let runs = durable.runs.lock();
-        // Images of formats 1 to 4 are of all labels; beside images of one label it would be unknown which is newer.
+        // Images of formats 1 to 4 cover all labels. Beside images of one label, a reader could not tell which of them is newer.
         let extent = if runs.are_outdated() { Extent::Whole } else { extent };
         let merge = match extent {
             Extent::Changed => runs.plan(&segments, |id| changes.contains(&id)),

@@ -204,7 +204,7 @@ impl<'a> LabelCheck<'a> {
         }
         if !others.is_empty() {
             report.problem(format!(
-                "{}: more edges have copies that differ: they are not named",
+                "{}: more edges have copies that differ; the report omits them",
                 self.label.shown()
             ));
         }

@@ -40,7 +40,7 @@ fn visited(view: &impl WeightedTopology, direction: Direction, rng: &mut Rng) ->
     let frontier: Vec<VertexId> = frontier.collect();
     let mut found: Vec<(u32, Vec<(u32, f64)>)> = Vec::new();
     let run = |v: VertexId, run: &[VertexId], weights: &[f64]| {
-        // A run is in no order where a delta only inserts.
+        // A run has no order if its delta only inserts.
         assert!(weights.is_empty() || weights.len() == run.len());
         assert!(view.has_weights() || weights.is_empty());
         let entries = run.iter().enumerate().map(|(at, u)| (u.0, weights.get(at).copied().unwrap_or(1.0)));

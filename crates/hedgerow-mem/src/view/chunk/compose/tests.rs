@@ -113,7 +113,7 @@ impl World {
 #[derive(Clone, Debug)]
 struct Chosen {
     labels: Vec<usize>,
-    /// Of the number.
+    /// Conditions for the number.
     conditions: Vec<Condition>,
     ranks: Option<(u64, u64)>,
     first_copies: bool,
