@@ -48,12 +48,18 @@ impl Fault {
             }
         }
         logs.sort();
-        let newest = logs.last().ok_or("the store has no log")?;
-        let bytes = std::fs::read(newest).context(newest.display())?;
-        let end = bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last as u64 + 1);
-        let from = end.saturating_sub(WIPED_BYTES).max(HEADER_BYTES);
-        let file = OpenOptions::new().write(true).open(newest).context(newest.display())?;
-        file.write_all_at(&vec![0; end.saturating_sub(from) as usize], from).context(newest.display())
+        // A checkpoint may have begun a segment just before the kill, with no commit in it: the cut would lose nothing.
+        for newest in logs.iter().rev() {
+            let bytes = std::fs::read(newest).context(newest.display())?;
+            let end = bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last as u64 + 1);
+            if end <= HEADER_BYTES {
+                continue;
+            }
+            let from = end.saturating_sub(WIPED_BYTES).max(HEADER_BYTES);
+            let file = OpenOptions::new().write(true).open(newest).context(newest.display())?;
+            return file.write_all_at(&vec![0; (end - from) as usize], from).context(newest.display());
+        }
+        Err("the store has no log with commits".into())
     }
 
     /// Adds acknowledgements that never were, if that is the fault: the next transactions after all begun ones. Three,
