@@ -239,7 +239,8 @@ fn filled(round: u64) -> (SimFs, Weights) {
 }
 
 /// A kill at each operation of an opening on a full disk, and of a checkpoint after it. The files that it leaves where the reserve was keep no later
-/// opening out, where segments have the first length: with longer ones a kill of an opening may still leave the next one without room.
+/// opening out. The log is sealed, and its segments are shorter than the room for a manifest: a first segment of 256 KiB would take the reserve's
+/// room for good (`docs/format/log.md`).
 #[test]
 fn a_store_opens_on_a_full_disk_whatever_was_killed_there() {
     let mut kills = 0;
