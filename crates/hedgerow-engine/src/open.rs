@@ -1,5 +1,7 @@
 //! Creating and opening stores.
 
+mod reserve;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,6 +27,7 @@ use crate::state::pages::Pages;
 use crate::state::schema::Schema;
 use crate::state::store::{Engine, EngineParts, Threads};
 use crate::state::tables::LabelTables;
+use reserve::{Room, with_reserve};
 
 /// The name of the lock file.
 pub(crate) const LOCK: &str = "LOCK";
@@ -327,7 +330,7 @@ fn resume(
 ) -> Result<Durable> {
     let dir = hedgerow_io::Dir::new(fs.clone());
     let log_options = log_options(options, manifest.store, account);
-    let resume = || Ok(recovered.resume(log_options.clone())?);
+    let resume = |room: Room| Ok(recovered.resume(log_options.clone(), room.segment())?);
     let remove_strays = || {
         recovered.remove_strays()?;
         stray.iter().try_for_each(|name| dir.unlink_if_there(name).map(drop))
@@ -336,29 +339,12 @@ fn resume(
     manifest.logs = log_refs(&resumed.log, manifest.checkpoint);
     manifest.durable_lsn = resumed.log.durable();
     manifest.sequence += 1;
-    with_reserve(&dir, remove_strays, || Ok(manifest.store(&fs)?))?;
+    with_reserve(&dir, remove_strays, |_| Ok(manifest.store(&fs)?))?;
     manifest.remove_older(&fs)?;
     let log = resumed.remove_obsolete()?;
     remove_strays()?;
     log.renew_reserve()?;
     Ok(Durable::new(fs, log, manifest, runs, last))
-}
-
-/// What an opening writes; on a full disk again, in the room of the reserve, and of the files that an opening or a checkpoint left there which
-/// was killed after it had spent the reserve.
-fn with_reserve<T>(
-    dir: &hedgerow_io::Dir,
-    remove_strays: impl Fn() -> std::result::Result<(), hedgerow_io::IoError>,
-    write: impl Fn() -> Result<T>,
-) -> Result<T> {
-    match write() {
-        Err(error) if error.is_file_without_room() => {
-            remove_strays()?;
-            hedgerow_log::spend_reserve(dir)?;
-            write()
-        }
-        done => done,
-    }
 }
 
 fn log_options(options: &Options, store: StoreId, account: &Arc<Account>) -> LogOptions {

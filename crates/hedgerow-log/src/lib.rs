@@ -63,7 +63,8 @@ pub use resume::Resumed;
 pub use row::{decode_row, encode_row};
 pub use segment::{DATA_START, parse_segment_name, segment_name};
 pub use writer::{
-    Log, LogError, LogOptions, LogPosition, LogSegmentInfo, Reservation, ReserveError, WRITE_OUT_BYTES,
+    FIRST_SEGMENT_BYTES, LEAST_SEGMENT_BYTES, Log, LogError, LogOptions, LogPosition, LogSegmentInfo,
+    Reservation, ReserveError, WRITE_OUT_BYTES,
 };
 
 #[cfg(test)]

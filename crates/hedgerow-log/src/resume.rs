@@ -62,22 +62,22 @@ impl ReadSegment {
 
 impl Recovered {
     /// Makes a fresh segment, writes into it every accepted commit that is not proved durable, syncs it and the
-    /// directory, and returns the log that goes on there. All other files stay as they are until the manifest names
-    /// the new segment. `options.store` is replaced by the store that was recovered. O(bytes of the rewritten tail).
+    /// directory, and returns the log that goes on there. The segment has `least` bytes, as far as the options allow, or more if the
+    /// commits need more. All other files stay as they are until the manifest names the new segment. `options.store` is replaced by the store that was recovered. O(bytes of the rewritten tail).
     ///
     /// # Errors
     /// Those of the file system, a full disk included; and damage that appeared after the first reading. The caller can then
     /// repeat this call, or the whole recovery.
-    pub fn resume(&self, options: LogOptions) -> Result<Resumed, FileError> {
+    pub fn resume(&self, options: LogOptions, least: u64) -> Result<Resumed, FileError> {
         let last = self.segments.len().saturating_sub(1);
         let kept =
             self.segments.iter().enumerate().take_while(|&(i, s)| s.is_kept(self.durable, i == last)).count();
         let (keep, rewrite) = self.segments.split_at(kept);
         let position = self.position(keep, rewrite);
         let options = LogOptions { store: self.store, ..options };
-        let bytes = rewrite.iter().map(|s| s.commits_end).sum();
+        let data = rewrite.iter().map(|s| s.commits_end).sum();
         let sealed = keep.iter().map(ReadSegment::info).collect();
-        let log = Log::create_with(self.dir.clone(), options, position, bytes, sealed)?;
+        let log = Log::create_with(self.dir.clone(), options, position, (least, data), sealed)?;
         if let Err(error) = self.rewrite(rewrite, &log) {
             // No manifest names the new segment. If it cannot be removed now, the next opening removes it.
             let _ = self.dir.unlink(&segment_name(position.segment));

@@ -21,8 +21,9 @@ use crate::segment::{CreateError, DATA_START, capacity_end};
 use active::{Active, length_of, new_segment};
 use blocks::{Blocks, Target};
 
-use types::FIRST_SEGMENT_BYTES;
-pub use types::{LogError, LogOptions, LogPosition, LogSegmentInfo, ReserveError};
+pub use types::{
+    FIRST_SEGMENT_BYTES, LEAST_SEGMENT_BYTES, LogError, LogOptions, LogPosition, LogSegmentInfo, ReserveError,
+};
 
 /// When this much is buffered, the next reservation writes it to the file, without syncing.
 pub const WRITE_OUT_BYTES: usize = 1 << 20;
@@ -118,18 +119,18 @@ impl Log {
     /// # Errors
     /// Those of the file system; nothing names the segment yet.
     pub fn create(fs: Arc<dyn Vfs>, options: LogOptions, start: LogPosition) -> Result<Log, IoError> {
-        Log::create_with(Dir::new(fs), options, start, 0, Vec::new())
+        Log::create_with(Dir::new(fs), options, start, (FIRST_SEGMENT_BYTES, 0), Vec::new())
     }
 
-    /// As [`create`](Self::create), with room for `data` bytes in the first segment, after `sealed` ones.
+    /// As [`create`](Self::create), with a first segment of at least `least` bytes that has room for `data` bytes, after `sealed` ones.
     pub(crate) fn create_with(
         dir: Dir,
         options: LogOptions,
         start: LogPosition,
-        data: u64,
+        (least, data): (u64, u64),
         sealed: Vec<LogSegmentInfo>,
     ) -> Result<Log, IoError> {
-        let active = length_of(&options, start.segment, (FIRST_SEGMENT_BYTES, data))
+        let active = length_of(&options, start.segment, (least, data))
             .and_then(|length| new_segment(&dir, &options, &start, length))
             .map_err(CreateError::into_io)?;
         let charge = Charge::new(&options.account, Purpose::Log, 0);

@@ -85,7 +85,7 @@ impl Store {
         let (seen, recovered) = read(fs, &manifest.live, Lsn(manifest.durable))?;
         let after = manifest.checkpoint;
         let commits: Vec<u64> = (1..=after).chain(seen.into_iter().filter(|&ts| ts > after)).collect();
-        let resumed = recovered.resume(options())?;
+        let resumed = recovered.resume(options(), FIRST_SEGMENT_BYTES)?;
         let next = Manifest {
             number: manifest.number + 1,
             live: resumed.log.live_after(Timestamp(after)).iter().map(|id| id.0).collect(),

@@ -7,7 +7,7 @@ use hedgerow_io::checksum::checksum64;
 use hedgerow_io::{FileId, IoError, Lsn};
 
 use super::active::{Active, length_of, new_segment};
-use super::types::FIRST_SEGMENT_BYTES;
+use super::types::{FIRST_SEGMENT_BYTES, LEAST_SEGMENT_BYTES};
 use super::{Log, LogError, LogPosition, LogSegmentInfo, ReserveError, State};
 use crate::record::{Frame, RecordType, SEAL_BYTES, SEAL_PAYLOAD_BYTES, Seal};
 use crate::reserve;
@@ -16,7 +16,7 @@ use crate::segment::{CreateError, DATA_START, segment_name};
 impl Log {
     /// Seals the active segment and goes on in a new one. The new segment has at least `length` bytes, as far as the options
     /// allow, with room for all reserved bytes and `bytes` more; a disk without room for that length gets a segment of the first
-    /// length. The new file is complete and durable before any seal names it.
+    /// length, or of the least. The new file is complete and durable before any seal names it.
     pub(super) fn rotate(&self, state: &mut State, length: u64, bytes: u64) -> Result<(), ReserveError> {
         let next = state.next_id;
         state.next_id = FileId(next.0.saturating_add(1));
@@ -33,8 +33,10 @@ impl Log {
         let room = state.reserved + bytes;
         // Until here nothing was written.
         let mut next = self.segment_and_reserve(state, &start, (length, room));
-        if length > FIRST_SEGMENT_BYTES && next.as_ref().is_err_and(CreateError::is_disk_full) {
-            next = self.segment_and_reserve(state, &start, (FIRST_SEGMENT_BYTES, room));
+        for shorter in [FIRST_SEGMENT_BYTES, LEAST_SEGMENT_BYTES] {
+            if length > shorter && next.as_ref().is_err_and(CreateError::is_disk_full) {
+                next = self.segment_and_reserve(state, &start, (shorter, room));
+            }
         }
         let active = match next {
             Ok(active) => active,
@@ -84,9 +86,9 @@ impl Log {
         reserve::spend_reserve(&self.dir).unwrap_or(false)
     }
 
-    /// Makes the reserve as long as the active segment requires, if the disk has room. Without room the log goes on, and refuses
-    /// the next segment until there is room. Blocks appenders while it grows and syncs a file, and while it syncs the directory
-    /// if the file is new.
+    /// Makes the reserve as long as the active segment requires, and at least as long as a first segment does, if the disk has room.
+    /// With less room the reserve is shorter; the log goes on, and refuses the next segment until there is room. Blocks appenders
+    /// while it grows and syncs a file, and while it syncs the directory if the file is new.
     ///
     /// # Errors
     /// Those of the file system, except a full disk and exhausted file descriptors, which the call tolerates. The log stays
@@ -94,8 +96,10 @@ impl Log {
     pub fn renew_reserve(&self) -> Result<(), IoError> {
         let has_no_room =
             |e: &IoError| e.op != hedgerow_io::SYNC_DIRECTORY && (e.is_disk_full() || e.is_too_many_files());
-        for lacking in (0..reserve::OF_MANIFEST).step_by(reserve::STEP) {
-            match self.renew_reserve_less(lacking) {
+        let active = self.state.lock().active.allocated;
+        let most = reserve::length_for(active.max(FIRST_SEGMENT_BYTES.min(self.options.segment_bytes)));
+        for wanted in (active + 1..=most).rev().step_by(reserve::STEP) {
+            match self.renew_reserve_to(wanted) {
                 Err(e) if has_no_room(&e) => {}
                 done => return done,
             }
@@ -103,15 +107,18 @@ impl Log {
         Ok(())
     }
 
-    /// Does what [`renew_reserve`](Self::renew_reserve) does, less the `freed` bytes that the caller will have freed before it
-    /// renews the rest.
+    /// Makes the reserve as long as the active segment requires, less the `freed` bytes that the caller will have freed before it
+    /// calls [`renew_reserve`](Self::renew_reserve).
     ///
     /// # Errors
     /// Those of the file system, a full disk included.
     pub fn renew_reserve_less(&self, freed: u64) -> Result<(), IoError> {
-        let mut state = self.state.lock();
-        let wanted = reserve::length_for(state.active.allocated).saturating_sub(freed);
-        let is_new = reserve::grow(&self.dir, &mut state.reserve, wanted)?;
+        let active = self.state.lock().active.allocated;
+        self.renew_reserve_to(reserve::length_for(active).saturating_sub(freed))
+    }
+
+    fn renew_reserve_to(&self, wanted: u64) -> Result<(), IoError> {
+        let is_new = reserve::grow(&self.dir, &mut self.state.lock().reserve, wanted)?;
         if is_new { self.dir.sync() } else { Ok(()) }
     }
 

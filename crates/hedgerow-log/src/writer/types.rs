@@ -9,7 +9,9 @@ use hedgerow_core::account::Account;
 use hedgerow_io::{FileId, IoError, Lsn, StoreId};
 
 /// The length of the first segment of a running log. Few records need no more, and a program may have many stores open.
-pub(super) const FIRST_SEGMENT_BYTES: u64 = 256 << 10;
+pub const FIRST_SEGMENT_BYTES: u64 = 256 << 10;
+/// The length of a segment on a full disk, which takes as little as possible of the room that the next opening needs.
+pub const LEAST_SEGMENT_BYTES: u64 = 16 << 10;
 
 /// What a log is made with.
 #[derive(Clone, Debug)]

@@ -1,0 +1,41 @@
+//! The room in which an opening writes: that of the disk, or on a full disk that of the reserve.
+
+use hedgerow_io::{Dir, IoError};
+use hedgerow_log::{FIRST_SEGMENT_BYTES, LEAST_SEGMENT_BYTES, spend_reserve};
+
+use crate::error::Result;
+
+/// The room in which an opening writes.
+#[derive(Clone, Copy)]
+pub(super) enum Room {
+    Free,
+    /// The room of the reserve, of which the next opening needs as much as possible.
+    OfReserve,
+}
+
+impl Room {
+    /// Returns the least length of the segment in which the log goes on.
+    pub(super) fn segment(self) -> u64 {
+        match self {
+            Room::Free => FIRST_SEGMENT_BYTES,
+            Room::OfReserve => LEAST_SEGMENT_BYTES,
+        }
+    }
+}
+
+/// Calls `write`; on a full disk once more, in the room of the reserve, and of the files that an opening or a checkpoint left there which
+/// was killed after it had spent the reserve.
+pub(super) fn with_reserve<T>(
+    dir: &Dir,
+    remove_strays: impl Fn() -> std::result::Result<(), IoError>,
+    write: impl Fn(Room) -> Result<T>,
+) -> Result<T> {
+    match write(Room::Free) {
+        Err(error) if error.is_file_without_room() => {
+            remove_strays()?;
+            spend_reserve(dir)?;
+            write(Room::OfReserve)
+        }
+        done => done,
+    }
+}
