@@ -22,6 +22,7 @@ use crate::names::Names;
 use crate::pool::{attended, parallel};
 use crate::results::{Reading, keys_array, make, read_only};
 use crate::selection::Chosen;
+use crate::value::WEIGHT;
 
 /// `"raise"` or `"empty"`.
 pub(crate) fn missing(text: &str) -> PyResult<MissingVertex> {
@@ -259,7 +260,9 @@ impl Reading {
         }
         let view = self.view(py, label, 0)?;
         let edges = view.directed_edges() as usize;
-        let of_edge = if weight.is_some() || view.has_weights() { 12 } else { 4 };
+        let schema = self.snapshot.schema();
+        let has_property = schema.label_by_id(label).is_some_and(|label| label.property(WEIGHT).is_some());
+        let of_edge = if weight.is_some() || has_property || view.has_weights() { 12 } else { 4 };
         let ids = view.vertex_bound();
         drop(view);
         self.reserve(ids, edges.saturating_mul(of_edge).saturating_add(ids.saturating_mul(32)))?;

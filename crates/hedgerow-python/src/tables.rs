@@ -230,7 +230,7 @@ impl Snapshot {
     /// direction : {"out", "in"}
     ///     Along the edges or against them; the same in an undirected graph, where each edge is in the rows of both ends.
     /// weight : str, optional
-    ///     The property that is the weight of an edge; if not given the graph's weights, and with a label none.
+    ///     The property that is the weight of an edge; if not given, the weights of the label: the graph's, or its property ``weight``.
     /// order : {"id", "key"}
     ///     The order of rows: that of ``vertices()``, which is the quickest, or by ascending key.
     ///

@@ -163,6 +163,9 @@ def test_a_property_is_a_weight() -> None:
         assert csr.weights is not None
         assert (csr.targets.tolist(), csr.weights.tolist()) == ([1, 2, 2], [5.0, 1.0, 2.0])
         assert g.csr().weights is None
+        db.add_edges([1, 2], [2, 3], label="rail", weights=[5.0, 2.0])
+        weights = db.snapshot().csr("rail").weights
+        assert weights is not None and weights.tolist() == [5.0, 2.0]
         for wrong in ({"weight": "name"}, {"weight": "none"}, {"order": "rank"}, {"direction": "both"}):
             with pytest.raises(hedgerow.DataError):
                 g.csr(**wrong)

@@ -49,8 +49,8 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel); with a property for weights as of
-    /// [`view_weighted_by`](Self::view_weighted_by); [`StateError::Forked`](crate::StateError::Forked) in a forked child.
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel); where edges have no weights to copy, as of
+    /// [`view_selected`](Self::view_selected); [`StateError::Forked`](crate::StateError::Forked) in a forked child.
     pub fn csr_of<'a>(&self, label: impl Into<LabelRef<'a>>, options: CsrOptions) -> Result<Arc<Csr>> {
         let engine = self.engine();
         engine.check_owner()?;
@@ -66,7 +66,7 @@ impl Snapshot {
         }
         let view = match weight {
             Some(property) => Arc::new(self.view_weighted_by(LabelRef::Id(label), property, None)?),
-            None => self.view_of(LabelRef::Id(label))?,
+            None => self.view_selected(&EdgeSelection::of(LabelRef::Id(label)).weighted())?,
         };
         let vertices: Vec<VertexId> = view.vertices().collect();
         let keys = self.vertex_keys(&vertices)?;
@@ -80,10 +80,11 @@ impl Snapshot {
 
     fn copy_by_page(&self, label: LabelId, options: &CsrOptions) -> Result<Csr> {
         let CsrOptions { direction, order, weight } = options;
-        let mut selection = EdgeSelection::of(LabelRef::Id(label));
-        if let Some(property) = weight {
-            selection = selection.weighted_by(property, None);
-        }
+        let selection = EdgeSelection::of(LabelRef::Id(label));
+        let selection = match weight {
+            Some(property) => selection.weighted_by(property, None),
+            None => selection.weighted(),
+        };
         let view = self.tiered_view_selected(&selection)?;
         let vertices: Vec<VertexId> = view.vertices().collect();
         let keys = self.vertex_keys(&vertices)?;

@@ -32,7 +32,8 @@ pub enum RowOrder {
     Key,
 }
 
-/// What a [`Csr`] is to hold: by default outgoing edges with the weights of the graph, if it has some, and rows by vertex id.
+/// What a [`Csr`] is to hold: by default outgoing edges with the weights of the label, if it has some
+/// ([`EdgeSelection::weighted`](crate::EdgeSelection::weighted)), and rows by vertex id.
 ///
 /// ```
 /// use hedgerow::{CsrOptions, Direction, RowOrder};
@@ -72,8 +73,8 @@ impl CsrOptions {
         self
     }
 
-    /// The property that is the weight of an edge, as [`view_weighted_by`](crate::Snapshot::view_weighted_by) takes it: every edge
-    /// must have it.
+    /// The property that is the weight of an edge, as [`EdgeSelection::weighted_by`](crate::EdgeSelection::weighted_by) takes it:
+    /// every edge must have it.
     pub fn weight(mut self, property: impl Into<String>) -> CsrOptions {
         self.weight = Some(property.into());
         self
