@@ -65,7 +65,7 @@ SECTIONS: dict[str, list[Default]] = {
             "rank",
             "None",
             ("Database put_edge insert_edge remove_edge", "Transaction put_edge add_edge insert_edge update_edge remove_edge"),
-            "Rank 0, also of a `multi` label: two calls without `rank` name one edge.",
+            "The one edge of the label between the two vertices; for a `multi` label a `DataError`.",
         ),
         Default(
             "weight",
@@ -154,7 +154,7 @@ SECTIONS: dict[str, list[Default]] = {
         Default("label", "None", ("Snapshot edge_properties", "Transaction edge_properties"), "The default label, `\"\"`."),
         Default("label", "None", ("Database maintain",), "The default label, `\"\"`, and all vertices."),
         Default("rank", "None", ("Snapshot has_edge", "Transaction has_edge"), "An edge of any rank."),
-        Default("rank", "None", ("Snapshot edge_properties", "Transaction edge_properties"), "Rank 0."),
+        Default("rank", "None", ("Snapshot edge_properties", "Transaction edge_properties"), "The one edge of the label between the two vertices; for a `multi` label a `DataError`."),
         Default("rank_range", "None", ("Database remove_edges_where",), "Edges of all ranks that `where` chooses; without either the call is refused."),
         Default("where", "None", ("Database remove_edges_where",), "All edges in `rank_range`; without either the call is refused."),
         Default("rank_range", "None", (f"Snapshot edges edge_table {LISTS} {KERNELS}",), "All ranks."),
@@ -197,7 +197,7 @@ SECTIONS: dict[str, list[Default]] = {
             "The weights that the labels have: those of the default label of a weighted store, the property `weight` of others, 1 if none has weights. "
             "If some have weights and others none, a `DataError` that says so.",
         ),
-        Default("weight", "None", ("Snapshot csr",), "The weights of the default label of a weighted store; no weights for another label."),
+        Default("weight", "None", ("Snapshot csr",), "The weights that the label has: those of the default label of a weighted store, the property `weight` of another; none if it has none."),
         Default("damping", "0.85", ("Snapshot pagerank",), "A surfer follows an edge in 85 of 100 steps."),
         Default("iterations", "20", ("Snapshot pagerank",), "20 iterations, whether scores have settled or not."),
         Default("tolerance", "None", ("Snapshot pagerank",), "`iterations` counts. With a tolerance the kernel runs until scores settle."),

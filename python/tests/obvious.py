@@ -474,8 +474,8 @@ class Program:
         label = self.a_label()
         (src,), (dst,) = self.ends(label, 1)
         values = self.values(self.rng.choice([[], ["since"]]) if label else [], 1)[0]
-        edge = self.model.edge(label, src, dst)
-        named: dict[str, Any] = values | ({"label": label} if label else {})
+        named: dict[str, Any] = values | self.named_edge(label)
+        edge = self.model.edge(label, src, dst, named.get("rank", 0))
         if self.model.has_weights(label):
             values = values | {"weight": self.value("weight")}
             named["weight"] = values["weight"]
@@ -484,6 +484,7 @@ class Program:
         text = f"db.{method}({keys[0]!r}, {keys[1]!r}, {named})"
 
         def model() -> bool:
+            self.check_named(label, named)
             is_new = edge not in self.model.edges
             if is_new or method == "put_edge":
                 self.model.put(edge, values)
@@ -491,11 +492,20 @@ class Program:
 
         self.call(text, lambda: getattr(self.db, method)(*keys, **named), model)
 
+    def named_edge(self, label: str) -> dict[str, Any]:
+        """Names a label, and of a `multi` one often a rank, which tells its edges apart."""
+        rank = {"rank": self.rng.randrange(3)} if self.model.labels[label].multi and self.rng.random() < 0.7 else {}
+        return ({"label": label} if label else {}) | rank
+
+    def check_named(self, label: str, named: dict[str, Any]) -> None:
+        if self.model.labels[label].multi and "rank" not in named:
+            raise Refused
+
     def transact(self) -> None:
         label = self.a_label()
         src, dst = self.ends(label, 3)
         keys = zip(self.written(label, src), self.written(label, dst), strict=True)
-        named: dict[str, Any] = {"label": label} if label else {}
+        named = self.named_edge(label)
         weights = {"weight": 2.5} if self.model.has_weights(label) else {}
         pairs = list(keys)
 
@@ -504,8 +514,9 @@ class Program:
                 tx.put_edge(a, b, **named, **weights)
 
         def model() -> None:
+            self.check_named(label, named)
             for a, b in zip(src, dst, strict=True):
-                self.model.put(self.model.edge(label, a, b), dict(weights))
+                self.model.put(self.model.edge(label, a, b, named.get("rank", 0)), dict(weights))
 
         self.call(f"db.transact(put_edge of {pairs}, {named | weights})", lambda: self.db.transact(body), model)
 

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::added::{Added, Found, OnConflict};
 use crate::columns::{self, Column};
-use crate::edge_arguments::{edges_so_far, gives_out_ranks};
+use crate::edge_arguments::{edges_so_far, has_ranks};
 use crate::ending::calling;
 use crate::error::{DataError, NotSupportedError, text_of};
 use crate::handle::Handle;
@@ -269,7 +269,7 @@ impl Rich {
     ) -> PyResult<Rich> {
         let ranks = match arguments.ranks {
             Some(ranks) => Ranks::Given(read_ranks(ranks, edges)?),
-            None if gives_out_ranks(handle, label)? => Ranks::Counted,
+            None if has_ranks(handle, label)? => Ranks::Counted,
             None => Ranks::None,
         };
         let types = Types::new(handle, Owner::Edges(label))?;

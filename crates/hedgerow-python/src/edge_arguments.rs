@@ -31,8 +31,18 @@ impl<'a> Edge<'a> {
         rank: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Edge<'a>> {
         let (src, dst) = read_ends(origin, kinds, src, dst)?;
-        let rank = rank.map_or(Ok(0), read_rank)?;
-        Ok(Edge { src, dst, label: label.unwrap_or(""), rank })
+        let label = label.unwrap_or("");
+        let rank = match rank {
+            Some(rank) => read_rank(rank)?,
+            None if !label.is_empty() && has_ranks(kinds, label)? => {
+                let what = format!(
+                    "label {label:?} is multi: name its edge by rank= too; add_edges without ranks= gives each row one"
+                );
+                return Err(DataError::new_err(what));
+            }
+            None => 0,
+        };
+        Ok(Edge { src, dst, label, rank })
     }
 
     pub(crate) fn key(&self) -> EdgeKey<'_> {
@@ -144,8 +154,8 @@ pub(crate) fn edges_so_far(snapshot: &hedgerow::Snapshot, label: &str) -> hedger
     }
 }
 
-/// True if a bulk call assigns ranks to rows without ranks, because the label is `multi`.
-pub(crate) fn gives_out_ranks(kinds: &impl Kinds, label: &str) -> PyResult<bool> {
+/// True if the label is `multi`, so that two ends do not name an edge.
+pub(crate) fn has_ranks(kinds: &impl Kinds, label: &str) -> PyResult<bool> {
     let is_multi = kinds.kind_schema()?.label(label).is_some_and(Label::is_multi);
     Ok(is_multi && !faults::is_on(PlantedFault::ParallelEdgesMerged))
 }

@@ -207,7 +207,7 @@ impl Snapshot {
     /// label : str, optional
     ///     The label of the edge; the default one, ``""``, if not given.
     /// rank : int, optional
-    ///     Its rank in a ``multi`` label; 0 if not given.
+    ///     Its rank: a ``multi`` label needs it, others have none.
     ///
     /// Returns
     /// -------

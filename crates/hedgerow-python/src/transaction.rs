@@ -190,7 +190,7 @@ impl Transaction {
     /// label : str, optional
     ///     The kind of edge; the default label, ``""``, if not given. Each label has edges of its own.
     /// rank : int, optional
-    ///     Tells edges of a ``multi`` label between the same vertices apart; 0 if not given.
+    ///     Tells edges of a ``multi`` label between the same vertices apart: such a label needs it, others have none.
     /// properties : mapping, optional
     ///     Values by name: None, bool, int, float, str, bytes or datetime with a time zone, and NumPy's scalars of these
     ///     kinds. An int is taken for a float where the property holds floats, if a float equals it. None, ``NaT`` and
@@ -559,7 +559,7 @@ impl Transaction {
     /// label : str, optional
     ///     The label of the edge; the default one, ``""``, if not given.
     /// rank : int, optional
-    ///     Its rank in a ``multi`` label; 0 if not given.
+    ///     Its rank: a ``multi`` label needs it, others have none.
     #[pyo3(signature = (src, dst, *, label=None, rank=None))]
     fn edge_properties<'py>(
         &self,

@@ -60,8 +60,11 @@ def test_an_edge_of_any_label_and_rank_counts(db: hedgerow.Database) -> None:
             assert reader.has_edge(1, 2, label="calls") and not reader.has_edge(1, 2, label="")
             assert reader.has_edge(1, 2, label="calls", rank=9) and not reader.has_edge(1, 2, label="calls", rank=0)
             assert reader.has_edge(1, 2, rank=0) and not reader.has_edge(1, 2, rank=8)
-        # Writes name an edge: of the default label and rank 0 if they say nothing else.
-        assert not tx.remove_edge(1, 2) and not tx.remove_edge(1, 2, label="calls")
+        # Writes name one edge: of the default label if they name none, and of a `multi` label by its rank.
+        assert not tx.remove_edge(1, 2) and not tx.remove_edge(1, 2, label="calls", rank=0)
+        for call in (tx.remove_edge, tx.put_edge, tx.insert_edge, tx.update_edge, tx.edge_properties, g.edge_properties):
+            with pytest.raises(hedgerow.DataError, match="label \"calls\" is multi: name its edge by rank= too"):
+                call(1, 2, label="calls")
         assert tx.edge_properties(1, 2) is None
         assert tx.remove_edge(1, 2, label="calls", rank=7)
         assert tx.has_edge(1, 2, label="calls")

@@ -72,7 +72,7 @@ def test_what_is_refused() -> None:
                 with pytest.raises(kind, match=message):
                     tx.put_edge(1, 2, p=value)
             with pytest.raises(hedgerow.DataError, match="property seconds is of type i64, the value of type utf8"):
-                tx.put_edge(1, 2, label="calls", seconds="ten")
+                tx.put_edge(1, 2, label="calls", rank=1, seconds="ten")
             with pytest.raises(hedgerow.DataError, match="label a is not multi"):
                 tx.put_edge(1, 2, label="a", rank=1)
             with pytest.raises(hedgerow.DataError, match="rank -1 is out of range"):

@@ -168,13 +168,14 @@ class Exempt(NamedTuple):
 
 
 SEARCHES = "Snapshot: neighbors degree newest_neighbors bfs sssp"
+NAMED_ONE = "Database: put_edge insert_edge remove_edge; Transaction: put_edge add_edge insert_edge update_edge remove_edge edge_properties; Snapshot: edge_properties"
 EXCEPTIONS = [
     Exempt("a key", [99], f"{SEARCHES}; Transaction: neighbors degree", "a vertex without lists is an error, which tells it from one without edges"),
     Exempt("a key", ["1"], f"{SEARCHES} has_vertex has_edge edge_properties vertex_properties weight", "in a store with kinds a snapshot says that there is no such vertex"),
     Exempt("one label", [None], "Snapshot: csr", "edges of several labels are refused without a label"),
     Exempt("labels", [None], "Snapshot: edge_table", "edges of several labels are refused without a label"),
     Exempt("one label", [None], "Snapshot: newest_neighbors edge_count_of", "the label has no default"),
-    Exempt("one label", ["calls"], "Database: update_edges remove_edges; Transaction: update_edges remove_edges", "edges of a `multi` label are named by ranks too"),
+    Exempt("one label", ["calls"], f"{NAMED_ONE}; Database: update_edges remove_edges; Transaction: update_edges remove_edges", "edges of a `multi` label are named by ranks too"),
     Exempt("one label", ["nope"], "Database: put_edge insert_edge add_edges; Transaction: put_edge add_edge insert_edge add_edges", "the first edge of a label defines it"),
     Exempt("one label", [""], "Snapshot: newest_neighbors", "without ranks no edge is the newest"),
     Exempt("labels", [None], "Database: remove_edges_where", "the label has no default"),
