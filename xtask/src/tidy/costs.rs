@@ -1,38 +1,36 @@
 //! Costs: each public method of a handle says what it costs, itself or through the method that it names.
 
-use super::lexer::{body_end, code_only, line_of, word_positions};
-use super::report::{File, Report};
-use super::source::Place;
+use syn::{ImplItem, ImplItemFn, Item, ItemImpl, Type, Visibility};
+
+use super::report::{File, Place, Report};
 
 /// What users hold of a store.
 const HANDLES: &[&str] = &["Graph", "Snapshot", "WriteTxn", "Pipeline", "Ticket"];
 /// How a cost looks, or the reference to a method that states it.
 const STATED: &[&str] = &["O(", "As [`", "as [`", "See [`", "see [`"];
 
-/// Checks the blocks `impl` of handles in `hedgerow-engine`.
-pub(super) fn check(files: &[File], report: &mut Report) {
-    for file in files.iter().filter(|file| file.has_extension("rs")) {
-        let Some(place) = Place::of(&file.path) else { continue };
-        if place.krate != "hedgerow-engine" || place.is_test() {
-            continue;
-        }
-        let code = code_only(&file.text);
-        for at in word_positions(&code, "impl").filter(|&at| is_of_handle(&code[at..])) {
-            let Some(end) = body_end(&code, at) else { continue };
-            for method in word_positions(&code[..end], "fn").filter(|&method| method > at) {
-                if code[..method].ends_with("pub ") {
-                    check_method(file, line_of(&code, method), report);
-                }
+/// Checks a Rust file: the inherent `impl` blocks of handles, if it is one of `hedgerow-engine`.
+pub(super) fn check(file: &File, place: &Place<'_>, report: &mut Report) {
+    if place.krate != "hedgerow-engine" || place.is_test() {
+        return;
+    }
+    let code = match syn::parse2::<syn::File>(file.stream.clone()) {
+        Ok(code) => code,
+        Err(error) => return report.error(file, error.span().start().line, error.to_string()),
+    };
+    for item in &code.items {
+        let Item::Impl(ItemImpl { trait_: None, self_ty, items, .. }) = item else { continue };
+        for item in items.iter().filter(|_| is_handle(self_ty)) {
+            if let ImplItem::Fn(ImplItemFn { vis: Visibility::Public(_), sig, .. }) = item {
+                check_method(file, sig.fn_token.span.start().line, report);
             }
         }
     }
 }
 
-/// Whether `code`, which begins with `impl`, is of a handle itself and not of a trait for it.
-fn is_of_handle(code: &str) -> bool {
-    let head = code.split('{').next().unwrap_or_default();
-    let name = head.split_whitespace().last().and_then(|name| name.split('<').next());
-    !head.contains(" for ") && name.is_some_and(|name| HANDLES.contains(&name))
+fn is_handle(ty: &Type) -> bool {
+    let Type::Path(ty) = ty else { return false };
+    ty.path.segments.last().is_some_and(|last| HANDLES.iter().any(|handle| last.ident == handle))
 }
 
 fn check_method(file: &File, line: usize, report: &mut Report) {

@@ -3,13 +3,13 @@
 
 mod arrows;
 mod costs;
-mod lexer;
 mod manifest;
 mod modules;
 mod report;
 mod sizes;
 mod source;
 mod text;
+mod tokens;
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::metadata;
-use report::{File, Report};
+use report::{File, Place, Report};
 
 /// What the checks permit, beside the table of crates.
 #[derive(Debug, Clone, Copy, Default)]
@@ -67,9 +67,16 @@ fn check(root: &Path, tables: Tables) -> Result<Report, String> {
     arrows::check(&workspace.arrows, &mut report);
     let files = read_tree(root).map_err(|e| format!("cannot read the repository: {e}"))?;
     manifest::check(&files, &mut report);
-    source::check(&files, &mut report);
-    costs::check(&files, &mut report);
-    sizes::check(&files, tables.long_files, &mut report);
+    for (file, place) in files.iter().filter_map(|file| Some((file, Place::of(&file.path)?))) {
+        let tokens = tokens::tokens(file.stream.clone());
+        source::check(file, &place, &tokens, &mut report);
+        costs::check(file, &place, &mut report);
+        sizes::check_file(file, tables.long_files, &mut report);
+        if !place.is_test() {
+            sizes::check_functions(file, &tokens, &mut report);
+        }
+    }
+    sizes::check_list(&files, tables.long_files, &mut report);
     modules::check(&files, tables.known_cycles, tables.rooms, &mut report);
     text::check(root, &files, &mut report);
     Ok(report)
@@ -101,7 +108,7 @@ fn read_tree(root: &Path) -> std::io::Result<Vec<File>> {
                 // Fixtures are input data: rows of numbers, and deliberately malformed ones.
                 if !relative.starts_with("fixtures/") || name.ends_with(".md") {
                     let text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
-                    files.push(File { path: relative, text });
+                    files.push(File::new(relative, text).map_err(std::io::Error::other)?);
                 }
             }
         }

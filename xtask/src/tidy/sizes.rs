@@ -1,8 +1,7 @@
 //! Sizes of files and functions. What is long says why, or stands in the list of what was long before that was asked.
 
-use super::lexer::{body_end, code_only, line_of, word_positions};
 use super::report::{File, Report};
-use super::source::Place;
+use super::tokens::{Token, text};
 
 /// From more lines than this on, a file says why it is long.
 const FILE_LINES: usize = 400;
@@ -27,16 +26,8 @@ pub(super) const LONG_FILES: &[(&str, usize)] = &[
     ("crates/hedgerow/tests/isolation/suite.rs", 436),
 ];
 
-/// Checks the size of every Rust file and function of the crates; `long` is `LONG_FILES`.
-pub(super) fn check(files: &[File], long: &[(&str, usize)], report: &mut Report) {
-    for file in files.iter().filter(|f| f.has_extension("rs")) {
-        let Some(place) = Place::of(&file.path) else { continue };
-        let entry = long.iter().find(|(path, _)| *path == file.path);
-        check_file(file, entry.map(|(_, lines)| *lines), report);
-        if !place.is_test() {
-            check_functions(file, &code_only(&file.text), report);
-        }
-    }
+/// Checks that the files of `long` exist.
+pub(super) fn check_list(files: &[File], long: &[(&str, usize)], report: &mut Report) {
     for (path, _) in long {
         if !files.iter().any(|file| file.path == *path) {
             report.errors.push(format!("{path}: there is no such file; remove it from {HERE}"));
@@ -46,8 +37,8 @@ pub(super) fn check(files: &[File], long: &[(&str, usize)], report: &mut Report)
 
 const HERE: &str = "LONG_FILES (xtask/src/tidy/sizes.rs)";
 
-/// Checks a file, which had `before` lines when it was entered among the long ones.
-fn check_file(file: &File, before: Option<usize>, report: &mut Report) {
+/// Checks the size of a Rust file; `long` is `LONG_FILES`.
+pub(super) fn check_file(file: &File, long: &[(&str, usize)], report: &mut Report) {
     let lines = file.text.lines().count();
     let is_long = lines > FILE_LINES;
     let says_why = file.text.lines().take_while(|l| l.starts_with("//!")).any(|l| l.contains(REASON));
@@ -55,12 +46,12 @@ fn check_file(file: &File, before: Option<usize>, report: &mut Report) {
         report.error(file, 1, format!("{lines} lines, the limit is {FILE_LIMIT_LINES}; split it by concept"));
         return;
     }
-    match before {
+    match long.iter().find(|(path, _)| *path == file.path) {
         Some(_) if !is_long || says_why => {
             let state = if is_long { "says why it is long" } else { "is not long" };
             report.error(file, 1, format!("the file {state}; remove it from {HERE}"));
         }
-        Some(before) if lines > before + before / 10 => {
+        Some(&(_, before)) if lines > before + before / 10 => {
             let message =
                 format!("{lines} lines, which were {before}; split it by concept, as it may not grow");
             report.error(file, 1, message);
@@ -75,17 +66,18 @@ fn check_file(file: &File, before: Option<usize>, report: &mut Report) {
     }
 }
 
-fn check_functions(file: &File, code: &str, report: &mut Report) {
+/// Checks the sizes of the functions of a Rust file.
+pub(super) fn check_functions(file: &File, tokens: &[Token], report: &mut Report) {
     let lines: Vec<&str> = file.text.lines().map(str::trim).collect();
-    for at in word_positions(code, "fn") {
-        // A function pointer type, as in `x: fn(u32)`, has no name after the keyword.
-        let named = code[at + 2..].trim_start().starts_with(|c: char| c.is_alphabetic() || c == '_');
-        let Some(end) = body_end(code, at).filter(|_| named) else { continue };
-        let (first, last) = (line_of(code, at), line_of(code, end));
+    // A function pointer type, as in `x: fn(u32)`, has no name after the keyword.
+    let is_function =
+        |at: &usize| text(tokens, *at) == "fn" && tokens.get(at + 1).is_some_and(Token::is_word);
+    for at in (0..tokens.len()).filter(is_function) {
+        let Some((open, close)) = body(tokens, at) else { continue };
+        let (first, body, last) = (tokens[at].line(), tokens[open].line(), tokens[close].line());
         if last - first < FUNCTION_LINES {
             continue;
         }
-        let body = code[at..].find('{').map_or(first, |open| line_of(code, at + open));
         if !says_why(&lines, first, body) {
             let message = format!(
                 "a function of {} lines; tell it in steps, or say above it \"// {REASON} ...\" (limit {FUNCTION_LINES})",
@@ -94,6 +86,14 @@ fn check_functions(file: &File, code: &str, report: &mut Report) {
             report.error(file, first, message);
         }
     }
+}
+
+/// The positions of the braces of the function at `at`; none if a `;` comes first.
+fn body(tokens: &[Token], mut at: usize) -> Option<(usize, usize)> {
+    while !matches!(text(tokens, at), "{" | ";" | "}") {
+        at += tokens.get(at)?.length;
+    }
+    (tokens[at].text == "{").then(|| (at, at + tokens[at].length - 1))
 }
 
 /// Whether a reason stands in the comments and attributes above line `first`, or in the first line of the body that

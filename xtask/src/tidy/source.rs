@@ -1,7 +1,7 @@
 //! Rust source: where `unsafe` may stand, module summaries, and words that must not stay.
 
-use super::lexer::{code_only, line_of, word_positions};
-use super::report::{File, Report};
+use super::report::{File, Place, Report};
+use super::tokens::Token;
 
 /// The crates that may hold `unsafe`, and the modules in which. A new one comes with its reason in `docs/design/`.
 const UNSAFE_MODULES: &[(&str, &[&str])] = &[
@@ -24,89 +24,46 @@ const NO_FILES: &[&str] = &[
 /// Crates that never read a clock: timestamps come in as arguments, so their tests are deterministic.
 const NO_CLOCK: &[&str] = &["hedgerow-core", "hedgerow-mem", "hedgerow-tier", "hedgerow-kernels"];
 
-/// Unfinished or left-over code, as it looks in code.
+/// Unfinished or left-over code: tokens with blanks between them.
 const BANNED_CODE: &[(&str, &str)] = &[
-    ("todo!", "finish it or leave it out"),
-    ("unimplemented!", "finish it or leave it out"),
-    ("dbg!", "remove it"),
-    ("#[ignore", "a test runs or goes; long ones belong to `make test-deep`"),
+    ("todo !", "finish it or leave it out"),
+    ("unimplemented !", "finish it or leave it out"),
+    ("dbg !", "remove it"),
+    ("# [ ignore", "a test runs or goes; long ones belong to `make test-deep`"),
 ];
 /// Unfinished work, as comments announce it. Spelt in halves, so that this file passes its own check.
 const BANNED_COMMENTS: &[&str] = &[concat!("FIX", "ME"), concat!("TO", "DO"), concat!("XX", "X:")];
 
-/// Checks every Rust file of the crates.
-pub(super) fn check(files: &[File], report: &mut Report) {
-    for file in files.iter().filter(|f| f.has_extension("rs")) {
-        let Some(place) = Place::of(&file.path) else { continue };
-        let code = code_only(&file.text);
-        check_unsafe(file, &place, &code, report);
-        check_summary(file, &place, report);
-        check_banned(file, &code, report);
-        check_boundaries(file, &place, &code, report);
-    }
+/// Checks a Rust file of the crates.
+pub(super) fn check(file: &File, place: &Place<'_>, tokens: &[Token], report: &mut Report) {
+    check_unsafe(file, place, tokens, report);
+    check_summary(file, place, report);
+    check_banned(file, tokens, report);
+    check_boundaries(file, place, tokens, report);
 }
 
-/// Where a Rust file stands in the workspace.
-pub(super) struct Place<'a> {
-    pub(super) krate: &'a str,
-    /// The path inside `src`; none for tests, examples and benches.
-    pub(super) in_src: Option<&'a str>,
-}
-
-impl<'a> Place<'a> {
-    pub(super) fn of(path: &'a str) -> Option<Place<'a>> {
-        let (krate, inside) = match path.strip_prefix("crates/").or_else(|| path.strip_prefix("lab/")) {
-            Some(rest) => rest.split_once('/')?,
-            None => ("xtask", path.strip_prefix("xtask/")?),
-        };
-        Some(Place { krate, in_src: inside.strip_prefix("src/") })
-    }
-
-    fn is_root(&self) -> bool {
-        matches!(self.in_src, Some("lib.rs" | "main.rs"))
-            || self.in_src.is_some_and(|p| p.starts_with("bin/"))
-    }
-
-    pub(super) fn is_test(&self) -> bool {
-        self.in_src
-            .is_none_or(|p| p.ends_with("tests.rs") || p.ends_with("testing.rs") || p.contains("tests/"))
-    }
-
-    /// The first module of the path: `delta` for `delta.rs` and for `delta/scan.rs`.
-    fn module(&self) -> &'a str {
-        let path = self.in_src.unwrap_or_default();
-        let first = path.split('/').next().unwrap_or(path);
-        first.strip_suffix(".rs").unwrap_or(first)
-    }
-
-    fn unsafe_modules(&self) -> &'static [&'static str] {
-        UNSAFE_MODULES.iter().find(|(krate, _)| *krate == self.krate).map_or(&[], |(_, modules)| modules)
-    }
-}
-
-fn check_unsafe(file: &File, place: &Place<'_>, code: &str, report: &mut Report) {
-    let modules = place.unsafe_modules();
+fn check_unsafe(file: &File, place: &Place<'_>, tokens: &[Token], report: &mut Report) {
+    let entry = UNSAFE_MODULES.iter().find(|(krate, _)| *krate == place.krate);
+    let modules = entry.map_or(&[][..], |(_, modules)| *modules);
     if place.is_root() {
-        let wanted = if modules.is_empty() { "#![forbid(unsafe_code)]" } else { "#![deny(unsafe_code)]" };
-        if !code.contains(wanted) && !code.contains("#![forbid(unsafe_code)]") {
-            report.error(file, 1, format!("the crate root does not say `{wanted}`"));
+        let says = |level| !lines_of(file, tokens, &format!("# ! [ {level} ( unsafe_code ) ]")).is_empty();
+        let wanted = if modules.is_empty() { "forbid" } else { "deny" };
+        if !says(wanted) && !says("forbid") {
+            report.error(file, 1, format!("the crate root does not say `#![{wanted}(unsafe_code)]`"));
         }
     }
-    let mut blocks = 0;
-    let mut uses = 0;
-    for at in word_positions(code, "unsafe") {
-        uses += 1;
-        blocks += usize::from(code[at + "unsafe".len()..].trim_start().starts_with('{'));
-        if !modules.contains(&place.module()) && place.in_src.is_some() {
-            let permitted =
-                UNSAFE_MODULES.iter().map(|(krate, modules)| format!("{krate}: {}", modules.join(", ")));
-            let permitted = permitted.collect::<Vec<_>>().join("; ");
+    let uses = lines_of(file, tokens, "unsafe");
+    if !uses.is_empty() {
+        report.unsafe_blocks.push((file.path.clone(), lines_of(file, tokens, "unsafe {").len()));
+    }
+    if !modules.contains(&place.module()) && place.in_src.is_some() {
+        let permitted =
+            UNSAFE_MODULES.iter().map(|(krate, modules)| format!("{krate}: {}", modules.join(", ")));
+        let permitted = permitted.collect::<Vec<_>>().join("; ");
+        for line in uses {
             let message = format!("`unsafe` may occur only in {permitted}; move it there or do without");
-            report.error(file, line_of(code, at), message);
+            report.error(file, line, message);
         }
-    }
-    if uses > 0 {
-        report.unsafe_blocks.push((file.path.clone(), blocks));
     }
 }
 
@@ -121,50 +78,50 @@ fn check_summary(file: &File, place: &Place<'_>, report: &mut Report) {
     }
 }
 
-fn check_banned(file: &File, code: &str, report: &mut Report) {
-    for (word, advice) in BANNED_CODE {
-        for (at, _) in code.match_indices(word) {
-            report.error(file, line_of(code, at), format!("`{word}`: {advice}"));
+fn check_banned(file: &File, tokens: &[Token], report: &mut Report) {
+    for (phrase, advice) in BANNED_CODE {
+        for line in lines_of(file, tokens, phrase) {
+            report.error(file, line, format!("`{}`: {advice}", phrase.replace(' ', "")));
         }
     }
     for word in BANNED_COMMENTS {
         for (at, _) in file.text.match_indices(word) {
-            report.error(
-                file,
-                line_of(&file.text, at),
-                format!("`{word}`: do it, or open an issue and say nothing here"),
-            );
+            report.error_at(file, at, format!("`{word}`: do it, or open an issue and say nothing here"));
         }
     }
-    for (at, _) in code.match_indices("fn ").filter(|(at, _)| has_prose_spelling(code, *at)) {
-        report.error(file, line_of(code, at), "the API says `neighbors`; prose may say neighbours");
+    for pair in tokens.windows(2).filter(|pair| pair[0].text == "fn" && pair[1].text.contains("neighbour")) {
+        report.error(file, pair[0].line(), "the API says `neighbors`; prose may say neighbours");
     }
 }
 
-fn has_prose_spelling(code: &str, fn_at: usize) -> bool {
-    let name = code[fn_at + 3..].split(|c: char| !c.is_alphanumeric() && c != '_').next();
-    name.is_some_and(|name| name.contains("neighbour"))
-}
-
-fn check_boundaries(file: &File, place: &Place<'_>, code: &str, report: &mut Report) {
+fn check_boundaries(file: &File, place: &Place<'_>, tokens: &[Token], report: &mut Report) {
     if place.is_test() {
         return;
     }
+    let mut refuse = |phrase: &str, advice: &str| {
+        if let Some(&line) = lines_of(file, tokens, phrase).first() {
+            report.error(file, line, format!("`{}`: this crate {advice}", phrase.replace(' ', "")));
+        }
+    };
     if NO_FILES.contains(&place.krate) {
-        for needle in ["std::fs", "fs::File", "OpenOptions"] {
-            if let Some(at) = code.find(needle) {
-                let message =
-                    format!("`{needle}`: this crate reaches files through `hedgerow_io::Vfs` alone");
-                report.error(file, line_of(code, at), message);
-            }
+        for phrase in ["std :: fs", "fs :: File", "OpenOptions"] {
+            refuse(phrase, "reaches files through `hedgerow_io::Vfs` alone");
         }
     }
     if NO_CLOCK.contains(&place.krate) {
-        for needle in ["Instant::now", "SystemTime::now"] {
-            if let Some(at) = code.find(needle) {
-                let message = format!("`{needle}`: this crate reads no clock; take the time as an argument");
-                report.error(file, line_of(code, at), message);
-            }
+        for phrase in ["Instant :: now", "SystemTime :: now"] {
+            refuse(phrase, "reads no clock; take the time as an argument");
         }
     }
+}
+
+/// Returns the lines in which `phrase` begins, a text of tokens with blanks between them.
+fn lines_of(file: &File, tokens: &[Token], phrase: &str) -> Vec<usize> {
+    let phrase: Vec<&str> = phrase.split(' ').collect();
+    // Most files contain no such word, and a search of text is faster than one of tokens.
+    if !phrase.iter().all(|word| file.text.contains(word)) {
+        return Vec::new();
+    }
+    let begins = |window: &&[Token]| window.iter().zip(&phrase).all(|(token, text)| token.text == *text);
+    tokens.windows(phrase.len()).filter(begins).map(|window| window[0].line()).collect()
 }

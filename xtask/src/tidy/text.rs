@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::lexer::line_of;
 use super::report::{File, Report};
 
 /// Folders of some machine. Spelt in halves, so that this file passes its own check.
@@ -35,13 +34,13 @@ fn check_paths(file: &File, report: &mut Report) {
     for path in MACHINE_PATHS {
         for (at, _) in file.text.match_indices(path).filter(|(at, _)| begins_path(&file.text, *at)) {
             let message = format!("`{path}` is a folder of some machine; name a path inside the repository");
-            report.error(file, line_of(&file.text, at), message);
+            report.error_at(file, at, message);
         }
     }
     for (at, _) in file.text.match_indices(OUTSIDE) {
         if !file.text[at..].starts_with(OUTSIDE_PERMITTED) {
             let message = format!("only `{OUTSIDE_PERMITTED}` may be named outside the repository");
-            report.error(file, line_of(&file.text, at), message);
+            report.error_at(file, at, message);
         }
     }
 }
@@ -73,11 +72,7 @@ fn check_pages(file: &File, files: &[File], report: &mut Report) {
         let known =
             |f: &File| f.path.strip_suffix(page).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
         if !files.iter().any(known) {
-            report.error(
-                file,
-                line_of(&file.text, at),
-                format!("there is no page `{page}`; name one of this repository"),
-            );
+            report.error_at(file, at, format!("there is no page `{page}`; name one of this repository"));
         }
     }
 }
@@ -116,11 +111,7 @@ fn check_links(root: &Path, file: &File, report: &mut Report) {
     for (at, target) in links(&file.text) {
         let path = target.split('#').next().unwrap_or(target);
         if !root.join(folder).join(path).exists() {
-            report.error(
-                file,
-                line_of(&file.text, at),
-                format!("dead link `{target}`; mend it or remove it"),
-            );
+            report.error_at(file, at, format!("dead link `{target}`; mend it or remove it"));
         }
     }
 }
@@ -158,7 +149,7 @@ fn check_contract(files: &[File], report: &mut Report) {
         let function = name.rsplit("::").next().unwrap_or(name);
         if !functions.contains(function) {
             let message = format!("test `{name}` does not exist; a sentence without a test is to be deleted");
-            report.error(contract, line_of(&contract.text, at), message);
+            report.error_at(contract, at, message);
         }
     }
 }

@@ -3,9 +3,9 @@
 mod cycles;
 pub(super) mod known;
 mod parse;
+mod product;
 mod resolve;
 mod rooms;
-mod tokens;
 mod tree;
 mod uses;
 

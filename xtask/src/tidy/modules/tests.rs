@@ -8,9 +8,8 @@ use crate::tidy::report::{File, Report};
 
 /// The files of a crate `sample`, given by their paths in `src`.
 fn sample(files: &[(&str, &str)]) -> Vec<File> {
-    let file = |(path, text): &(&str, &str)| File {
-        path: format!("crates/sample/src/{path}"),
-        text: (*text).to_owned(),
+    let file = |(path, text): &(&str, &str)| {
+        File::new(format!("crates/sample/src/{path}"), (*text).to_owned()).unwrap_or_else(|e| panic!("{e}"))
     };
     files.iter().map(file).collect()
 }

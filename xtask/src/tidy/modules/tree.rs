@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::super::lexer::code_only;
-use super::super::report::{File, Report};
-use super::super::source::Place;
+use super::super::report::{File, Place, Report};
 use super::parse::{self, Module};
-use super::tokens::product_tokens;
+use super::product::product;
 
 /// A module with its place in the tree.
 #[derive(Debug)]
@@ -58,12 +56,10 @@ struct Grower<'a> {
 impl Grower<'_> {
     /// Adds the module of a file and all below it; its children lie in `folder`, which ends with `/`.
     fn file(&mut self, file: &File, parent: Option<usize>, name: &str, folder: &str) -> usize {
-        let code = code_only(&file.text);
-        if let Some(at) = code.find("#[path") {
-            let message = "tidy does not follow `#[path]`; put the module where its name says";
-            self.report.error(file, super::super::lexer::line_of(&code, at), message);
-        }
-        let module = parse::module(&product_tokens(&code));
+        let module = product(file.stream.clone()).and_then(parse::module).unwrap_or_else(|error| {
+            self.report.error(file, error.span().start().line, error.to_string());
+            Module::default()
+        });
         let node = self.tree.nodes.len();
         self.tree.nodes.push(Node { name: name.to_owned(), path: file.path.clone() });
         let prefix = if parent.is_some() { format!("{name}::") } else { String::new() };

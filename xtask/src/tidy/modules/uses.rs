@@ -33,7 +33,7 @@ impl Graph {
                 graph.mention(tree, scope, mention);
             }
             for inherent in &module.inherent {
-                let targets = tree.resolve(scope, &inherent.path, Want::Any);
+                let targets = tree.resolve(scope, inherent, Want::Any);
                 let is_foreign = |target: &Target| matches!(target, Target::Item { scope: home, .. } if tree.scopes[*home].node != tree.scopes[scope].node);
                 graph.foreign_impls += usize::from(targets.iter().any(is_foreign));
             }

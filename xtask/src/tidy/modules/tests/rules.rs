@@ -3,7 +3,7 @@
 use super::sample;
 use crate::tidy::modules::known::{KnownCycle, Room, Rooms};
 use crate::tidy::modules::{check, list};
-use crate::tidy::report::Report;
+use crate::tidy::report::{File, Report};
 
 fn errors(files: &[(&str, &str)], known: &[KnownCycle], rooms: &[Rooms]) -> Vec<String> {
     let mut report = Report::default();
@@ -76,6 +76,15 @@ fn paths_that_tidy_cannot_follow_are_listed_and_modules_without_a_file_refused()
     assert_eq!(error, "crates/sample/src/lib.rs:2: there is no file of the module `b`");
     let error = only_error(&[("lib.rs", "#[path = \"c.rs\"]\nmod a;"), ("a.rs", "")], &[], &[]);
     assert!(error.contains("lib.rs:1: tidy does not follow `#[path]`"), "{error}");
+}
+
+#[test]
+fn a_file_that_is_no_rust_is_refused() {
+    assert!(
+        only_error(&[("lib.rs", "\nstruct;")], &[], &[]).starts_with("crates/sample/src/lib.rs:2: expected")
+    );
+    let refused = File::new("crates/sample/src/lib.rs".to_owned(), "\nfn f() { ( }".to_owned());
+    assert!(refused.is_err_and(|message| message.starts_with("crates/sample/src/lib.rs:2: ")));
 }
 
 /// `a`, `b` and `c` use each other in a cycle; `d` uses them and is in none.
