@@ -12,67 +12,20 @@ pub(super) fn cycles(tree: &Tree, graph: &Graph) -> Vec<Vec<usize>> {
     components(tree.nodes.len(), graph.arrows.keys().copied())
 }
 
-/// The sets of more than one node that reach each other, each sorted (Tarjan's strongly connected components).
+/// The sets of more than one node that reach each other, each sorted.
 pub(super) fn components(nodes: usize, arrows: impl Iterator<Item = (usize, usize)>) -> Vec<Vec<usize>> {
-    let mut after = vec![Vec::new(); nodes];
-    for (from, to) in arrows {
-        after[from].push(to);
-    }
-    let mut search = Search {
-        after,
-        index: vec![None; nodes],
-        low: vec![0; nodes],
-        open: Vec::new(),
-        visited: 0,
-        found: Vec::new(),
-    };
-    for node in 0..nodes {
-        if search.index[node].is_none() {
-            search.visit(node);
+    // The transitive closure, by Warshall's algorithm.
+    let mut reaches = vec![vec![false; nodes]; nodes];
+    arrows.for_each(|(from, to)| reaches[from][to] = true);
+    for via in 0..nodes {
+        let beyond = reaches[via].clone();
+        for from in reaches.iter_mut().filter(|from| from[via]) {
+            from.iter_mut().zip(&beyond).for_each(|(reached, beyond)| *reached |= beyond);
         }
     }
-    search.found.sort();
-    search.found
-}
-
-struct Search {
-    after: Vec<Vec<usize>>,
-    /// When a node was visited first.
-    index: Vec<Option<usize>>,
-    /// The oldest open node that a node reaches.
-    low: Vec<usize>,
-    /// Visited nodes whose component is not complete.
-    open: Vec<usize>,
-    visited: usize,
-    found: Vec<Vec<usize>>,
-}
-
-impl Search {
-    fn visit(&mut self, node: usize) {
-        let index = self.visited;
-        self.visited += 1;
-        self.index[node] = Some(index);
-        self.low[node] = index;
-        self.open.push(node);
-        for to in self.after[node].clone() {
-            match self.index[to] {
-                None => {
-                    self.visit(to);
-                    self.low[node] = self.low[node].min(self.low[to]);
-                }
-                Some(seen) if self.open.contains(&to) => self.low[node] = self.low[node].min(seen),
-                Some(_) => {}
-            }
-        }
-        if self.low[node] == index {
-            let start = self.open.iter().position(|&open| open == node).unwrap_or_default();
-            let mut component = self.open.split_off(start);
-            component.sort_unstable();
-            if component.len() > 1 {
-                self.found.push(component);
-            }
-        }
-    }
+    let mutual = |node: usize| (0..nodes).filter(|&to| reaches[node][to] && reaches[to][node]).collect();
+    let components: BTreeSet<Vec<usize>> = (0..nodes).map(mutual).collect();
+    components.into_iter().filter(|component| component.len() > 1).collect()
 }
 
 /// Reports the cycles of a crate that no entry of `known` permits, and the entries that permit more than there is.
