@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use hedgerow_core::sync::Mutex;
 use hedgerow_core::{Direction, EdgeTest, LabelId, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::version::NotInMemory;
 use hedgerow_mem::view::{
@@ -22,8 +23,23 @@ const AT_ONCE: usize = 4;
 /// Why a view is not made.
 pub(super) enum Unmade {
     Error(Error),
-    /// The edge between these vertices has no number to weigh.
-    NoWeight(VertexId, VertexId, LabelId),
+    NoWeight(Unweighed),
+}
+
+/// An edge that has no number to weigh.
+#[derive(Clone, Copy)]
+pub(super) struct Unweighed {
+    pub(super) label: LabelId,
+    pub(super) ends: (VertexId, VertexId),
+}
+
+impl Unweighed {
+    /// Returns the edge that errors name: of the least subgraph, then of the least label, then by its ends. So a message does not
+    /// depend on what is in memory, on how far a merge came, or on threads.
+    pub(super) fn least(self, other: Unweighed) -> Unweighed {
+        let order = |edge: Unweighed| (edge.ends.0.subgraph(), edge.label, edge.ends);
+        if order(other) < order(self) { other } else { self }
+    }
 }
 
 impl From<Error> for Unmade {
@@ -120,6 +136,7 @@ impl Composing<'_> {
         first_copies: bool,
     ) -> std::result::Result<(DirectionView, u64), Unmade> {
         let (mut side, loops) = (side_of(self.engine), AtomicU64::new(0));
+        let unweighed = Mutex::new(None);
         let chunks = side.chunks_mut(self.shape.vertex_bound).par_chunks_mut(AT_ONCE).enumerate();
         hedgerow_par::try_for_each(chunks, |(part, chunks)| {
             let mut composer = self.composer();
@@ -137,18 +154,24 @@ impl Composing<'_> {
                     continue;
                 }
                 let first = SubgraphId((page * CHUNK_SUBGRAPHS) as u32);
-                composer.fill(chunk, first, &sources, existence).map_err(|error| {
-                    match (error, labels.get(error.source())) {
-                        (ComposeError::NoWeight(src, dst, _), Some((label, _))) => {
-                            Unmade::NoWeight(src, dst, label.label)
-                        }
-                        _ => told(error),
-                    }
-                })?;
+                let Err(error) = composer.fill(chunk, first, &sources, existence) else { continue };
+                let (ComposeError::NoWeight(src, dst, _), Some((label, _))) =
+                    (error, labels.get(error.source()))
+                else {
+                    return Err(told(error));
+                };
+                let edge = Unweighed { label: label.label, ends: (src, dst) };
+                let mut unweighed = unweighed.lock();
+                *unweighed = Some(unweighed.map_or(edge, |least: Unweighed| least.least(edge)));
+                // Other tasks go on, since one of them may meet a lesser edge.
+                break;
             }
             loops.fetch_add(composer.loops(), Ordering::Relaxed);
             Ok::<_, Unmade>(())
         })?;
+        if let Some(edge) = unweighed.into_inner() {
+            return Err(Unmade::NoWeight(edge));
+        }
         side.charge_lists();
         Ok((side, loops.into_inner()))
     }

@@ -168,7 +168,7 @@ impl Snapshot {
             // To make the view of edges that a property chooses reads all of them.
             if searches || level.len() as u64 >= subgraphs {
                 // It is turned already. Which vertices are of which kind does not matter to lists.
-                let view = self.kernel_view(&selection.clone().of_all_vertices())?;
+                let view = self.kernel_view(&selection.clone().of_all_vertices().without_weights())?;
                 return expand_in_view(&view, Direction::Out, level, reached);
             }
             return self.expand_chosen(chosen, level, reached);

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{LabelId, VertexId};
+use hedgerow_core::LabelId;
 use hedgerow_mem::View;
 
 use crate::error::{ArgumentError, Error, Result};
-use crate::read::compose::{self, Unmade};
+use crate::read::compose::{self, Unmade, Unweighed};
 use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
 use crate::state::selection::ChosenEdges;
@@ -75,17 +75,13 @@ impl Snapshot {
     fn make_view(&self, selection: &EdgeSelection<'_>, chosen: &ChosenEdges) -> Result<View> {
         compose::view(self.engine(), chosen, self.timestamp()).map_err(|unmade| match unmade {
             Unmade::Error(error) => error,
-            Unmade::NoWeight(src, dst, label) => self.no_weight(selection.weight_name(), (src, dst), label),
+            Unmade::NoWeight(edge) => self.no_weight(selection.weight_name(), edge),
         })
     }
 
     /// That the edge between two vertices has no value of the property that is the weight.
-    pub(super) fn no_weight(
-        &self,
-        property: &str,
-        (src, dst): (VertexId, VertexId),
-        label: LabelId,
-    ) -> Error {
+    pub(super) fn no_weight(&self, property: &str, edge: Unweighed) -> Error {
+        let Unweighed { label, ends: (src, dst) } = edge;
         let engine = self.engine();
         let (src, dst) = match (engine.key_of(src), engine.key_of(dst)) {
             (Ok(src), Ok(dst)) => (src, dst),

@@ -169,6 +169,12 @@ impl<'a> EdgeSelection<'a> {
         self
     }
 
+    /// Without weights in a view: for reads that need none, and so must not fail at an edge that has none.
+    pub(super) fn without_weights(mut self) -> EdgeSelection<'a> {
+        self.weight = Weighing::Stored;
+        self
+    }
+
     pub(super) fn kinds_of_vertices(&self) -> &VertexKinds {
         &self.kinds
     }

@@ -250,3 +250,50 @@ fn kernels_on_chosen_edges_in_memory_and_by_the_page_agree() {
         assert!(tried >= 20, "{tried} kernels");
     }
 }
+
+/// Reads that ask for no weights do not fail at an edge without one, whichever way they take.
+#[test]
+fn a_neighborhood_needs_no_weights() {
+    let graph = Graph::in_memory().unwrap();
+    let mut tx = graph.write().unwrap();
+    tx.put_edge_with(EdgeKey::new("e", 1, 2), [("x", Value::I64(5)), ("weight", Value::F64(1.0))]).unwrap();
+    tx.put_edge_with(EdgeKey::new("e", 2, 3), [("x", Value::I64(5))]).unwrap();
+    tx.commit().unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    let edges = EdgeSelection::of("e").filter("x", Comparison::Greater, 1);
+    let weighed = edges.clone().weighted_by("weight", None);
+    let near = |edges: &EdgeSelection<'_>| snapshot.k_hop(edges, &[1u64], KHopOptions::new(2)).unwrap();
+    assert_eq!(near(&weighed).vertices, near(&edges).vertices);
+    assert!(snapshot.view_selected(&weighed).is_err(), "a view needs them");
+}
+
+/// Of several edges without a number to weigh, an error names the same one before and after a merge, and by the page.
+#[test]
+fn an_error_names_the_least_edge_without_a_weight() {
+    let options = Options::new().background_settling(false).durability(Durability::Manual);
+    let disk = SimFs::new();
+    let graph = options.open_on(disk.handle()).unwrap();
+    // Not in the order in which the edges come, so that a delta begins with another one than the merged list.
+    for v in [5u64, 7, 9] {
+        graph.transact(0, |tx| tx.insert_vertex(v)).unwrap();
+    }
+    for dst in [9u64, 5, 7] {
+        put(&graph, EdgeKey::new("e", 1, dst));
+    }
+    graph.transact(0, |tx| tx.put_edge_with(EdgeKey::new("e", 8, 5), [("weight", 1.5)])).unwrap();
+    let said = || {
+        let snapshot = graph.snapshot().unwrap();
+        let edges = EdgeSelection::of("e").weighted_by("weight", None);
+        let resident = snapshot.view_selected(&edges).err().map(|error| error.to_string());
+        let by_page = snapshot.tiered_view_selected(&edges);
+        (resident, by_page.err().map(|error| error.to_string()))
+    };
+    let before = said();
+    assert!(before.0.as_ref().is_some_and(|message| message.contains("from 1 to 5")), "{before:?}");
+    assert_eq!(before.0, before.1);
+    graph.settle().unwrap();
+    assert_eq!(said(), before);
+    graph.checkpoint().unwrap();
+    graph.evict().unwrap();
+    assert_eq!(said(), before);
+}

@@ -12,6 +12,7 @@ use super::lists::{Page, TieredBlock, list_of};
 use super::taken::{Taker, Taking};
 use super::{TieredView, mask_of, of_page, take_batch};
 use crate::error::Result;
+use crate::read::compose::Unweighed;
 use crate::state::pages::{ColdImage, places};
 
 /// The next vertices of a frontier on one page, by the place of their subgraph.
@@ -104,20 +105,24 @@ impl TieredView {
         grant.keep(Page::bytes_of(range.len()));
         grant.checked(Ok(()))?;
         let mut run = Run { lists: Page::new(range.len()), grant };
+        let mut unweighed = None;
         for taker in self.taken.takers(self.core()) {
             let page = PageId { label: taker.label(), page };
             let read = self.read_label((page, range.start, wanted), direction, &taker, &mut run);
-            if let Some((src, dst)) = run.grant.checked(read)? {
-                let unweighed = self.snapshot.no_weight(self.taken.weight_name(), (src, dst), taker.label());
-                return Err(unweighed.into());
+            if let Some(ends) = run.grant.checked(read)? {
+                let edge = Unweighed { label: taker.label(), ends };
+                unweighed = Some(unweighed.map_or(edge, |least: Unweighed| least.least(edge)));
             }
             run.grant.end_read();
         }
-        Ok(run)
+        match unweighed {
+            Some(edge) => Err(self.snapshot.no_weight(self.taken.weight_name(), edge).into()),
+            None => Ok(run),
+        }
     }
 
     /// Adds to a run that begins with the subgraph `first` the lists of those that are `wanted` of one label. Stops where there is no room, which
-    /// the run's grant tells, and at an edge that has no number to weigh, which is returned.
+    /// the run's grant tells. Returns the least edge that has no number to weigh, if there is one.
     fn read_label(
         &self,
         (page, first, wanted): (PageId, u32, u64),
@@ -138,7 +143,9 @@ impl TieredView {
                     run.grant.keep(run.lists.bytes() as u64);
                 }
             }
-            Err(edge) => unweighed = Some(edge),
+            Err(edge) => {
+                unweighed = Some(unweighed.map_or(edge, |least: (VertexId, VertexId)| least.min(edge)));
+            }
         };
         let cold = core.read_in_memory(page, wanted, ts, |place, subgraph| {
             // With a reference that keeps the version: a hub takes its time.

@@ -142,7 +142,7 @@ impl Taken {
     }
 }
 
-/// What is taken of a subgraph; or the ends of an edge that has no number to weigh.
+/// What is taken of a subgraph; or the ends of the least edge that has no number to weigh.
 pub(super) type Taking = std::result::Result<Lists, (VertexId, VertexId)>;
 
 /// Takes the chosen edges of a label.
@@ -210,7 +210,8 @@ impl Taker<'_> {
                 }
                 let weight = if self.weighted { self.take.weight_of(&item) } else { None };
                 if self.weighted && weight.is_none() {
-                    unweighed.get_or_insert((at, item.dst));
+                    let edge = (at, item.dst);
+                    unweighed = Some(unweighed.map_or(edge, |least: (VertexId, VertexId)| least.min(edge)));
                 }
                 lists.push(item.dst, weight);
             });

@@ -251,8 +251,9 @@ impl Gatherer {
             gathered.lists.push(item.dst);
             gathered.offsets[local.index() + 1] += 1;
             let weight = take.weight_of(item);
-            if weight.is_none() && missing.is_none() {
-                missing = Some(ComposeError::NoWeight(id.vertex(local), item.dst, at));
+            if weight.is_none() {
+                let edge = (id.vertex(local), item.dst);
+                missing = Some(missing.map_or(edge, |least: (VertexId, VertexId)| least.min(edge)));
             }
             gathered.weights.push(weight.unwrap_or(1.0));
         };
@@ -264,7 +265,7 @@ impl Gatherer {
             Piece::Changed(_) => {}
         });
         (0..SUBGRAPH_VERTICES).for_each(|local| gathered.offsets[local + 1] += gathered.offsets[local]);
-        missing.map_or(Ok(()), Err)
+        missing.map_or(Ok(()), |(src, dst)| Err(ComposeError::NoWeight(src, dst, at)))
     }
 }
 
