@@ -84,6 +84,18 @@ pub enum OpenError {
         /// The latest version that can be read.
         supported: String,
     },
+    /// The store has a format that no release ever wrote. The program that wrote it can export it.
+    #[error(
+        "{file} has format version {found}, of a time before the first release; this version reads {supported}"
+    )]
+    OldVersion {
+        /// The file.
+        file: String,
+        /// Its version.
+        found: u16,
+        /// The earliest version that can be read.
+        supported: u16,
+    },
     /// The store does not fit the [memory limit](crate::Options::memory_limit), or no store does. Open it with at least the
     /// limit that is named.
     #[error("a memory limit of {limit} bytes is too low: at least {least} are needed")]
@@ -333,6 +345,9 @@ impl From<hedgerow_io::FileError> for Error {
             FileError::Format { file, error: FormatError::FutureVersion { found, supported } } => {
                 let (found, supported) = (found.to_string(), supported.to_string());
                 OpenError::FutureVersion { file, found, supported }.into()
+            }
+            FileError::Format { file, error: FormatError::OldVersion { found, supported } } => {
+                OpenError::OldVersion { file, found, supported }.into()
             }
             FileError::Format { file, error } => {
                 OpenError::NotAStore { path: file, reason: error.to_string() }.into()

@@ -1,5 +1,6 @@
 //! The 64 bytes at the beginning of every file (`docs/format/common.md`).
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 
@@ -12,7 +13,7 @@ use crate::codec::{PutLe, Reader};
 pub const HEADER_BYTES: usize = 64;
 /// The first bytes of every file.
 pub const MAGIC: [u8; 8] = *b"HEDGEROW";
-/// The format version that this build writes; a file of a larger major version is refused.
+/// The format version that this build reads and writes; a file of another major version is refused.
 pub const FORMAT_MAJOR: u16 = 5;
 /// The minor format version that this build writes; a larger one is readable.
 pub const FORMAT_MINOR: u16 = 0;
@@ -69,9 +70,9 @@ impl FileKind {
         }
     }
 
-    /// The incompatible features of files of a major version that this build reads: of segments a key index, since version 5.
-    fn known_features(self, major: u16) -> u32 {
-        if self == FileKind::Segment && major >= 5 { 1 } else { 0 }
+    /// The incompatible features that this build reads: of segments a key index.
+    fn known_features(self) -> u32 {
+        if self == FileKind::Segment { 1 } else { 0 }
     }
 }
 
@@ -80,8 +81,6 @@ impl FileKind {
 pub struct FileHeader {
     /// The kind of the file.
     pub kind: FileKind,
-    /// The major version of the format that the file is written in.
-    pub major: u16,
     /// Features that a reader or writer may ignore.
     pub compat: u32,
     /// Features that a reader may ignore, a writer not.
@@ -133,6 +132,16 @@ pub enum FormatError {
         /// The largest major version that can be read.
         supported: u16,
     },
+    /// The file has a format that no release ever wrote.
+    #[error(
+        "format version {found} is of a time before the first release; this build reads version {supported}"
+    )]
+    OldVersion {
+        /// The major version of the file.
+        found: u16,
+        /// The least major version that can be read.
+        supported: u16,
+    },
     /// The file needs a feature that this build does not know.
     #[error("unknown feature bits {bits:#010x}")]
     UnknownFeature {
@@ -160,12 +169,12 @@ pub enum FormatError {
 impl FileHeader {
     /// A header without feature bits, of the version that this build writes.
     pub fn new(kind: FileKind, store: StoreId, file_id: FileId, epoch: u32) -> Self {
-        FileHeader { kind, major: FORMAT_MAJOR, compat: 0, ro_compat: 0, incompat: 0, store, file_id, epoch }
+        FileHeader { kind, compat: 0, ro_compat: 0, incompat: 0, store, file_id, epoch }
     }
 
     /// The header's bytes, checksum included.
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
-        self.encode_version(self.major, FORMAT_MINOR)
+        self.encode_version(FORMAT_MAJOR, FORMAT_MINOR)
     }
 
     fn encode_version(&self, major: u16, minor: u16) -> [u8; HEADER_BYTES] {
@@ -215,8 +224,12 @@ impl FileHeader {
         r.bytes(MAGIC.len()).map_err(short)?;
         let found_kind = r.u16().map_err(short)?;
         let major = r.u16().map_err(short)?;
-        if major > FORMAT_MAJOR {
-            return Err(FormatError::FutureVersion { found: major, supported: FORMAT_MAJOR });
+        match major.cmp(&FORMAT_MAJOR) {
+            Ordering::Equal => {}
+            Ordering::Greater => {
+                return Err(FormatError::FutureVersion { found: major, supported: FORMAT_MAJOR });
+            }
+            Ordering::Less => return Err(FormatError::OldVersion { found: major, supported: FORMAT_MAJOR }),
         }
         if FileKind::from_u16(found_kind) != Some(kind) {
             return Err(FormatError::WrongKind { expected: kind, found: found_kind });
@@ -224,7 +237,6 @@ impl FileHeader {
         r.u32().map_err(short)?; // minor version and reserved bytes
         let header = FileHeader {
             kind,
-            major,
             compat: r.u32().map_err(short)?,
             ro_compat: r.u32().map_err(short)?,
             incompat: r.u32().map_err(short)?,
@@ -232,7 +244,7 @@ impl FileHeader {
             store: StoreId(r.array().map_err(short)?),
             file_id: FileId(r.u64().map_err(short)?),
         };
-        match header.incompat & !kind.known_features(major) | header.ro_compat {
+        match header.incompat & !kind.known_features() | header.ro_compat {
             0 => Ok(header),
             bits => Err(FormatError::UnknownFeature { bits }),
         }

@@ -85,7 +85,7 @@ create_exception!(
     hedgerow,
     NotSupportedError,
     Error,
-    "This store cannot do that: it has no files, no weights, or is of a later version."
+    "This store cannot do that: it has no files, no weights, or is of another format version."
 );
 
 /// Makes the exceptions visible to Python.
@@ -135,7 +135,7 @@ fn raise_open(error: &OpenError, text: String) -> PyErr {
         OpenError::MemoryLimit { .. } => OutOfMemoryError::new_err(text),
         // The program asked for something else than what it opened.
         OpenError::ConfigMismatch { .. } | OpenError::ModeMismatch { .. } => ProgrammingError::new_err(text),
-        OpenError::FutureVersion { .. } => NotSupportedError::new_err(text),
+        OpenError::FutureVersion { .. } | OpenError::OldVersion { .. } => NotSupportedError::new_err(text),
         // `NotAStore`, and what later versions add.
         _ => OperationalError::new_err(text),
     }

@@ -80,7 +80,7 @@ use crate::pool::parallel;
 /// CorruptionError
 ///     A file is damaged.
 /// NotSupportedError
-///     The store was written by a later version.
+///     The store was written by a later version, or by one from before the first release.
 /// ProgrammingError
 ///     The arguments disagree with what the store was created with.
 /// DataError

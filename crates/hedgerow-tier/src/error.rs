@@ -98,10 +98,12 @@ impl TierError {
     }
 
     /// A header that cannot be used. The manifest, or the file's own name, vouches for what the file is, so anything
-    /// but a later format is damage.
+    /// but another format is damage.
     pub(crate) fn header(file: &str, error: FormatError) -> TierError {
         match error {
-            FormatError::FutureVersion { .. } | FormatError::UnknownFeature { .. } => {
+            FormatError::FutureVersion { .. }
+            | FormatError::OldVersion { .. }
+            | FormatError::UnknownFeature { .. } => {
                 TierError::File(FileError::Format { file: file.to_owned(), error })
             }
             _ => Corruption::new(file, 0, CorruptionKind::Header(error)).into(),

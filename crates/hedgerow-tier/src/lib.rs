@@ -4,7 +4,7 @@
 //! - [`manifest`]: the [`Manifest`] and its atomic switch.
 //! - [`packed`]: neighbor lists in few bits, as segments hold them.
 //!
-//! The layouts are drawn in `docs/format/`: `segment.md`, `segment-4.md`, `packed.md`, `manifest.md`. Every byte that is read has passed
+//! The layouts are drawn in `docs/format/`: `segment.md`, `packed.md`, `manifest.md`. Every byte that is read has passed
 //! a checksum before it is interpreted, and is not believed even then: whatever a file holds, the answer is an image,
 //! a manifest or a [`TierError`].
 #![forbid(unsafe_code)]
@@ -20,7 +20,7 @@ pub mod segment;
 pub use error::TierError;
 pub use manifest::{LevelSegment, LoadedManifest, LogSegmentRef, Manifest, Section};
 pub use segment::{
-    AdjacencyPart, Extent, ImageId, ImageKeys, ImageRef, ImageScope, ImageSummary, IndexedKey, KeysRef,
-    ListImage, ListQuery, PageId, PartRef, ReadCache, ReadMemory, SegmentInfo, SegmentReader, SegmentWriter,
+    AdjacencyPart, Extent, ImageId, ImageKeys, ImageRef, ImageSummary, IndexedKey, KeysRef, ListImage,
+    ListQuery, PageId, PartRef, ReadCache, ReadMemory, SegmentInfo, SegmentReader, SegmentWriter,
     SubgraphImage, SubgraphKeys,
 };

@@ -383,6 +383,19 @@ def test_without_incoming_edges(store: Path) -> None:
         hedgerow.open(store, reverse=True)
 
 
+def test_an_old_format_is_refused_by_name(store: Path) -> None:
+    # The header of a manifest of format 3, with its checksum.
+    header = (
+        "4845444745524f5703000300000000000000000000000000000000000000000042"
+        "65c4352a75e2e5e091733a32053c210200000000000000a8dc2e5e06ed8313"
+    )
+    store.mkdir()
+    (store / "manifest-0000000000000002.man").write_bytes(bytes.fromhex(header))
+    for read_only in (True, False):
+        with pytest.raises(hedgerow.NotSupportedError, match=r"manifest-0000000000000002\.man has format version 3, "):
+            hedgerow.open(store, read_only=read_only)
+
+
 def test_modes(tmp_path: Path) -> None:
     code = (
         "import os, sys, hedgerow; os.umask(0o077); db = hedgerow.open(sys.argv[1], mode=0o640); "

@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use hedgerow::Graph;
+use hedgerow::io::checksum::checksum64;
+use hedgerow::io::{FORMAT_MAJOR, HEADER_BYTES};
 use serde_json::json;
 
 use crate::{Bench, field, hedgerow, names};
@@ -228,6 +230,35 @@ fn a_damaged_file_is_named_and_found_by_check() {
         assert!(field(&checked.out, "problems")[0]["problem"].as_str().is_some_and(|p| p.contains(&name)));
         assert_eq!(std::fs::read(&path).expect("readable"), bytes, "it was changed");
     }
+}
+
+/// Formats of a time before the first release: each command names the file and both versions, whatever kind of file it is.
+#[test]
+fn a_store_of_an_old_format_is_refused_by_name() {
+    let bench = Bench::new();
+    let file = bench.file("a.csv", "1,2\n2,3\n");
+    hedgerow("load @ @", &[&bench.store(), &file]).ok();
+    for extension in ["man", "csr", "wal"] {
+        let name = names(&bench.store()).into_iter().find(|name| name.ends_with(extension)).expect("there");
+        let path = bench.store().join(&name);
+        let sound = std::fs::read(&path).expect("readable");
+        for version in 0..FORMAT_MAJOR {
+            let mut old = sound.clone();
+            old[10..12].copy_from_slice(&version.to_le_bytes());
+            let checksum = checksum64(&old[..HEADER_BYTES - 8]);
+            old[HEADER_BYTES - 8..HEADER_BYTES].copy_from_slice(&checksum.to_le_bytes());
+            std::fs::write(&path, &old).expect("written");
+            let expected = format!(
+                "{name} has format version {version}, of a time before the first release; this version reads {FORMAT_MAJOR}"
+            );
+            for command in ["stats @", "check @", "checkpoint @"] {
+                assert_eq!(hedgerow(command, &[&bench.store()]).fails(1), expected, "{command}");
+            }
+            assert_eq!(std::fs::read(&path).expect("readable"), old, "it was changed");
+        }
+        std::fs::write(&path, &sound).expect("written");
+    }
+    assert_eq!(edges(&bench.store()), json!(2));
 }
 
 #[test]

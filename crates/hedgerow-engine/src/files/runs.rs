@@ -30,8 +30,6 @@ pub(crate) struct Runs {
     newest: HashMap<ImageId, ImageLocation>,
     /// Whether directories were read: a store is opened without them.
     are_read: bool,
-    /// Whether the segments are of formats 1 to 4, whose images are of all labels: the next run takes them all in.
-    are_outdated: bool,
 }
 
 /// What the next run takes in.
@@ -89,18 +87,13 @@ impl Runs {
                 }
             }
         }
-        (self.are_outdated, self.are_read) = (sources.are_outdated(), true);
+        self.are_read = true;
         Ok(())
     }
 
     /// Whether this run has the newest image.
     pub(crate) fn is_in(&self, id: ImageId, run: FileId) -> bool {
         self.newest.get(&id).is_some_and(|place| place.run == run)
-    }
-
-    /// Whether the next run must take in all that there are.
-    pub(crate) fn are_outdated(&self) -> bool {
-        self.are_outdated
     }
 
     /// Notes an image in a run.
@@ -110,7 +103,6 @@ impl Runs {
 
     /// Notes that there are no images any more in the runs that are gone.
     pub(crate) fn forget_all_in(&mut self, gone: &[LevelSegment]) {
-        self.are_outdated &= gone.is_empty();
         self.newest.retain(|_, place| gone.iter().all(|run| run.info.file_id != place.run));
     }
 

@@ -39,23 +39,8 @@ impl Sources {
         let mut sources = Sources::default();
         for segment in &named {
             let opened = NamedSegment::open(fs, segment, manifest.store)?;
-            let all_labels = opened.reader.has_images_of_all_labels();
             if opened.reader.config() != manifest.config || segment.info.max_as_of > manifest.checkpoint {
                 return Err(invalid(&opened.name, "the segment does not fit the manifest"));
-            }
-            let told = segment.info.pages.is_none();
-            if segment.info.subgraphs > 0 && told != all_labels {
-                return Err(invalid(&opened.name, "a segment of another kind than the manifest says"));
-            }
-            if sources
-                .segments
-                .first()
-                .is_some_and(|first| first.reader.has_images_of_all_labels() != all_labels)
-            {
-                return Err(invalid(
-                    &opened.name,
-                    "a segment of format 4 or before beside one of a later format",
-                ));
             }
             sources.segments.push(Arc::new(opened));
         }
@@ -75,11 +60,6 @@ impl Sources {
     /// Newest first.
     pub(crate) fn segments(&self) -> impl Iterator<Item = &NamedSegment> {
         self.segments.iter().map(|segment| &**segment)
-    }
-
-    /// Whether the segments are of formats 1 to 4, whose images are of all labels.
-    pub(crate) fn are_outdated(&self) -> bool {
-        self.segments().any(|segment| segment.reader.has_images_of_all_labels())
     }
 
     /// All pages that a segment has, each once, ascending. O(pages log pages).
@@ -146,7 +126,7 @@ impl Sources {
             let before = taken;
             let is_wanted = |image: ImageId| wanted.has(image.subgraph) && !before.has(image.subgraph);
             segment.reader.read_page_within(page, is_wanted, has_memory, |image| {
-                taken.take(image.id);
+                taken.take(image.id.subgraph);
                 f(image, &segment.name)
             })?;
             if taken == wanted {

@@ -9,21 +9,15 @@ use hedgerow_tier::ImageId;
 #[derive(Default)]
 pub(super) struct KnownImages {
     in_label: BTreeMap<LabelId, Subgraphs>,
-    /// Known by an image of format 1 to 4, which is of all labels.
-    in_all: Subgraphs,
 }
 
 impl KnownImages {
-    pub(super) fn insert(&mut self, id: ImageId, all_labels: bool) {
+    pub(super) fn insert(&mut self, id: ImageId) {
         self.in_label.entry(id.label).or_default().insert(id.subgraph);
-        if all_labels {
-            self.in_all.insert(id.subgraph);
-        }
     }
 
     pub(super) fn contains(&self, id: ImageId) -> bool {
         self.in_label.get(&id.label).is_some_and(|known| known.contains(id.subgraph))
-            || self.in_all.contains(id.subgraph)
     }
 
     /// Ascending.

@@ -9,12 +9,13 @@ use std::sync::Arc;
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{GraphConfig, LabelId, Timestamp};
 use hedgerow_io::{
-    Access, Dir, FileHeader, FileId, FileKind, HEADER_BYTES, LockHeld, Lsn, RealFs, StoreId, Vfs, machine,
+    Access, Dir, FileError, FileHeader, FileId, FileKind, FormatError, HEADER_BYTES, LockHeld, Lsn, RealFs,
+    StoreId, Vfs, machine,
 };
 use hedgerow_log::{LogFinding, Witness, parse_segment_name};
 use hedgerow_tier::manifest::segment_id;
 use hedgerow_tier::segment::{SegmentInfo, SegmentLoss, read_damaged, segment_name};
-use hedgerow_tier::{ImageId, ImageScope, Manifest, SubgraphImage};
+use hedgerow_tier::{ImageId, Manifest, SubgraphImage};
 
 use super::backup::remove_files;
 use super::known_images::KnownImages;
@@ -50,7 +51,8 @@ pub fn salvage(path: impl AsRef<Path>, into: impl AsRef<Path>) -> Result<Salvage
 /// whole list. O(edges log edges).
 ///
 /// # Errors
-/// [`OpenError::Locked`]; [`OpenError::NotAStore`] where there is no file of a store at all; [`OpenError::MemoryLimit`] for a limit below
+/// [`OpenError::Locked`]; [`OpenError::NotAStore`] where there is no file of a store at all; [`OpenError::FutureVersion`] and
+/// [`OpenError::OldVersion`] where all files are of another format; [`OpenError::MemoryLimit`] for a limit below
 /// [`LEAST_MEMORY_LIMIT`](crate::LEAST_MEMORY_LIMIT); an [`ArgumentError`](crate::ArgumentError) where there is something at `into`, or it is the
 /// directory of the store or below it; those of [`Graph::backup`](crate::Graph::backup) for the new store, a full disk among them: what was begun
 /// is removed then as far as possible. Damage is no error: the report tells of it.
@@ -131,11 +133,10 @@ impl Source {
                 Err(error) => report.lose(format_args!("{name}: {error}")),
             }
         }
-        let store = manifest.as_ref().map(|found| found.store).or_else(|| stated_store(fs, &names));
-        let store = store.ok_or_else(|| OpenError::NotAStore {
-            path: fs.path().display().to_string(),
-            reason: "no file in it is one of a store".into(),
-        })?;
+        let store = match &manifest {
+            Some(found) => found.store,
+            None => stated_store(fs, &names)?,
+        };
         let (segments, logs) = match &manifest {
             Some(found) if report.losses.is_empty() => {
                 let named = found.segments.iter().map(|s| (s.info.file_id, Some(s.info)));
@@ -171,7 +172,7 @@ impl Source {
     fn read_segments(&mut self, schema: &Schema, salvaged: &mut SalvagedGraph) -> Timestamp {
         let mut config = self.manifest.as_ref().map(|manifest| manifest.config);
         let mut checkpoint = self.manifest.as_ref().map_or(Timestamp::ZERO, |m| m.checkpoint);
-        let (mut newest, mut added_stale) = (KnownImages::default(), KnownImages::default());
+        let (mut newest, mut added_stale) = (KnownImages::default(), false);
         let (mut seen, mut missed) = (KnownImages::default(), KnownImages::default());
         // Once a segment is lost as a whole, any image in an older one may be outdated.
         let mut outdated = false;
@@ -180,19 +181,16 @@ impl Source {
             let mut take = |image: SubgraphImage| {
                 checkpoint = checkpoint.max(image.as_of);
                 count += 1;
-                let id = image.image_id();
-                let all_labels = image.scope == ImageScope::AllLabels;
+                let id = image.id;
                 if !seen.contains(id) {
-                    if !outdated && !missed.contains(id) {
-                        newest.insert(id, all_labels);
+                    let stale = outdated || missed.contains(id);
+                    if !stale {
+                        newest.insert(id);
                     }
-                    let stale = !newest.contains(id);
-                    if stale {
-                        added_stale.insert(id, false);
-                    }
+                    added_stale |= stale;
                     salvaged.add_image(&image, stale);
                 }
-                seen.insert(id, all_labels);
+                seen.insert(id);
             };
             let read =
                 read_damaged(&self.fs, (*id, self.store), info.as_ref(), config, &mut take, &mut |loss| {
@@ -200,7 +198,7 @@ impl Source {
                 });
             let whole = info.is_some_and(|info| info.subgraphs == count);
             let lost = tell_losses(&mut self.report, (&segment_name(*id), schema), losses, &seen, whole);
-            lost.images.into_iter().for_each(|id| missed.insert(id, false));
+            lost.images.into_iter().for_each(|id| missed.insert(id));
             outdated |= lost.unknown;
             match read {
                 Ok(stated) => config = config.or(stated),
@@ -216,7 +214,7 @@ impl Source {
         self.report.lost_subgraphs = missed.subgraphs();
         salvaged.without_properties = missed.take(LabelId::VERTICES);
         self.report.subgraphs = seen.subgraphs();
-        salvaged.know_newest(newest, &added_stale);
+        salvaged.know_newest(newest, added_stale);
         checkpoint
     }
 
@@ -362,10 +360,13 @@ fn finish(mut report: SalvageReport, rebuilt: Rebuilt) -> Result<SalvageReport> 
     Ok(report)
 }
 
-/// The store that most files belong to.
-fn stated_store(fs: &Arc<dyn Vfs>, names: &[String]) -> Option<StoreId> {
+/// Returns the store that most files belong to.
+///
+/// # Errors
+/// [`OpenError::NotAStore`] if no header says one; if a header names another format, the error that names it.
+fn stated_store(fs: &Arc<dyn Vfs>, names: &[String]) -> Result<StoreId> {
     let dir = Dir::new(fs.clone());
-    let store_of = |name: &String| {
+    let header_of = |name: &String| {
         let kind = match name.rsplit_once('.')?.1 {
             "csr" => FileKind::Segment,
             "wal" => FileKind::Log,
@@ -374,8 +375,26 @@ fn stated_store(fs: &Arc<dyn Vfs>, names: &[String]) -> Option<StoreId> {
         };
         let mut raw = [0; HEADER_BYTES];
         dir.open(name, Access::Read).ok()?.read_exact_at(&mut raw, 0).ok()?;
-        Some(FileHeader::decode(&raw, kind).ok()?.store)
+        Some(FileHeader::decode(&raw, kind))
     };
-    let stores: Vec<StoreId> = names.iter().filter_map(store_of).collect();
-    stores.iter().max_by_key(|store| stores.iter().filter(|other| other == store).count()).copied()
+    let (mut stores, mut other_format) = (Vec::new(), None);
+    for name in names {
+        match header_of(name) {
+            Some(Ok(header)) => stores.push(header.store),
+            Some(Err(error @ (FormatError::FutureVersion { .. } | FormatError::OldVersion { .. }))) => {
+                other_format = Some(FileError::Format { file: name.clone(), error });
+            }
+            _ => {}
+        }
+    }
+    let most = stores.iter().max_by_key(|store| stores.iter().filter(|other| other == store).count());
+    match (most, other_format) {
+        (Some(store), _) => Ok(*store),
+        (None, Some(error)) => Err(error.into()),
+        (None, None) => Err(OpenError::NotAStore {
+            path: fs.path().display().to_string(),
+            reason: "no file in it is one of a store".into(),
+        }
+        .into()),
+    }
 }

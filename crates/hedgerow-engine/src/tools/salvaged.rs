@@ -80,7 +80,7 @@ impl SalvagedGraph {
     /// Adds what an image holds. Vertices of a `stale` one may be so; edges are judged once all images are known.
     pub(super) fn add_image(&mut self, image: &SubgraphImage, stale: bool) {
         self.attempt(|graph| graph.add_vertices(image, if stale { STALE } else { SOUND }));
-        let first = image.id.0.wrapping_mul(SUBGRAPH_VERTICES as u32);
+        let first = image.id.subgraph.0.wrapping_mul(SUBGRAPH_VERTICES as u32);
         for part in &image.parts {
             for local in 0..SUBGRAPH_VERTICES {
                 let range = part.offsets[local] as usize..part.offsets[local + 1] as usize;
@@ -90,8 +90,8 @@ impl SalvagedGraph {
     }
 
     fn add_vertices(&mut self, image: &SubgraphImage, era: u32) -> Result<()> {
-        let first = image.id.0.wrapping_mul(SUBGRAPH_VERTICES as u32);
-        let present = if image.image_id().label == LabelId::DEFAULT { image.present } else { 0 };
+        let first = image.id.subgraph.0.wrapping_mul(SUBGRAPH_VERTICES as u32);
+        let present = if image.id.label == LabelId::DEFAULT { image.present } else { 0 };
         let live = (0..SUBGRAPH_VERTICES as u32).filter(|local| present >> local & 1 == 1);
         for (i, id) in live.map(|local| first | local).enumerate() {
             let key = match &image.keys {
@@ -123,10 +123,9 @@ impl SalvagedGraph {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    /// Takes over which images are the newest, and which of those that were added were not the newest when they were read.
-    pub(super) fn know_newest(&mut self, newest: KnownImages, added_stale: &KnownImages) {
-        let stale = added_stale.ids().any(|id| !newest.contains(id));
-        self.rebound |= stale && self.config.keys != KeyKind::Dense;
+    /// Takes over which images are the newest, and whether others were added too.
+    pub(super) fn know_newest(&mut self, newest: KnownImages, added_stale: bool) {
+        self.rebound |= added_stale && self.config.keys != KeyKind::Dense;
         self.newest = newest;
     }
 

@@ -37,6 +37,14 @@ fn kinds_versions_and_features_are_told_apart() {
     let future = header().encode_version(FORMAT_MAJOR + 1, 0);
     let refused = FormatError::FutureVersion { found: FORMAT_MAJOR + 1, supported: FORMAT_MAJOR };
     assert_eq!(FileHeader::decode(&future, FileKind::Log), Err(refused));
+    for found in 0..FORMAT_MAJOR {
+        let refused = FormatError::OldVersion { found, supported: FORMAT_MAJOR };
+        // The version comes before the kind: of another version the numbers of kinds are not known.
+        for kind in [FileKind::Log, FileKind::Segment, FileKind::Manifest] {
+            let old = FileHeader::decode(&header().encode_version(found, 0), kind);
+            assert_eq!(old, Err(refused.clone()));
+        }
+    }
     let minor = header().encode_version(FORMAT_MAJOR, FORMAT_MINOR + 1);
     assert_eq!(FileHeader::decode(&minor, FileKind::Log), Ok(header()));
     let mut featured = header();

@@ -7,20 +7,14 @@ use super::{LevelSegment, LogSegmentRef, Manifest, Section};
 use crate::bytes::{Bytes, Fault};
 use crate::{PageId, SegmentInfo, config};
 
-/// The first format whose manifests tell the pages of a segment.
-const FIRST_WITH_PAGES: u16 = 5;
-
-/// What a segment holds: images of one label each, or, in formats 1 to 4, of all labels.
-const OF_LABELS: u8 = 0;
-const OF_ALL_LABELS: u8 = 1;
-
 /// A reader that does not know the section must refuse the store.
 const SECTION_REQUIRED: u16 = 1;
 
+/// Stands for the first and the last page of a segment without pages.
+const NO_PAGE: PageId = PageId { label: LabelId(0), page: 0 };
+
 /// An entry for a segment, one for a log segment, and a section without content.
 const SEGMENT_BYTES: usize = 104;
-/// What a segment took in manifests of formats 1 to 4.
-const SEGMENT_BYTES_V4: usize = 72;
 const LOG_BYTES: usize = 16;
 const SECTION_BYTES: usize = 16;
 
@@ -55,15 +49,13 @@ pub(super) fn encode_body(manifest: &Manifest, out: &mut Vec<u8>) {
 fn encode_segment(segment: &LevelSegment, out: &mut Vec<u8>) {
     let info = &segment.info;
     out.extend(info.file_id.0.to_le_bytes());
-    let kind = if info.pages.is_some() || info.subgraphs == 0 { OF_LABELS } else { OF_ALL_LABELS };
-    out.extend([segment.level, kind, 0, 0, 0, 0, 0, 0]);
+    out.extend([segment.level, 0, 0, 0, 0, 0, 0, 0]);
     out.extend(info.bytes.to_le_bytes());
     out.extend(info.hash.to_le_bytes());
     for field in [info.subgraphs, info.vertices, info.edges, info.max_as_of.0] {
         out.extend(field.to_le_bytes());
     }
-    let none = PageId { label: LabelId(0), page: 0 };
-    let (first, last) = info.pages.unwrap_or((none, none));
+    let (first, last) = info.pages.unwrap_or((NO_PAGE, NO_PAGE));
     for page in [first, last] {
         out.extend(page.label.0.to_le_bytes());
         out.extend([0; 2]);
@@ -72,10 +64,8 @@ fn encode_segment(segment: &LevelSegment, out: &mut Vec<u8>) {
     out.extend([0; 16]);
 }
 
-/// Reads what [`encode_body`] wrote, or the format `major` did; `body` must be that and nothing more.
-pub(super) fn decode_body(body: &[u8], store: StoreId, major: u16) -> Result<Manifest, Fault> {
-    let with_pages = major >= FIRST_WITH_PAGES;
-    let segment_bytes = if with_pages { SEGMENT_BYTES } else { SEGMENT_BYTES_V4 };
+/// Reads what [`encode_body`] wrote; `body` must be that and nothing more.
+pub(super) fn decode_body(body: &[u8], store: StoreId) -> Result<Manifest, Fault> {
     let mut bytes = Bytes::new(body);
     let sequence = bytes.u64()?;
     let config = config::decode(bytes.fixed()?);
@@ -94,7 +84,7 @@ pub(super) fn decode_body(body: &[u8], store: StoreId, major: u16) -> Result<Man
         durable_lsn,
         next_vertex,
         next_file_id,
-        segments: list(&mut bytes, segments, segment_bytes, |bytes| decode_segment(bytes, with_pages))?,
+        segments: list(&mut bytes, segments, SEGMENT_BYTES, decode_segment)?,
         logs: list(&mut bytes, logs, LOG_BYTES, |bytes| {
             Ok(LogSegmentRef { id: FileId(bytes.u64()?), first_lsn: Lsn(bytes.u64()?) })
         })?,
@@ -123,11 +113,10 @@ fn list<T>(
     Ok(items)
 }
 
-fn decode_segment(bytes: &mut Bytes<'_>, with_pages: bool) -> Result<LevelSegment, Fault> {
+fn decode_segment(bytes: &mut Bytes<'_>) -> Result<LevelSegment, Fault> {
     let file_id = FileId(bytes.u64()?);
-    let [level, kind, reserved @ ..] = bytes.fixed::<8>()?;
-    bytes.require(reserved == [0; 6], "reserved bytes in use")?;
-    bytes.require(kind <= if with_pages { OF_ALL_LABELS } else { 0 }, "unknown kind of segment")?;
+    let [level, reserved @ ..] = bytes.fixed::<8>()?;
+    bytes.require(reserved == [0; 7], "reserved bytes in use")?;
     let mut info = SegmentInfo {
         file_id,
         bytes: bytes.u64()?,
@@ -138,15 +127,14 @@ fn decode_segment(bytes: &mut Bytes<'_>, with_pages: bool) -> Result<LevelSegmen
         max_as_of: Timestamp(bytes.u64()?),
         pages: None,
     };
-    if with_pages {
-        let pages = (decode_page(bytes)?, decode_page(bytes)?);
-        let reserved = bytes.fixed()? == [0; 16];
-        bytes.require(reserved, "reserved bytes in use")?;
-        bytes.require(pages.0 <= pages.1, "pages of a segment out of order")?;
-        let none = kind == OF_ALL_LABELS || info.subgraphs == 0;
-        let zero = PageId { label: LabelId(0), page: 0 };
-        bytes.require(!none || pages == (zero, zero), "pages of a segment that has none")?;
-        info.pages = (!none).then_some(pages);
+    let pages = (decode_page(bytes)?, decode_page(bytes)?);
+    let reserved = bytes.fixed()? == [0; 16];
+    bytes.require(reserved, "reserved bytes in use")?;
+    bytes.require(pages.0 <= pages.1, "pages of a segment out of order")?;
+    if info.subgraphs > 0 {
+        info.pages = Some(pages);
+    } else {
+        bytes.require(pages == (NO_PAGE, NO_PAGE), "pages of a segment that has none")?;
     }
     Ok(LevelSegment { level, info })
 }

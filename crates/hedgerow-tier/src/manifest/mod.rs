@@ -116,6 +116,7 @@ impl Manifest {
     fn fault(&self) -> Option<&'static str> {
         let mut ids: Vec<FileId> = self.segments.iter().map(|segment| segment.info.file_id).collect();
         ids.sort_unstable();
+        let has_pages_if_images = |s: &LevelSegment| s.info.pages.is_some() == (s.info.subgraphs > 0);
         let in_order = |a: &LogSegmentRef, b: &LogSegmentRef| a.id < b.id && a.first_lsn <= b.first_lsn;
         if self.sequence == 0 {
             Some("manifest number zero")
@@ -123,6 +124,8 @@ impl Manifest {
             Some("segment with a file id not below the next one")
         } else if !pairs_hold(&ids, |a, b| a < b) {
             Some("segment listed twice")
+        } else if !self.segments.iter().all(has_pages_if_images) {
+            Some("segment with images and without pages, or with pages and without images")
         } else if !pairs_hold(&self.logs, in_order) {
             Some("log segments out of order")
         } else if !pairs_hold(&self.sections, |a, b| a.tag < b.tag) {

@@ -20,7 +20,7 @@ use crate::TierError;
 /// The checksum at the end of a manifest.
 const HASH_BYTES: usize = 16;
 
-/// More than any manifest needs (72 bytes for each segment), and few enough to be read at once.
+/// More than any manifest needs (104 bytes for each segment), and few enough to be read at once.
 const MAX_MANIFEST_BYTES: u64 = 256 * 1024 * 1024;
 
 /// How often a reader that holds no lock lists the directory: a writer may remove the manifest of a list before it is opened.
@@ -88,7 +88,7 @@ impl Manifest {
     /// directory, so that what was found will be found again after a crash.
     ///
     /// # Errors
-    /// [`TierError::NotAStore`]; [`TierError::File`]: damage, a later format, or a failure of the file system;
+    /// [`TierError::NotAStore`]; [`TierError::File`]: damage, another format, or a failure of the file system;
     /// [`TierError::UnknownSection`].
     pub fn load(fs: &Arc<dyn Vfs>) -> Result<Option<LoadedManifest>, TierError> {
         Manifest::find(fs, true)
@@ -221,7 +221,7 @@ impl Manifest {
             return Err(Corruption::new(name, 0, CorruptionKind::FileChecksum { expected, found }).into());
         }
         let body = covered.get(HEADER_BYTES..).unwrap_or(&[]);
-        let manifest = decode_body(body, header.store, header.major)
+        let manifest = decode_body(body, header.store)
             .map_err(|fault| TierError::invalid(name, (HEADER_BYTES + fault.position) as u64, fault.what))?;
         if manifest.sequence != sequence {
             return Err(TierError::invalid(name, HEADER_BYTES as u64, "number differs from the file's name"));

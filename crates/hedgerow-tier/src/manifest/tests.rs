@@ -97,7 +97,7 @@ fn manifest_strategy() -> impl Strategy<Value = Manifest> {
                 .into_iter()
                 .map(|(id, (level, [bytes, subgraphs, vertices, edges, as_of], hash))| {
                     let (file_id, max_as_of) = (FileId(id), Timestamp(as_of));
-                    let pages = (level % 3 != 0 && subgraphs != 0)
+                    let pages = (subgraphs != 0)
                         .then(|| (page(u16::from(level), 9), page(u16::from(level), 9 + hash as u32 % 5)));
                     let info =
                         SegmentInfo { file_id, bytes, hash, subgraphs, vertices, edges, max_as_of, pages };
@@ -260,16 +260,23 @@ fn only_an_empty_directory_can_become_a_store() {
 }
 
 #[test]
-fn a_later_format_is_named_with_its_version() {
-    let fs = SimFs::new();
-    let mut bytes = full(3).encode();
-    bytes[10] = 7;
-    let sum = checksum64(&bytes[..HEADER_BYTES - 8]);
-    bytes[HEADER_BYTES - 8..HEADER_BYTES].copy_from_slice(&sum.to_le_bytes());
-    fs.put(&manifest_name(3), &with_hash(bytes));
-    let error = load(&fs).unwrap_err();
-    let TierError::File(FileError::Format { error, .. }) = error else { panic!("{error:?}") };
-    assert_eq!(error, FormatError::FutureVersion { found: 7, supported: FORMAT_MAJOR });
+fn another_format_is_named_with_its_version() {
+    let supported = FORMAT_MAJOR;
+    for found in (0..FORMAT_MAJOR).chain([7]) {
+        let fs = SimFs::new();
+        let mut bytes = full(3).encode();
+        bytes[10] = found as u8;
+        let sum = checksum64(&bytes[..HEADER_BYTES - 8]);
+        bytes[HEADER_BYTES - 8..HEADER_BYTES].copy_from_slice(&sum.to_le_bytes());
+        fs.put(&manifest_name(3), &with_hash(bytes));
+        let error = load(&fs).unwrap_err();
+        let TierError::File(FileError::Format { error, .. }) = error else { panic!("{error:?}") };
+        let expected = match found {
+            7 => FormatError::FutureVersion { found, supported },
+            _ => FormatError::OldVersion { found, supported },
+        };
+        assert_eq!(error, expected);
+    }
 }
 
 #[test]
@@ -285,10 +292,12 @@ fn a_section_that_must_be_understood_is_refused() {
 #[test]
 fn manifests_that_break_a_rule_are_not_stored() {
     type Break = fn(&mut Manifest);
-    let breaks: [Break; 7] = [
+    let breaks: [Break; 9] = [
         |m| m.sequence = 0,
         |m| m.segments.push(segment(4)),
         |m| m.segments.push(segment(20)),
+        |m| m.segments[0].info.pages = None,
+        |m| m.segments[0].info.subgraphs = 0,
         |m| m.logs.swap(0, 1),
         |m| m.logs[0].first_lsn = Lsn(101),
         |m| m.logs[1].id = m.logs[0].id,

@@ -7,7 +7,7 @@ use hedgerow_core::{GraphConfig, LabelId, SUBGRAPH_VERTICES, VertexKey};
 use super::block::BlockKind;
 use super::columns;
 use super::directory::{Directory, ImageEntry, Place, PlacedImage};
-use super::image::{AdjacencyPart, ImageKeys, ImageScope, SubgraphImage, needs_keys, no_keys};
+use super::image::{AdjacencyPart, ImageKeys, SubgraphImage, needs_keys, no_keys};
 use super::key_records::KeyRecords;
 use super::read_memory::{HasMemory, ReadMemory, ask, gathered_bytes};
 use super::source::Source;
@@ -192,10 +192,9 @@ pub(super) fn finish(
         return Err("keys that are missing, or nobody's");
     }
     let Topology { id, as_of, present, parts, .. } = topology;
-    let ImageId { label, subgraph } = id;
-    let keys = keys.unwrap_or_else(|| no_keys(label, config));
+    let keys = keys.unwrap_or_else(|| no_keys(id.label, config));
     let parts: Vec<AdjacencyPart> = parts.into_iter().map(|part| part.adjacency).collect();
-    let image = SubgraphImage { id: subgraph, scope: ImageScope::Label(label), as_of, present, keys, parts };
+    let image = SubgraphImage { id, as_of, present, keys, parts };
     match image.with_ref(|image| image.fault(config)) {
         None => Ok(image),
         Some(what) => Err(what),

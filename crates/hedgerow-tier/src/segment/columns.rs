@@ -4,7 +4,6 @@ use hedgerow_core::column::{Data, Ends};
 use hedgerow_core::property::MAX_PROPERTIES;
 use hedgerow_core::{Column, Columns, PropertyId, PropertyType};
 
-use super::chunks::put_chunks;
 use crate::bytes::{Bytes, Fault};
 
 /// Column flag: a mask of the values that are there comes first.
@@ -12,35 +11,28 @@ const MASKED: u8 = 1;
 /// Column flag: ends take eight bytes.
 const WIDE: u8 = 2;
 
-/// Writes the columns of a part, of which there is at least one, through `put`.
-pub(super) fn encode<E>(
-    columns: &Columns,
-    scratch: &mut Vec<u8>,
-    put: &mut impl FnMut(&[u8]) -> Result<(), E>,
-) -> Result<(), E> {
-    put(&(columns.iter().len() as u32).to_le_bytes())?;
+/// Appends the columns of a part, of which there is at least one.
+pub(super) fn encode(columns: &Columns, out: &mut Vec<u8>) {
+    out.extend((columns.iter().len() as u32).to_le_bytes());
     for (id, column) in columns.iter() {
         let wide = matches!(column.data(), Data::Heap(Ends::Wide(_), _));
         let flags = if column.valid().is_some() { MASKED } else { 0 } | if wide { WIDE } else { 0 };
-        scratch.clear();
-        scratch.extend(id.0.to_le_bytes());
-        scratch.extend([column.kind() as u8, flags]);
-        put(scratch)?;
-        put_chunks(column.valid().unwrap_or(&[]), scratch, |word| word.to_le_bytes(), put)?;
+        out.extend(id.0.to_le_bytes());
+        out.extend([column.kind() as u8, flags]);
+        out.extend(column.valid().unwrap_or(&[]).iter().flat_map(|word| word.to_le_bytes()));
         match column.data() {
             Data::Bits(words) | Data::Words(words) => {
-                put_chunks(words, scratch, |word| word.to_le_bytes(), put)?
+                out.extend(words.iter().flat_map(|word| word.to_le_bytes()));
             }
             Data::Heap(ends, heap) => {
                 match ends {
-                    Ends::Narrow(ends) => put_chunks(ends, scratch, |end| end.to_le_bytes(), put)?,
-                    Ends::Wide(ends) => put_chunks(ends, scratch, |end| end.to_le_bytes(), put)?,
+                    Ends::Narrow(ends) => out.extend(ends.iter().flat_map(|end| end.to_le_bytes())),
+                    Ends::Wide(ends) => out.extend(ends.iter().flat_map(|end| end.to_le_bytes())),
                 }
-                put(heap)?;
+                out.extend_from_slice(heap);
             }
         }
     }
-    Ok(())
 }
 
 /// Reads the columns of a part with `entries` edges. What is allocated is at most as large as the bytes that are there.

@@ -11,29 +11,18 @@ use hedgerow_core::{
 use super::degrees::degree_mask;
 use crate::id::ImageId;
 
-/// Which labels an image speaks of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ImageScope {
-    /// All: formats 1 to 4. Of a label without a part the subgraph has no edges.
-    AllLabels,
-    /// One.
-    Label(LabelId),
-}
-
-/// The state of one subgraph at a commit timestamp, as read from a segment.
+/// The state of one subgraph in one label at a commit timestamp, as read from a segment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubgraphImage {
-    /// Which subgraph.
-    pub id: SubgraphId,
-    /// Which labels it speaks of.
-    pub scope: ImageScope,
+    /// Which subgraph, in which label.
+    pub id: ImageId,
     /// The image holds every commit up to this timestamp and none after it.
     pub as_of: Timestamp,
     /// Bit `i` is set where local vertex `i` is live; in an image of another label than the default one, where it has neighbors.
     pub present: u64,
     /// The external ids of the live vertices, in local order; none in an image of another label than the default one.
     pub keys: ImageKeys,
-    /// The adjacency, ascending by label, then direction; a part without neighbors is left out.
+    /// The adjacency, ascending by direction; a part without neighbors is left out.
     pub parts: Vec<AdjacencyPart>,
 }
 
@@ -117,18 +106,9 @@ pub struct PartRef<'a> {
 }
 
 impl SubgraphImage {
-    /// What the image is of. One of all labels counts as of the default label.
-    pub fn image_id(&self) -> ImageId {
-        let label = match self.scope {
-            ImageScope::AllLabels => LabelId::DEFAULT,
-            ImageScope::Label(label) => label,
-        };
-        ImageId { label, subgraph: self.id }
-    }
-
     /// The number of live vertices that the image tells of.
     pub fn vertex_count(&self) -> u32 {
-        if self.image_id().label == LabelId::DEFAULT { self.present.count_ones() } else { 0 }
+        if self.id.label == LabelId::DEFAULT { self.present.count_ones() } else { 0 }
     }
 
     /// The number of outgoing neighbor entries: what [`SegmentInfo::edges`](crate::SegmentInfo::edges) counts.
@@ -140,7 +120,7 @@ impl SubgraphImage {
     pub fn with_ref<R>(&self, f: impl FnOnce(&ImageRef<'_>) -> R) -> R {
         let parts: Vec<PartRef<'_>> = self.parts.iter().map(AdjacencyPart::as_ref).collect();
         f(&ImageRef {
-            id: self.image_id(),
+            id: self.id,
             as_of: self.as_of,
             present: self.present,
             keys: self.keys.as_ref(),
@@ -221,7 +201,7 @@ fn range_of(offsets: &[u32; SUBGRAPH_VERTICES + 1], local: usize) -> Option<std:
 }
 
 /// The id must name a subgraph that can exist, and no live vertex may lie beyond the largest vertex id.
-pub(crate) fn check_vertices(id: SubgraphId, present: u64) -> Option<&'static str> {
+pub(super) fn check_vertices(id: SubgraphId, present: u64) -> Option<&'static str> {
     let last = VertexId::MAX.subgraph();
     if id > last {
         return Some("subgraph id out of range");
@@ -244,7 +224,7 @@ pub(super) fn no_keys(label: LabelId, config: &GraphConfig) -> ImageKeys {
     }
 }
 
-pub(crate) fn check_keys(keys: KeysRef<'_>, present: u64, kind: KeyKind) -> Option<&'static str> {
+pub(super) fn check_keys(keys: KeysRef<'_>, present: u64, kind: KeyKind) -> Option<&'static str> {
     let (fits, count) = match keys {
         KeysRef::Dense => (kind == KeyKind::Dense, present.count_ones() as usize),
         KeysRef::U64(keys) => (kind == KeyKind::U64, keys.len()),
@@ -279,7 +259,7 @@ fn fit(keys: &[VertexKey], kind: KeyKind) -> bool {
 }
 
 /// The key, if it is a string.
-pub(crate) fn text_of(key: &VertexKey) -> Option<&Arc<str>> {
+pub(super) fn text_of(key: &VertexKey) -> Option<&Arc<str>> {
     match key {
         VertexKey::Str(s) | VertexKey::KindStr(_, s) => Some(s),
         VertexKey::U64(_) | VertexKey::KindU64(..) => None,
@@ -287,13 +267,13 @@ pub(crate) fn text_of(key: &VertexKey) -> Option<&Arc<str>> {
 }
 
 /// Parts come strictly ascending, so that each label and direction has at most one.
-pub(crate) fn check_order(parts: impl Iterator<Item = (LabelId, Direction)> + Clone) -> Option<&'static str> {
+pub(super) fn check_order(parts: impl Iterator<Item = (LabelId, Direction)> + Clone) -> Option<&'static str> {
     let rank = |(label, direction): (LabelId, Direction)| (label.0, direction as u8);
     let mut pairs = parts.clone().zip(parts.skip(1));
     pairs.any(|(a, b)| rank(a) >= rank(b)).then_some("parts out of order")
 }
 
-pub(crate) fn check_part(part: &PartRef<'_>, present: u64, config: &GraphConfig) -> Option<&'static str> {
+pub(super) fn check_part(part: &PartRef<'_>, present: u64, config: &GraphConfig) -> Option<&'static str> {
     let total = part.neighbors.len();
     if part.offsets[0] != 0 || part.offsets[SUBGRAPH_VERTICES] as usize != total {
         return Some("offsets do not span the neighbors");

@@ -4,11 +4,9 @@ use std::sync::Arc;
 
 use hedgerow_core::{KindId, SUBGRAPH_VERTICES, SubgraphId, VertexKey};
 
-use super::chunks::put_chunks;
 use super::image::{ImageKeys, KeysRef, text_of};
 use crate::bytes::{Bytes, Fault};
 
-const KEYS_NONE: u8 = 0;
 const KEYS_U64: u8 = 1;
 /// Strings of at most 255 bytes: one length byte each, then the texts.
 const KEYS_SHORT: u8 = 2;
@@ -18,53 +16,42 @@ const KEYS_LONG: u8 = 3;
 /// lengths of the strings in four bytes each, then the texts.
 const KEYS_OF_KINDS: u8 = 4;
 
-/// The byte that says how `keys` are written.
-pub(super) fn key_encoding(keys: KeysRef<'_>) -> u8 {
+/// Appends the record of the keys of a subgraph, which are those of a graph that is not dense.
+pub(super) fn encode_key_record(id: SubgraphId, keys: KeysRef<'_>, out: &mut Vec<u8>) {
+    out.extend(id.0.to_le_bytes());
     match keys {
-        KeysRef::Dense => KEYS_NONE,
-        KeysRef::U64(_) => KEYS_U64,
-        KeysRef::Str(keys) if keys.iter().all(|key| key.len() <= usize::from(u8::MAX)) => KEYS_SHORT,
-        KeysRef::Str(_) => KEYS_LONG,
-        KeysRef::Kinds(_) => KEYS_OF_KINDS,
-    }
-}
-
-/// Writes `keys` through `put`, in the encoding that [`key_encoding`] names.
-pub(super) fn encode_keys<E>(
-    keys: KeysRef<'_>,
-    scratch: &mut Vec<u8>,
-    put: &mut impl FnMut(&[u8]) -> Result<(), E>,
-) -> Result<(), E> {
-    match (keys, key_encoding(keys)) {
-        (KeysRef::Dense, _) => Ok(()),
-        (KeysRef::U64(keys), _) => put_chunks(keys, scratch, |key| key.to_le_bytes(), put),
-        (KeysRef::Str(keys), encoding) => {
-            if encoding == KEYS_SHORT {
-                put_chunks(keys, scratch, |key| [key.len() as u8], put)?;
-            } else {
-                put_chunks(keys, scratch, |key| (key.len() as u32).to_le_bytes(), put)?;
-            }
-            keys.iter().try_for_each(|key| put(key.as_bytes()))
+        KeysRef::Dense => {}
+        KeysRef::U64(keys) => {
+            out.push(KEYS_U64);
+            out.extend(keys.iter().flat_map(|key| key.to_le_bytes()));
         }
-        (KeysRef::Kinds(keys), _) => encode_keys_of_kinds(keys, scratch, put),
+        KeysRef::Str(keys) => {
+            if keys.iter().all(|key| key.len() <= usize::from(u8::MAX)) {
+                out.push(KEYS_SHORT);
+                out.extend(keys.iter().map(|key| key.len() as u8));
+            } else {
+                out.push(KEYS_LONG);
+                out.extend(keys.iter().flat_map(|key| (key.len() as u32).to_le_bytes()));
+            }
+            keys.iter().for_each(|key| out.extend_from_slice(key.as_bytes()));
+        }
+        KeysRef::Kinds(keys) => {
+            out.push(KEYS_OF_KINDS);
+            encode_keys_of_kinds(keys, out);
+        }
     }
 }
 
-fn encode_keys_of_kinds<E>(
-    keys: &[VertexKey],
-    scratch: &mut Vec<u8>,
-    put: &mut impl FnMut(&[u8]) -> Result<(), E>,
-) -> Result<(), E> {
+fn encode_keys_of_kinds(keys: &[VertexKey], out: &mut Vec<u8>) {
     let number = |key: &VertexKey| match key {
         VertexKey::U64(n) | VertexKey::KindU64(_, n) => Some(*n),
         VertexKey::Str(_) | VertexKey::KindStr(..) => None,
     };
-    put_chunks(keys, scratch, |key| [key.kind().0, u8::from(text_of(key).is_some())], put)?;
-    let numbers: Vec<u64> = keys.iter().filter_map(number).collect();
-    put_chunks(&numbers, scratch, |n| n.to_le_bytes(), put)?;
-    let texts: Vec<&Arc<str>> = keys.iter().filter_map(text_of).collect();
-    put_chunks(&texts, scratch, |text| (text.len() as u32).to_le_bytes(), put)?;
-    texts.iter().try_for_each(|text| put(text.as_bytes()))
+    out.extend(keys.iter().flat_map(|key| [key.kind().0, u8::from(text_of(key).is_some())]));
+    out.extend(keys.iter().filter_map(number).flat_map(u64::to_le_bytes));
+    let texts = || keys.iter().filter_map(text_of);
+    out.extend(texts().flat_map(|text| (text.len() as u32).to_le_bytes()));
+    texts().for_each(|text| out.extend_from_slice(text.as_bytes()));
 }
 
 /// Reads the record of the keys of a subgraph whose live vertices are those in the mask `present`.
@@ -75,14 +62,8 @@ pub(super) fn decode_key_record(
 ) -> Result<ImageKeys, Fault> {
     let subgraph = bytes.u32()?;
     bytes.require(subgraph == id.0, "keys of another subgraph")?;
-    let encoding = bytes.u8()?;
-    decode_keys(bytes, encoding, present.count_ones() as usize)
-}
-
-/// Reads the keys of `count` vertices.
-pub(super) fn decode_keys(bytes: &mut Bytes<'_>, encoding: u8, count: usize) -> Result<ImageKeys, Fault> {
-    match encoding {
-        KEYS_NONE => Ok(ImageKeys::Dense),
+    let count = present.count_ones() as usize;
+    match bytes.u8()? {
         KEYS_U64 => Ok(ImageKeys::U64(bytes.array(count, u64::from_le_bytes)?)),
         KEYS_SHORT => {
             let lengths = bytes.array(count, u8::from_le_bytes)?;

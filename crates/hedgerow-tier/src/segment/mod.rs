@@ -6,7 +6,6 @@
 mod assemble;
 mod block;
 mod cache;
-mod chunks;
 mod columns;
 mod degrees;
 mod directory;
@@ -28,7 +27,6 @@ mod summary;
 mod top;
 mod topology;
 mod totals;
-mod v4;
 mod walk;
 mod window;
 mod writer;
@@ -40,7 +38,7 @@ mod tests;
 
 pub use crate::id::{ImageId, PageId};
 pub use cache::ReadCache;
-pub use image::{AdjacencyPart, ImageKeys, ImageRef, ImageScope, KeysRef, PartRef, SubgraphImage};
+pub use image::{AdjacencyPart, ImageKeys, ImageRef, KeysRef, PartRef, SubgraphImage};
 pub use key_index::IndexedKey;
 pub use list::{Extent, ListImage, ListQuery};
 pub use loss::SegmentLoss;
@@ -63,7 +61,7 @@ pub struct SegmentInfo {
     pub bytes: u64,
     /// The 128-bit checksum of the whole file.
     pub hash: u128,
-    /// The number of images: of subgraphs in each label that has edges of them (formats 1 to 4: of subgraphs).
+    /// The number of images: of subgraphs in each label that has edges of them.
     pub subgraphs: u64,
     /// The number of live vertices in them.
     pub vertices: u64,
@@ -72,7 +70,7 @@ pub struct SegmentInfo {
     pub edges: u64,
     /// The largest `as_of` of any subgraph; zero in an empty segment.
     pub max_as_of: Timestamp,
-    /// The first and the last page; none in an empty segment, and in one of format 1 to 4.
+    /// The first and the last page; none in an empty segment.
     pub pages: Option<(PageId, PageId)>,
 }
 

@@ -6,7 +6,7 @@ use super::block::{BlockKind, FULL_PAYLOAD, MOST_PAYLOAD};
 use super::columns;
 use super::directory::{self, ImageEntry};
 use super::image::ImageRef;
-use super::keys::{encode_keys, key_encoding};
+use super::keys::encode_key_record;
 use super::sink::Sink;
 use super::top::PageEntry;
 use super::topology;
@@ -64,7 +64,7 @@ impl OpenPage {
         let topology = scratch.len() as u16;
         self.put_record(scratch, BlockKind::Topology, sink)?;
         let (pieces, piece_bytes) = if is_cut { self.put_pieces(image, sink, scratch)? } else { (0, 0) };
-        let (keys, columns) = self.gather(image, config, scratch);
+        let (keys, columns) = self.gather(image, config);
         self.images.push(ImageEntry {
             subgraph: image.id.subgraph,
             as_of: image.as_of,
@@ -95,19 +95,12 @@ impl OpenPage {
     }
 
     /// Keeps the records of keys and properties until the end of the page. Returns their lengths.
-    fn gather(&mut self, image: &ImageRef<'_>, config: &GraphConfig, scratch: &mut Vec<u8>) -> (u32, u64) {
+    fn gather(&mut self, image: &ImageRef<'_>, config: &GraphConfig) -> (u32, u64) {
         let has_keys =
             image.id.label == LabelId::DEFAULT && config.keys != KeyKind::Dense && image.present != 0;
         let begin = self.keys.len();
         if has_keys {
-            self.keys.extend(image.id.subgraph.0.to_le_bytes());
-            self.keys.push(key_encoding(image.keys));
-            let keys = &mut self.keys;
-            let _: Result<(), std::convert::Infallible> =
-                encode_keys(image.keys, scratch, &mut |bytes: &[u8]| {
-                    keys.extend(bytes);
-                    Ok(())
-                });
+            encode_key_record(image.id.subgraph, image.keys, &mut self.keys);
         }
         let keys = (self.keys.len() - begin) as u32;
         let begin = self.columns.len();
@@ -117,12 +110,7 @@ impl OpenPage {
             if self.columns.len() == begin {
                 self.columns.extend(image.id.subgraph.0.to_le_bytes());
             }
-            let out = &mut self.columns;
-            let _: Result<(), std::convert::Infallible> =
-                columns::encode(columns, scratch, &mut |bytes: &[u8]| {
-                    out.extend(bytes);
-                    Ok(())
-                });
+            columns::encode(columns, &mut self.columns);
         }
         (keys, (self.columns.len() - begin) as u64)
     }

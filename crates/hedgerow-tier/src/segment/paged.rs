@@ -1,4 +1,4 @@
-//! Reading a segment of format 5.
+//! The pages of a segment.
 
 use std::sync::Arc;
 

@@ -1,7 +1,6 @@
-//! Reading a segment, of whatever format.
+//! Reading a segment.
 
 use std::io;
-use std::ops::Range;
 use std::sync::Arc;
 
 use hedgerow_core::{GraphConfig, LabelId, SubgraphId, VertexId, VertexKeyRef};
@@ -17,39 +16,26 @@ use super::paged::PagedSegment;
 use super::read_memory::ReadMemory;
 use super::source::Source;
 use super::summary::ImageSummary;
-use super::v4::SegmentV4;
 use super::{SegmentInfo, segment_name};
 use crate::TierError;
 use crate::id::{ImageId, PageId};
 
 /// How much of the file is hashed at a time.
 const HASH_BYTES: usize = 1024 * 1024;
-/// Segments of formats 1 to 4 have no pages; so many images count as one.
-const IMAGES_OF_V4: usize = 512;
-/// The first format whose segments have pages.
-pub(super) const FIRST_PAGED: u16 = 5;
 
 /// An open segment. All methods may be called from several threads at once; each call reads for itself.
 #[derive(Debug)]
 pub struct SegmentReader {
     info: SegmentInfo,
     store: StoreId,
-    layout: Layout,
+    paged: PagedSegment,
     keys: Option<KeyIndex>,
-}
-
-#[derive(Debug)]
-pub(super) enum Layout {
-    /// Images of all labels in one stream: formats 1 to 4.
-    Stream(SegmentV4),
-    /// Images of one label each, on pages.
-    Paged(PagedSegment),
 }
 
 impl SegmentReader {
     /// Opens the segment that a manifest describes by `info`, and checks header, size, footer and index. Cost: one
-    /// read of the top index, 48 bytes for each page of 4,096 vertices in one label, which stay in memory (formats 1 to 4: 40 bytes
-    /// for each image). Images are not read; [`verify_whole`](Self::verify_whole) does that.
+    /// read of the top index, 48 bytes for each page of 4,096 vertices in one label, which stay in memory.
+    /// Images are not read; [`verify_whole`](Self::verify_whole) does that.
     ///
     /// # Errors
     /// [`TierError::File`]: damage for anything that is not this segment of this store, a missing file included; a
@@ -64,16 +50,12 @@ impl SegmentReader {
         // A size that is wrong says more than what the header looks like then.
         source.check_size(info, hedgerow_io::HEADER_BYTES as u64)?;
         let header = source.read_header(store)?;
-        if header.major < FIRST_PAGED {
-            let layout = Layout::Stream(SegmentV4::open(source, info, store)?);
-            return Ok(SegmentReader { info: *info, store, layout, keys: None });
-        }
         let paged = PagedSegment::open(source, info, store)?;
         let keys = paged.key_index()?;
         if keys.is_some() != (header.incompat & key_index::FEATURE != 0) {
             return Err(paged.source().invalid(0, "a key index that the header does not tell of, or none"));
         }
-        Ok(SegmentReader { info: *info, store, layout: Layout::Paged(paged), keys })
+        Ok(SegmentReader { info: *info, store, paged, keys })
     }
 
     /// What the manifest says of this segment.
@@ -83,90 +65,56 @@ impl SegmentReader {
 
     /// The graph configuration that the segment was written under.
     pub fn config(&self) -> GraphConfig {
-        match &self.layout {
-            Layout::Stream(stream) => stream.config(),
-            Layout::Paged(paged) => *paged.config(),
-        }
+        *self.paged.config()
     }
 
-    /// Whether each image is of all labels, as in formats 1 to 4, and not of one.
-    pub fn has_images_of_all_labels(&self) -> bool {
-        matches!(self.layout, Layout::Stream(_))
-    }
-
-    /// The number of pages, in formats 1 to 4 of runs of 512 images: what [`read_page`](Self::read_page) reads at a time.
+    /// The number of pages.
     pub fn page_count(&self) -> usize {
-        match &self.layout {
-            Layout::Stream(stream) => stream.len().div_ceil(IMAGES_OF_V4),
-            Layout::Paged(paged) => paged.pages().len(),
-        }
+        self.paged.pages().len()
     }
 
-    /// The label of page number `i`, of the default one in formats 1 to 4; none beyond the last.
+    /// The label of page number `i`; none beyond the last.
     pub fn label_of_page(&self, i: usize) -> Option<LabelId> {
-        match &self.layout {
-            Layout::Stream(_) => (i < self.page_count()).then_some(LabelId::DEFAULT),
-            Layout::Paged(paged) => paged.pages().get(i).map(|page| page.id.label),
-        }
+        self.paged.pages().get(i).map(|page| page.id.label)
     }
 
-    /// The pages, ascending; none in formats 1 to 4.
+    /// The pages, ascending.
     pub fn pages(&self) -> impl Iterator<Item = PageId> {
-        let pages = match &self.layout {
-            Layout::Stream(_) => &[][..],
-            Layout::Paged(paged) => paged.pages(),
-        };
-        pages.iter().map(|page| page.id)
+        self.paged.pages().iter().map(|page| page.id)
     }
 
     /// The number of a page, if the segment has it. O(log pages).
     pub fn find_page(&self, id: PageId) -> Option<usize> {
-        match &self.layout {
-            Layout::Stream(_) => None,
-            Layout::Paged(paged) => paged.pages().binary_search_by_key(&id, |page| page.id).ok(),
-        }
+        self.paged.pages().binary_search_by_key(&id, |page| page.id).ok()
     }
 
-    /// The number of outgoing neighbor entries on page number `i`; 0 beyond the last, and in formats 1 to 4.
+    /// The number of outgoing neighbor entries on page number `i`; 0 beyond the last.
     pub fn edges_of_page(&self, i: usize) -> u64 {
-        match &self.layout {
-            Layout::Stream(_) => 0,
-            Layout::Paged(paged) => paged.pages().get(i).map_or(0, |page| page.edges),
-        }
+        self.paged.pages().get(i).map_or(0, |page| page.edges)
     }
 
-    /// The bytes of the file that the images of page number `i` take; 0 beyond the last, and in formats 1 to 4.
+    /// The bytes of the file that the images of page number `i` take; 0 beyond the last.
     pub fn bytes_of_page(&self, i: usize) -> u64 {
-        match &self.layout {
-            Layout::Stream(_) => 0,
-            Layout::Paged(paged) => {
-                paged.pages().get(i).map_or(0, |page| paged.blocks_end(i).saturating_sub(page.blocks))
-            }
-        }
+        let end = self.paged.blocks_end(i);
+        self.paged.pages().get(i).map_or(0, |page| end.saturating_sub(page.blocks))
     }
 
     /// What is known of the images of page number `i` without reading them, ascending by id. Cost: one read of the page's directory,
-    /// about 30 bytes for each image. Formats 1 to 4 have no pages.
+    /// about 30 bytes for each image.
     ///
     /// # Errors
     /// [`TierError::File`]; [`TierError::NoSuchPage`].
     pub fn page_summaries(&self, i: usize) -> Result<Vec<ImageSummary>, TierError> {
-        match &self.layout {
-            Layout::Stream(_) => Err(TierError::NoSuchPage { index: i, len: 0 }),
-            Layout::Paged(paged) => paged.page_summaries(i),
-        }
+        self.paged.page_summaries(i)
     }
 
     /// What is known of each image without reading it, ascending by id. Cost: the directories are read, about 30 bytes for each
-    /// image; nothing in formats 1 to 4.
+    /// image.
     ///
     /// # Errors
     /// [`TierError::File`].
     pub fn summaries(&self) -> Result<Vec<ImageSummary>, TierError> {
-        match &self.layout {
-            Layout::Stream(stream) => Ok((0..stream.len()).filter_map(|i| stream.summary(i)).collect()),
-            Layout::Paged(paged) => paged.summaries(),
-        }
+        self.paged.summaries()
     }
 
     /// Reads the images of page number `i` that are `wanted`, in order, and gives each to `f`; stops at the first error of either.
@@ -184,7 +132,7 @@ impl SegmentReader {
     }
 
     /// As [`read_page`](Self::read_page), asking `has_memory` before memory is taken: for buffers first, and for each image before its lists
-    /// are read, more than once perhaps. An image's memory is the caller's from when `f` has it. Formats 1 to 4 ask for none.
+    /// are read, more than once perhaps. An image's memory is the caller's from when `f` has it.
     ///
     /// # Errors
     /// As of that; [`TierError::NoRoom`] once `has_memory` says no.
@@ -195,22 +143,11 @@ impl SegmentReader {
         has_memory: &mut dyn FnMut(ReadMemory) -> bool,
         f: impl FnMut(SubgraphImage) -> Result<(), E>,
     ) -> Result<(), E> {
-        match &self.layout {
-            Layout::Paged(paged) => paged.read_page(i, wanted, has_memory, f),
-            Layout::Stream(stream) => {
-                if i >= self.page_count() {
-                    return Err(TierError::NoSuchPage { index: i, len: self.page_count() }.into());
-                }
-                let range: Range<usize> = i * IMAGES_OF_V4..stream.len().min((i + 1) * IMAGES_OF_V4);
-                let id = |subgraph| ImageId { label: LabelId::DEFAULT, subgraph };
-                stream.read_where(range, |subgraph| wanted(id(subgraph)), f)
-            }
-        }
+        self.paged.read_page(i, wanted, has_memory, f)
     }
 
     /// Reads the keys of the images of page number `i`, of the default label, that are `wanted`, in order, and gives them to `f`; stops at
     /// the first error of either. Cost: the page's directory and its blocks of keys, up to 512 KiB in one read; no neighbors are read.
-    /// Formats 1 to 4 have no pages.
     ///
     /// # Errors
     /// [`TierError::File`], [`TierError::NoSuchPage`], and whatever `f` returns.
@@ -220,10 +157,7 @@ impl SegmentReader {
         wanted: impl Fn(ImageId) -> bool,
         f: impl FnMut(SubgraphKeys) -> Result<(), E>,
     ) -> Result<(), E> {
-        match &self.layout {
-            Layout::Stream(_) => Err(TierError::NoSuchPage { index: i, len: 0 }.into()),
-            Layout::Paged(paged) => paged.read_keys(i, wanted, f),
-        }
+        self.paged.read_keys(i, wanted, f)
     }
 
     /// Whether the segment can be asked for a key.
@@ -274,14 +208,11 @@ impl SegmentReader {
     /// # Errors
     /// [`TierError::File`] with the first difference found.
     pub fn verify_keys(&self) -> Result<(), TierError> {
-        match (&self.layout, &self.keys) {
-            (Layout::Paged(paged), Some(keys)) => paged.verify_keys(keys, self.store),
-            _ => Ok(()),
-        }
+        self.keys.as_ref().map_or(Ok(()), |keys| self.paged.verify_keys(keys, self.store))
     }
 
     /// Reads one image of page number `i`, if the page has it. Cost: the page's directory unless the cache has it, and a read for each block
-    /// of the image; formats 1 to 4 have no pages. Asks `has_memory` before memory is taken for the image.
+    /// of the image. Asks `has_memory` before memory is taken for the image.
     ///
     /// # Errors
     /// [`TierError::File`]; [`TierError::NoSuchPage`]; [`TierError::NoRoom`].
@@ -292,16 +223,13 @@ impl SegmentReader {
         cache: &ReadCache,
         has_memory: &mut dyn FnMut(ReadMemory) -> bool,
     ) -> Result<Option<SubgraphImage>, TierError> {
-        match &self.layout {
-            Layout::Stream(_) => Err(TierError::NoSuchPage { index: i, len: 0 }),
-            Layout::Paged(paged) => paged.read_image(i, id, cache, has_memory),
-        }
+        self.paged.read_image(i, id, cache, has_memory)
     }
 
     /// Reads one list of an image of page number `i`, or a part of it; `None` if the page does not have the image. Cost, as far as the
     /// cache does not have it, and blocking on reads: the page's directory; the block of the image's record; of an image that is cut one block
     /// for each piece that the list lies in, to find one neighbor O(log pieces) of them; with properties the blocks of all the image
-    /// has. Formats 1 to 4 have no pages. Asks `has_memory` before memory is taken: for a block, and for the list.
+    /// has. Asks `has_memory` before memory is taken: for a block, and for the list.
     ///
     /// # Errors
     /// [`TierError::File`]; [`TierError::NoSuchPage`]; [`TierError::NoRoom`].
@@ -312,10 +240,7 @@ impl SegmentReader {
         cache: &ReadCache,
         has_memory: &mut dyn FnMut(ReadMemory) -> bool,
     ) -> Result<Option<ListImage>, TierError> {
-        match &self.layout {
-            Layout::Stream(_) => Err(TierError::NoSuchPage { index: i, len: 0 }),
-            Layout::Paged(paged) => paged.read_list(i, query, cache, has_memory),
-        }
+        self.paged.read_list(i, query, cache, has_memory)
     }
 
     /// Reads all images in order and gives each to `f`, as [`read_page`](Self::read_page) does.
@@ -352,14 +277,7 @@ impl SegmentReader {
         Err(source.corrupt(0, CorruptionKind::FileChecksum { expected, found }))
     }
 
-    pub(super) fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
     fn source(&self) -> &Source {
-        match &self.layout {
-            Layout::Stream(stream) => stream.source(),
-            Layout::Paged(paged) => paged.source(),
-        }
+        self.paged.source()
     }
 }

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use hedgerow_core::GraphConfig;
-use hedgerow_io::{Access, CorruptionKind, Dir, FileHeader, FileId, FormatError, HEADER_BYTES, StoreId, Vfs};
+use hedgerow_io::{Access, CorruptionKind, Dir, FileId, FormatError, HEADER_BYTES, StoreId, Vfs};
 
 use super::assemble::PageImages;
 use super::image::SubgraphImage;
 use super::loss::SegmentLoss;
 use super::paged::{PagedSegment, read_footer};
-use super::reader::FIRST_PAGED;
 use super::source::Source;
-use super::v4;
 use super::walk::{Handover, walk};
 use super::{SegmentInfo, segment_name};
 use crate::TierError;
@@ -21,8 +19,7 @@ use crate::TierError;
 /// Returns the configuration that the segment itself states, if it still does.
 ///
 /// With a sound top index each page stands for itself, and with a sound directory each image of it; a page without one is read block
-/// by block, up to the first that is damaged, and so is a segment without a top index. Memory: one page (formats 1 to 4: about the
-/// size of the file where there is no index, else one image).
+/// by block, up to the first that is damaged, and so is a segment without a top index. Memory: one page.
 ///
 /// # Errors
 /// [`TierError::File`] if the file is of another store, or is not there.
@@ -42,9 +39,6 @@ pub fn read_damaged(
         Err(error) if is_of_another_store(&error) => return Err(error),
         header => header,
     };
-    if is_v4(&source, header.as_ref().ok(), info, len) {
-        return Ok(v4::read_damaged(fs, source, (store, len), info, config, found, lost));
-    }
     let stated = stated_info(&source, len, store);
     let own = stated.as_ref().ok().map(|(_, config)| *config);
     let wanted = info.copied().or_else(|| stated.ok().map(|(info, _)| info));
@@ -71,17 +65,6 @@ pub fn read_damaged(
         walk(&source, HEADER_BYTES as u64, len, &mut Handover { config: &config, found, lost });
     }
     Ok(own)
-}
-
-/// Whether the segment is of format 1 to 4: by its header, else by what a manifest says of it, else by its footer.
-fn is_v4(source: &Source, header: Option<&FileHeader>, info: Option<&SegmentInfo>, len: u64) -> bool {
-    if let Some(header) = header {
-        return header.major < FIRST_PAGED;
-    }
-    match info.filter(|info| info.subgraphs > 0) {
-        Some(info) => info.pages.is_none(),
-        None => v4::has_footer(source, len),
-    }
 }
 
 fn is_of_another_store(error: &TierError) -> bool {

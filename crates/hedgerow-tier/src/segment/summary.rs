@@ -7,12 +7,11 @@ use crate::id::ImageId;
 /// What can be said of an image in a segment without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageSummary {
-    /// What the image is of; in a segment of format 1 to 4, where it is of all labels, the default label stands for them.
+    /// What the image is of.
     pub id: ImageId,
     /// The image holds every commit up to this timestamp.
     pub as_of: Timestamp,
-    /// Bit `i` is set where local vertex `i` is live; in an image of another label than the default one, where it has neighbors. 0 in
-    /// a segment of format 1 to 4, whose index does not say it.
+    /// Bit `i` is set where local vertex `i` is live; in an image of another label than the default one, where it has neighbors.
     pub present: u64,
     /// The number of live vertices; 0 in an image of another label than the default one.
     pub vertices: u32,

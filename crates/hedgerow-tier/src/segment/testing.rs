@@ -1,4 +1,4 @@
-//! Images for the tests of all formats.
+//! Images for tests.
 
 use hedgerow_core::{
     Columns, Direction, GraphConfig, KeyKind, KindId, LabelId, PropertyId, Row, SubgraphId, Timestamp, Value,
@@ -8,13 +8,17 @@ use hedgerow_io::{FileId, StoreId};
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 
-use super::{AdjacencyPart, ImageKeys, ImageScope, SubgraphImage};
+use super::{AdjacencyPart, ImageId, ImageKeys, SubgraphImage};
 
 pub(super) const STORE: StoreId = StoreId(*b"a store to test.");
 pub(super) const FILE: FileId = FileId(7);
 
 pub(super) fn config(keys: KeyKind, weighted: bool) -> GraphConfig {
     GraphConfig { directed: true, keys, weighted, reverse: true }
+}
+
+pub(super) fn id_of(label: u16, subgraph: u32) -> ImageId {
+    ImageId { label: LabelId(label), subgraph: SubgraphId(subgraph) }
 }
 
 pub(super) fn part(label: u16, direction: Direction, lists: &[(usize, &[u32])]) -> AdjacencyPart {
@@ -42,8 +46,7 @@ pub(super) fn dense_image(id: u32, vertices: usize) -> SubgraphImage {
     let list = [id, id + 100, id + 70_000];
     let lists: Vec<(usize, &[u32])> = (0..vertices).map(|local| (local, &list[..])).collect();
     SubgraphImage {
-        id: SubgraphId(id),
-        scope: ImageScope::Label(LabelId::DEFAULT),
+        id: id_of(0, id),
         as_of: Timestamp(u64::from(id) + 10),
         present: if vertices == 64 { !0 } else { (1 << vertices) - 1 },
         keys: ImageKeys::Dense,
@@ -55,8 +58,7 @@ pub(super) fn dense_image(id: u32, vertices: usize) -> SubgraphImage {
 pub(super) fn star_image(id: u32, degree: u32) -> SubgraphImage {
     let list: Vec<u32> = (0..degree).map(|i| i * 3 + 1).collect();
     SubgraphImage {
-        id: SubgraphId(id),
-        scope: ImageScope::Label(LabelId::DEFAULT),
+        id: id_of(0, id),
         as_of: Timestamp(99),
         present: 1 << 63,
         keys: ImageKeys::Dense,
@@ -69,8 +71,7 @@ pub(super) fn weighted_image() -> SubgraphImage {
     let mut out = part(0, Direction::Out, &[(1, &[2, 5, 6]), (63, &[7])]);
     out.weights = Some(vec![0.5, -1.0, f64::INFINITY, 0.0]);
     SubgraphImage {
-        id: SubgraphId(2),
-        scope: ImageScope::Label(LabelId::DEFAULT),
+        id: id_of(0, 2),
         as_of: Timestamp(12),
         present: 1 << 1 | 1 << 2 | 1 << 63,
         keys: ImageKeys::U64(vec![u64::MAX, 0, 17]),
@@ -181,8 +182,7 @@ pub(super) fn rich_image() -> SubgraphImage {
     out.columns = Columns::of_rows(rows.iter().map(|row| row.as_ref().into()));
     let present = 1 << 1 | 1 << 2 | 1 << 6;
     SubgraphImage {
-        id: SubgraphId(0),
-        scope: ImageScope::Label(LabelId::DEFAULT),
+        id: id_of(0, 0),
         as_of: Timestamp(12),
         present,
         keys: ImageKeys::U64(vec![3, 0, 17]),

@@ -19,20 +19,17 @@ use hedgerow_core::{Direction, GraphConfig, KeyKind, LabelId, SubgraphId, Timest
 use hedgerow_testkit::SimFs;
 use proptest::prelude::*;
 
-use super::testing::{FILE, STORE, config, dense_image, part, star_image};
+use super::testing::{FILE, STORE, config, dense_image, id_of, part, star_image};
 use super::{
-    AdjacencyPart, ImageId, ImageKeys, ImageScope, ImageSummary, PageId, SegmentInfo, SegmentReader,
-    SegmentWriter, SubgraphImage, segment_name,
+    AdjacencyPart, ImageId, ImageKeys, ImageSummary, PageId, SegmentInfo, SegmentReader, SegmentWriter,
+    SubgraphImage, segment_name,
 };
 use crate::TierError;
 use files::{read_all, write, write_as};
 use images::segment_strategy;
 
 fn summaries_of(images: &[SubgraphImage]) -> Vec<(ImageId, Timestamp, u32, u64)> {
-    images
-        .iter()
-        .map(|image| (image.image_id(), image.as_of, image.vertex_count(), image.edge_count()))
-        .collect()
+    images.iter().map(|image| (image.id, image.as_of, image.vertex_count(), image.edge_count())).collect()
 }
 
 proptest! {
@@ -50,18 +47,17 @@ proptest! {
         let reader = SegmentReader::open(fs.handle(), &info, STORE).unwrap();
         reader.verify_whole().unwrap();
         prop_assert_eq!(reader.config(), config);
-        prop_assert!(!reader.has_images_of_all_labels());
         let summaries = reader.summaries().unwrap();
         let told: Vec<_> = summaries.iter().map(|s| (s.id, s.as_of, s.vertices, s.edges)).collect();
         prop_assert_eq!(told, summaries_of(&images));
         prop_assert_eq!(&read_all(&fs, &info).unwrap(), &images);
         // Some of each page: the others are passed over.
         let is_wanted = |id: ImageId| wanted >> (id.subgraph.0 % 64) & 1 == 1;
-        let some: Vec<_> = images.into_iter().filter(|image| is_wanted(image.image_id())).collect();
+        let some: Vec<_> = images.into_iter().filter(|image| is_wanted(image.id)).collect();
         let mut found = Vec::new();
         for page in 0..reader.page_count() {
             reader.read_page(page, is_wanted, |image| {
-                assert_eq!(reader.label_of_page(page), Some(image.image_id().label));
+                assert_eq!(reader.label_of_page(page), Some(image.id.label));
                 found.push(image);
                 Ok::<(), TierError>(())
             }).unwrap();
@@ -99,7 +95,7 @@ fn several_threads_read_at_once() {
                     let mine = |id: ImageId| id.subgraph.0 % 4 == thread;
                     reader
                         .read_page(page, mine, |image| {
-                            assert_eq!(image, images[image.id.0 as usize]);
+                            assert_eq!(image, images[image.id.subgraph.0 as usize]);
                             Ok::<(), TierError>(())
                         })
                         .unwrap();
@@ -134,8 +130,7 @@ fn an_image_may_be_empty() {
             _ => KeyKind::Dense,
         };
         let empty = |label: u16, keys: ImageKeys| SubgraphImage {
-            id: SubgraphId(70),
-            scope: ImageScope::Label(LabelId(label)),
+            id: id_of(label, 70),
             as_of: Timestamp(5),
             present: 0,
             keys,
@@ -167,7 +162,7 @@ fn parts_without_neighbors_take_no_room() {
 fn properties_of_vertices_come_back() {
     let fs = SimFs::new();
     let mut of_vertices = images::text_image(3, 20);
-    of_vertices.scope = ImageScope::Label(LabelId::VERTICES);
+    of_vertices.id.label = LabelId::VERTICES;
     of_vertices.parts[0].label = LabelId::VERTICES;
     let images = [dense_image(3, 4), of_vertices];
     let info = write(&fs, config(KeyKind::Dense, false), &images);

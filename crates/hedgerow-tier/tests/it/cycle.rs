@@ -6,7 +6,7 @@ use hedgerow_core::{Direction, GraphConfig, KeyKind, LabelId, SubgraphId, Timest
 use hedgerow_io::{Dir, FileId, Lsn, StoreId, Vfs};
 use hedgerow_tier::segment::segment_name;
 use hedgerow_tier::{
-    AdjacencyPart, ImageKeys, ImageScope, LevelSegment, Manifest, SegmentInfo, SegmentReader, SegmentWriter,
+    AdjacencyPart, ImageId, ImageKeys, LevelSegment, Manifest, SegmentInfo, SegmentReader, SegmentWriter,
     SubgraphImage, TierError,
 };
 
@@ -20,8 +20,7 @@ pub(crate) fn image(round: u64, id: u32) -> SubgraphImage {
     let mut offsets = [0; 65];
     offsets[6..].fill(degree);
     SubgraphImage {
-        id: SubgraphId(id),
-        scope: ImageScope::Label(LabelId::DEFAULT),
+        id: ImageId { label: LabelId::DEFAULT, subgraph: SubgraphId(id) },
         as_of: Timestamp(round),
         present: 0b10_0001,
         keys: ImageKeys::U64(vec![round, u64::from(id)]),

@@ -90,7 +90,9 @@ fn names(error: &Error, case: &Case<'_>, length: u64) -> bool {
 /// Whether that is so of an opening, which also says of a header what else the file may be.
 fn refuses(error: &Error, case: &Case<'_>, length: u64) -> bool {
     match error {
-        Error::Open(OpenError::FutureVersion { file, .. }) => *file == case.file,
+        Error::Open(OpenError::FutureVersion { file, .. } | OpenError::OldVersion { file, .. }) => {
+            *file == case.file
+        }
         Error::Open(OpenError::NotAStore { .. }) => case.kind == Kind::FileHeader,
         error => names(error, case, length),
     }

@@ -62,7 +62,7 @@ pub(crate) fn open(store: &Store, files: &Files, read_only: bool, what: &dyn Fn(
         Ok(Err(
             Error::Storage(StorageError::Corruption(_))
             | Error::Open(OpenError::NotAStore { .. })
-            | Error::Open(OpenError::FutureVersion { .. })
+            | Error::Open(OpenError::FutureVersion { .. } | OpenError::OldVersion { .. })
             | Error::Open(OpenError::ConfigMismatch { .. })
             | Error::Storage(StorageError::Io { .. }),
         )) => Verdict::Refused,

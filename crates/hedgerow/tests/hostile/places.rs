@@ -39,7 +39,7 @@ pub(crate) const MANIFEST: [(Place, &[u64]); 15] = [
 
 /// More of the entry of a segment.
 pub(crate) const SEGMENT_ENTRY: [(Place, &[u64]); 14] = [
-    ((129, 1, "segment's kind"), &[1, 2, 255]),
+    ((129, 1, "segment's reserved bytes"), &[1, 2, 255]),
     ((130, 4, "segment's reserved bytes"), &[1, 0xffff_ffff]),
     ((134, 2, "segment's reserved bytes"), &[1, 65535]),
     ((168, 8, "segment's vertices"), &[0, 1 << 40, MAX]),

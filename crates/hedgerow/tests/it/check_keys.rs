@@ -99,7 +99,7 @@ fn give_a_key_twice(disk: &SimFs) -> (u32, VertexKey) {
     next.next_file_id.0 += 1;
     next.store(&fs).unwrap();
     next.remove_older(&fs).unwrap();
-    (honest.id.0 * 64 + AT as u32, key_of(honest))
+    (honest.id.subgraph.0 * 64 + AT as u32, key_of(honest))
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn turn_entry(part: &mut AdjacencyPart, local: usize) {
 
 /// Changes one copy of some edges: its weight, its rank, or whether it is there.
 fn make_sides_differ(label: LabelId, image: &mut SubgraphImage, changed: &mut [u64; 4]) {
-    let of = image.id.0 % 151;
+    let of = image.id.subgraph.0 % 151;
     let (last, default) = (image.parts.len() - 1, label == LabelId::DEFAULT);
     // A list that is not short: vertices lose edges, and keep some.
     let long = |part: &AdjacencyPart| (0..64).find(|&local| part.neighbors_of(local).len() > 2);

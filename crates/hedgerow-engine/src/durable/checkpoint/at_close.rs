@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hedgerow_core::{LabelId, SubgraphId, Timestamp};
 
-use super::{Extent, Planned, Room};
+use super::{Extent, Room};
 use crate::error::Result;
 use crate::files::log::Durable;
 use crate::state::store::Core;
@@ -62,7 +62,7 @@ impl Core {
             return Ok(());
         }
         self.read_runs(durable)?;
-        let Planned { changes, merge, .. } = self.plan_checkpoint(durable, Extent::Changed);
+        let (changes, merge) = self.plan_checkpoint(durable, Extent::Changed);
         let work = {
             let runs = durable.runs.lock();
             let (mut changed, mut loaded) = (0, 0);

@@ -45,7 +45,7 @@ impl PageCopy {
             })?;
             self.page = Some((id.page(), sources));
         }
-        let Some(image) = self.images.iter().find(|image| image.id == id.subgraph) else { return Ok(None) };
+        let Some(image) = self.images.iter().find(|image| image.id == id) else { return Ok(None) };
         let holds_nothing = image.present == 0 && image.parts.is_empty();
         if holds_nothing && !even_if_empty {
             return Ok(None);

@@ -63,14 +63,6 @@ pub(crate) enum Extent {
     Whole,
 }
 
-/// The plan of a checkpoint.
-struct Planned {
-    extent: Extent,
-    /// The images that changed since the last checkpoint.
-    changes: HashSet<ImageId>,
-    merge: Merge,
-}
-
 impl Core {
     /// Writes a checkpoint. One at a time. It never waits for a commit that waits for memory (rule E7).
     pub(crate) fn checkpoint(&self, extent: Extent) -> Result<Checkpoint> {
@@ -113,7 +105,7 @@ impl Core {
         self.flush()?;
         let as_of = pinned.timestamp();
         reach(&*durable.fs, FailPoint::CheckpointBegin)?;
-        let Planned { extent, changes, merge } = self.plan_checkpoint(durable, extent);
+        let (changes, merge) = self.plan_checkpoint(durable, extent);
         self.make_room_for_buffers();
         let written = self.write_changes(durable, as_of, extent, &merge, |id| changes.contains(&id))?;
         if room == Room::OfReserve {
@@ -147,21 +139,19 @@ impl Core {
         })
     }
 
-    /// Plans a checkpoint. The caller has read which run has which image. O(subgraphs + images).
-    fn plan_checkpoint(&self, durable: &Durable, extent: Extent) -> Planned {
+    /// Returns the images that changed since the last checkpoint, and what the next one takes in. The caller has read which run has
+    /// which image. O(subgraphs + images).
+    fn plan_checkpoint(&self, durable: &Durable, extent: Extent) -> (HashSet<ImageId>, Merge) {
         let (last, segments) = {
             let manifest = durable.manifest.lock();
             (manifest.checkpoint, manifest.segments.clone())
         };
         let changes = self.changed_after(last);
-        let runs = durable.runs.lock();
-        // Images of formats 1 to 4 cover all labels. Beside images of one label, a reader could not tell which of them is newer.
-        let extent = if runs.are_outdated() { Extent::Whole } else { extent };
         let merge = match extent {
-            Extent::Changed => runs.plan(&segments, |id| changes.contains(&id)),
+            Extent::Changed => durable.runs.lock().plan(&segments, |id| changes.contains(&id)),
             Extent::Whole => Runs::whole(&segments),
         };
-        Planned { extent, changes, merge }
+        (changes, merge)
     }
 
     /// Which subgraphs had anything applied to them after `last`, by label. Everything that is published is noticed; of what is

@@ -62,9 +62,6 @@ impl Core {
     fn write_page_version(&self, durable: &Durable, t: Timestamp) -> Result<()> {
         // Of what has not changed since `t` they say what it was then; what changes from now on is in memory as it was.
         let sources = self.pages.sources();
-        if sources.are_outdated() {
-            return Ok(());
-        }
         let changes = self.changed_after(t);
         let target = {
             let mut manifest = durable.manifest.lock();

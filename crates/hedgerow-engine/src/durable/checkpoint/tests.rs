@@ -40,7 +40,7 @@ fn a_run_beside_a_checkpoint_has_what_was_taken_out_of_memory_since() {
     let mut degrees = Vec::new();
     for page in 0..reader.page_count() {
         let degree = |image: hedgerow_tier::SubgraphImage| {
-            degrees.extend(image.parts.iter().map(|part| (image.id.0, part.neighbors.len())));
+            degrees.extend(image.parts.iter().map(|part| (image.id.subgraph.0, part.neighbors.len())));
             Ok::<(), TierError>(())
         };
         reader.read_page(page, |_| true, degree).unwrap();

@@ -38,7 +38,7 @@ pub(super) fn balance_of(image: &SubgraphImage, directed: bool, secret: [u64; 2]
     let mut sum = 0u64;
     for part in image.parts.iter().filter(|part| part.label != LabelId::VERTICES) {
         for local in 0..SUBGRAPH_VERTICES {
-            let v = (image.id.0 << 6) | local as u32;
+            let v = (image.id.subgraph.0 << 6) | local as u32;
             for at in part.offsets[local] as usize..part.offsets[local + 1] as usize {
                 let Some(&VertexId(u)) = part.neighbors.get(at) else { break };
                 let weight = part.weights.as_ref().and_then(|w| w.get(at).copied()).unwrap_or(1.0);

@@ -1,8 +1,8 @@
-//! Opening the segments of the last checkpoint. Their pages are loaded when they are touched, by replay first of all; where the
-//! manifest does not say the counts of vertices and edges, as in stores of earlier versions, all images are read at once.
+//! Opening the segments of the last checkpoint. Their pages are loaded when they are touched, by replay first of all. Where the
+//! manifest does not say the counts of vertices and edges, all images are read at once.
 //!
-//! Keys of vertices are learned when they are asked for, but in stores of earlier versions, where an opening reads them all, without the
-//! edges beside them.
+//! Keys of vertices are learned when they are asked for. Where a segment has no key index, an opening reads all keys, without the edges
+//! beside them. Programs before the first release wrote such manifests and segments.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hedgerow_core::{GraphConfig, KeyKind, LabelId, LocalVertex, VertexId};
 use hedgerow_io::Vfs;
 use hedgerow_mem::{Memory, SubgraphTable};
-use hedgerow_tier::{AdjacencyPart, ImageId, ImageScope, Manifest, SubgraphImage};
+use hedgerow_tier::{AdjacencyPart, ImageId, Manifest, SubgraphImage};
 use hedgerow_txn::Counts;
 use rayon::prelude::*;
 
@@ -42,7 +42,6 @@ pub(crate) fn load_segments(
     }
     let sources = Sources::open(fs, manifest)?;
     let counts = sections::counts(manifest).map_err(|what| invalid(manifest_file, what))?;
-    let counts = counts.filter(|_| !sources.are_outdated());
     let stored = if counts.is_some() { sources.pages() } else { Vec::new() };
     let of_label = |label: LabelId| {
         stored.iter().filter(|page| page.label == label).map(|page| page.page).collect::<Vec<u32>>()
@@ -150,11 +149,10 @@ impl Loaded {
             let balance = balance_of(&image, self.config.directed, sums.secret);
             sums.balance.fetch_add(balance, Ordering::Relaxed);
         }
-        let edges = match image.scope {
-            ImageScope::Label(label) if label != LabelId::DEFAULT => {
-                self.install_label(image, file, installer)?
-            }
-            _ => self.install(image, file, installer)?,
+        let edges = if image.id.label == LabelId::DEFAULT {
+            self.install(image, file, installer)?
+        } else {
+            self.install_label(image, file, installer)?
         };
         sums.edges.fetch_add(edges, Ordering::Relaxed);
         Ok(())
@@ -162,11 +160,11 @@ impl Loaded {
 
     /// Installs the image of a label other than the default one, whose vertices are loaded; returns how many edges.
     fn install_label(&self, image: SubgraphImage, file: &str, installer: &Installer<'_>) -> Result<u64> {
-        let live = self.subgraphs.get(image.id).map_or(0, |entry| entry.latch().present());
+        let ImageId { label, subgraph } = image.id;
+        let live = self.subgraphs.get(subgraph).map_or(0, |entry| entry.latch().present());
         if image.present & !live != 0 {
             return Err(invalid(file, "edges of a vertex that does not exist"));
         }
-        let ImageId { label, subgraph } = image.image_id();
         if self.schema.label_by_id(label).is_none() {
             return Err(invalid(file, "an edge label that is not defined"));
         }
@@ -176,36 +174,30 @@ impl Loaded {
         }
         let mut edges = 0;
         for part in image.parts {
-            let part = installer.checked(image.id, part, file)?;
-            let to = self.labels.get_or_create(label).get_or_create(image.id);
-            edges += installer.labelled(image.id, part, to, file)?;
+            let part = installer.checked(subgraph, part, file)?;
+            let to = self.labels.get_or_create(label).get_or_create(subgraph);
+            edges += installer.labelled(subgraph, part, to, file)?;
         }
         Ok(edges)
     }
 
     /// Installs one image and returns its number of edges, each counted at its source (undirected: at the lesser end).
     fn install(&self, image: SubgraphImage, file: &str, installer: &Installer<'_>) -> Result<u64> {
-        installer.check_vertices((image.id, image.present), file)?;
-        if image.present == 0 {
+        let (id, present) = (image.id.subgraph, image.present);
+        installer.check_vertices((id, present), file)?;
+        if present == 0 {
             // It says that an older segment is no longer right, and must be among those that the next checkpoint looks at.
-            self.subgraphs.get_or_create(image.id);
+            self.subgraphs.get_or_create(id);
             return Ok(0);
         }
-        self.bind_keys((image.id, image.present), &image.keys, file)?;
-        let mut edges = 0;
+        self.bind_keys((id, present), &image.keys, file)?;
         let mut parts: [Option<AdjacencyPart>; 2] = [None, None];
         for part in image.parts {
-            let part = installer.checked(image.id, part, file)?;
-            if part.label == LabelId::DEFAULT {
-                let direction = part.direction as usize;
-                parts[direction] = Some(part);
-            } else {
-                let to = self.labels.get_or_create(part.label).get_or_create(image.id);
-                edges += installer.labelled(image.id, part, to, file)?;
-            }
+            let part = installer.checked(id, part, file)?;
+            let direction = part.direction as usize;
+            parts[direction] = Some(part);
         }
-        let to = self.subgraphs.get_or_create(image.id);
-        Ok(edges + installer.vertices((image.id, image.present), parts, to, file)?)
+        installer.vertices((id, present), parts, self.subgraphs.get_or_create(id), file)
     }
 }
 

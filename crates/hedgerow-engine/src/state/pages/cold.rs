@@ -150,18 +150,18 @@ impl Core {
             arena: self.subgraphs.arena(),
         };
         cold.sources.read_images((cold.page, cold.places), has_memory, |image, file| {
+            let id = image.id.subgraph;
             if label == LabelId::DEFAULT {
-                installer.check_vertices((image.id, image.present), file)?;
+                installer.check_vertices((id, image.present), file)?;
             }
-            check_existence(label, &image, (expected.exists)(image.id), file)?;
-            let (id, place) = (image.id, image.id.index() % PAGE);
+            check_existence(label, &image, (expected.exists)(id), file)?;
             let checked = |part| installer.checked(id, part, file);
             let parts = image.parts.into_iter().map(checked).collect::<Result<Vec<_>>>()?;
             let is_misfit = |part: &AdjacencyPart| part.weights.is_some() != self.is_weighted(label);
             if parts.iter().any(is_misfit) {
                 return Err(invalid(file, "weights do not fit the graph"));
             }
-            f(ColdImage { place, parts })
+            f(ColdImage { place: id.index() % PAGE, parts })
         })
     }
 }

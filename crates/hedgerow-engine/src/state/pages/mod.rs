@@ -74,11 +74,9 @@ impl Pages {
         Pages::new(config, Schema::default(), Timestamp::ZERO, 0, Sources::default())
     }
 
-    /// Up to where the segments hold everything, if they have pages that can be read.
+    /// Up to where the segments hold everything, if there are any.
     pub(crate) fn clean(&self) -> Option<Timestamp> {
-        let sources = self.sources();
-        let readable = sources.segments().next().is_some() && !sources.are_outdated();
-        readable.then_some(self.checkpoint)
+        self.sources().segments().next().map(|_| self.checkpoint)
     }
 
     /// The segments of the newest manifest.
@@ -136,15 +134,16 @@ impl Pages {
         let loading = RefCell::new(loading);
         let has_memory = &mut |memory| loading.borrow_mut().has(memory);
         sources.read_images((id, wanted), has_memory, |image, file| {
-            let place = image.id.index() % PAGE;
+            let subgraph = image.id.subgraph;
+            let place = subgraph.index() % PAGE;
             let installed = match &living {
                 None => install_vertices(&installer, image, &page[place], file),
                 Some(living) if image.present & !living[place] != 0 => {
                     Err(invalid(file, "edges of a vertex that does not exist"))
                 }
                 Some(_) => image.parts.into_iter().try_for_each(|part| {
-                    let part = installer.checked(image.id, part, file)?;
-                    installer.labelled(image.id, part, &page[place], file).map(drop)
+                    let part = installer.checked(subgraph, part, file)?;
+                    installer.labelled(subgraph, part, &page[place], file).map(drop)
                 }),
             };
             loading.borrow_mut().keep_image();
@@ -179,11 +178,11 @@ fn install_vertices(
     to: &hedgerow_mem::Subgraph,
     file: &str,
 ) -> Result<()> {
-    installer.check_vertices((image.id, image.present), file)?;
-    if image.present == 0 {
+    let (id, present) = (image.id.subgraph, image.present);
+    installer.check_vertices((id, present), file)?;
+    if present == 0 {
         return Ok(());
     }
-    let (id, present) = (image.id, image.present);
     let mut parts = [None, None];
     for part in image.parts {
         let part = installer.checked(id, part, file)?;

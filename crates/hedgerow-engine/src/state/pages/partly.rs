@@ -4,7 +4,7 @@
 use hedgerow_core::LabelId;
 use hedgerow_mem::SubgraphTable;
 use hedgerow_mem::table::{PAGE, SubgraphPage};
-use hedgerow_tier::{ImageId, ImageSummary, PageId};
+use hedgerow_tier::{ImageSummary, PageId};
 
 use super::{AnyRoom, Pages, discard, invalid, living, places};
 use crate::error::Result;
@@ -109,9 +109,8 @@ impl Pages {
         let (installer, mut back) = (self.installer(table), 0);
         let weighted = installer.config.weighted && id.label == LabelId::DEFAULT;
         sources.read_images((id, missing), &mut |_| true, |image, file| {
-            let image_id = ImageId { label: id.label, subgraph: image.id };
-            let (place, present) = (image.id.index() % PAGE, image.present);
-            let mains = installer.mains(image_id, Some(image), file)?;
+            let (place, present) = (image.id.subgraph.index() % PAGE, image.present);
+            let mains = installer.mains(image.id, Some(image), file)?;
             let mut latched = page[place].latch_for_upkeep();
             if id.label == LabelId::DEFAULT && present != latched.present() {
                 return Err(invalid(file, "other vertices than the store has"));

@@ -201,24 +201,22 @@ fn a_missing_file_is_damage_of_the_store() {
     assert_eq!(kind_of(read_all(&SimFs::new(), &info)), CorruptionKind::Missing);
 }
 
-/// A header of a version whose segments have no pages does not make another layout of the file.
 #[test]
-fn versions_are_held_to_their_layout() {
+fn another_format_is_named_with_its_version() {
     let (fs, info, bytes) = small();
-    for version in 1..FORMAT_MAJOR {
-        let mut older = bytes.clone();
-        // Nor had it a key index.
-        (older[10], older[24]) = (version as u8, 0);
-        fs.overwrite(&segment_name(FILE), &with_header_checksum(older));
-        let kind = kind_of(read_all(&fs, &info));
-        assert!(matches!(kind, CorruptionKind::Invalid(_)), "{kind:?}");
+    let supported = FORMAT_MAJOR;
+    for found in (0..FORMAT_MAJOR).chain([9]) {
+        let mut other = bytes.clone();
+        other[10] = found as u8;
+        fs.overwrite(&segment_name(FILE), &with_header_checksum(other));
+        let error = read_all(&fs, &info).unwrap_err();
+        let TierError::File(FileError::Format { error, .. }) = error else { panic!("{error:?}") };
+        let expected = match found {
+            9 => FormatError::FutureVersion { found, supported },
+            _ => FormatError::OldVersion { found, supported },
+        };
+        assert_eq!(error, expected);
     }
-    let mut later = bytes.clone();
-    later[10] = 9;
-    fs.overwrite(&segment_name(FILE), &with_header_checksum(later));
-    let error = read_all(&fs, &info).unwrap_err();
-    let TierError::File(FileError::Format { error, .. }) = error else { panic!("{error:?}") };
-    assert_eq!(error, FormatError::FutureVersion { found: 9, supported: FORMAT_MAJOR });
     let mut feature = bytes;
     feature[24] |= 2;
     fs.overwrite(&segment_name(FILE), &with_header_checksum(feature));

@@ -293,7 +293,7 @@ fn lists_of_parts_that_disagree_are_refused() {
     (bytes[entry(0) + 16], bytes[entry(1) + 16]) = (bytes[entry(0) + 16] + 1, bytes[entry(1) + 16] - 1);
     assert!(forge.store(bytes));
     all_refused(&images[..2], "edges");
-    let labelled = images.iter().position(|image| image.image_id().label == LabelId(2)).unwrap();
+    let labelled = images.iter().position(|image| image.id.label == LabelId(2)).unwrap();
     let of_page = |page: usize| forge.directories[page].start;
     // The page of the label is the third; its record begins its first block.
     let block = forge.blocks.iter().find(|block| forge.bytes[block.start + HEAD_BYTES + 4] == 2).unwrap();

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use hedgerow_core::{
-    Columns, Direction, GraphConfig, KeyKind, LabelId, PropertyId, Row, SubgraphId, Timestamp, Value,
-};
+use hedgerow_core::{Columns, Direction, GraphConfig, KeyKind, LabelId, PropertyId, Row, Timestamp, Value};
 use proptest::collection::btree_map;
 use proptest::prelude::*;
 
 use crate::id::PAGE_SUBGRAPHS;
 use crate::segment::degrees::degree_mask;
-use crate::segment::testing::{self, config_strategy, dense_image, keys_strategy, part, part_strategy};
-use crate::segment::{AdjacencyPart, ImageKeys, ImageScope, SubgraphImage};
+use crate::segment::testing::{
+    self, config_strategy, dense_image, id_of, keys_strategy, part, part_strategy,
+};
+use crate::segment::{AdjacencyPart, ImageKeys, SubgraphImage};
 
 /// Any configuration with any images that it allows, ascending by label and subgraph: near each other, on few pages, and far apart.
 pub(super) fn segment_strategy() -> impl Strategy<Value = (GraphConfig, Vec<SubgraphImage>)> {
@@ -62,8 +62,7 @@ fn image_of(
         keys => keys,
     };
     SubgraphImage {
-        id: SubgraphId(id),
-        scope: ImageScope::Label(LabelId(label)),
+        id: id_of(label, id),
         as_of: Timestamp(as_of),
         present: if label == 0 { present } else { with_neighbors },
         keys,
@@ -72,8 +71,8 @@ fn image_of(
 }
 
 fn image_without_vertices(label: u16, id: u32, as_of: u64) -> SubgraphImage {
-    let scope = ImageScope::Label(LabelId(label));
-    SubgraphImage { scope, as_of: Timestamp(as_of), present: 0, parts: Vec::new(), ..dense_image(id, 0) }
+    let (id, as_of) = (id_of(label, id), Timestamp(as_of));
+    SubgraphImage { id, as_of, present: 0, keys: ImageKeys::Dense, parts: Vec::new() }
 }
 
 /// A vertex with `count` neighbors, each edge with a text of 1,000 bytes, an id and a rank.
@@ -102,13 +101,13 @@ pub(super) fn list_image(id: u32, degree: u32, step: u32, weights: bool, ranks: 
 pub(super) fn small_images() -> Vec<SubgraphImage> {
     let (mut near, mut far) = (testing::weighted_image(), testing::weighted_image());
     near.keys = ImageKeys::U64(vec![u64::MAX, 8, 9]);
-    (far.id, far.keys) = (SubgraphId(77), ImageKeys::U64(vec![5, 6, 7]));
+    (far.id, far.keys) = (id_of(0, 77), ImageKeys::U64(vec![5, 6, 7]));
     let mut labelled = testing::rich_image();
-    labelled.scope = ImageScope::Label(LabelId(2));
+    labelled.id.label = LabelId(2);
     labelled.parts[0].label = LabelId(2);
     (labelled.present, labelled.keys) = (1 << 1, ImageKeys::Dense);
     let mut of_vertices = labelled.clone();
-    of_vertices.scope = ImageScope::Label(LabelId::VERTICES);
+    of_vertices.id.label = LabelId::VERTICES;
     of_vertices.parts[0].label = LabelId::VERTICES;
     vec![testing::rich_image(), near, far, labelled, of_vertices]
 }

@@ -26,9 +26,9 @@ fn bindings_of(images: &[SubgraphImage]) -> Vec<(VertexKey, VertexId)> {
             ImageKeys::Kinds(keys) => keys.clone(),
         };
         let live = (0..64).map(LocalVertex).filter(|local| image.present & local.bit() != 0);
-        keys.into_iter().zip(live.map(|local| image.id.vertex(local))).collect()
+        keys.into_iter().zip(live.map(|local| image.id.subgraph.vertex(local))).collect()
     };
-    images.iter().filter(|image| image.image_id().label == LabelId::DEFAULT).flat_map(of_image).collect()
+    images.iter().filter(|image| image.id.label == LabelId::DEFAULT).flat_map(of_image).collect()
 }
 
 proptest! {
@@ -58,9 +58,9 @@ proptest! {
         let is_sound = unique.values().all(|count| *count == 1);
         prop_assert_eq!(reader.verify_keys().is_ok(), is_sound);
         for image in &images {
-            let is_told = config.keys != KeyKind::Dense && image.image_id().label == LabelId::DEFAULT;
+            let is_told = config.keys != KeyKind::Dense && image.id.label == LabelId::DEFAULT;
             if is_told {
-                prop_assert!(reader.has_vertices_of(image.id));
+                prop_assert!(reader.has_vertices_of(image.id.subgraph));
             }
         }
     }

@@ -37,13 +37,13 @@ fn an_image_may_take_many_blocks() {
     let info = write(&fs, config(KeyKind::Dense, false), &images);
     let reader = SegmentReader::open(fs.handle(), &info, STORE).unwrap();
     for image in images.iter().rev() {
-        let page = image.id.0 as usize / 64;
+        let page = image.id.subgraph.0 as usize / 64;
         let mut found = Vec::new();
         let take = |image| -> Result<(), TierError> {
             found.push(image);
             Ok(())
         };
-        reader.read_page(page, |id| id == image.image_id(), take).unwrap();
+        reader.read_page(page, |id| id == image.id, take).unwrap();
         assert!(found == std::slice::from_ref(image));
     }
 }
@@ -188,13 +188,13 @@ fn pages_hold_64_subgraphs_of_a_label() {
     let fs = SimFs::new();
     let mut images: Vec<_> = (0..200).map(|id| dense_image(id, 64)).collect();
     images.extend(
-        [64 * 1000 + 63, (1 << 26) - 1].map(|id| SubgraphImage { id: SubgraphId(id), ..dense_image(1, 40) }),
+        [64 * 1000 + 63, (1 << 26) - 1].map(|id| SubgraphImage { id: id_of(0, id), ..dense_image(1, 40) }),
     );
     let of_label: Vec<_> = images
         .iter()
         .map(|image| {
             let mut image = image.clone();
-            image.scope = ImageScope::Label(LabelId(4));
+            image.id.label = LabelId(4);
             image.parts[0].label = LabelId(4);
             image
         })
@@ -233,6 +233,6 @@ fn pages_hold_64_subgraphs_of_a_label() {
 #[test]
 fn thousands_of_pages_come_back() {
     let images: Vec<_> =
-        (0..25_000u32).map(|i| SubgraphImage { id: SubgraphId(i * 65), ..dense_image(1, 1) }).collect();
+        (0..25_000u32).map(|i| SubgraphImage { id: id_of(0, i * 65), ..dense_image(1, 1) }).collect();
     comes_back(config(KeyKind::Dense, false), &images);
 }

@@ -74,7 +74,7 @@ fn queries(image: &SubgraphImage) -> Vec<ListQuery> {
             for extent in [Extent::Vertex, Extent::Degree, Extent::Whole].into_iter().chain(near) {
                 for rows in [false, true] {
                     let local = LocalVertex(local as u8);
-                    queries.push(ListQuery { image: image.image_id(), local, direction, extent, rows });
+                    queries.push(ListQuery { image: image.id, local, direction, extent, rows });
                 }
             }
         }
@@ -89,7 +89,7 @@ fn every_list_comes_back(config: GraphConfig, images: &[SubgraphImage]) {
     let reader = SegmentReader::open(fs.handle(), &info, STORE).unwrap();
     for cache in [cache_of(0), cache_of(1 << 20)] {
         for image in images {
-            let page = reader.find_page(image.image_id().page()).unwrap();
+            let page = reader.find_page(image.id.page()).unwrap();
             for query in queries(image) {
                 let found = reader.read_list(page, &query, &cache, &mut |_| true).unwrap().unwrap();
                 check(image, &query, &found);
@@ -101,7 +101,7 @@ fn every_list_comes_back(config: GraphConfig, images: &[SubgraphImage]) {
 /// Of how many images some list with neighbors can be read.
 pub(super) fn readable(reader: &SegmentReader, images: &[SubgraphImage]) -> usize {
     let can_be_read = |image: &&SubgraphImage| {
-        let page = reader.find_page(image.image_id().page()).unwrap();
+        let page = reader.find_page(image.id.page()).unwrap();
         let whole = |query: &ListQuery| query.extent == Extent::Whole && expected(image, query).0 > 0;
         let reads = |query: &ListQuery| reader.read_list(page, query, &cache_of(0), &mut |_| true).is_ok();
         queries(image).iter().filter(|query| whole(query)).any(reads)
@@ -113,7 +113,7 @@ pub(super) fn readable(reader: &SegmentReader, images: &[SubgraphImage]) -> usiz
 pub(super) fn break_no_rule(reader: &SegmentReader, images: &[SubgraphImage]) {
     let (cache, config) = (cache_of(1 << 20), reader.config());
     for image in images {
-        let Some(page) = reader.find_page(image.image_id().page()) else { continue };
+        let Some(page) = reader.find_page(image.id.page()) else { continue };
         for query in queries(image).iter().filter(|query| query.extent == Extent::Whole) {
             match reader.read_list(page, query, &cache, &mut |_| true) {
                 Ok(found) => {
@@ -199,7 +199,7 @@ fn lists_take_a_read_for_each_block_that_they_lie_in() {
     let reads_of = |image: &SubgraphImage, extent, direction, cache: &ReadCache| {
         let before = counters.reads.load(Ordering::Relaxed);
         let local = LocalVertex(image.present.trailing_zeros() as u8);
-        let query = ListQuery { image: image.image_id(), local, direction, extent, rows: true };
+        let query = ListQuery { image: image.id, local, direction, extent, rows: true };
         let found = reader.read_list(0, &query, cache, &mut |_| true).unwrap().unwrap();
         check(image, &query, &found);
         counters.reads.load(Ordering::Relaxed) - before
@@ -249,7 +249,7 @@ fn lists_of_a_damaged_file_are_right_or_errors() {
         fs.overwrite(&segment_name(FILE), &damaged);
         let cache = cache_of(1 << 20);
         for (image, query) in all.iter().skip(at % 7).step_by(7) {
-            let page = reader.find_page(image.image_id().page()).unwrap();
+            let page = reader.find_page(image.id.page()).unwrap();
             for _ in 0..2 {
                 match reader.read_list(page, query, &cache, &mut |_| true) {
                     Ok(found) => {
@@ -272,7 +272,7 @@ fn lists_of_a_damaged_file_are_right_or_errors() {
     // What was kept before the damage is still right, what was not is refused.
     fs.overwrite(&segment_name(FILE), &bytes[..100]);
     let (image, query) = all.iter().find(|(_, query)| query.extent == Extent::Whole).unwrap();
-    let page = reader.find_page(image.image_id().page()).unwrap();
+    let page = reader.find_page(image.id.page()).unwrap();
     let error = reader.read_list(page, query, &cache_of(0), &mut |_| true).unwrap_err();
     assert!(matches!(error.corruption().unwrap().kind, CorruptionKind::Truncated { .. }), "{error}");
 }

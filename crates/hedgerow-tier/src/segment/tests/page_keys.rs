@@ -30,7 +30,7 @@ fn read_keys(reader: &SegmentReader) -> Result<Vec<SubgraphKeys>, TierError> {
 
 fn keys_of(images: &[SubgraphImage]) -> Vec<SubgraphKeys> {
     let keys = |image: &SubgraphImage| SubgraphKeys {
-        id: image.id,
+        id: image.id.subgraph,
         present: image.present,
         keys: image.keys.clone(),
     };

@@ -43,7 +43,7 @@ fn asks_for_what_it_takes(config: GraphConfig, images: &[SubgraphImage]) {
     let asked_enough = |image: &SubgraphImage| {
         let (asked_lists, asked_values) = (lists.take(), values.take());
         let (of_lists, of_values) = bytes_of(image);
-        let id = image.id;
+        let id = image.id.subgraph;
         assert!(
             of_lists <= asked_lists && asked_lists <= of_lists + BESIDE,
             "{id:?}: lists {of_lists}, {asked_lists}"
@@ -76,13 +76,13 @@ fn asks_for_what_it_takes(config: GraphConfig, images: &[SubgraphImage]) {
     }
     let cache = ReadCache::new(&std::sync::Arc::new(Account::new(None)), 0, 0);
     for image in images {
-        let page = reader.find_page(image.image_id().page()).unwrap();
-        let read = reader.read_image(page, image.image_id(), &cache, &mut has).unwrap();
+        let page = reader.find_page(image.id.page()).unwrap();
+        let read = reader.read_image(page, image.id, &cache, &mut has).unwrap();
         asked_enough(&read.unwrap());
         // Twice the record of properties, and the share of one list, which may be all of them.
         if image.parts.iter().any(|part| bytes_of_columns(part) > 1 << 17) {
             let query = ListQuery {
-                image: image.image_id(),
+                image: image.id,
                 local: LocalVertex(image.present.trailing_zeros() as u8),
                 direction: Direction::Out,
                 extent: Extent::Whole,

@@ -7,7 +7,7 @@ use super::*;
 use crate::bytes::{Bytes, Fault};
 use crate::segment::assemble::{decode_columns, finish};
 use crate::segment::columns;
-use crate::segment::keys::{decode_key_record, encode_keys, key_encoding};
+use crate::segment::keys::{decode_key_record, encode_key_record};
 use crate::segment::testing::{rich_image, weighted_image};
 use crate::segment::topology;
 
@@ -32,28 +32,19 @@ impl Records {
                 topology::encode_pieces(image, &mut scratch, put).unwrap();
             }
         });
-        let id = image.id.0.to_le_bytes();
         let has_keys =
-            image.image_id().label == LabelId::DEFAULT && config.keys != KeyKind::Dense && image.present != 0;
+            image.id.label == LabelId::DEFAULT && config.keys != KeyKind::Dense && image.present != 0;
         let keys = has_keys.then(|| {
-            let mut out = [&id[..], &[key_encoding(image.keys.as_ref())]].concat();
-            let put = &mut |bytes: &[u8]| {
-                out.extend(bytes);
-                Ok::<(), ()>(())
-            };
-            encode_keys(image.keys.as_ref(), &mut scratch, put).unwrap();
+            let mut out = Vec::new();
+            encode_key_record(image.id.subgraph, image.keys.as_ref(), &mut out);
             out
         });
         let mut columns = Vec::new();
         for part in image.parts.iter().filter(|part| !part.columns.is_empty()) {
-            let put = &mut |bytes: &[u8]| {
-                columns.extend(bytes);
-                Ok::<(), ()>(())
-            };
-            columns::encode(&part.columns, &mut scratch, put).unwrap();
+            columns::encode(&part.columns, &mut columns);
         }
         if !columns.is_empty() {
-            columns.splice(0..0, id);
+            columns.splice(0..0, image.id.subgraph.0.to_le_bytes());
         }
         Records { topology, pieces, keys, columns }
     }

@@ -13,7 +13,7 @@ fn order_is_enforced_and_the_writer_survives() {
     let mut writer = SegmentWriter::create(fs.handle(), FILE, STORE, config(KeyKind::Dense, false)).unwrap();
     let of_label = |label: u16, id: u32| {
         let mut image = dense_image(id, 2);
-        image.scope = ImageScope::Label(LabelId(label));
+        image.id.label = LabelId(label);
         image.parts[0].label = LabelId(label);
         image
     };
@@ -35,10 +35,10 @@ fn order_is_enforced_and_the_writer_survives() {
 type Break = fn(&mut SubgraphImage);
 
 const BREAKS: [(&str, Break); 17] = [
-    ("subgraph id out of range", |i| i.id = SubgraphId(1 << 26)),
-    ("live vertex beyond the largest id", |i| (i.id, i.present) = (SubgraphId((1 << 26) - 1), !0)),
+    ("subgraph id out of range", |i| i.id.subgraph = SubgraphId(1 << 26)),
+    ("live vertex beyond the largest id", |i| (i.id, i.present) = (id_of(0, (1 << 26) - 1), !0)),
     ("keys of another type than the graph's", |i| i.keys = ImageKeys::Dense),
-    ("keys of another type than the graph's", |i| i.scope = ImageScope::Label(LabelId(1))),
+    ("keys of another type than the graph's", |i| i.id.label = LabelId(1)),
     ("key count differs from live vertex count", |i| i.present |= 1 << 40),
     ("parts out of order", |i| i.parts.push(i.parts[0].clone())),
     ("parts out of order", |i| i.parts[0].direction = Direction::In),
@@ -52,7 +52,7 @@ const BREAKS: [(&str, Break); 17] = [
     ("weight is NaN", |i| i.parts[0].weights.as_mut().unwrap()[1] = f64::NAN),
     ("neighbors of another label than the image's", |i| i.parts[0].label = LabelId(3)),
     ("vertices without neighbors in the image of a label", |i| {
-        (i.scope, i.keys) = (ImageScope::Label(LabelId(1)), ImageKeys::Dense);
+        (i.id.label, i.keys) = (LabelId(1), ImageKeys::Dense);
         i.parts[0].label = LabelId(1);
     }),
 ];
@@ -116,8 +116,8 @@ fn a_failed_write_or_sync_fails_the_segment() {
     let operations = {
         let fs = SimFs::new();
         fs.operations_of(|| {
-            let large = [large(), SubgraphImage { id: SubgraphId(2), ..large() }];
-            let large = [&large[..], &[SubgraphImage { id: SubgraphId(3), ..large[0].clone() }]].concat();
+            let large = [large(), SubgraphImage { id: id_of(0, 2), ..large() }];
+            let large = [&large[..], &[SubgraphImage { id: id_of(0, 3), ..large[0].clone() }]].concat();
             write(&fs, config(KeyKind::Dense, false), &large);
         })
     };
@@ -131,7 +131,7 @@ fn a_failed_write_or_sync_fails_the_segment() {
             let finished = created.and_then(|mut writer| {
                 let mut failed = false;
                 for id in 1..4 {
-                    let image = SubgraphImage { id: SubgraphId(id), ..large() };
+                    let image = SubgraphImage { id: id_of(0, id), ..large() };
                     let written = image.with_ref(|image| writer.write(image));
                     assert!(!failed || written.is_err(), "an error must stick");
                     failed |= written.is_err();

@@ -52,8 +52,8 @@ impl Salvaged {
     fn is_part_of(&self, images: &[SubgraphImage]) {
         let mut rest = images.iter();
         for found in &self.found {
-            assert!(rest.any(|image| image == found), "{:?}", found.image_id());
-            assert!(!self.lost.contains(&found.image_id()));
+            assert!(rest.any(|image| image == found), "{:?}", found.id);
+            assert!(!self.lost.contains(&found.id));
         }
     }
 }
@@ -70,7 +70,7 @@ fn mixed() -> (SimFs, SegmentInfo, Vec<SubgraphImage>) {
     let of_label: Vec<_> = (0..5)
         .map(|id| {
             let mut image = text_image(id, 3);
-            image.scope = ImageScope::Label(LabelId(9));
+            image.id.label = LabelId(9);
             image.parts[0].label = LabelId(9);
             image
         })
@@ -121,8 +121,7 @@ fn a_damaged_block_takes_the_images_in_it() {
                 places.iter().filter(|(_, blocks)| blocks.contains(&number)).map(|(id, _)| *id).collect();
             assert!(!lost.is_empty());
             assert_eq!((salvaged.unknown, &salvaged.lost), (0, &lost), "page {page}, block {number}");
-            let left: Vec<_> =
-                images.iter().filter(|image| !lost.contains(&image.image_id())).cloned().collect();
+            let left: Vec<_> = images.iter().filter(|image| !lost.contains(&image.id)).cloned().collect();
             assert!(salvaged.found == left, "page {page}, block {number}");
             damaged_blocks += 1;
         }
@@ -151,7 +150,7 @@ fn without_a_directory_the_blocks_of_its_page_are_read() {
             let salvaged = salvage(&fs, Some(&info));
             salvaged.is_part_of(&images);
             assert_eq!(salvaged.unknown, 2);
-            let elsewhere = |image: &&SubgraphImage| image.image_id().page() != page.id;
+            let elsewhere = |image: &&SubgraphImage| image.id.page() != page.id;
             let (found, left) = (salvaged.found.iter().filter(elsewhere), images.iter().filter(elsewhere));
             assert!(found.eq(left), "page {number}");
         }
