@@ -62,15 +62,15 @@ impl EdgeSorter {
         }
     }
 
-    /// Adds entry number `at` of `part`, which stands at the vertex `v`.
-    pub(super) fn add_entry(&mut self, v: u32, part: &AdjacencyPart, at: usize) {
+    /// Adds entry number `at` of `part`, which stands at the vertex `v` in `label`.
+    pub(super) fn add_entry(&mut self, label: LabelId, v: u32, part: &AdjacencyPart, at: usize) {
         let Some(&VertexId(u)) = part.neighbors.get(at) else { return };
         let (src, dst) = self.placement.ends_of_copy(v, u, part.direction);
         let whole = self.placement.counts_at(part.direction, v, u);
         let rank = part.ranks.as_ref().and_then(|ranks| ranks.get(at).copied()).unwrap_or(0);
         let weight = part.weights.as_ref().and_then(|weights| weights.get(at).copied());
         let flags = IMAGE | (u8::from(whole) * WHOLE) | (u8::from(src != v) * AT_DST);
-        self.put((part.label.0, src, dst, rank), flags, 0, weight, |out| {
+        self.put((label.0, src, dst, rank), flags, 0, weight, |out| {
             hedgerow_log::encode_row(RowRef::Columns(&part.columns, at), out);
         });
     }

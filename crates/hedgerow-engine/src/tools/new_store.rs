@@ -165,7 +165,7 @@ impl ImageWriter<'_> {
         // Images of the default label, where vertices stand, come first.
         self.write_vertices(Some(id.subgraph).filter(|_| id.label == LabelId::DEFAULT))?;
         lists.iter_mut().for_each(Lists::finish);
-        let parts: Vec<PartRef<'_>> = lists.iter().map(|lists| lists.part(id.label)).collect();
+        let parts: Vec<PartRef<'_>> = lists.iter().map(Lists::part).collect();
         self.write_image(id, &parts)
     }
 
@@ -278,9 +278,8 @@ impl Lists {
         self.columns = Columns::of_rows(rows.iter().map(|row| row.as_ref().into()));
     }
 
-    fn part(&self, label: LabelId) -> PartRef<'_> {
+    fn part(&self) -> PartRef<'_> {
         PartRef {
-            label,
             direction: self.direction,
             offsets: &self.offsets,
             neighbors: &self.neighbors,

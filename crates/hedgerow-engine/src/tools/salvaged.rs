@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use hedgerow_core::{GraphConfig, KeyKind, LabelId, Op, SUBGRAPH_VERTICES, VertexKey, VertexKeyRef};
-use hedgerow_tier::{ImageKeys, SubgraphImage};
+use hedgerow_tier::{ImageId, ImageKeys, SubgraphImage};
 
 use super::found_edges::{EdgeSorter, SOUND, STALE};
 use super::ids_by_key::IdsByKey;
@@ -80,11 +80,12 @@ impl SalvagedGraph {
     /// Adds what an image holds. Vertices of a `stale` one may be so; edges are judged once all images are known.
     pub(super) fn add_image(&mut self, image: &SubgraphImage, stale: bool) {
         self.attempt(|graph| graph.add_vertices(image, if stale { STALE } else { SOUND }));
-        let first = image.id.subgraph.0.wrapping_mul(SUBGRAPH_VERTICES as u32);
+        let ImageId { label, subgraph } = image.id;
+        let first = subgraph.0.wrapping_mul(SUBGRAPH_VERTICES as u32);
         for part in &image.parts {
             for local in 0..SUBGRAPH_VERTICES {
                 let range = part.offsets[local] as usize..part.offsets[local + 1] as usize;
-                range.for_each(|at| self.edges.add_entry(first | local as u32, part, at));
+                range.for_each(|at| self.edges.add_entry(label, first | local as u32, part, at));
             }
         }
     }

@@ -39,11 +39,9 @@ pub enum ImageKeys {
     Kinds(Vec<VertexKey>),
 }
 
-/// The neighbors of the 64 vertices of a subgraph, for one label and direction.
+/// The neighbors of the 64 vertices of a subgraph in the label of the image, for one direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdjacencyPart {
-    /// The label that all these edges have.
-    pub label: LabelId,
     /// Whether the neighbors are destinations or sources.
     pub direction: Direction,
     /// The neighbors of local vertex `i` are `neighbors[offsets[i]..offsets[i + 1]]`.
@@ -89,8 +87,6 @@ pub enum KeysRef<'a> {
 /// The borrowed form of [`AdjacencyPart`].
 #[derive(Clone, Copy, Debug)]
 pub struct PartRef<'a> {
-    /// The label that all these edges have.
-    pub label: LabelId,
     /// Whether the neighbors are destinations or sources.
     pub direction: Direction,
     /// The neighbors of local vertex `i` are `neighbors[offsets[i]..offsets[i + 1]]`.
@@ -145,7 +141,6 @@ impl AdjacencyPart {
     /// The same part, borrowed.
     pub fn as_ref(&self) -> PartRef<'_> {
         PartRef {
-            label: self.label,
             direction: self.direction,
             offsets: &self.offsets,
             neighbors: &self.neighbors,
@@ -173,17 +168,14 @@ impl ImageRef<'_> {
         let keys = if label == LabelId::DEFAULT { config.keys } else { KeyKind::Dense };
         check_vertices(subgraph, self.present)
             .or_else(|| check_keys(self.keys, self.present, keys))
-            .or_else(|| check_order(self.parts.iter().map(|part| (part.label, part.direction))))
+            .or_else(|| check_order(self.parts.iter().map(|part| part.direction)))
             .or_else(|| self.parts.iter().find_map(|part| check_part(part, self.present, config)))
             .or_else(|| check_label(self))
     }
 }
 
-/// The parts are of the image's label, and no other label tells of vertices without neighbors.
+/// The default label alone tells of vertices without neighbors.
 fn check_label(image: &ImageRef<'_>) -> Option<&'static str> {
-    if image.parts.iter().any(|part| part.label != image.id.label) {
-        return Some("neighbors of another label than the image's");
-    }
     let with_neighbors = image.parts.iter().fold(0, |mask, part| mask | degree_mask(part.offsets));
     let fits = image.id.label == LabelId::DEFAULT || image.present == with_neighbors;
     (!fits).then_some("vertices without neighbors in the image of a label")
@@ -266,11 +258,10 @@ pub(super) fn text_of(key: &VertexKey) -> Option<&Arc<str>> {
     }
 }
 
-/// Parts come strictly ascending, so that each label and direction has at most one.
-pub(super) fn check_order(parts: impl Iterator<Item = (LabelId, Direction)> + Clone) -> Option<&'static str> {
-    let rank = |(label, direction): (LabelId, Direction)| (label.0, direction as u8);
+/// Parts come strictly ascending, so that each direction has at most one.
+pub(super) fn check_order(parts: impl Iterator<Item = Direction> + Clone) -> Option<&'static str> {
     let mut pairs = parts.clone().zip(parts.skip(1));
-    pairs.any(|(a, b)| rank(a) >= rank(b)).then_some("parts out of order")
+    pairs.any(|(a, b)| a as u8 >= b as u8).then_some("parts out of order")
 }
 
 pub(super) fn check_part(part: &PartRef<'_>, present: u64, config: &GraphConfig) -> Option<&'static str> {

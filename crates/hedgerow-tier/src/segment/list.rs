@@ -185,7 +185,7 @@ impl ListReader<'_> {
         if topology.id.label != LabelId::DEFAULT && topology.present != with_neighbors {
             return Some("vertices without neighbors in the image of a label");
         }
-        check_order(parts().map(|part| (part.label, part.direction)))
+        check_order(parts().map(|part| part.direction))
     }
 
     /// The stretch of a list of a part that is cut that is wanted; `list` says which neighbors of the part are the list's.
@@ -295,7 +295,6 @@ impl ListReader<'_> {
         let behind = offsets.iter_mut().skip(query.local.index() + 1);
         behind.for_each(|offset| *offset = stretch.neighbors.len() as u32);
         let found = AdjacencyPart {
-            label: adjacency.label,
             direction: adjacency.direction,
             offsets,
             neighbors: stretch.neighbors,

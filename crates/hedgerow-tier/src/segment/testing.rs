@@ -21,7 +21,7 @@ pub(super) fn id_of(label: u16, subgraph: u32) -> ImageId {
     ImageId { label: LabelId(label), subgraph: SubgraphId(subgraph) }
 }
 
-pub(super) fn part(label: u16, direction: Direction, lists: &[(usize, &[u32])]) -> AdjacencyPart {
+pub(super) fn part(direction: Direction, lists: &[(usize, &[u32])]) -> AdjacencyPart {
     let mut offsets = [0; 65];
     let mut neighbors = Vec::new();
     for local in 0..64 {
@@ -30,15 +30,7 @@ pub(super) fn part(label: u16, direction: Direction, lists: &[(usize, &[u32])]) 
         }
         offsets[local + 1] = neighbors.len() as u32;
     }
-    AdjacencyPart {
-        label: LabelId(label),
-        direction,
-        offsets,
-        neighbors,
-        weights: None,
-        ranks: None,
-        columns: Default::default(),
-    }
+    AdjacencyPart { direction, offsets, neighbors, weights: None, ranks: None, columns: Default::default() }
 }
 
 /// A dense graph's subgraph with `vertices` vertices, each with three neighbors.
@@ -50,7 +42,7 @@ pub(super) fn dense_image(id: u32, vertices: usize) -> SubgraphImage {
         as_of: Timestamp(u64::from(id) + 10),
         present: if vertices == 64 { !0 } else { (1 << vertices) - 1 },
         keys: ImageKeys::Dense,
-        parts: vec![part(0, Direction::Out, &lists)],
+        parts: vec![part(Direction::Out, &lists)],
     }
 }
 
@@ -62,13 +54,13 @@ pub(super) fn star_image(id: u32, degree: u32) -> SubgraphImage {
         as_of: Timestamp(99),
         present: 1 << 63,
         keys: ImageKeys::Dense,
-        parts: vec![part(0, Direction::Out, &[(63, &list[..])]), part(0, Direction::In, &[(63, &list[..])])],
+        parts: vec![part(Direction::Out, &[(63, &list[..])]), part(Direction::In, &[(63, &list[..])])],
     }
 }
 
 /// A small subgraph with number keys and weights.
 pub(super) fn weighted_image() -> SubgraphImage {
-    let mut out = part(0, Direction::Out, &[(1, &[2, 5, 6]), (63, &[7])]);
+    let mut out = part(Direction::Out, &[(1, &[2, 5, 6]), (63, &[7])]);
     out.weights = Some(vec![0.5, -1.0, f64::INFINITY, 0.0]);
     SubgraphImage {
         id: id_of(0, 2),
@@ -124,7 +116,6 @@ fn plain_keys_strategy(kind: KeyKind, count: usize) -> BoxedStrategy<ImageKeys> 
 
 /// A part with at least one neighbor; hubs of more than 255 included.
 pub(super) fn part_strategy(
-    label: u16,
     direction: Direction,
     present: u64,
     weighted: bool,
@@ -135,7 +126,7 @@ pub(super) fn part_strategy(
         let lists: Vec<(usize, Vec<u32>)> =
             lists.into_iter().map(|(local, list)| (local, list.into_iter().collect())).collect();
         let lists: Vec<(usize, &[u32])> = lists.iter().map(|(local, list)| (*local, &list[..])).collect();
-        let plain = part(label, direction, &lists);
+        let plain = part(direction, &lists);
         let weight = any::<f64>().prop_filter("no NaN", |w| !w.is_nan());
         let weights = vec(weight, if weighted { plain.neighbors.len() } else { 0 });
         (weights, extra_strategy(plain.neighbors.len())).prop_map(move |(weights, (ranks, columns))| {
@@ -177,7 +168,7 @@ pub(super) fn rich_image() -> SubgraphImage {
         None,
         Row::new(vec![(PropertyId(3), "é".into())]),
     ];
-    let mut out = part(0, Direction::Out, &[(1, &[2, 2, 6])]);
+    let mut out = part(Direction::Out, &[(1, &[2, 2, 6])]);
     out.ranks = Some(vec![0, 8, 3]);
     out.columns = Columns::of_rows(rows.iter().map(|row| row.as_ref().into()));
     let present = 1 << 1 | 1 << 2 | 1 << 6;

@@ -148,7 +148,7 @@ fn an_image_may_be_empty() {
 fn parts_without_neighbors_take_no_room() {
     let fs = SimFs::new();
     let mut padded = dense_image(0, 5);
-    padded.parts.push(part(0, Direction::In, &[]));
+    padded.parts.push(part(Direction::In, &[]));
     let info = write(&fs, config(KeyKind::Dense, false), &[padded]);
     assert_eq!(read_all(&fs, &info).unwrap(), [dense_image(0, 5)]);
     let bytes = fs.file(&segment_name(FILE)).unwrap();
@@ -163,7 +163,6 @@ fn properties_of_vertices_come_back() {
     let fs = SimFs::new();
     let mut of_vertices = images::text_image(3, 20);
     of_vertices.id.label = LabelId::VERTICES;
-    of_vertices.parts[0].label = LabelId::VERTICES;
     let images = [dense_image(3, 4), of_vertices];
     let info = write(&fs, config(KeyKind::Dense, false), &images);
     assert_eq!(info.vertices, 4);

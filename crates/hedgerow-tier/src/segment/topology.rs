@@ -288,7 +288,7 @@ pub(super) fn decode_with(
     let id = ImageId { label, subgraph };
     let mut topology = Topology { id, as_of, present, is_cut: kind == CUT, parts: Vec::new() };
     for _ in 0..parts {
-        let mut part = decode_part(bytes, label)?;
+        let mut part = decode_part(bytes)?;
         if kind == WHOLE {
             entries(bytes, subgraph, &mut part)?;
         }
@@ -298,7 +298,7 @@ pub(super) fn decode_with(
     Ok(topology)
 }
 
-fn decode_part(bytes: &mut Bytes<'_>, label: LabelId) -> Result<Part, Fault> {
+fn decode_part(bytes: &mut Bytes<'_>) -> Result<Part, Fault> {
     let direction = match bytes.u8()? {
         0 => Direction::Out,
         1 => Direction::In,
@@ -315,7 +315,6 @@ fn decode_part(bytes: &mut Bytes<'_>, label: LabelId) -> Result<Part, Fault> {
     bytes.require(flags & !(WEIGHTS | RANKS | PROPERTIES) == 0, "unknown part flags")?;
     bytes.require(entries > 0, "part without neighbors")?;
     let adjacency = AdjacencyPart {
-        label,
         direction,
         offsets: take_degrees(bytes, width, entries)?,
         neighbors: Vec::new(),

@@ -25,7 +25,6 @@ pub(crate) fn image(round: u64, id: u32) -> SubgraphImage {
         present: 0b10_0001,
         keys: ImageKeys::U64(vec![round, u64::from(id)]),
         parts: vec![AdjacencyPart {
-            label: LabelId(0),
             direction: Direction::Out,
             offsets,
             neighbors: (0..degree).map(|v| VertexId(v * 3)).collect(),

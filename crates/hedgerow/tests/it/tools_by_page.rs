@@ -80,13 +80,12 @@ fn store_of(kind: Kind) -> SimFs {
     disk
 }
 
-fn images(disk: &SimFs, mut f: impl FnMut(PageId, SubgraphImage)) -> Manifest {
+fn images(disk: &SimFs, mut f: impl FnMut(SubgraphImage)) -> Manifest {
     let fs: Arc<dyn Vfs> = disk.handle();
     let manifest = Manifest::look(&fs).unwrap().unwrap().manifest;
     let [segment] = &manifest.segments[..] else { panic!("one segment") };
     let reader = SegmentReader::open(fs, &segment.info, manifest.store).unwrap();
-    let pages: Vec<PageId> = reader.pages().collect();
-    for (at, page) in pages.into_iter().enumerate() {
+    for at in 0..reader.page_count() {
         let mut of_page = Vec::new();
         let read = reader.read_page(
             at,
@@ -98,7 +97,7 @@ fn images(disk: &SimFs, mut f: impl FnMut(PageId, SubgraphImage)) -> Manifest {
         );
         read.unwrap();
         of_page.sort_by_key(|image| image.id);
-        of_page.into_iter().for_each(|image| f(page, image));
+        of_page.into_iter().for_each(&mut f);
     }
     manifest
 }
@@ -114,21 +113,21 @@ fn bytes_of(image: &SubgraphImage) -> u64 {
 /// The bytes of the largest image, and of all on the largest page.
 fn largest(disk: &SimFs) -> (u64, u64) {
     let (mut image, mut pages) = (0, std::collections::BTreeMap::<PageId, u64>::new());
-    images(disk, |page, it| {
+    images(disk, |it| {
         image = image.max(bytes_of(&it));
-        *pages.entry(page).or_default() += bytes_of(&it);
+        *pages.entry(it.id.page()).or_default() += bytes_of(&it);
     });
     (image, pages.into_values().max().unwrap())
 }
 
 /// Writes the segment anew, with images that `change` made lie.
-fn forge(disk: &SimFs, mut change: impl FnMut(LabelId, &mut SubgraphImage)) {
+fn forge(disk: &SimFs, mut change: impl FnMut(&mut SubgraphImage)) {
     let fs: Arc<dyn Vfs> = disk.handle();
     let mut next = Manifest::look(&fs).unwrap().unwrap().manifest;
     let file_id = next.next_file_id;
     let mut writer = SegmentWriter::create(fs.clone(), file_id, next.store, next.config).unwrap();
-    images(disk, |page, mut image| {
-        change(page.label, &mut image);
+    images(disk, |mut image| {
+        change(&mut image);
         image.with_ref(|image| writer.write(image)).unwrap();
     });
     next.sequence += 1;
@@ -153,9 +152,9 @@ fn turn_entry(part: &mut AdjacencyPart, local: usize) {
 }
 
 /// Changes one copy of some edges: its weight, its rank, or whether it is there.
-fn make_sides_differ(label: LabelId, image: &mut SubgraphImage, changed: &mut [u64; 4]) {
+fn make_sides_differ(image: &mut SubgraphImage, changed: &mut [u64; 4]) {
     let of = image.id.subgraph.0 % 151;
-    let (last, default) = (image.parts.len() - 1, label == LabelId::DEFAULT);
+    let (last, default) = (image.parts.len() - 1, image.id.label == LabelId::DEFAULT);
     // A list that is not short: vertices lose edges, and keep some.
     let long = |part: &AdjacencyPart| (0..64).find(|&local| part.neighbors_of(local).len() > 2);
     match of {
@@ -266,9 +265,9 @@ fn a_store_larger_than_its_limit_is_checked_within_it() {
 fn a_check_by_the_page_names_the_edges_that_one_in_memory_names() {
     for (kind, disk) in stores_of(&[Kind::Directed, Kind::Labels]) {
         let (disk, mut changed) = (SimFs::from_files(&disk.files()), [0; 4]);
-        forge(&disk, |label, image| {
+        forge(&disk, |image| {
             if !image.parts.is_empty() {
-                make_sides_differ(label, image, &mut changed);
+                make_sides_differ(image, &mut changed);
             }
         });
         let wanted = [true, *kind == Kind::Directed, true, *kind == Kind::Labels];

@@ -202,7 +202,6 @@ impl Core {
             .iter()
             .zip(&offsets)
             .map(|((direction, main), offsets)| PartRef {
-                label,
                 direction: *direction,
                 offsets,
                 neighbors: main.edges(),

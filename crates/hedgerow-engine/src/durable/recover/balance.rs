@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 
 use hedgerow_core::{Direction, LabelId, SUBGRAPH_VERTICES, ValueRef, VertexId};
-use hedgerow_tier::{AdjacencyPart, SubgraphImage};
+use hedgerow_tier::{AdjacencyPart, ImageId, SubgraphImage};
 
 /// Two numbers that nobody who writes a file can know.
 pub(super) fn secret() -> [u64; 2] {
@@ -35,16 +35,20 @@ pub(super) fn balance_of(image: &SubgraphImage, directed: bool, secret: [u64; 2]
         let x = (x ^ (x >> 31)).wrapping_mul(secret[1] | 1);
         (x ^ (x >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
     };
+    let ImageId { label, subgraph } = image.id;
+    if label == LabelId::VERTICES {
+        return 0;
+    }
     let mut sum = 0u64;
-    for part in image.parts.iter().filter(|part| part.label != LabelId::VERTICES) {
+    for part in &image.parts {
         for local in 0..SUBGRAPH_VERTICES {
-            let v = (image.id.subgraph.0 << 6) | local as u32;
+            let v = (subgraph.0 << 6) | local as u32;
             for at in part.offsets[local] as usize..part.offsets[local + 1] as usize {
                 let Some(&VertexId(u)) = part.neighbors.get(at) else { break };
                 let weight = part.weights.as_ref().and_then(|w| w.get(at).copied()).unwrap_or(1.0);
                 let rank = part.ranks.as_ref().and_then(|r| r.get(at).copied()).unwrap_or(0);
                 let props = if directed { 0 } else { fixed_props(part, at, secret) };
-                let mix = |src, dst| mix(src, dst, part.label, rank, weight) ^ props;
+                let mix = |src, dst| mix(src, dst, label, rank, weight) ^ props;
                 sum = match (directed, part.direction) {
                     (true, Direction::Out) => sum.wrapping_add(mix(v, u)),
                     (true, Direction::In) => sum.wrapping_sub(mix(u, v)),

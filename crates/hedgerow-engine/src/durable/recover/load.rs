@@ -174,9 +174,9 @@ impl Loaded {
         }
         let mut edges = 0;
         for part in image.parts {
-            let part = installer.checked(subgraph, part, file)?;
+            let part = installer.checked(image.id, part, file)?;
             let to = self.labels.get_or_create(label).get_or_create(subgraph);
-            edges += installer.labelled(subgraph, part, to, file)?;
+            edges += installer.labelled(image.id, part, to, file)?;
         }
         Ok(edges)
     }
@@ -193,7 +193,7 @@ impl Loaded {
         self.bind_keys((id, present), &image.keys, file)?;
         let mut parts: [Option<AdjacencyPart>; 2] = [None, None];
         for part in image.parts {
-            let part = installer.checked(id, part, file)?;
+            let part = installer.checked(image.id, part, file)?;
             let direction = part.direction as usize;
             parts[direction] = Some(part);
         }

@@ -155,7 +155,7 @@ impl Core {
                 installer.check_vertices((id, image.present), file)?;
             }
             check_existence(label, &image, (expected.exists)(id), file)?;
-            let checked = |part| installer.checked(id, part, file);
+            let checked = |part| installer.checked(image.id, part, file);
             let parts = image.parts.into_iter().map(checked).collect::<Result<Vec<_>>>()?;
             let is_misfit = |part: &AdjacencyPart| part.weights.is_some() != self.is_weighted(label);
             if parts.iter().any(is_misfit) {

@@ -1,10 +1,9 @@
 //! What does not fit in an image whose checksums are right.
 
 use hedgerow_core::{
-    Direction, GraphConfig, KeyKind, KindId, LabelId, SUBGRAPH_VERTICES, SubgraphId, ValueRef, VertexId,
-    VertexKeyRef,
+    Direction, GraphConfig, KeyKind, KindId, LabelId, SUBGRAPH_VERTICES, ValueRef, VertexId, VertexKeyRef,
 };
-use hedgerow_tier::AdjacencyPart;
+use hedgerow_tier::{AdjacencyPart, ImageId};
 
 use crate::state::kinds::Kind;
 use crate::state::schema::Schema;
@@ -13,14 +12,14 @@ use crate::state::schema::Schema;
 pub(super) fn check_schema(
     schema: &Schema,
     config: GraphConfig,
-    id: SubgraphId,
+    id: ImageId,
     part: &AdjacencyPart,
 ) -> std::result::Result<(), &'static str> {
-    let label = schema.label_by_id(part.label).ok_or("an edge label that is not defined")?;
+    let label = schema.label_by_id(id.label).ok_or("an edge label that is not defined")?;
     if part.ranks.is_some() && !label.is_multi() {
         return Err("ranks in a label that has none");
     }
-    if part.weights.is_some() && part.label != LabelId::DEFAULT {
+    if part.weights.is_some() && id.label != LabelId::DEFAULT {
         return Err("weights in a label that has none");
     }
     let fits = |(id, column): (hedgerow_core::PropertyId, &hedgerow_core::Column)| {
@@ -29,15 +28,15 @@ pub(super) fn check_schema(
     if !part.columns.iter().all(fits) {
         return Err("a property that is not defined, or of another type");
     }
-    let keeps_none = !config.directed || config.is_one_way() || part.label == LabelId::VERTICES;
+    let keeps_none = !config.directed || config.is_one_way() || id.label == LabelId::VERTICES;
     if part.direction == Direction::In && keeps_none {
         return Err("incoming neighbors in a graph that keeps none");
     }
     let of_vertices = (0..SUBGRAPH_VERTICES as u8).map(hedgerow_core::LocalVertex).all(|local| {
         let list = part.neighbors_of(local.index());
-        list.is_empty() || list == [id.vertex(local)]
+        list.is_empty() || list == [id.subgraph.vertex(local)]
     });
-    if part.label == LabelId::VERTICES && !of_vertices {
+    if id.label == LabelId::VERTICES && !of_vertices {
         return Err("properties of a vertex in another one's place");
     }
     check_rows(config, id, part)
@@ -45,8 +44,8 @@ pub(super) fn check_schema(
 
 /// Which entries have properties: those of vertices all, incoming ones none, and of the two entries of an undirected edge the
 /// one at the greater end none of any length.
-fn check_rows(config: GraphConfig, id: SubgraphId, part: &AdjacencyPart) -> Result<(), &'static str> {
-    if part.label == LabelId::VERTICES {
+fn check_rows(config: GraphConfig, id: ImageId, part: &AdjacencyPart) -> Result<(), &'static str> {
+    if id.label == LabelId::VERTICES {
         let all = (0..part.neighbors.len()).all(|at| part.columns.row(at).is_some());
         return if all { Ok(()) } else { Err("properties of a vertex without a value") };
     }
@@ -64,7 +63,7 @@ fn check_rows(config: GraphConfig, id: SubgraphId, part: &AdjacencyPart) -> Resu
         return Ok(());
     }
     for local in 0..SUBGRAPH_VERTICES {
-        let v = VertexId((id.0 << 6) | local as u32);
+        let v = VertexId((id.subgraph.0 << 6) | local as u32);
         let range = part.offsets[local] as usize..part.offsets[local + 1] as usize;
         for at in range {
             if part.neighbors.get(at).is_some_and(|&u| u < v) && long(at) {

@@ -48,7 +48,7 @@ impl Installer<'_> {
     }
 
     /// The part, if it fits the schema and the graph.
-    pub(crate) fn checked(&self, id: SubgraphId, part: AdjacencyPart, file: &str) -> Result<AdjacencyPart> {
+    pub(crate) fn checked(&self, id: ImageId, part: AdjacencyPart, file: &str) -> Result<AdjacencyPart> {
         if part.neighbors.iter().any(|v| v.0 >= self.bound) {
             return Err(invalid(file, "a neighbor beyond the bound of the manifest"));
         }
@@ -116,7 +116,7 @@ impl Installer<'_> {
         let present = image.as_ref().map_or(0, |image| image.present);
         let mut parts = [None, None];
         for part in image.into_iter().flat_map(|image| image.parts) {
-            let part = self.checked(id.subgraph, part, file)?;
+            let part = self.checked(id, part, file)?;
             let direction = part.direction as usize;
             parts[direction] = Some(part);
         }
@@ -131,15 +131,15 @@ impl Installer<'_> {
     /// Installs edges of a label other than the default one, or properties of vertices, which were checked; returns how many edges.
     pub(crate) fn labelled(
         &self,
-        id: SubgraphId,
+        id: ImageId,
         part: AdjacencyPart,
         to: &Subgraph,
         file: &str,
     ) -> Result<u64> {
-        let (label, direction) = (part.label, part.direction);
+        let direction = part.direction;
         let main = self.main_of_label(Some(part), file)?;
-        let counted = direction == Direction::Out && label != LabelId::VERTICES;
-        let edges = if counted { self.count_edges(id, &main) } else { 0 };
+        let counted = direction == Direction::Out && id.label != LabelId::VERTICES;
+        let edges = if counted { self.count_edges(id.subgraph, &main) } else { 0 };
         to.latch().install(direction, main, self.checkpoint, false);
         Ok(edges)
     }

@@ -280,7 +280,7 @@ impl Core {
         let (schema, arena) = (self.schema.load(), Arena::default());
         let (config, checkpoint, bound) = (self.config, self.clock.published(), self.ids.bound());
         let installer = Installer { config, schema: &schema, checkpoint, bound, arena: &arena };
-        let part = part.map(|part| installer.checked(wanted.at.subgraph(), part, file)).transpose()?;
+        let part = part.map(|part| installer.checked(wanted.image(), part, file)).transpose()?;
         let main = match wanted.label {
             LabelId::DEFAULT => installer.main_of_default(present, part, file)?,
             _ => installer.main_of_label(part, file)?,

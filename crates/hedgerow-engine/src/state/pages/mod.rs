@@ -134,16 +134,15 @@ impl Pages {
         let loading = RefCell::new(loading);
         let has_memory = &mut |memory| loading.borrow_mut().has(memory);
         sources.read_images((id, wanted), has_memory, |image, file| {
-            let subgraph = image.id.subgraph;
-            let place = subgraph.index() % PAGE;
+            let place = image.id.subgraph.index() % PAGE;
             let installed = match &living {
                 None => install_vertices(&installer, image, &page[place], file),
                 Some(living) if image.present & !living[place] != 0 => {
                     Err(invalid(file, "edges of a vertex that does not exist"))
                 }
                 Some(_) => image.parts.into_iter().try_for_each(|part| {
-                    let part = installer.checked(subgraph, part, file)?;
-                    installer.labelled(subgraph, part, &page[place], file).map(drop)
+                    let part = installer.checked(image.id, part, file)?;
+                    installer.labelled(image.id, part, &page[place], file).map(drop)
                 }),
             };
             loading.borrow_mut().keep_image();
@@ -185,7 +184,7 @@ fn install_vertices(
     }
     let mut parts = [None, None];
     for part in image.parts {
-        let part = installer.checked(id, part, file)?;
+        let part = installer.checked(image.id, part, file)?;
         let direction = part.direction as usize;
         parts[direction] = Some(part);
     }

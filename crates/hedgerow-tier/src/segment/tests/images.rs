@@ -37,7 +37,7 @@ fn image_strategy(config: GraphConfig, label: u16, id: u32) -> impl Strategy<Val
             let parts: Vec<_> = directions
                 .into_iter()
                 .filter(|(has, _)| *has && present != 0)
-                .map(|(_, direction)| part_strategy(label, direction, present, config.weighted && weighted))
+                .map(|(_, direction)| part_strategy(direction, present, config.weighted && weighted))
                 .collect();
             let kind = if label == 0 { config.keys } else { KeyKind::Dense };
             (keys_strategy(kind, present.count_ones() as usize), parts)
@@ -82,7 +82,7 @@ pub(super) fn text_image(id: u32, count: u32) -> SubgraphImage {
     let rows: Vec<Option<Row>> = (0..count)
         .map(|i| Row::new(vec![(PropertyId(1), Value::I64(i64::from(i))), (PropertyId(7), text(i))]))
         .collect();
-    let mut out = part(0, Direction::Out, &[(5, &list)]);
+    let mut out = part(Direction::Out, &[(5, &list)]);
     out.columns = Columns::of_rows(rows.iter().map(|row| row.as_ref().into()));
     out.ranks = Some((0..u64::from(count)).collect());
     SubgraphImage { present: 1 << 5, parts: vec![out], ..dense_image(id, 0) }
@@ -91,7 +91,7 @@ pub(super) fn text_image(id: u32, count: u32) -> SubgraphImage {
 /// A vertex with `degree` outgoing neighbors at distances that take `bits` bits each, with weights and ranks as asked.
 pub(super) fn list_image(id: u32, degree: u32, step: u32, weights: bool, ranks: bool) -> SubgraphImage {
     let list: Vec<u32> = (0..degree).map(|i| i * step).collect();
-    let mut out = part(0, Direction::Out, &[(5, &list)]);
+    let mut out = part(Direction::Out, &[(5, &list)]);
     out.weights = weights.then(|| (0..degree).map(f64::from).collect());
     out.ranks = ranks.then(|| (0..u64::from(degree)).collect());
     SubgraphImage { present: 1 << 5, parts: vec![out], ..dense_image(id, 0) }
@@ -104,11 +104,9 @@ pub(super) fn small_images() -> Vec<SubgraphImage> {
     (far.id, far.keys) = (id_of(0, 77), ImageKeys::U64(vec![5, 6, 7]));
     let mut labelled = testing::rich_image();
     labelled.id.label = LabelId(2);
-    labelled.parts[0].label = LabelId(2);
     (labelled.present, labelled.keys) = (1 << 1, ImageKeys::Dense);
     let mut of_vertices = labelled.clone();
     of_vertices.id.label = LabelId::VERTICES;
-    of_vertices.parts[0].label = LabelId::VERTICES;
     vec![testing::rich_image(), near, far, labelled, of_vertices]
 }
 

@@ -77,7 +77,7 @@ fn the_longest_record_fills_a_block_exactly() {
     // Gaps of ten bits; a first neighbor of two bytes makes up for the lengths that they leave out.
     let image = |first: u32, degree: u32| {
         let list: Vec<u32> = (0..degree).map(|i| first + i * 1000).collect();
-        let parts = vec![part(0, Direction::Out, &[(5, &list)])];
+        let parts = vec![part(Direction::Out, &[(5, &list)])];
         SubgraphImage { present: 1 << 5, parts, ..dense_image(1, 0) }
     };
     let mut exact = Vec::new();
@@ -128,7 +128,7 @@ fn both_directions_are_cut_each_for_itself() {
         .parts
         .extend(incoming.parts.into_iter().map(|part| AdjacencyPart { direction: Direction::In, ..part }));
     let mut small = list_image(2, 40_000, 5, true, true);
-    small.parts.push(part(0, Direction::In, &[(5, &[1])]));
+    small.parts.push(part(Direction::In, &[(5, &[1])]));
     comes_back(config(KeyKind::Dense, true), &[image, small]);
 }
 
@@ -139,8 +139,7 @@ fn lists_are_cut_anywhere() {
         (0..64u32).map(|local| (0..local * 100 + 7).map(|i| i * 700 + local).collect()).collect();
     let lists: Vec<(usize, &[u32])> =
         lists.iter().enumerate().map(|(local, list)| (local, &list[..])).collect();
-    let image =
-        SubgraphImage { present: !0, parts: vec![part(0, Direction::Out, &lists)], ..dense_image(9, 0) };
+    let image = SubgraphImage { present: !0, parts: vec![part(Direction::Out, &lists)], ..dense_image(9, 0) };
     assert!(record_len(&image).1);
     comes_back(config(KeyKind::Dense, false), &[image]);
 }
@@ -195,7 +194,6 @@ fn pages_hold_64_subgraphs_of_a_label() {
         .map(|image| {
             let mut image = image.clone();
             image.id.label = LabelId(4);
-            image.parts[0].label = LabelId(4);
             image
         })
         .collect();

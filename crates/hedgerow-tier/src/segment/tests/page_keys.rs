@@ -55,7 +55,7 @@ fn keys_are_read_without_neighbors() {
     let mut images = keyed_images(64, 64);
     let list: Vec<u32> = (0..3_000).map(|i| i * 1_000).collect();
     for image in &mut images {
-        image.parts = vec![part(0, Direction::Out, &[(5, &list), (9, &list)])];
+        image.parts = vec![part(Direction::Out, &[(5, &list), (9, &list)])];
     }
     let info = write(&fs, config(KeyKind::U64, false), &images);
     let counting = CountingFs::new(fs.handle());

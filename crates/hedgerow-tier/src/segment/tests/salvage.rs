@@ -71,7 +71,6 @@ fn mixed() -> (SimFs, SegmentInfo, Vec<SubgraphImage>) {
         .map(|id| {
             let mut image = text_image(id, 3);
             image.id.label = LabelId(9);
-            image.parts[0].label = LabelId(9);
             image
         })
         .collect();
@@ -276,7 +275,7 @@ fn in_its_own_block(image: SubgraphImage) -> SubgraphImage {
         (0..64u32).map(|local| (0..90).map(|i| local + i * 70_000).collect()).collect();
     let lists: Vec<(usize, &[u32])> =
         lists.iter().enumerate().map(|(local, list)| (local, &list[..])).collect();
-    SubgraphImage { parts: vec![part(0, Direction::Out, &lists)], ..image }
+    SubgraphImage { parts: vec![part(Direction::Out, &lists)], ..image }
 }
 
 fn salvage_with_failing_read(fs: &SimFs, info: &SegmentInfo, at: u64) -> Option<Salvaged> {
