@@ -13,7 +13,7 @@ fuzz_target!(|input: &[u8]| {
     let disk = SimFs::from_files(&files);
     for segment in &SOUND.manifest.segments {
         if let Ok(reader) = SegmentReader::open(disk.handle(), &segment.info, SOUND.manifest.store) {
-            let _ = reader.read_range(0..reader.len(), |_| Ok::<(), TierError>(()));
+            let _ = reader.read_all(|_| Ok::<(), TierError>(()));
         }
     }
     if let Ok(graph) = Options::new().create(false).read_only(true).open_on(disk.handle()) {
