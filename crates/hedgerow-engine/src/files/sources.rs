@@ -136,7 +136,7 @@ impl Sources {
         Ok(())
     }
 
-    /// Whether all segments can be asked for a key: those that earlier versions wrote cannot.
+    /// Whether all segments can be asked for a key: those without a key index cannot.
     pub(crate) fn have_key_indexes(&self) -> bool {
         self.segments().all(|segment| segment.reader.has_key_index())
     }

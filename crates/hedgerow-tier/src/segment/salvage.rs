@@ -35,10 +35,11 @@ pub fn read_damaged(
     let file = Dir::new(fs.clone()).open(&name, Access::Read)?;
     let len = file.byte_len()?;
     let source = Source { file, file_id };
-    let header = match source.read_header(store) {
+    match source.read_header(store) {
         Err(error) if is_of_another_store(&error) => return Err(error),
-        header => header,
-    };
+        Err(error) => lost(SegmentLoss { image: None, error }),
+        Ok(_) => {}
+    }
     let stated = stated_info(&source, len, store);
     let own = stated.as_ref().ok().map(|(_, config)| *config);
     let wanted = info.copied().or_else(|| stated.ok().map(|(info, _)| info));
@@ -46,9 +47,6 @@ pub fn read_damaged(
         Some(wanted) => PagedSegment::open(source.clone(), wanted, store),
         None => Err(source.invalid(0, "neither footer nor manifest describes the segment")),
     };
-    if let Err(error) = header {
-        lost(SegmentLoss { image: None, error });
-    }
     match opened {
         Ok(segment) => {
             let config = *segment.config();
