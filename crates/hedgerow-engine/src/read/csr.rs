@@ -9,8 +9,7 @@ mod by_page;
 mod rows;
 
 use hedgerow_core::{
-    Direction, KeyColumn, LabelId, Resident, SubgraphId, Topology, VertexId, WeightedNeighbors,
-    WeightedTopology,
+    Direction, KeyColumn, Resident, SubgraphId, Topology, VertexId, WeightedNeighbors, WeightedTopology,
 };
 use hedgerow_mem::View;
 use rayon::prelude::*;
@@ -60,14 +59,16 @@ impl Snapshot {
             return Ok(copy);
         }
         let CsrOptions { direction, order, weight } = &key.options;
+        let selection = EdgeSelection::of(LabelRef::Id(label));
+        let selection = match weight {
+            Some(property) => selection.weighted_by(property, None),
+            None => selection.weighted(),
+        };
         if !engine.has_room_for_label(label) {
-            let copy = self.copy_by_page(label, &key.options)?;
+            let copy = self.copy_by_page(&selection, &key.options)?;
             return Ok(engine.csrs.offer(key, Arc::new(copy)));
         }
-        let view = match weight {
-            Some(property) => Arc::new(self.view_weighted_by(LabelRef::Id(label), property, None)?),
-            None => self.view_selected(&EdgeSelection::of(LabelRef::Id(label)).weighted())?,
-        };
+        let view = self.view_selected(&selection)?;
         let vertices: Vec<VertexId> = view.vertices().collect();
         let keys = self.vertex_keys(&vertices)?;
         let ascend = keys.is_sorted();
@@ -78,14 +79,9 @@ impl Snapshot {
         Ok(engine.csrs.offer(key, Arc::new(copy)))
     }
 
-    fn copy_by_page(&self, label: LabelId, options: &CsrOptions) -> Result<Csr> {
-        let CsrOptions { direction, order, weight } = options;
-        let selection = EdgeSelection::of(LabelRef::Id(label));
-        let selection = match weight {
-            Some(property) => selection.weighted_by(property, None),
-            None => selection.weighted(),
-        };
-        let view = self.tiered_view_selected(&selection)?;
+    fn copy_by_page(&self, selection: &EdgeSelection<'_>, options: &CsrOptions) -> Result<Csr> {
+        let CsrOptions { direction, order, .. } = options;
+        let view = self.tiered_view_selected(selection)?;
         let vertices: Vec<VertexId> = view.vertices().collect();
         let keys = self.vertex_keys(&vertices)?;
         let is_sorted = *order == RowOrder::Id || keys.is_sorted();

@@ -17,7 +17,7 @@ use crate::read::kind_census::KindCensus;
 use crate::read::pin::slot_hint;
 use crate::read::tiered::Census;
 use crate::read::view_demand::{ViewDemand, cost};
-use crate::read::views::{self, Makers, Weight};
+use crate::read::views::{self, Makers};
 use crate::state::pages::Wanted;
 use crate::state::schema::Schema;
 use crate::state::selection::SelectedViews;
@@ -258,18 +258,6 @@ impl Snapshot {
             let edges = self.view_edges(label)?;
             views::make(engine, label, previous, self.inner.ts, edges, makers)
         })
-    }
-
-    /// The view of a label, each edge with the number that a property holds as its weight. Shares nothing with others.
-    pub(crate) fn build_weighted_view_of(
-        &self,
-        label: LabelId,
-        property: Option<PropertyId>,
-        missing: f64,
-    ) -> Result<View> {
-        let weight = Weight { property, missing };
-        let edges = self.view_edges(label)?;
-        views::weighted(&self.inner.engine, label, weight, self.inner.ts, edges)
     }
 
     /// The number of edges of a label; of the only label what the snapshot counts.

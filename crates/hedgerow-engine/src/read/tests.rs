@@ -138,7 +138,6 @@ fn chains_of_labels_and_of_incoming_edges_fail_by_themselves() {
     assert!(fails(s.contains_edge_of(knows)) && fails(s.edge_properties(knows)));
     assert!(fails(s.neighbors_of(LABEL, NEAR, Direction::Out)) && fails(s.view_of(LABEL)));
     assert!(fails(s.ranks_between(LABEL, NEAR, FAR)));
-    assert!(fails(s.view_weighted_by(LABEL, "since", Some(1.0))));
     assert_eq!(s.degree(NEAR, Direction::Out).unwrap(), Some(2));
     assert_eq!(s.neighbors_of(LABEL, FAR, Direction::In).unwrap().map(|found| found.len()), Some(1));
     // The weights of incoming edges stand with the outgoing ones.

@@ -1,13 +1,11 @@
-//! Making a view at a timestamp: of another one, from scratch, or with the numbers of a property for weights.
+//! Making a view at a timestamp: of another one, or from scratch.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use hedgerow_core::{Direction, InterpolationHint, LabelId, PropertyId, SubgraphId, Timestamp, VertexId};
+use hedgerow_core::{Direction, LabelId, Timestamp};
 use hedgerow_io::failpoint::{self, FailPoint};
-use hedgerow_mem::version::{NotInMemory, Read};
-use hedgerow_mem::view::{CHUNK_SUBGRAPHS, Chunk, DirectionView, Page, Shape, Stale, read_stale};
-use hedgerow_mem::{ItemRef, SubgraphTable, View};
+use hedgerow_mem::view::{DirectionView, Page, Shape, Stale, read_stale};
+use hedgerow_mem::{SubgraphTable, View};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result, StorageError};
@@ -32,21 +30,6 @@ pub(crate) enum Makers {
     ThisThread,
 }
 
-/// What edges of a view weigh.
-#[derive(Clone, Copy)]
-pub(crate) struct Weight {
-    pub(crate) property: Option<PropertyId>,
-    /// Of an edge without the property.
-    pub(crate) missing: f64,
-}
-
-impl Weight {
-    fn of(self, item: &ItemRef<'_>) -> f64 {
-        let value = self.property.and_then(|property| item.row.get(property).as_number());
-        value.unwrap_or(self.missing)
-    }
-}
-
 fn shape(engine: &Engine, label: LabelId, edge_count: u64) -> Shape {
     let config = &engine.config;
     Shape {
@@ -56,45 +39,6 @@ fn shape(engine: &Engine, label: LabelId, edge_count: u64) -> Shape {
         vertex_bound: engine.ids.bound() as usize,
         edge_count,
     }
-}
-
-fn weigh_side(
-    side: &mut DirectionView,
-    engine: &Engine,
-    label: LabelId,
-    direction: Direction,
-    weight: Weight,
-    ts: Timestamp,
-    shape: Shape,
-) -> Result<()> {
-    let Some(table) = engine.table(label) else { return Ok(()) };
-    let missing = AtomicBool::new(false);
-    // The incoming copy of an edge has no properties: they are looked up with the outgoing one.
-    let of = |at: VertexId, item: ItemRef<'_>| match direction {
-        Direction::Out => weight.of(&item),
-        Direction::In => {
-            let outgoing = |read: Read<'_>| {
-                let edge = read.item(item.dst.local(), at, item.rank, InterpolationHint::UNKNOWN);
-                edge.map(|edge| weight.of(&edge))
-            };
-            let entry = table.get(item.dst.subgraph());
-            let found = entry.map_or(Ok(None), |entry| entry.read(Direction::Out, ts, outgoing));
-            let found = found.unwrap_or_else(|NotInMemory| {
-                missing.store(true, Ordering::Relaxed);
-                None
-            });
-            found.flatten().unwrap_or(weight.missing)
-        }
-    };
-    let chunks = side.chunks_mut(shape.vertex_bound).par_iter_mut().enumerate().with_min_len(1);
-    hedgerow_par::try_for_each(chunks, |(i, chunk)| {
-        let first = (i * CHUNK_SUBGRAPHS) as u32;
-        let weigh = |subgraph: usize, local, item: ItemRef<'_>| {
-            of(SubgraphId(first + subgraph as u32).vertex(local), item)
-        };
-        table.page(i).map_or(Ok(()), |lists| Chunk::weigh(chunk, lists, direction, ts, weigh))
-    })?;
-    if missing.into_inner() { Err(NotInMemory.into()) } else { Ok(()) }
 }
 
 /// Makes a view at `ts` of `previous`, or from scratch.
@@ -182,33 +126,4 @@ pub(super) fn side_of(engine: &Engine) -> DirectionView {
 /// A view made without the cache.
 pub(crate) fn fresh(engine: &Engine, label: LabelId, ts: Timestamp, edge_count: u64) -> Result<View> {
     make(engine, label, None, ts, edge_count, Makers::Pool)
-}
-
-/// A view made without the cache, with the numbers of a property for weights.
-pub(crate) fn weighted(
-    engine: &Engine,
-    label: LabelId,
-    weight: Weight,
-    ts: Timestamp,
-    edge_count: u64,
-) -> Result<View> {
-    let shape = Shape { weighted: true, ..shape(engine, label, edge_count) };
-    let mut sides = (side_of(engine), side_of(engine));
-    let tables = (engine.table(label), &engine.subgraphs);
-    loaded(engine, label, Makers::Pool, || {
-        // Weights of a side are made once.
-        sides = (side_of(engine), side_of(engine));
-        let (out, into) = &mut sides;
-        refresh_side(out, tables, Direction::Out, ts, shape, Makers::Pool)?;
-        weigh_side(out, engine, label, Direction::Out, weight, ts, shape)?;
-        out.charge_lists();
-        if engine.directions().contains(&Direction::In) {
-            refresh_side(into, tables, Direction::In, ts, shape, Makers::Pool)?;
-            weigh_side(into, engine, label, Direction::In, weight, ts, shape)?;
-            into.charge_lists();
-        }
-        Ok(())
-    })?;
-    let (out, into) = sides;
-    Ok(View::new(shape, out, into))
 }

@@ -8,7 +8,7 @@ use super::chunk::ChunkMeta;
 use super::{Chunk, DirectionView, View};
 
 impl DirectionView {
-    /// Charges what no account was charged for yet: of a side that was filled by a [`Composer`] or [weighed](Chunk::weigh) all that it
+    /// Charges what no account was charged for yet: of a side that was filled by a [`Composer`] all that it
     /// holds alone. O(subgraphs).
     pub fn charge_lists(&mut self) {
         let bytes = distinct(self.chunks.iter()).map(Chunk::uncharged_bytes).sum();

@@ -103,40 +103,6 @@ impl Default for Chunk {
 }
 
 impl Chunk {
-    /// Gives the edges weights: what `weigh` says of subgraph, vertex and edge. The lists of subgraphs with a delta or a
-    /// patch are copied. For a chunk that was made at `t` of the same subgraphs.
-    ///
-    /// # Errors
-    /// [`NotInMemory`] for a subgraph; those before it have their weights.
-    pub fn weigh(
-        chunk: &mut Arc<Chunk>,
-        lists: &SubgraphPage,
-        direction: Direction,
-        t: Timestamp,
-        weigh: impl Fn(usize, LocalVertex, ItemRef<'_>) -> f64,
-    ) -> Result<(), NotInMemory> {
-        let chunk = Arc::make_mut(chunk);
-        let arena = Arena::default();
-        for (i, subgraph) in lists.iter().take(CHUNK_SUBGRAPHS).enumerate() {
-            subgraph.read(direction, t, |read| {
-                let mut offsets = NO_LISTS;
-                let (mut neighbors, mut weights) = (Vec::new(), Vec::new());
-                for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
-                    read.for_each_item(local, |item| {
-                        neighbors.push(item.dst);
-                        weights.push(weigh(i, local, item));
-                    });
-                    offsets[local.index() + 1] = neighbors.len() as u32;
-                }
-                let settled = read.delta_len() == 0 && read.version().patch.is_none();
-                let main =
-                    if settled { read.version().main().neighbors.clone() } else { arena.copy(&neighbors) };
-                chunk.set(i, offsets, main, Some(arena.copy(&weights)));
-            })?;
-        }
-        Ok(())
-    }
-
     /// Sets the lists of a subgraph.
     pub(super) fn set(
         &mut self,

@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hedgerow::{
-    Direction, Durability, EdgeKey, Error, Graph, KeyKind, Options, StorageError, Topology, VertexId,
+    Direction, Durability, EdgeKey, EdgeSelection, Error, Graph, KeyKind, Options, StorageError, Topology,
+    VertexId,
 };
 use hedgerow_kernels::{BfsConfig, PageRankConfig, SsspConfig, verify};
 
@@ -128,7 +129,7 @@ fn read(graph: &Graph) {
     let scores = hedgerow_kernels::pagerank(view, &PageRankConfig::default()).expect("valid");
     assert!((scores.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     assert_eq!(snapshot.view_of("road").expect("a label").edge_count(), 1);
-    assert!(snapshot.view_weighted_by("road", "miles", None).is_ok());
+    assert!(snapshot.view_selected(&EdgeSelection::of("road").weighted_by("miles", None)).is_ok());
     let report = graph.check().expect("open");
     assert!(report.is_ok(), "{:?}", report.problems);
 }

@@ -253,7 +253,6 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
     refused!("Snapshot::changes_since_of", snapshot.changes_since_of(snapshot, LABEL));
     refused!("Snapshot::of_label", snapshot.of_label(LABEL));
     refused!("Snapshot::view_of", snapshot.view_of(LABEL));
-    refused!("Snapshot::view_weighted_by", snapshot.view_weighted_by(LABEL, "since", Some(1.0)));
     let chosen = EdgeSelection::of_labels([LABEL, ""]);
     refused!("Snapshot::view_selected", snapshot.view_selected(&chosen));
     refused!("Snapshot::kernel_view", snapshot.kernel_view(&chosen));

@@ -68,12 +68,12 @@ fn all_graphs_of_a_label_have_the_same_vertices() {
         let selection = EdgeSelection::of("route");
         let of_kernel = snapshot.kernel_view(&selection).unwrap();
         assert!(matches!(of_kernel, KernelView::Resident(_)));
-        let weighted = snapshot.view_weighted_by("route", "weight", None).unwrap();
+        let weighted = snapshot.view_selected(&selection.clone().weighted_by("weight", None)).unwrap();
         assert!(weighted.has_weights());
         let paged = snapshot.tiered_view_of("route").unwrap();
         let graphs: [(&str, Vec<VertexId>, usize); 5] = [
             ("view_of", snapshot.view_of("route").unwrap().vertices().collect(), 0),
-            ("view_weighted_by", weighted.vertices().collect(), weighted.vertex_count()),
+            ("view_selected", weighted.vertices().collect(), weighted.vertex_count()),
             ("kernel_view", of_kernel.vertices().collect(), of_kernel.vertex_count()),
             ("tiered_view_of", paged.vertices().collect(), paged.vertex_count()),
             ("csr_of", snapshot.csr_of("route", CsrOptions::new()).unwrap().vertices.clone(), 0),

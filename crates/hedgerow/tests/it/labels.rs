@@ -2,8 +2,8 @@
 
 use hedgerow::Error::Argument;
 use hedgerow::{
-    ArgumentError, CommitError, Direction, EdgeKey, Error, Graph, LabelOptions, OpenError, PropertyType,
-    Value, VertexKey,
+    ArgumentError, CommitError, Direction, EdgeKey, EdgeSelection, Error, Graph, LabelOptions, OpenError,
+    PropertyType, Value, VertexKey,
 };
 use hedgerow_testkit::SimFs;
 
@@ -196,7 +196,8 @@ fn a_property_weighs_the_edges_of_a_view() {
             assert!(tx.set_edge_property(EdgeKey::new("calls", 1, 2).rank(7), "seconds", 7).unwrap());
             tx.commit().unwrap();
             for (s, expected) in [(&s, [3.0, 7.0, 9.0]), (&later, [3.0, -1.0, 9.0])] {
-                let view = s.view_weighted_by("calls", "seconds", Some(-1.0)).unwrap();
+                let view =
+                    s.view_selected(&EdgeSelection::of("calls").weighted_by("seconds", Some(-1.0))).unwrap();
                 assert_eq!(view.edge_count(), 4);
                 for (at, direction) in [(1u64, Direction::Out), (2, Direction::In)] {
                     let mut found = Vec::new();
@@ -209,11 +210,13 @@ fn a_property_weighs_the_edges_of_a_view() {
         }
         let s = graph.snapshot().unwrap();
         assert!(matches!(
-            s.view_weighted_by("knows", "how", Some(1.0)),
+            s.view_selected(&EdgeSelection::of("knows").weighted_by("how", Some(1.0))),
             Err(Argument(ArgumentError::Invalid(_)))
         ));
         assert_eq!(
-            s.view_weighted_by("knows", "nothing", Some(2.5)).unwrap().edge_count(),
+            s.view_selected(&EdgeSelection::of("knows").weighted_by("nothing", Some(2.5)))
+                .unwrap()
+                .edge_count(),
             if directed { 2 } else { 1 }
         );
     }
@@ -346,7 +349,7 @@ fn weights_of_a_hub_are_those_of_its_edges() {
     put(400..420);
     for _ in 0..3 {
         let s = graph.snapshot().unwrap();
-        let view = s.view_weighted_by("", "nothing", Some(0.5)).unwrap();
+        let view = s.view_selected(&EdgeSelection::of("").weighted_by("nothing", Some(0.5))).unwrap();
         let hub = s.vertex_id(0).unwrap().unwrap();
         let mut found = Vec::new();
         let block = view.weighted_block(hub.subgraph(), Direction::Out);

@@ -1,8 +1,15 @@
 //! All edges of a label, and properties as weights.
 
+use std::sync::Arc;
+
 use hedgerow::{
-    ArgumentError, Direction, EdgeKey, Error, Graph, LabelOptions, PropertyType, Topology, Value, ValueRef,
+    ArgumentError, Direction, EdgeKey, EdgeSelection, Error, Graph, LabelOptions, PropertyType, Snapshot,
+    Topology, Value, ValueRef, View,
 };
+
+fn view_weighted_by(snapshot: &Snapshot, label: &str, property: &str) -> hedgerow::Result<Arc<View>> {
+    snapshot.view_selected(&EdgeSelection::of(label).weighted_by(property, None))
+}
 
 fn road(src: u64, dst: u64) -> EdgeKey<'static> {
     EdgeKey::new("road", src, dst)
@@ -52,7 +59,7 @@ fn a_property_is_the_weight_in_both_directions() {
         let graph = crate::common::small().directed(directed).in_memory().unwrap();
         fill(&graph);
         let s = graph.snapshot().unwrap();
-        let view = s.view_weighted_by("road", "miles", None).unwrap();
+        let view = view_weighted_by(&s, "road", "miles").unwrap();
         assert_eq!((view.vertex_count(), view.edge_count(), view.is_directed()), (5, 4, directed));
         for key in [1u64, 2, 3, 4, 9] {
             let v = s.vertex_id(key).unwrap().unwrap();
@@ -72,8 +79,7 @@ fn a_property_is_the_weight_in_both_directions() {
                 assert_eq!(found, expected, "{key} {direction:?}");
             }
         }
-        let refused = |label: &str, property: &str| match s.view_weighted_by(label, property, None).map(drop)
-        {
+        let refused = |label: &str, property: &str| match view_weighted_by(&s, label, property).map(drop) {
             Err(Error::Argument(ArgumentError::Invalid(why))) => why,
             other => panic!("{other:?}"),
         };
@@ -81,13 +87,13 @@ fn a_property_is_the_weight_in_both_directions() {
         assert_eq!(refused("road", "name"), "property name is of type utf8: a weight must be a number");
         assert_eq!(refused("", "weight"), "label \"\" has no property weight");
         assert!(matches!(
-            s.view_weighted_by("rail", "miles", None),
+            view_weighted_by(&s, "rail", "miles"),
             Err(Error::Argument(ArgumentError::NoSuchLabel { .. }))
         ));
         let mut tx = graph.write().unwrap();
         tx.put_edge_with(road(2, 3), [("name", "new")]).unwrap();
         tx.commit().unwrap();
-        let error = graph.snapshot().unwrap().view_weighted_by("road", "miles", None).map(drop).unwrap_err();
+        let error = view_weighted_by(&graph.snapshot().unwrap(), "road", "miles").map(drop).unwrap_err();
         assert!(error.to_string().ends_with("has no value of property miles"), "{error}");
     }
 }

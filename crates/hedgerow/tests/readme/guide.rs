@@ -57,8 +57,8 @@ pub(super) fn labels(graph: &Graph) -> Result<(), Box<dyn std::error::Error>> {
     let snapshot = graph.snapshot()?;
     assert_eq!(snapshot.edge_property(EdgeKey::new("knows", "ann", "bob"), "since")?, Some(Value::I64(2001)));
     let calls = snapshot.edges_of("calls", "ann", Direction::Out)?;
-    let distances =
-        hedgerow::kernels::sssp(&snapshot.view_weighted_by("calls", "seconds", None)?, source, &config)?;
+    let by_seconds = EdgeSelection::of("calls").weighted_by("seconds", None);
+    let distances = hedgerow::kernels::sssp(&*snapshot.view_selected(&by_seconds)?, source, &config)?;
     // ---
     assert_eq!((calls.map(|edges| edges.len()), distances.len()), (Some(1), 3));
     Ok(())

@@ -214,7 +214,7 @@ impl Question {
             24 => told(snapshot.csr_of(label, CsrOptions::new())),
             25 => told(snapshot.edge_count_of(label)),
             26 => told(snapshot.vertex_property(v, "name")),
-            _ => told(snapshot.view_weighted_by(label, "weight", None).map(|view| graph_of(&view))),
+            _ => told(snapshot.csr_of(label, CsrOptions::new().weight("weight"))),
         }
     }
 }
