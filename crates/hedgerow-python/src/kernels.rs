@@ -218,7 +218,12 @@ impl Found {
                 Ok(result)
             }
             Outcome::Components(components) => reading.vertex_per_vertex(py, &*rows()?, components),
-            Outcome::Communities(found) => reading.vertex_per_vertex(py, &*rows()?, &found.labels),
+            Outcome::Communities(found) => {
+                let result = reading.vertex_per_vertex(py, &*rows()?, &found.labels)?;
+                let _calling = calling(py);
+                result.setattr(py, "modularity", found.modularity)?;
+                Ok(result)
+            }
             Outcome::Labels(labels) => reading.vertex_per_vertex(py, &*rows()?, labels),
             Outcome::Numbers(numbers) => {
                 reading.per_vertex(py, &*rows()?, numbers, |&number: &u32| i64::from(number))

@@ -566,6 +566,8 @@ class VertexResult(_Table):
         What the values were estimated from, of a kernel that draws a sample; None where they are exact.
     more : bool
         Whether there are other vertices, which a limit left out: of ``k_hop(..., partial=True)``.
+    modularity : float, optional
+        How much more weight lies inside the communities than would at random, of ``louvain`` and ``leiden``; None for other kernels.
 
     Examples
     --------
@@ -581,13 +583,14 @@ class VertexResult(_Table):
     (1.0, [7, 5, 9], [(7, 0.2), (5, 0.5), (9, 0.3)])
     """
 
-    __slots__ = ("_positions", "estimate", "ids", "more", "type", "values")
+    __slots__ = ("_positions", "estimate", "ids", "modularity", "more", "type", "values")
 
     ids: npt.NDArray[Any]
     values: npt.NDArray[Any]
     type: str | None
     estimate: Estimate | None
     more: bool
+    modularity: float | None
     _positions: dict[int | str, int] | None
 
     def __init__(
@@ -597,12 +600,14 @@ class VertexResult(_Table):
         type: str | None = None,
         estimate: Estimate | None = None,
         more: bool = False,
+        modularity: float | None = None,
     ) -> None:
         self.ids = ids
         self.values = values
         self.type = type
         self.estimate = estimate
         self.more = more
+        self.modularity = modularity
         self._positions = None
 
     def __len__(self) -> int:

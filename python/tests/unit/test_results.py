@@ -150,3 +150,13 @@ def test_edges_have_a_length_and_unpack(db: hedgerow.Database) -> None:
     assert edges[1].tolist() == dst.tolist()
     assert len(pickle.loads(pickle.dumps(edges))) == 4
     assert pl.DataFrame(edges).rows() == [(1, 2), (2, 3), (3, 4), (3, 5)]
+
+
+def test_communities_tell_their_modularity() -> None:
+    with hedgerow.open(directed=False) as db:
+        # Two triangles and an edge between them: 3 of 7 edges inside each, whose vertices have 7 of 14 ends.
+        db.add_edges([1, 2, 3, 4, 5, 6, 3], [2, 3, 1, 5, 6, 4, 4])
+        g = db.snapshot()
+        for kernel in ("louvain", "leiden"):
+            assert g.run(kernel).modularity == pytest.approx(2 * (3 / 7 - 1 / 4))
+        assert g.wcc().modularity is None
