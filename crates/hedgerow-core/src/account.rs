@@ -1,26 +1,29 @@
 //! The account of a store's memory: how many bytes it holds, for what, and how many it may hold.
 //!
-//! Whoever takes memory for a store charges the account where the memory is taken: where a region, a page, a table, a view or a
-//! buffer is made or grows. An operation that finds room in what was taken charges nothing. So the sum is known at any time by a few loads, and a
-//! commit, or who frees memory, need not walk over the graph to learn it.
+//! Code that takes memory for a store charges the account at that place: where it makes or grows a region, a
+//! page, a table, a view or a buffer. An operation that finds room in memory already taken charges nothing.
+//! So a few loads give the sum at any time: neither a commit nor a thread that frees memory has to walk over
+//! the graph.
 //!
-//! Counters of one purpose ascend and descend by themselves, without an order among purposes: a total that is read while others
-//! charge is one of some moment before or after each of them. Nothing is ever published through an account.
+//! The counters of the purposes change independently, without an order among them. A total that is read while
+//! other threads charge is the total of some moment before or after each charge. No data is ever published
+//! through an account.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What memory is taken for.
+/// The purpose that memory is taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(usize)]
 pub enum Purpose {
-    /// Regions, as far as they are open, and large blocks of the arena: main parts, patches, deltas, and what is free between them.
+    /// Open regions, as far as they are open, and large blocks of the arena: main parts, patches, deltas, and
+    /// the free space between them.
     Arena,
-    /// What versions hold outside the arena: themselves, ranks, and properties.
+    /// Memory of versions outside the arena: themselves, ranks, and properties.
     Versions,
     /// Tables of subgraphs.
     Tables,
-    /// The id map.
+    /// The tables of vertex keys.
     Keys,
     /// Views: chunks, corrections, and lists of their own.
     Views,
@@ -28,9 +31,9 @@ pub enum Purpose {
     Log,
     /// Buffers of a checkpoint.
     Checkpoint,
-    /// What is kept of files that were read, and lists that are read from where they are.
+    /// Read caches of files, and lists that are read without being loaded.
     Reads,
-    /// What commits and snapshots are ordered by.
+    /// Structures that order commits and snapshots.
     Coordination,
 }
 
@@ -49,12 +52,12 @@ impl Purpose {
     ];
 }
 
-/// On a cache line of its own: threads that take memory for different purposes do not meet.
+/// A counter on a cache line of its own: threads that take memory for different purposes do not contend.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Counter(AtomicU64);
 
-/// Bytes by purpose, and the most that they may come to. One per store; what takes memory shares it.
+/// Bytes used by purpose, and their limit. A store has one account, which all its parts share.
 #[derive(Debug, Default)]
 pub struct Account {
     used: [Counter; Purpose::ALL.len()],
@@ -63,7 +66,7 @@ pub struct Account {
     watched: Watched,
 }
 
-/// The sum of all counters at each charge, and the most that it came to: for tests.
+/// The sum of all counters at each charge, and its maximum: for tests.
 #[cfg(feature = "planted-faults")]
 #[derive(Debug, Default)]
 struct Watched {
@@ -72,12 +75,12 @@ struct Watched {
 }
 
 impl Account {
-    /// Nothing used yet; `limit` is the most bytes in all, or none.
+    /// Makes an account with nothing used; `limit` is the most bytes in all, if there is a limit.
     pub fn new(limit: Option<u64>) -> Account {
         Account { limit, ..Account::default() }
     }
 
-    /// The most bytes that may be used, if there is a limit.
+    /// Returns the most bytes that may be used, if there is a limit.
     #[inline]
     pub fn limit(&self) -> Option<u64> {
         self.limit
@@ -94,7 +97,8 @@ impl Account {
         }
     }
 
-    /// Takes off bytes that were given back: never more than were charged for that purpose. O(1), one locked instruction.
+    /// Subtracts bytes that were given back: never more than were charged for that purpose. O(1), one locked
+    /// instruction.
     #[inline]
     pub fn discharge(&self, purpose: Purpose, bytes: usize) {
         let before = self.counter(purpose).fetch_sub(bytes as u64, Ordering::Relaxed);
@@ -103,25 +107,25 @@ impl Account {
         self.watched.used.fetch_sub(bytes as u64, Ordering::Relaxed);
     }
 
-    /// The bytes used for one purpose. O(1).
+    /// Returns the bytes used for one purpose. O(1).
     #[inline]
     pub fn used_for(&self, purpose: Purpose) -> u64 {
         self.counter(purpose).load(Ordering::Relaxed)
     }
 
-    /// The bytes used in all. O(1).
+    /// Returns the bytes used in all. O(1).
     #[inline]
     pub fn used(&self) -> u64 {
         Purpose::ALL.iter().map(|&purpose| self.used_for(purpose)).sum()
     }
 
-    /// How many bytes may still be taken: `u64::MAX` without a limit. O(1).
+    /// Returns how many bytes may still be taken: `u64::MAX` without a limit. O(1).
     #[inline]
     pub fn room(&self) -> u64 {
         self.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.used()))
     }
 
-    /// The most bytes that were used at any charge since this was asked before: for tests.
+    /// Returns the most bytes that were used at any charge since the last call: for tests.
     #[cfg(feature = "planted-faults")]
     pub fn most_used(&self) -> u64 {
         self.watched.most.swap(self.watched.used.load(Ordering::Relaxed), Ordering::Relaxed)
@@ -133,7 +137,8 @@ impl Account {
     }
 }
 
-/// Bytes charged to an account until this is dropped. A copy of it charges as many again: it goes with a copy of what they are for.
+/// Bytes charged to an account until this is dropped. A clone charges the same bytes again: it belongs to a
+/// copy of the memory.
 #[derive(Debug)]
 pub struct Charge {
     account: Arc<Account>,
@@ -148,18 +153,19 @@ impl Charge {
         Charge { account: account.clone(), purpose, bytes }
     }
 
-    /// What is charged. O(1).
+    /// Returns the charged account. O(1).
     pub fn account(&self) -> &Arc<Account> {
         &self.account
     }
 
-    /// The bytes that are charged. O(1).
+    /// Returns the bytes that are charged. O(1).
     #[inline]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Charges `bytes` in place of what was charged. O(1), without a locked instruction where nothing changes.
+    /// Charges `bytes` in place of the former charge. O(1), without a locked instruction if the number is the
+    /// same.
     #[inline]
     pub fn set(&mut self, bytes: usize) {
         match bytes.checked_sub(self.bytes) {

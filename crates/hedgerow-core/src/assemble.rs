@@ -1,4 +1,4 @@
-//! Making the columns of a new run of edges, of stretches of an old run and of rows.
+//! Assembly of the columns of a new run of edges from stretches of an old run and from rows.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ mod one;
 pub use one::ColumnBuilder;
 
 impl Columns {
-    /// The columns of edges with these properties, one after another. O(values).
+    /// Returns the columns of edges with these properties, one after another. O(values).
     pub fn of_rows<'a>(rows: impl IntoIterator<Item = RowRef<'a>>) -> Columns {
         let mut columns = ColumnsBuilder::new(const { &Columns::NONE }, 0);
         rows.into_iter().for_each(|row| columns.push(row));
@@ -19,23 +19,24 @@ impl Columns {
     }
 }
 
-/// Columns that are being written, edge by edge: stretches of an old run and rows, one after another.
+/// A builder of columns, edge by edge: stretches of an old run and rows, one after another.
 ///
-/// A step costs O(columns), a stretch O(bytes of its values). Edges that come one after another from the same columns, in the order
-/// in which they lie there, are a stretch too. A property that no edge has gets no column.
+/// A step costs O(columns), a stretch O(bytes of its values). Consecutive edges of the same columns, added in
+/// their order, are a stretch too. A property that no edge has gets no column.
 pub struct ColumnsBuilder<'a> {
-    /// About how many edges there will be.
+    /// The approximate number of edges to come.
     expected: usize,
     len: usize,
-    /// Ascending by property; each with the old column that stretches come from, if there is one.
+    /// The builders, ascending by property; each with the old column that stretches come from, if there is
+    /// one.
     columns: Vec<(PropertyId, Option<&'a Column>, ColumnBuilder)>,
-    /// Edges that are to be added before the next one: counted already, and a stretch that may become longer.
+    /// The edges that are to be added before the next one, a stretch that may become longer.
     stretch: Option<(&'a Columns, Range<usize>)>,
 }
 
 impl<'a> ColumnsBuilder<'a> {
-    /// For about `expected` edges, some of them of the run that `from` belongs to. Allocates 8 bytes for each edge and column of
-    /// fixed width.
+    /// Makes a builder for about `expected` edges, some of them of the run that `from` belongs to. Allocates
+    /// 8 bytes for each edge and column of fixed width.
     pub fn new(from: &'a Columns, expected: usize) -> ColumnsBuilder<'a> {
         let columns =
             from.0.iter().map(|(id, column)| (*id, Some(column), ColumnBuilder::new(column.kind, expected)));
@@ -71,7 +72,7 @@ impl<'a> ColumnsBuilder<'a> {
         }
     }
 
-    /// Adds the stretch that is to be added, column by column.
+    /// Adds the pending stretch, if there is one, column by column.
     #[inline]
     fn add_stretch(&mut self) {
         if let Some((from, range)) = self.stretch.take() {
@@ -91,7 +92,8 @@ impl<'a> ColumnsBuilder<'a> {
         self.len += range.len();
     }
 
-    /// The column of a property, which stands at `at` then, made where there is none. Those from there on that come before it get so many nulls.
+    /// Returns the builder of a property's column and sets `at` to its place; makes it if there is none.
+    /// Columns that it passes, from `at` on, get `nulls` nulls.
     #[inline]
     fn builder(
         &mut self,
@@ -124,7 +126,7 @@ impl<'a> ColumnsBuilder<'a> {
         self.len += 1;
     }
 
-    /// Adds the edges of the old run in this range, which must lie inside it.
+    /// Adds the edges `range` of the old run, which must lie inside it.
     #[inline]
     pub fn copy(&mut self, range: Range<usize>) {
         self.add_stretch();
@@ -144,7 +146,7 @@ impl<'a> ColumnsBuilder<'a> {
         self.len += range.len();
     }
 
-    /// The columns of all that was added.
+    /// Returns the columns of all edges added.
     pub fn finish(mut self) -> Columns {
         self.add_stretch();
         let columns = self.columns.into_iter();

@@ -10,43 +10,43 @@ use crate::view::Resident;
 pub struct Changes {
     /// The vertices that were inserted (`true`) or removed (`false`).
     pub vertices: Vec<(VertexId, bool)>,
-    /// The entries of outgoing lists that differ. An undirected edge stands in the lists of both ends, so it is here twice unless it is a
-    /// loop. All edges of inserted and removed vertices are here.
+    /// The entries of outgoing lists that differ. An undirected edge stands in the lists of both ends: it is
+    /// here twice unless it is a loop. All edges of inserted and removed vertices are here.
     pub edges: Vec<EdgeChange>,
 }
 
 /// An entry of an outgoing list that differs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EdgeChange {
-    /// Whose list it is.
+    /// The vertex whose list has the entry.
     pub src: VertexId,
     /// The neighbor.
     pub dst: VertexId,
-    /// What happened to it.
+    /// The kind of change.
     pub kind: EdgeChangeKind,
     /// The weight in the later snapshot, 1 in a graph without weights; 0 for a removed edge.
     pub weight: f64,
 }
 
-/// What happened to an edge.
+/// The kind of change of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EdgeChangeKind {
     /// The later snapshot alone has it.
     Inserted,
     /// The earlier snapshot alone has it.
     Removed,
-    /// Both have it, with other weights, or it was written again with the same.
+    /// Both have it: with different weights, or written again with the same weight.
     Reweighted,
 }
 
 impl Changes {
-    /// Whether nothing differs.
+    /// True if nothing differs.
     pub fn is_empty(&self) -> bool {
         self.vertices.is_empty() && self.edges.is_empty()
     }
 
-    /// Adds the differences between two lists of a vertex, with weights, both ascending. Compares several edges to one neighbor in the order of their ranks,
-    /// place by place. O(lengths).
+    /// Adds the differences between two lists of a vertex, with weights, both ascending. Compares several
+    /// edges to one neighbor in the order of their ranks, place by place. O(lengths).
     pub fn add_difference(&mut self, src: VertexId, before: &[(VertexId, f64)], after: &[(VertexId, f64)]) {
         let (mut old, mut new) = (before.iter().copied().peekable(), after.iter().copied().peekable());
         loop {
@@ -80,34 +80,34 @@ impl Changes {
     }
 }
 
-/// One of several states of a graph whose differences can be told.
+/// A state of a graph that can be compared with other states of it.
 pub trait Changing: Clone {
     /// The graph as kernels read it.
     type View: Resident;
-    /// Why it cannot be read.
+    /// The error of a state that cannot be read.
     type Error: std::error::Error + Send + Sync + 'static;
 
-    /// The graph as kernels read it, made where it was not made before.
+    /// Returns the graph as kernels read it. The first call makes it.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     fn view(&self) -> Result<&Self::View, Self::Error>;
 
-    /// The differences between an `earlier` state and this one.
+    /// Returns the differences between an `earlier` state and this one.
     ///
     /// # Errors
-    /// Where the other one is of another graph, or later; where one of them cannot be read.
+    /// If `earlier` is a state of another graph or a later one; if one of the two cannot be read.
     fn changes_since(&self, earlier: &Self) -> Result<Changes, Self::Error>;
 
-    /// The same state, from which changes can be told, without the graph as kernels read it. O(1).
+    /// Returns the same state without the graph as kernels read it; it can still be compared. O(1).
     fn without_view(&self) -> Self;
 
-    /// Whether `earlier` is a state of the same graph and no later than this one.
+    /// True if `earlier` is a state of the same graph and no later than this one.
     fn comes_after(&self, earlier: &Self) -> bool;
 }
 
-/// A graph that has states one after another.
+/// A graph that has successive states.
 pub trait Changeable {
-    /// One of them.
+    /// The type of its states.
     type Snapshot: Changing;
 }

@@ -11,7 +11,7 @@ use crate::row::{Cells, Row};
 pub struct Columns(pub(crate) Vec<(PropertyId, Column)>);
 
 impl Columns {
-    /// No property has a value.
+    /// Columns in which no property has a value.
     pub const NONE: Columns = Columns(Vec::new());
 }
 
@@ -20,28 +20,28 @@ impl Columns {
 pub struct Column {
     pub(crate) kind: PropertyType,
     pub(crate) len: usize,
-    /// Bit `i` says whether value `i` is there; absent if all are.
+    /// The mask of present values: bit `i` is set if value `i` is there. Absent if all are.
     pub(crate) valid: Option<Box<[u64]>>,
     pub(crate) data: Data,
 }
 
-/// How the values of a column are kept. Places of nulls hold zeros, or an empty stretch of the heap.
+/// The storage of a column's values. Places of nulls hold zeros, or an empty stretch of the heap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Data {
-    /// One bit each, of a `bool`.
+    /// One bit for each `bool`.
     Bits(Box<[u64]>),
-    /// Eight bytes each: the bits of an `i64`, `f64` or `timestamp`.
+    /// Eight bytes for each value: the bits of an `i64`, `f64` or `timestamp`.
     Words(Box<[u64]>),
-    /// Where each value ends in the heap, and the heap.
+    /// The end of each value in the heap, and the heap.
     Heap(Ends, Box<[u8]>),
 }
 
-/// The ends of values in a heap: four bytes each unless the heap is larger than that.
+/// The ends of values in a heap: four bytes each unless the heap is larger than 4 GiB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ends {
-    /// Of a heap below 4 GiB.
+    /// Ends in a heap below 4 GiB.
     Narrow(Box<[u32]>),
-    /// Of a larger one.
+    /// Ends in a larger heap.
     Wide(Box<[u64]>),
 }
 
@@ -53,7 +53,7 @@ impl Ends {
         }
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         match self {
             Ends::Narrow(ends) => ends.len(),
@@ -61,7 +61,7 @@ impl Ends {
         }
     }
 
-    /// Whether there is no value.
+    /// True if there is no value.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -78,7 +78,7 @@ fn bit(words: &[u64], at: usize) -> bool {
     words.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
 }
 
-/// Whether a mask for `len` values has the right size and no bit beyond them.
+/// True if a mask for `len` values has the right size and no bit beyond them.
 fn mask_fits(words: &[u64], len: usize) -> bool {
     let beyond = match len % 64 {
         0 => 0,
@@ -88,8 +88,9 @@ fn mask_fits(words: &[u64], len: usize) -> bool {
 }
 
 impl Column {
-    /// A column from its arrays, as a file holds them. `None` unless they fit each other: equal lengths, no bits beyond
-    /// the last value, ends that ascend to the end of the heap, text that is UTF-8 value by value. O(bytes).
+    /// Returns a column from its arrays, as a file holds them. `None` unless they fit each other: equal
+    /// lengths, no bits beyond the last value, ends that ascend to the end of the heap, text that is UTF-8
+    /// value by value. O(bytes).
     pub fn from_parts(
         kind: PropertyType,
         len: usize,
@@ -112,32 +113,32 @@ impl Column {
         fits.then_some(Column { kind, len, valid, data })
     }
 
-    /// The type of the values.
+    /// Returns the type of the values.
     pub fn kind(&self) -> PropertyType {
         self.kind
     }
 
-    /// The number of values, nulls included.
+    /// Returns the number of values, nulls included.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is no value.
+    /// True if there is no value.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Which values are there: bit `i` for value `i`; `None` if all are.
+    /// Returns the mask of present values, bit `i` for value `i`; `None` if all are present.
     pub fn valid(&self) -> Option<&[u64]> {
         self.valid.as_deref()
     }
 
-    /// The values.
+    /// Returns the values.
     pub fn data(&self) -> &Data {
         &self.data
     }
 
-    /// The value at `at`; null beyond the end. O(1).
+    /// Returns the value at `at`; null beyond the end. O(1).
     #[inline]
     pub fn get(&self, at: usize) -> ValueRef<'_> {
         if at >= self.len || self.valid.as_ref().is_some_and(|mask| !bit(mask, at)) {
@@ -158,13 +159,14 @@ impl Column {
     fn text<'a>(&self, range: std::ops::Range<usize>, heap: &'a [u8]) -> ValueRef<'a> {
         let bytes = heap.get(range).unwrap_or(&[]);
         match self.kind {
-            // Checked when the column was made; a value that is not text reads as null rather than as something else.
+            // The text was checked when the column was made. A value that is not text reads as null, not as
+            // something else.
             PropertyType::Utf8 => std::str::from_utf8(bytes).map_or(ValueRef::Null, ValueRef::Utf8),
             _ => ValueRef::Bytes(bytes),
         }
     }
 
-    /// The bytes of the arrays.
+    /// Returns the bytes of the arrays.
     pub fn bytes(&self) -> usize {
         let data = match &self.data {
             Data::Bits(words) | Data::Words(words) => words.len() * 8,
@@ -194,40 +196,41 @@ fn heap_fits(ends: &Ends, heap: &[u8], len: usize, utf8: bool) -> bool {
 }
 
 impl Columns {
-    /// Columns from those of a file. `None` unless they ascend strictly by property and have `len` values each.
+    /// Makes columns from those of a file. `None` unless they ascend strictly by property and have `len`
+    /// values each.
     pub fn from_parts(columns: Vec<(PropertyId, Column)>, len: usize) -> Option<Columns> {
         let sound = columns.is_sorted_by(|a, b| a.0 < b.0) && columns.iter().all(|(_, c)| c.len == len);
         sound.then_some(Columns(columns))
     }
 
-    /// The columns, ascending by property.
+    /// Returns the columns, ascending by property.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (PropertyId, &Column)> {
         self.0.iter().map(|(id, column)| (*id, column))
     }
 
-    /// Whether there is no column: no edge has a property.
+    /// True if there is no column: no edge has a property.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The column of a property.
+    /// Returns the column of a property.
     #[inline]
     pub fn column(&self, id: PropertyId) -> Option<&Column> {
         self.0.iter().find(|(found, _)| *found == id).map(|(_, column)| column)
     }
 
-    /// The value of a property of edge `at`; null without a column.
+    /// Returns the value of a property of edge `at`; null if the property has no column.
     #[inline]
     pub fn get(&self, at: usize, id: PropertyId) -> ValueRef<'_> {
         self.column(id).map_or(ValueRef::Null, |column| column.get(at))
     }
 
-    /// The properties of edge `at` as a row of its own.
+    /// Returns the properties of edge `at` as an owned row.
     pub fn row(&self, at: usize) -> Option<Row> {
         Row::new(self.0.iter().map(|(id, column)| (*id, column.get(at).to_owned())).collect::<Cells>())
     }
 
-    /// The bytes of all arrays.
+    /// Returns the bytes of all arrays.
     pub fn bytes(&self) -> usize {
         self.0.len() * size_of::<(PropertyId, Column)>()
             + self.0.iter().map(|(_, column)| column.bytes()).sum::<usize>()

@@ -1,8 +1,9 @@
-//! What graphs that change have in common: the abstraction under which containers, and the store, are compared.
+//! The common abstraction of graphs that change, under which containers, and the store, are compared.
 //!
-//! Su et al., "Revisiting the design of in-memory dynamic graph storage", section 3. A write query is a transaction, a sequence of
-//! [`Update`]s with one timestamp; a read query works on a [snapshot](DynamicGraph::snapshot), which is a
-//! [`Topology`](crate::Topology), so that kernels run on it unchanged.
+//! Su et al., "Revisiting the design of in-memory dynamic graph storage", section 3. A write query is a
+//! transaction: a sequence of [`Update`]s with one timestamp. A read query works on a
+//! [snapshot](DynamicGraph::snapshot), which is a [`Topology`](crate::Topology), so that kernels run on it
+//! unchanged.
 //!
 //! | operation of the study | here |
 //! | --- | --- |
@@ -24,24 +25,26 @@ pub enum Update {
     InsertVertex(VertexId),
     /// The vertex and all its edges are gone from now on.
     RemoveVertex(VertexId),
-    /// The edge exists from now on, with this weight, and so do its ends. The weight means nothing in a graph without weights.
+    /// The edge exists from now on, with this weight, and so do its ends. A graph without weights ignores the
+    /// weight.
     InsertEdge(VertexId, VertexId, f64),
     /// The edge is gone from now on; its ends stay.
     RemoveEdge(VertexId, VertexId),
 }
 
-/// What a transaction did.
+/// The effects of a transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Its place in the order of commits; of one that changed nothing, one at which that was so.
+    /// Its place in the order of commits. A transaction that changed nothing has a timestamp at which it
+    /// would change nothing.
     pub timestamp: Timestamp,
-    /// How many more vertices there are.
+    /// The increase in the number of vertices.
     pub vertices: i64,
-    /// How many more edges there are: of an undirected graph undirected ones.
+    /// The increase in the number of edges; an undirected edge counts once.
     pub edges: i64,
 }
 
-/// What a container may lack.
+/// An ability that a container may lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Capability {
@@ -49,50 +52,52 @@ pub enum Capability {
     Updates,
     /// Writes beside snapshots that are held; without it a write waits until all snapshots are dropped.
     Versions,
-    /// Several writers at a time, which wait for one another only where they touch the same part of the graph.
+    /// Several writers at a time, which wait for one another only if they touch the same part of the graph.
     ParallelWriters,
 }
 
 /// A graph that changes, used by any number of threads.
 ///
-/// Write transactions are serializable in the order of their timestamps; a snapshot sees exactly those up to its own timestamp. A
-/// transaction that has returned is seen by every snapshot opened later.
+/// Write transactions are serializable in the order of their timestamps; a snapshot sees exactly those up to
+/// its own timestamp. A snapshot sees every transaction that returned before the snapshot was opened.
 pub trait DynamicGraph: Sync {
-    /// Why something was refused.
+    /// The error of a refused operation.
     type Error: std::error::Error + Send + Sync + 'static;
-    /// The graph at one timestamp, unchanged for as long as it is held; it keeps of the container what it needs.
+    /// The graph at one timestamp, unchanged for as long as it is held. It keeps the parts of the container
+    /// that it needs.
     type Snapshot: GraphSnapshot + Send + 'static;
 
-    /// What this container cannot do.
+    /// The abilities that this container lacks.
     const LACKS: &'static [Capability] = &[];
 
     /// Makes these updates, in their order, as one transaction: all become visible at once, or none does.
     ///
     /// # Errors
-    /// Where the container cannot hold one of them, or does not take [updates](Capability::Updates); nothing is changed then.
+    /// If the container cannot hold one of them, or takes no [updates](Capability::Updates). Nothing is
+    /// changed then.
     fn write(&self, updates: &[Update]) -> Result<Written, Self::Error>;
 
-    /// The graph as the last transactions left it.
+    /// Returns the graph as the last transactions left it.
     ///
     /// # Errors
-    /// Where the container can serve no further reader.
+    /// If the container can serve no further reader.
     fn snapshot(&self) -> Result<Self::Snapshot, Self::Error>;
 
-    /// Gives back the memory of versions that no snapshot needs, as far as writers have not done it. May take as long as a pass over
-    /// the graph.
+    /// Frees the versions that no snapshot needs, as far as writers have not done it. May take as long as a
+    /// pass over the graph.
     ///
     /// # Errors
-    /// Where the container has failed.
+    /// If the container has failed.
     fn reclaim(&self) -> Result<(), Self::Error>;
 
-    /// The bytes that the graph holds, with its indexes, versions, and room to grow; without what snapshots hold. Up to a pass over the
-    /// graph.
+    /// Returns the bytes of the graph with its indexes, versions, and room to grow, without those of
+    /// snapshots. May cost a pass over the graph.
     fn memory_bytes(&self) -> usize;
 
     /// Inserts a vertex. Returns whether it was new.
     ///
     /// # Errors
-    /// As of [`write`](Self::write).
+    /// Those of [`write`](Self::write).
     fn insert_vertex(&self, v: VertexId) -> Result<bool, Self::Error> {
         Ok(self.write(&[Update::InsertVertex(v)])?.vertices > 0)
     }
@@ -100,7 +105,7 @@ pub trait DynamicGraph: Sync {
     /// Removes a vertex and all its edges. Returns whether it existed.
     ///
     /// # Errors
-    /// As of [`write`](Self::write).
+    /// Those of [`write`](Self::write).
     fn remove_vertex(&self, v: VertexId) -> Result<bool, Self::Error> {
         Ok(self.write(&[Update::RemoveVertex(v)])?.vertices < 0)
     }
@@ -108,15 +113,15 @@ pub trait DynamicGraph: Sync {
     /// Inserts an edge, and its ends where absent; the weight of an existing edge becomes `weight`. Returns whether it was new.
     ///
     /// # Errors
-    /// As of [`write`](Self::write).
+    /// Those of [`write`](Self::write).
     fn insert_edge(&self, src: VertexId, dst: VertexId, weight: f64) -> Result<bool, Self::Error> {
         Ok(self.write(&[Update::InsertEdge(src, dst, weight)])?.edges > 0)
     }
 
-    /// Inserts edges with their weights as one transaction, as [`insert_edge`](Self::insert_edge) does each.
+    /// Inserts edges with their weights as one transaction, each like [`insert_edge`](Self::insert_edge).
     ///
     /// # Errors
-    /// As of [`write`](Self::write).
+    /// Those of [`write`](Self::write).
     fn insert_edges(&self, edges: &[(VertexId, VertexId, f64)]) -> Result<(), Self::Error> {
         let updates: Vec<Update> =
             edges.iter().map(|&(src, dst, weight)| Update::InsertEdge(src, dst, weight)).collect();
@@ -126,7 +131,7 @@ pub trait DynamicGraph: Sync {
     /// Removes an edge. Returns whether it existed.
     ///
     /// # Errors
-    /// As of [`write`](Self::write).
+    /// Those of [`write`](Self::write).
     fn remove_edge(&self, src: VertexId, dst: VertexId) -> Result<bool, Self::Error> {
         Ok(self.write(&[Update::RemoveEdge(src, dst)])?.edges < 0)
     }
@@ -134,9 +139,9 @@ pub trait DynamicGraph: Sync {
 
 /// A [`DynamicGraph`] at one timestamp.
 pub trait GraphSnapshot: Resident + WeightedTopology {
-    /// The last transaction that is seen.
+    /// Returns the timestamp of the last transaction that the snapshot sees.
     fn timestamp(&self) -> Timestamp;
 
-    /// The weight of the edge, if there is one; 1 in a graph without weights.
+    /// Returns the weight of the edge, if there is one; 1 in a graph without weights.
     fn search_edge(&self, src: VertexId, dst: VertexId) -> Option<f64>;
 }

@@ -1,10 +1,10 @@
-//! Planted faults: negative controls of the tests. Each is a mistake that could have been made, at the one place where it
-//! would have been made. They exist only in builds with the feature `planted-faults`; in every other build [`is_on`] is the
-//! constant `false`, and nothing of them is left in the code.
+//! Planted faults: negative controls of the tests. Each is a plausible mistake, at the one place in the code
+//! where it could be made. They exist only in builds with the feature `planted-faults`. In every other build
+//! [`is_on`] is the constant `false`, and the compiler removes their code.
 //!
-//! A fault is chosen at run time, for the whole process, since commits, checkpoints and clients run on threads of their
-//! own: [`plant`](fn@plant) waits until no test holds [`sound`](fn@sound), and keeps all others out while it lasts.
-//! `docs/design/testing.md` lists them with what finds each.
+//! A test chooses a fault at run time, for the whole process, since commits, checkpoints and clients run on
+//! threads of their own. [`plant`](fn@plant) waits until no test holds [`sound`](fn@sound), and keeps all
+//! others out while it lasts. `docs/design/testing.md` lists the faults with the tests that find each.
 
 macro_rules! faults {
     ($($(#[$doc:meta])* $fault:ident,)*) => {
@@ -15,7 +15,7 @@ macro_rules! faults {
         }
 
         impl PlantedFault {
-            /// All of them.
+            /// All faults.
             pub const ALL: &[PlantedFault] = &[$(PlantedFault::$fault),*];
 
             /// Returns the fault with this name.
@@ -30,7 +30,8 @@ faults! {
     // The log.
     /// Recovery accepts log records without looking at the checksum of their operations.
     UncheckedTail,
-    /// Recovery does not sync what it accepted and wrote again, before it gives up the files that held it.
+    /// Recovery does not sync the records that it accepted and wrote again, before it removes the files that
+    /// held them.
     RecoveredTailNotSynced,
     /// Recovery keeps log segments that can be read although nothing proves them durable.
     UnprovenTailKept,
@@ -40,7 +41,7 @@ faults! {
     FailedSyncRetried,
     /// Commits are acknowledged before the log is synced.
     AcknowledgedEarly,
-    /// A sync of the log is taken to hold what was appended while it ran.
+    /// A sync of the log is taken to cover records that were appended while it ran.
     LateCommitAcknowledged,
     /// Commits are published, and so acknowledged, although the log does not hold them durably.
     PublishedBeforeDurable,
@@ -62,23 +63,24 @@ faults! {
     BlocksNotChecked,
     /// A page that is loaded takes images of older segments where newer ones have them too.
     OlderImageLoaded,
-    /// A checkpoint that takes in a segment leaves out what was not loaded of it.
+    /// A checkpoint that takes in a segment omits the images of it that were not loaded.
     UnloadedImagesLost,
-    /// What changed since the last checkpoint is taken out of memory.
+    /// Eviction takes out changes that are newer than the last checkpoint.
     EvictedDirty,
     /// A block is kept for later point reads before its checksum is compared.
     BlockCachedUnverified,
     /// Directories that are kept for point reads are named by their page, without the file.
     StaleDirectory,
-    /// What a snapshot holds is taken out of memory, although files have only what came after it.
+    /// Eviction takes out a version that a snapshot holds, although files have only later ones.
     SnapshotsVersionEvicted,
     /// A page version is dropped although a snapshot reads it.
     PageVersionForgotten,
-    /// A page version says nothing of what came into being after its timestamp, so newer segments are asked for it.
+    /// A page version omits subgraphs that came into being after its timestamp, so newer segments answer for
+    /// them.
     EmptyImagesLeftOut,
-    /// What is read back into memory is taken for the beginning of its chain by readers that are older.
+    /// Older readers take an image that was read back into memory for the beginning of its chain.
     MarkBehindLost,
-    /// What cools is linked again without a look whether it still is what it was.
+    /// A cooling chain is linked again without a check that the current one is still the same.
     CooledNotCompared,
     /// The space of a segment that no manifest names any more is given back although images are still read from it.
     FileUnlinkedUnderReader,
@@ -104,13 +106,15 @@ faults! {
     IdsNotLookedAtAgain,
     /// A single operation does not look, under its latches, whether the vertices that it guessed carry its keys.
     GuessNotVerified,
-    /// As [`VerticesNotLookedAtAgain`](Self::VerticesNotLookedAtAgain), in large transactions.
+    /// Like [`VerticesNotLookedAtAgain`](Self::VerticesNotLookedAtAgain), but in large transactions.
     BatchKeysNotLookedAtAgain,
-    /// As [`VerticesNotLookedAtAgain`](Self::VerticesNotLookedAtAgain), in transactions of a few operations on edges.
+    /// Like [`VerticesNotLookedAtAgain`](Self::VerticesNotLookedAtAgain), but in transactions of a few
+    /// operations on edges.
     FewKeysNotLookedAtAgain,
-    /// A commit does not look again whether the pages of which it found none still do not exist.
+    /// A commit does not look again whether the pages that it found missing are still missing.
     AbsentNotLookedAtAgain,
-    /// The removal of a vertex leaves its edges alone where the other end lies in a subgraph that the commit does not write to.
+    /// The removal of a vertex leaves those of its edges whose other end lies in a subgraph that the commit
+    /// does not write to.
     FarEdgesLeft,
     /// The id of a removed vertex is given out again while a snapshot sees that vertex.
     IdReusedEarly,
@@ -122,13 +126,13 @@ faults! {
     // Kinds.
     /// An id that goes to a vertex of the default kind keeps the kind that it had.
     KindOfIdKept,
-    /// Where a commit looks again whether an id carries a key, it does not compare kinds.
+    /// A commit that looks again whether an id carries a key does not compare kinds.
     KindsNotCompared,
     /// A manifest leaves out the kinds that are defined.
     KindsLeftOutOfManifest,
-    /// Where a manifest says kinds, replay does not add to the schema those that the log defines after it.
+    /// Replay over a manifest with kinds does not add the kinds that the log defines after it to the schema.
     LaterKindsLost,
-    /// Edges that come as rows are not compared with the kinds that their label says of its ends.
+    /// Edges that come as rows are not checked against the kinds that their label states for its ends.
     EndsOfRowsNotChecked,
 
     // Memory.
@@ -138,29 +142,29 @@ faults! {
     RegisteringReaderMissed,
     /// A snapshot that is held for long is forgotten when it gives its slot to another.
     HeldReaderForgotten,
-    /// A version waits for the end of a snapshot that closed before it did.
+    /// A version waits for the end of a snapshot that closed before the wait began.
     ClosedReaderWaitedFor,
     /// A version is freed although a walk may stand on it.
     WalkNotWaitedFor,
-    /// What a reclaimed version says about changed vertices is lost.
+    /// The record of changed vertices in a reclaimed version is lost.
     UnlinkedChangesLost,
     /// A merge loses the newest entry of the delta.
     NewestEntryLost,
-    /// An entry of a delta is not noted in the filter that looks for edges ask first.
+    /// An entry of a delta is not noted in the Bloom filter that look-ups consult first.
     EntryNotNoted,
     /// Degrees ignore the corrections beside a large main part.
     PatchForgotten,
     /// An edge of a label is not written to its incoming list.
     ReverseEdgeLost,
-    /// A view that is made of another one does not notice what changed.
+    /// A view that is refreshed from another one misses the changes.
     ViewNotRefreshed,
     /// The buffer in which records wait to be written is not charged to the account of the store.
     BufferNotCharged,
 
     // Reads.
-    /// The newest edges of a vertex that are lent where they lie come in the order of the list, and not from the newest on.
+    /// Reads that lend the newest edges of a vertex give them in list order, and not from the newest on.
     LentInListOrder,
-    /// A vertex that has no value of a property is taken for none where the value is lent.
+    /// A vertex without a value of a property is taken for no vertex where the value is lent.
     LentNullMissed,
 
     // Defaults.
@@ -180,11 +184,11 @@ faults! {
     // Tools.
     /// A backup leaves out the labels and properties that are defined.
     BackupWithoutSchema,
-    /// Salvage does not tell of subgraphs that it could not read.
+    /// Salvage does not report subgraphs that it could not read.
     SalvageSilent,
 }
 
-/// Whether `fault` is planted: never, in this build.
+/// Returns false: no fault is planted in this build.
 #[cfg(not(feature = "planted-faults"))]
 #[inline(always)]
 pub const fn is_on(_: PlantedFault) -> bool {
@@ -196,7 +200,7 @@ pub use planting::{Planting, Sound, is_on, plant, sound};
 
 #[cfg(feature = "planted-faults")]
 mod planting {
-    // Not those of `crate::sync`: what is planted is no part of what schedulers explore.
+    // Not the atomics of `crate::sync`: schedulers do not explore the planting.
     use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
     use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -204,11 +208,11 @@ mod planting {
 
     /// The planted fault, counted from 1.
     static ON: AtomicU8 = AtomicU8::new(0);
-    /// How often it took effect.
+    /// The number of times that it took effect.
     static REACHED: AtomicU64 = AtomicU64::new(0);
     static TURN: RwLock<()> = RwLock::new(());
 
-    /// Whether `fault` is planted.
+    /// True if `fault` is planted.
     #[inline]
     pub fn is_on(fault: PlantedFault) -> bool {
         let on = ON.load(Ordering::Relaxed) == fault as u8 + 1;
@@ -222,26 +226,26 @@ mod planting {
     #[derive(Debug)]
     pub struct Planting(#[allow(dead_code, reason = "held")] RwLockWriteGuard<'static, ()>);
 
-    /// Nothing is planted until this is dropped.
+    /// A guard that keeps faults from being planted until it is dropped.
     #[derive(Debug)]
     pub struct Sound(#[allow(dead_code, reason = "held")] RwLockReadGuard<'static, ()>);
 
-    /// Plants `fault` in the whole process. Waits for all who plant, or hold [`sound`].
+    /// Plants `fault` in the whole process. Waits until no other thread plants a fault or holds [`sound`].
     pub fn plant(fault: PlantedFault) -> Planting {
-        // A test that failed while it held its turn is no reason to keep others from theirs.
+        // A test that failed during its turn must not keep others from theirs.
         let turn = TURN.write().unwrap_or_else(PoisonError::into_inner);
         REACHED.store(0, Ordering::Relaxed);
         ON.store(fault as u8 + 1, Ordering::Relaxed);
         Planting(turn)
     }
 
-    /// Waits until nothing is planted, and keeps it so.
+    /// Waits until no fault is planted, and keeps it so.
     pub fn sound() -> Sound {
         Sound(TURN.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     impl Planting {
-        /// How often the code went the wrong way so far.
+        /// Returns how often the fault took effect so far.
         pub fn reached(&self) -> u64 {
             REACHED.load(Ordering::Relaxed)
         }

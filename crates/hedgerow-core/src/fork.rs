@@ -1,18 +1,18 @@
-//! The process that a store belongs to, and what a forked child does with what it inherits.
+//! The process that a store belongs to, and the treatment of inherited stores in a forked child.
 //!
-//! A fork copies the memory of a process and one of its threads. What the other threads were in the middle of stays as it
-//! was for ever: locks that they held, lists that they were changing. So a child uses nothing of a store that its parent
-//! opened. This module tells whether a value was made by this process ([`OwnerProcess`]), keeps a fork away from short
-//! sections that a child must not find half done ([`hold_off`]), and gives up the parent's files in a child
-//! ([`Descriptor`]).
+//! A fork copies the memory of a process and one of its threads. Work that other threads had in progress
+//! stays unfinished for ever: locks that they held, lists that they were changing. So a child uses nothing of
+//! a store that its parent opened. This module tells whether this process made a value ([`OwnerProcess`]). It
+//! keeps forks away from short sections that a child must not find half done ([`hold_off`]). And it gives up
+//! the parent's files in a child ([`Descriptor`]).
 //!
-//! The C library calls the handlers of this module around every `fork()`. A process made past it (a raw `clone`) is found
-//! by its id, where [`OwnerProcess::is_current_by_id`] is asked.
+//! The C library calls the handlers of this module around every `fork()`. [`OwnerProcess::is_current_by_id`]
+//! also finds a process that was made past the C library (by a raw `clone`): it compares process ids.
 //!
 //! # Invariants
 //! * **K1.** In a child [`generation`] differs from that of its parent before any code of the program runs.
-//! * **K2.** No thread is in a section of [`hold_off`] at the moment of a fork: what is changed only in such sections is
-//!   whole in a child.
+//! * **K2.** No thread is in a section of [`hold_off`] at the moment of a fork: data that is changed only in
+//!   such sections is whole in a child.
 //! * **K3.** In a child no descriptor of the parent's stores refers to the parent's open files: its number refers to
 //!   `/dev/null`, open for reading, until the child ends. So the child shares no lock, a write by mistake fails, and no
 //!   other file of the child's ever gets such a number.
@@ -35,16 +35,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Counts the forks between the process that loaded this library and this one.
 static GENERATION: AtomicU64 = AtomicU64::new(0);
 
-/// Has forks counted from now on: see [`generation`].
+/// Makes forks count from now on: see [`generation`].
 pub fn count_forks() {
     handlers::register();
 }
 
-/// A number that differs between a process and its forked children, once [`count_forks`] or [`OwnerProcess::current`] was
-/// called. One load.
+/// Returns a number that differs between a process and its forked children, once [`count_forks`] or
+/// [`OwnerProcess::current`] was called. One load.
 #[inline]
 pub fn generation() -> u64 {
-    // The handler changes it while the child has one thread.
+    // The handler changes it while the child has only one thread.
     GENERATION.load(Ordering::Relaxed)
 }
 
@@ -56,39 +56,40 @@ pub struct OwnerProcess {
 }
 
 impl OwnerProcess {
-    /// This process. The first call registers the handlers of this module.
+    /// Returns this process. The first call registers the handlers of this module.
     pub fn current() -> OwnerProcess {
         handlers::register();
         OwnerProcess { generation: generation(), id: std::process::id() }
     }
 
-    /// Whether this is still that process, and not a forked child of it. One load.
+    /// True if the caller runs in the owner process, and not in a forked child of it. One load.
     #[inline]
     pub fn is_current(&self) -> bool {
         self.generation == generation()
     }
 
-    /// As [`is_current`](Self::is_current), also for children that were made past the C library. Costs a system call.
+    /// Like [`is_current`](Self::is_current), but also false in children that were made past the C library.
+    /// Costs a system call.
     pub fn is_current_by_id(&self) -> bool {
         self.is_current() && self.id == std::process::id()
     }
 }
 
-/// A fork that is being made, in [`SECTIONS`].
+/// One fork in progress, as [`SECTIONS`] counts it.
 const FORK: u64 = 1 << 32;
 
-/// The number of threads in sections, and the number of forks that are being made, times [`FORK`].
+/// The number of threads in sections, plus [`FORK`] times the number of forks in progress.
 static SECTIONS: AtomicU64 = AtomicU64::new(0);
 
 /// A section in which this process is not forked. It ends when this is dropped.
 #[must_use = "forks go on when this is dropped"]
 pub struct HeldOff {
-    /// It belongs to its thread.
+    /// A marker that keeps the section on its thread.
     thread: PhantomData<*const ()>,
 }
 
-/// Begins a section in which this process is not forked: waits for forks that are being made, and forks wait for its end.
-/// For a few system calls; sections of one thread do not nest, and nothing in one forks.
+/// Begins a section in which this process is not forked: waits for forks in progress, and forks wait for its
+/// end. Meant for a few system calls. Sections of one thread do not nest, and no code in one forks.
 pub fn hold_off() -> HeldOff {
     loop {
         let now = SECTIONS.load(Ordering::Relaxed);
@@ -106,18 +107,20 @@ impl Drop for HeldOff {
     }
 }
 
-/// What other modules do in a child; called by the handler, after the generation was changed.
+/// The hooks of other modules for a child; the handler calls them after it changed the generation.
 static IN_CHILD: [OnceLock<fn()>; 4] = [const { OnceLock::new() }; 4];
 
-/// Has `hook` called in every child, before any code of the program runs there. It may do what POSIX allows after a fork
-/// (`signal-safety(7)`): it takes no lock and allocates nothing. At most four hooks. Each module calls this as often as it
-/// likes, with a flag of its own that says whether its hook is registered; all but the first calls cost a load.
+/// Makes every child call `hook` before any code of the program runs there. The hook may do what POSIX allows
+/// after a fork (`signal-safety(7)`): it takes no lock and allocates nothing. At most four hooks. A module
+/// may call this any number of times, with one flag of its own that says whether its hook is registered; all
+/// but the first calls cost a load.
 pub fn on_child(is_registered: &AtomicBool, hook: fn()) {
     if is_registered.load(Ordering::Acquire) {
         return;
     }
     handlers::register();
-    // Whoever finds the flag raised may be ahead of the thread that registers. No fork is: that waits for the section.
+    // A thread that finds the flag raised may be ahead of the thread that registers. A fork is not: it waits
+    // for the section.
     let _whole = hold_off();
     if !is_registered.swap(true, Ordering::AcqRel) {
         let found = IN_CHILD.iter().any(|slot| slot.set(hook).is_ok());

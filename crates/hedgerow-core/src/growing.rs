@@ -1,8 +1,8 @@
-//! An array that grows without moving, so that it is read without locks.
+//! An array that grows without moving its items, so that it is read without locks.
 //!
-//! The first chunks double in size; from a limit on all have the same size and are found through a directory of their
-//! own. So a small array is small, and an item far away costs one chunk and that directory, not everything before it:
-//! an index from a file can be any number.
+//! The first chunks double in size. From a limit on, all chunks have the same size, and a directory of their
+//! own finds them. So a small array is small. An item far away costs one chunk and that directory, not
+//! everything before it: an index from a file can be any number.
 
 use std::sync::OnceLock;
 
@@ -24,7 +24,7 @@ pub struct Growing<T, const MOST: usize> {
     far: OnceLock<Box<[Chunk<T>]>>,
 }
 
-/// Where an item is: chunk, place in it, size of the chunk.
+/// Returns the place of an item: chunk, place in it, size of the chunk.
 #[inline]
 fn locate(index: usize) -> (usize, usize, usize) {
     let n = index + FIRST;
@@ -52,14 +52,14 @@ impl<T, const MOST: usize> Growing<T, MOST> {
         cell.get().map(AsRef::as_ref)
     }
 
-    /// The item, if its chunk was made. O(1).
+    /// Returns the item, if its chunk was made. O(1).
     #[inline]
     pub fn get(&self, index: usize) -> Option<&T> {
         let (chunk, place, _) = locate(index);
         self.chunk(chunk)?.get(place)
     }
 
-    /// The item, to change it, if its chunk was made. O(1).
+    /// Returns the item for a change, if its chunk was made. O(1).
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         let (chunk, place, _) = locate(index);
         let cell = match chunk.checked_sub(DOUBLING) {
@@ -69,13 +69,13 @@ impl<T, const MOST: usize> Growing<T, MOST> {
         cell.get_mut()?.get_mut(place)
     }
 
-    /// The bytes of the chunks and of the directory; what items own counts themselves.
+    /// Returns the bytes of the chunks and of the directory, without memory that items own.
     pub fn bytes(&self) -> usize {
         let far = self.far.get().map_or(0, |far| size_of_val(&**far));
         far + self.chunks().map(|(_, items)| size_of_val(items)).sum::<usize>()
     }
 
-    /// The chunks that were made, ascending, each with the index of its first item.
+    /// Returns the chunks that were made, ascending, each with the index of its first item.
     pub fn chunks(&self) -> impl Iterator<Item = (usize, &[T])> {
         let count = DOUBLING + self.far.get().map_or(0, |far| far.len());
         (0..count).filter_map(|chunk| {
@@ -89,7 +89,8 @@ impl<T, const MOST: usize> Growing<T, MOST> {
 }
 
 impl<T: Default, const MOST: usize> Growing<T, MOST> {
-    /// The item; its chunk is made if need be, and `taken` is told the bytes. O(1), and O(chunk) the first time.
+    /// Returns the item. Makes its chunk if there is none, and calls `taken` with the bytes. O(1), and
+    /// O(chunk) the first time.
     ///
     /// # Panics
     /// If `index` is not below `MOST`.

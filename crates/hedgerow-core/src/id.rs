@@ -14,19 +14,19 @@ impl VertexId {
     /// The largest id that a vertex can have; `u32::MAX` is kept free as a sentinel for callers.
     pub const MAX: VertexId = VertexId(u32::MAX - 1);
 
-    /// The id as an index into an array over the dense domain.
+    /// Returns the id as an index into an array over the dense domain.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The subgraph that holds this vertex.
+    /// Returns the subgraph that holds this vertex.
     #[inline]
     pub fn subgraph(self) -> SubgraphId {
         SubgraphId(self.0 >> 6)
     }
 
-    /// The place of this vertex in its subgraph.
+    /// Returns the place of this vertex in its subgraph.
     #[inline]
     pub fn local(self) -> LocalVertex {
         LocalVertex((self.0 & 63) as u8)
@@ -39,13 +39,13 @@ impl VertexId {
 pub struct SubgraphId(pub u32);
 
 impl SubgraphId {
-    /// The id as an index into an array over subgraphs.
+    /// Returns the id as an index into an array over subgraphs.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The vertex at `local` in this subgraph.
+    /// Returns the vertex at `local` in this subgraph.
     #[inline]
     pub fn vertex(self, local: LocalVertex) -> VertexId {
         VertexId((self.0 << 6) | u32::from(local.0))
@@ -58,13 +58,13 @@ impl SubgraphId {
 pub struct LocalVertex(pub u8);
 
 impl LocalVertex {
-    /// The place as an index, 0 to 63.
+    /// Returns the place as an index, 0 to 63.
     #[inline]
     pub fn index(self) -> usize {
         usize::from(self.0 & 63)
     }
 
-    /// A mask with this vertex's bit set.
+    /// Returns a mask with this vertex's bit set.
     #[inline]
     pub fn bit(self) -> u64 {
         1u64 << (self.0 & 63)
@@ -79,7 +79,8 @@ pub struct LabelId(pub u16);
 impl LabelId {
     /// The label of every edge that names none.
     pub const DEFAULT: LabelId = LabelId(0);
-    /// Reserved: a vertex keeps its properties as those of an edge to itself under this label. No user sees it.
+    /// A reserved label: a vertex keeps its properties as those of an edge to itself under it. No user sees
+    /// it.
     pub const VERTICES: LabelId = LabelId(u16::MAX);
     /// The last label that can be defined.
     pub const MAX: LabelId = LabelId(u16::MAX - 1);

@@ -16,7 +16,7 @@ pub enum KeyKind {
 }
 
 impl KeyKind {
-    /// The kind stored as `byte` in a file, if there is one.
+    /// Returns the kind stored as `byte` in a file, if there is one.
     pub fn from_byte(byte: u8) -> Option<KeyKind> {
         match byte {
             0 => Some(KeyKind::Dense),
@@ -33,12 +33,12 @@ impl KeyKind {
 pub struct KindId(pub u8);
 
 impl KindId {
-    /// The kind that needs no definition, and that all keys mean which say no other.
+    /// The kind that needs no definition. A key that states no kind belongs to it.
     pub const DEFAULT: KindId = KindId(0);
     /// The largest kind there can be.
     pub const MAX: KindId = KindId(254);
 
-    /// The key of a vertex of this kind.
+    /// Returns the key of a vertex of this kind.
     ///
     /// ```
     /// use hedgerow_core::{KindId, VertexKeyRef};
@@ -74,7 +74,7 @@ pub enum VertexKey {
     KindStr(KindId, Arc<str>),
 }
 
-/// A borrowed external id. [`KindId::key`] makes those of other kinds than the default one.
+/// A borrowed external id. [`KindId::key`] makes keys of kinds other than the default one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum VertexKeyRef<'a> {
     /// A number, of a vertex of the default kind.
@@ -88,7 +88,7 @@ pub enum VertexKeyRef<'a> {
 }
 
 impl VertexKey {
-    /// This key, borrowed.
+    /// Returns this key, borrowed.
     #[inline]
     pub fn as_ref(&self) -> VertexKeyRef<'_> {
         match self {
@@ -99,13 +99,13 @@ impl VertexKey {
         }
     }
 
-    /// The kind of the vertex.
+    /// Returns the kind of the vertex.
     #[inline]
     pub fn kind(&self) -> KindId {
         self.as_ref().kind()
     }
 
-    /// This key as one of the default kind: what names the vertex among those of its kind.
+    /// Returns this key as one of the default kind: the name of the vertex among those of its kind.
     pub fn without_kind(self) -> VertexKey {
         match self {
             VertexKey::KindU64(_, n) => VertexKey::U64(n),
@@ -114,7 +114,7 @@ impl VertexKey {
         }
     }
 
-    /// The key of a vertex of `kind`, whatever kind this one is of.
+    /// Returns this key as the key of a vertex of `kind`, in place of its own kind.
     pub fn with_kind(self, kind: KindId) -> VertexKey {
         match self.without_kind() {
             plain if kind == KindId::DEFAULT => plain,
@@ -125,7 +125,7 @@ impl VertexKey {
 }
 
 impl<'a> VertexKeyRef<'a> {
-    /// This key, owned; allocates for strings.
+    /// Returns this key, owned; allocates for strings.
     pub fn to_owned(self) -> VertexKey {
         match self {
             VertexKeyRef::U64(n) => VertexKey::U64(n),
@@ -135,7 +135,8 @@ impl<'a> VertexKeyRef<'a> {
         }
     }
 
-    /// The kind of the vertex, and its key among those of its kind, in the form of a key of the default kind.
+    /// Returns the kind of the vertex, and its key among those of its kind, in the form of a key of the
+    /// default kind.
     #[inline]
     pub fn split(self) -> (KindId, VertexKeyRef<'a>) {
         match self {
@@ -145,7 +146,7 @@ impl<'a> VertexKeyRef<'a> {
         }
     }
 
-    /// The kind of the vertex.
+    /// Returns the kind of the vertex.
     #[inline]
     pub fn kind(self) -> KindId {
         self.split().0

@@ -2,10 +2,11 @@
 
 use crate::key::{VertexKey, VertexKeyRef};
 
-/// Texts one behind the other, and where each ends: as Arrow lays out a column of long strings.
+/// Texts one behind the other, with the end of each: the layout of a column of long strings in Arrow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextColumn {
-    /// One more than there are texts: the first is 0, and each text ends where the next one begins.
+    /// The offsets, one more than there are texts: the first is 0, and each text ends where the next one
+    /// begins.
     offsets: Vec<i64>,
     text: String,
 }
@@ -17,7 +18,7 @@ pub enum KeyColumn {
     U64(Vec<u64>),
     /// Texts.
     Str(TextColumn),
-    /// Of a graph whose vertices are of several kinds.
+    /// Keys of several kinds.
     Kinds(Vec<VertexKey>),
 }
 
@@ -28,22 +29,22 @@ impl Default for TextColumn {
 }
 
 impl TextColumn {
-    /// The number of texts. O(1).
+    /// Returns the number of texts. O(1).
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Whether there is none. O(1).
+    /// True if there is no text. O(1).
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The bytes of all texts together. O(1).
+    /// Returns the bytes of all texts together. O(1).
     pub fn bytes(&self) -> usize {
         self.text.len()
     }
 
-    /// Makes room for so many texts more, which have so many bytes together.
+    /// Reserves memory for `texts` more texts of `bytes` bytes together.
     pub fn reserve(&mut self, texts: usize, bytes: usize) {
         self.offsets.reserve(texts);
         self.text.reserve(bytes);
@@ -63,31 +64,31 @@ impl TextColumn {
         self.offsets.extend(other.offsets[1..].iter().map(|end| before + end));
     }
 
-    /// The text at `row`, if there are so many. O(1).
+    /// Returns the text at `row`, if there is one. O(1).
     #[inline]
     pub fn get(&self, row: usize) -> Option<&str> {
         let (from, to) = (*self.offsets.get(row)?, *self.offsets.get(row + 1)?);
         self.text.get(from as usize..to as usize)
     }
 
-    /// The texts, in order.
+    /// Returns the texts, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         self.offsets.windows(2).map(|ends| &self.text[ends[0] as usize..ends[1] as usize])
     }
 
-    /// The offsets, one more than there are texts, and all bytes. O(1).
+    /// Returns the offsets, one more than there are texts, and all bytes. O(1).
     pub fn into_parts(self) -> (Vec<i64>, String) {
         (self.offsets, self.text)
     }
 }
 
 impl KeyColumn {
-    /// A column without keys; they will be texts if `is_text`, else numbers.
+    /// Returns a column without keys; they will be texts if `is_text`, else numbers.
     pub fn new(is_text: bool) -> KeyColumn {
         if is_text { KeyColumn::Str(TextColumn::default()) } else { KeyColumn::U64(Vec::new()) }
     }
 
-    /// The number of keys. O(1).
+    /// Returns the number of keys. O(1).
     pub fn len(&self) -> usize {
         match self {
             KeyColumn::U64(numbers) => numbers.len(),
@@ -96,7 +97,7 @@ impl KeyColumn {
         }
     }
 
-    /// Whether the keys ascend. O(keys, and bytes of texts).
+    /// True if the keys ascend. O(keys, and bytes of texts).
     pub fn is_sorted(&self) -> bool {
         match self {
             KeyColumn::U64(numbers) => numbers.is_sorted(),
@@ -105,7 +106,8 @@ impl KeyColumn {
         }
     }
 
-    /// Adds all keys of another column of the same form; nothing of one of another form. O(keys, and bytes of texts).
+    /// Adds all keys of another column of the same form; ignores a column of another form. O(keys, and bytes
+    /// of texts).
     pub fn append(&mut self, other: KeyColumn) {
         match (self, other) {
             (KeyColumn::U64(all), KeyColumn::U64(part)) => all.extend_from_slice(&part),
@@ -115,7 +117,7 @@ impl KeyColumn {
         }
     }
 
-    /// Adds a key of the form of the column; none of another form. O(1), and bytes of the text.
+    /// Adds a key of the form of the column; ignores a key of another form. O(1), and bytes of the text.
     pub fn push(&mut self, key: VertexKeyRef<'_>) {
         match (self, key) {
             (KeyColumn::U64(numbers), VertexKeyRef::U64(n)) => numbers.push(n),
@@ -125,12 +127,12 @@ impl KeyColumn {
         }
     }
 
-    /// Whether there is none. O(1).
+    /// True if there is no key. O(1).
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The key at `row`, if there are so many. O(1).
+    /// Returns the key at `row`, if there is one. O(1).
     #[inline]
     pub fn get(&self, row: usize) -> Option<VertexKeyRef<'_>> {
         match self {
@@ -140,12 +142,13 @@ impl KeyColumn {
         }
     }
 
-    /// The keys, in order.
+    /// Returns the keys, in order.
     pub fn iter(&self) -> impl Iterator<Item = VertexKeyRef<'_>> {
         (0..self.len()).filter_map(|row| self.get(row))
     }
 
-    /// The keys at these rows, in their order; rows that there are not are left out. O(rows, and bytes of texts).
+    /// Returns the keys at these rows, in their order, without rows beyond the end. O(rows, and bytes of
+    /// texts).
     pub fn take(&self, rows: impl Iterator<Item = usize>) -> KeyColumn {
         match self {
             KeyColumn::U64(numbers) => {
@@ -162,7 +165,7 @@ impl KeyColumn {
         }
     }
 
-    /// All keys, each by itself. O(keys), and an allocation for each text.
+    /// Returns all keys as owned ids. O(keys), and an allocation for each text.
     pub fn to_vec(&self) -> Vec<VertexKey> {
         self.iter().map(VertexKeyRef::to_owned).collect()
     }

@@ -1,4 +1,4 @@
-//! Making one column.
+//! Assembly of one column.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ fn set(mask: &mut Vec<u64>, at: usize, bit: bool) {
     mask[at / 64] |= u64::from(bit) << (at % 64);
 }
 
-/// Appends the first `count` of `values`; a few of them without a call, by copying a fixed number.
+/// Appends the first `count` of `values`. If they are few, it copies a fixed number of words, without a call.
 #[inline]
 fn extend_few(words: &mut Vec<u64>, values: &[u64], count: usize) {
     const FEW: usize = 16;
@@ -27,10 +27,10 @@ fn extend_few(words: &mut Vec<u64>, values: &[u64], count: usize) {
     }
 }
 
-/// One column that is being written, value by value and stretch by stretch.
+/// A builder of one column, value by value and stretch by stretch.
 pub struct ColumnBuilder {
     pub(super) kind: PropertyType,
-    /// Which values are there; empty while all are.
+    /// The mask of present values; empty while all are.
     valid: Vec<u64>,
     found: usize,
     len: usize,
@@ -41,7 +41,7 @@ pub struct ColumnBuilder {
 }
 
 impl ColumnBuilder {
-    /// For about `expected` values of a type.
+    /// Makes a builder for about `expected` values of a type.
     pub fn new(kind: PropertyType, expected: usize) -> ColumnBuilder {
         let is_bits = kind == PropertyType::Bool;
         let room = |wanted: bool, size: usize| if wanted { size } else { 0 };
@@ -57,7 +57,8 @@ impl ColumnBuilder {
         }
     }
 
-    /// A value that is the word as it stands, which one bit is not. Returns whether it was added: only while there is no mask.
+    /// Adds a value of eight bytes by its bits. Returns false, and adds nothing, if there is a mask or if
+    /// values are single bits.
     #[inline]
     pub(super) fn push_word(&mut self, word: u64) -> bool {
         let simple = self.valid.is_empty() && self.kind != PropertyType::Bool;
@@ -94,7 +95,7 @@ impl ColumnBuilder {
         if here { self.found(1) } else { self.missing(1) }
     }
 
-    /// The next values are there.
+    /// Counts the next values as present.
     #[inline]
     fn found(&mut self, count: usize) {
         if !self.valid.is_empty() {
@@ -104,7 +105,7 @@ impl ColumnBuilder {
         self.len += count;
     }
 
-    /// The next values are null. The first null makes the mask: most columns have none.
+    /// Counts the next values as null. The first null makes the mask: most columns have none.
     fn missing(&mut self, count: usize) {
         if count > 0 && self.valid.is_empty() {
             (0..self.len).for_each(|at| set(&mut self.valid, at, true));
@@ -115,7 +116,8 @@ impl ColumnBuilder {
         }
     }
 
-    /// Takes over a stretch of another column of words. Returns whether it did: only while neither has a null.
+    /// Copies a stretch of another column of words. Returns false, and copies nothing, if either column has a
+    /// null.
     #[inline]
     pub(super) fn copy_words(&mut self, from: &Column, range: Range<usize>) -> bool {
         let (Data::Words(words), None, true) = (&from.data, &from.valid, self.valid.is_empty()) else {
@@ -126,7 +128,7 @@ impl ColumnBuilder {
         true
     }
 
-    /// Takes over a stretch of another column of the type, or as many nulls.
+    /// Copies a stretch of another column of the type; adds as many nulls if there is no column.
     pub fn copy(&mut self, from: Option<&Column>, range: Range<usize>) {
         let Some(from) = from else {
             return self.nulls(range.len());
@@ -141,7 +143,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// Takes over a stretch of texts or bytes, all of which are there.
+    /// Copies a stretch of texts or bytes, all of them present.
     fn copy_heap(&mut self, ends: &Ends, heap: &[u8], range: Range<usize>) {
         let from = range.start.checked_sub(1).map_or(0, |before| ends.get(before));
         let mut last = from;
@@ -154,7 +156,7 @@ impl ColumnBuilder {
         self.found(range.len());
     }
 
-    /// Adds so many nulls.
+    /// Adds `count` nulls.
     pub fn nulls(&mut self, count: usize) {
         self.missing(count);
         if self.kind == PropertyType::Bool {
@@ -166,30 +168,30 @@ impl ColumnBuilder {
         }
     }
 
-    /// The type of the values.
+    /// Returns the type of the values.
     #[inline]
     pub fn kind(&self) -> PropertyType {
         self.kind
     }
 
-    /// The number of values so far, nulls included.
+    /// Returns the number of values so far, nulls included.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is no value.
+    /// True if there is no value.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The column; `None` if every value is null.
+    /// Returns the column; `None` if every value is null.
     pub fn finish(self) -> Option<Column> {
         (self.found > 0).then(|| self.finish_any())
     }
 
-    /// The column, also if every value is null.
+    /// Returns the column, also if every value is null.
     fn finish_any(self) -> Column {
         let data = if self.kind == PropertyType::Bool {
             Data::Bits(self.bits.into())
@@ -206,7 +208,7 @@ impl ColumnBuilder {
 }
 
 impl Column {
-    /// A column of values of one type and nulls. `None` if a value is of another type. O(bytes).
+    /// Returns a column of values of one type and nulls. `None` if a value is of another type. O(bytes).
     pub fn of_values<'v>(
         kind: PropertyType,
         values: impl IntoIterator<Item = ValueRef<'v>>,
@@ -228,14 +230,14 @@ impl Column {
 }
 
 impl From<Vec<i64>> for Column {
-    /// O(values).
+    /// Makes a column of these values. O(values).
     fn from(values: Vec<i64>) -> Column {
         Column::of_words(PropertyType::I64, values.into_iter().map(|n| n as u64).collect())
     }
 }
 
 impl From<Vec<f64>> for Column {
-    /// O(values).
+    /// Makes a column of these values. O(values).
     fn from(values: Vec<f64>) -> Column {
         Column::of_words(PropertyType::F64, values.into_iter().map(f64::to_bits).collect())
     }

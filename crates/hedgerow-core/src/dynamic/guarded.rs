@@ -5,16 +5,16 @@ use std::ops::{ControlFlow, Deref, Range};
 use super::GraphSnapshot;
 use crate::{Direction, Neighbors, Resident, SubgraphId, Timestamp, Topology, VertexId, WeightedTopology};
 
-/// What keeps a graph as it is: a counted reference, or a snapshot that owns its view.
+/// A guard that keeps a graph unchanged: a counted reference, or a snapshot that owns its view.
 pub trait GraphGuard: Deref<Target: Topology> + Send + Sync + 'static {
-    /// The last transaction that is seen.
+    /// Returns the timestamp of the last transaction that the graph contains.
     fn timestamp(&self) -> Timestamp;
 
-    /// As of [`GraphSnapshot::search_edge`].
+    /// Does what [`GraphSnapshot::search_edge`] does.
     fn search_edge(&self, src: VertexId, dst: VertexId) -> Option<f64>;
 }
 
-/// The graph behind a guard. Answers whatever that graph answers.
+/// The graph behind a guard; forwards every call to that graph.
 #[derive(Debug)]
 pub struct Guarded<H>(pub H);
 

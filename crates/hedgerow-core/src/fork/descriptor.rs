@@ -1,4 +1,4 @@
-//! Descriptors of stores.
+//! Descriptors of a store's files and directories.
 
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -18,7 +18,7 @@ pub struct Descriptor<T: AsRawFd> {
 }
 
 impl<T: AsRawFd> Descriptor<T> {
-    /// Takes what `open` opens. No fork comes between.
+    /// Calls `open` and keeps the file. No fork comes between.
     ///
     /// # Errors
     /// That of `open`.
@@ -26,14 +26,15 @@ impl<T: AsRawFd> Descriptor<T> {
         let owner = OwnerProcess::current();
         let _whole = hold_off();
         let file = open()?;
-        // The table ends at 16.7 million; Linux gives a process a million at most unless told otherwise.
+        // The table covers 16.7 million descriptors; Linux allows a process a million unless configured
+        // otherwise.
         if let Some((word, bit)) = bit_of(file.as_raw_fd(), true) {
             word.fetch_or(bit, Ordering::Relaxed);
         }
         Ok(Descriptor { file: ManuallyDrop::new(file), owner })
     }
 
-    /// The process that opened it.
+    /// Returns the process that opened the file.
     pub fn owner(&self) -> OwnerProcess {
         self.owner
     }
