@@ -40,8 +40,8 @@ pub enum Op<'a> {
         /// The destination.
         dst: VertexId,
     },
-    /// As [`PutEdge`](Op::PutEdge), of an edge with a rank or with properties. Under [`LabelId::VERTICES`], with equal
-    /// ends, the properties of a vertex.
+    /// Like [`PutEdge`](Op::PutEdge), but for an edge with a rank or with properties. Under
+    /// [`LabelId::VERTICES`], with equal ends, it stands for the properties of a vertex.
     PutItem {
         /// The label of the edge.
         label: LabelId,
@@ -56,7 +56,7 @@ pub enum Op<'a> {
         /// All properties after the operation, in the form of the log; empty for none.
         row: &'a [u8],
     },
-    /// As [`RemoveEdge`](Op::RemoveEdge), of an edge with a rank.
+    /// Like [`RemoveEdge`](Op::RemoveEdge), but for an edge with a rank.
     RemoveItem {
         /// The label of the edge.
         label: LabelId,
@@ -67,22 +67,22 @@ pub enum Op<'a> {
         /// The rank.
         rank: u64,
     },
-    /// The label was defined.
+    /// A label was defined.
     DefineLabel {
         /// Its id.
         label: LabelId,
-        /// Whether its edges have ranks.
+        /// True if its edges have ranks.
         multi: bool,
-        /// The kinds of source and destination, where the label states them.
+        /// The kinds of source and destination, if the label states them.
         ends: Option<[KindId; 2]>,
         /// Its name.
         name: &'a str,
     },
-    /// The kind of vertices was defined.
+    /// A kind of vertices was defined.
     DefineKind {
         /// Its number.
         kind: KindId,
-        /// Whether its keys are strings; else they are numbers.
+        /// True if its keys are strings; else they are numbers.
         text: bool,
         /// Its name.
         name: &'a str,

@@ -25,7 +25,7 @@ pub struct PropertyTest {
 }
 
 impl PropertyTest {
-    /// Whether an edge with these properties passes.
+    /// True if an edge with these properties passes.
     #[inline]
     pub fn passes(&self, row: RowRef<'_>) -> bool {
         self.condition.holds(row.get(self.property))
@@ -40,8 +40,9 @@ impl PropertyTest {
         }
     }
 
-    /// Clears marks as [`clear_marks`](Self::clear_marks) does, given the edges' values of one property as `words`. Returns
-    /// false, and clears nothing, if values of this type do not lie in words or if edges without a value pass.
+    /// Clears marks like [`clear_marks`](Self::clear_marks), but takes the edges' values of one property as
+    /// `words`. Returns false, and clears nothing, if values of this type do not lie in words or if edges
+    /// without a value pass.
     pub fn clear_marks_of_words(
         &self,
         (property, kind): (PropertyId, PropertyType),
@@ -114,8 +115,8 @@ impl EdgeTest {
         matches!(self, EdgeTest::Property(test) if !test.kind.is_fixed())
     }
 
-    /// Sorts tests that must all pass, those of text and bytes last, and removes duplicates, so that the same tests in any order
-    /// become equal lists. O(n log n) for n values in the tests.
+    /// Sorts tests that must all pass, those of text and bytes last, and removes duplicates. The same tests
+    /// in any order thus become equal lists. O(n log n) for n values in the tests.
     pub fn sort(tests: &mut Vec<EdgeTest>) {
         tests.sort_by(|a, b| {
             let key = |test: &EdgeTest| match test {
@@ -135,7 +136,8 @@ impl EdgeTest {
     }
 }
 
-/// One loop for each comparison, so that the compiler makes vectors of it.
+/// Clears the marks of words that do not compare as wished: one loop for each comparison, so that the
+/// compiler vectorizes it.
 fn clear_words<T: PartialOrd + Copy>(
     words: &[u64],
     marks: &mut [u64],

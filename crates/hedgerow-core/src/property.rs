@@ -1,4 +1,4 @@
-//! Typed properties of vertices and edges: values, rows of values, and the names' small ids.
+//! Typed properties of vertices and edges: types, values, and small ids for names.
 
 use std::fmt;
 use std::sync::Arc;
@@ -29,18 +29,18 @@ pub enum PropertyType {
 }
 
 impl PropertyType {
-    /// The type stored as `byte` in a file, if there is one.
+    /// Returns the type stored as `byte` in a file, if there is one.
     pub fn from_byte(byte: u8) -> Option<PropertyType> {
         use PropertyType::{Bool, Bytes, F64, I64, Timestamp, Utf8};
         [Bool, I64, F64, Utf8, Bytes, Timestamp].into_iter().find(|t| *t as u8 == byte)
     }
 
-    /// Whether all values have the same size.
+    /// True if all values have the same size.
     pub fn is_fixed(self) -> bool {
         !matches!(self, PropertyType::Utf8 | PropertyType::Bytes)
     }
 
-    /// The name that users give to the type: `bool`, `i64`, `f64`, `utf8`, `bytes`, `timestamp`.
+    /// Returns the name that users give to the type: `bool`, `i64`, `f64`, `utf8`, `bytes`, `timestamp`.
     pub fn name(self) -> &'static str {
         match self {
             PropertyType::Bool => "bool",
@@ -52,7 +52,7 @@ impl PropertyType {
         }
     }
 
-    /// The type with the given [`name`](Self::name).
+    /// Returns the type with the given [`name`](Self::name).
     pub fn from_name(name: &str) -> Option<PropertyType> {
         (1..=6).filter_map(PropertyType::from_byte).find(|t| t.name() == name)
     }
@@ -64,7 +64,7 @@ impl fmt::Display for PropertyType {
     }
 }
 
-/// A property among those of one label, or of the vertices: counted from 0 in the order of declaration.
+/// A property among those of one label, or of the vertices, numbered from 0 in the order of declaration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct PropertyId(pub u16);
@@ -74,7 +74,7 @@ pub struct PropertyId(pub u16);
 /// Two values are equal if type and bits are: a NaN equals itself, and 0.0 differs from -0.0.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// No value. Setting a property to it removes the property.
+    /// No value. A property that is set to it is removed.
     Null,
     /// See [`PropertyType::Bool`].
     Bool(bool),
@@ -110,7 +110,7 @@ pub enum ValueRef<'a> {
 }
 
 impl Value {
-    /// This value, borrowed.
+    /// Returns this value, borrowed.
     #[inline]
     pub fn as_ref(&self) -> ValueRef<'_> {
         match self {
@@ -124,19 +124,19 @@ impl Value {
         }
     }
 
-    /// The type, of a value that is not null.
+    /// Returns the type of the value; `None` for null.
     pub fn property_type(&self) -> Option<PropertyType> {
         self.as_ref().property_type()
     }
 
-    /// Whether there is no value.
+    /// True if there is no value.
     pub fn is_null(&self) -> bool {
         matches!(self, Value::Null)
     }
 }
 
 impl ValueRef<'_> {
-    /// The type, of a value that is not null.
+    /// Returns the type of the value; `None` for null.
     pub fn property_type(self) -> Option<PropertyType> {
         Some(match self {
             ValueRef::Null => return None,
@@ -149,12 +149,12 @@ impl ValueRef<'_> {
         })
     }
 
-    /// Whether there is no value.
+    /// True if there is no value.
     pub fn is_null(self) -> bool {
         matches!(self, ValueRef::Null)
     }
 
-    /// This value, owned; allocates for text and bytes.
+    /// Returns this value, owned; allocates for text and bytes.
     pub fn to_owned(self) -> Value {
         match self {
             ValueRef::Null => Value::Null,
@@ -167,7 +167,7 @@ impl ValueRef<'_> {
         }
     }
 
-    /// The number that the value stands for, as kernels use it for a weight: of `bool`, `i64`, `f64`, `timestamp`.
+    /// Returns the number that kernels use for the value as a weight: of `bool`, `i64`, `f64`, `timestamp`.
     pub fn as_number(self) -> Option<f64> {
         match self {
             ValueRef::Bool(b) => Some(f64::from(u8::from(b))),
@@ -177,7 +177,7 @@ impl ValueRef<'_> {
         }
     }
 
-    /// The type and the bits of a value of fixed width.
+    /// Returns the type and the bits of a value of fixed width; `None` for others.
     #[inline]
     pub fn to_word(self) -> Option<(PropertyType, u64)> {
         match self {
@@ -189,7 +189,7 @@ impl ValueRef<'_> {
         }
     }
 
-    /// The value of a type of fixed width that has these bits; null for other types.
+    /// Returns the value of a type of fixed width that has these bits; null for other types.
     #[inline]
     pub fn from_word(kind: PropertyType, word: u64) -> ValueRef<'static> {
         match kind {
@@ -201,7 +201,7 @@ impl ValueRef<'_> {
         }
     }
 
-    /// The bytes of text or bytes; 0 for the others.
+    /// Returns the bytes of text or bytes; 0 for other values.
     pub fn variable_bytes(self) -> usize {
         match self {
             ValueRef::Utf8(s) => s.len(),

@@ -1,4 +1,4 @@
-//! Rows: the properties of one edge or vertex by itself.
+//! Rows: the properties of one edge or vertex as one value.
 
 use std::sync::Arc;
 
@@ -6,17 +6,17 @@ use smallvec::SmallVec;
 
 use crate::property::{PropertyId, PropertyType, Value, ValueRef};
 
-/// Properties with their values, as operations bring them; one needs no allocation.
+/// Properties with their values, as operations bring them; a single one needs no allocation.
 pub type Cells = SmallVec<[(PropertyId, Value); 1]>;
 
-/// The properties of one edge or vertex: at least one, none of them null, ascending by id. Cloning copies one value, or a
-/// reference to several.
+/// The properties of one edge or vertex: at least one, none of them null, ascending by id. A clone copies one
+/// value, or a reference to several.
 ///
-/// An edge without properties has no row, so that it costs nothing.
+/// An edge without properties has no row: it costs nothing.
 #[derive(Clone, Debug)]
 pub struct Row(Repr);
 
-/// One property, as most edges with properties have, stands in the row itself.
+/// The form of a row. A single property, the usual case, stands in the row itself.
 #[derive(Clone, Debug)]
 enum Repr {
     One((PropertyId, Value)),
@@ -24,8 +24,8 @@ enum Repr {
 }
 
 impl Row {
-    /// The row of these cells, in any order; of several for one property the last counts, and nulls are left out.
-    /// `None` if nothing is left.
+    /// Returns the row of these cells, in any order. The last cell of a property counts, and nulls are left
+    /// out. `None` if no cell is left.
     pub fn new(cells: impl Into<Cells>) -> Option<Row> {
         let mut cells = cells.into();
         if cells.len() == 1 {
@@ -50,14 +50,14 @@ impl Row {
         }
     }
 
-    /// `base` with the cells of `patch` laid over it; a null removes.
+    /// Returns `base` with the cells of `patch` laid over it; a null removes a property.
     pub fn merged(base: Option<&Row>, patch: &[(PropertyId, Value)]) -> Option<Row> {
         let mut cells: Cells = base.map_or(&[][..], Row::cells).iter().cloned().collect();
         cells.extend(patch.iter().cloned());
         Row::new(cells)
     }
 
-    /// The cells, ascending by id.
+    /// Returns the cells, ascending by id.
     #[inline]
     pub fn cells(&self) -> &[(PropertyId, Value)] {
         match &self.0 {
@@ -66,7 +66,7 @@ impl Row {
         }
     }
 
-    /// The value of a property; null if it has none.
+    /// Returns the value of a property; null if it has none.
     #[inline]
     pub fn get(&self, id: PropertyId) -> ValueRef<'_> {
         match &self.0 {
@@ -79,7 +79,7 @@ impl Row {
         }
     }
 
-    /// The row without text and bytes: what the second copy of an undirected edge keeps.
+    /// Returns the row without text and bytes, as the second copy of an undirected edge keeps it.
     pub fn fixed_only(&self) -> Option<Row> {
         let fixed = |value: &Value| value.property_type().is_some_and(PropertyType::is_fixed);
         if self.cells().iter().all(|(_, value)| fixed(value)) {
@@ -88,7 +88,7 @@ impl Row {
         Row::new(self.cells().iter().filter(|(_, value)| fixed(value)).cloned().collect::<Cells>())
     }
 
-    /// The bytes that the row holds on the heap, shared values counted in full.
+    /// Returns the bytes that the row holds on the heap; counts shared values in full.
     pub fn bytes(&self) -> usize {
         let own = match &self.0 {
             Repr::One(_) => 0,

@@ -1,10 +1,10 @@
-//! The properties of one edge where they lie.
+//! Views of the properties of one edge, without a copy.
 
 use crate::column::Columns;
 use crate::property::{PropertyId, PropertyType, Value, ValueRef};
 use crate::row::{Cells, Row};
 
-/// The properties of one edge where they lie: in columns, in a row of a delta, or nowhere.
+/// The properties of one edge without a copy: in columns, in a row of a delta, or absent.
 #[derive(Clone, Copy, Debug)]
 pub enum RowRef<'a> {
     /// No property has a value.
@@ -13,15 +13,15 @@ pub enum RowRef<'a> {
     Columns(&'a Columns, usize),
     /// A row.
     Row(&'a Row),
-    /// What of a row has a fixed width: without text and bytes.
+    /// The values of fixed width of a row: without text and bytes.
     Fixed(&'a Row),
-    /// What of edge number `.1` of the columns has a fixed width.
+    /// The values of fixed width of edge number `.1` of the columns.
     FixedColumns(&'a Columns, usize),
-    /// One property: its type, and the bits of its value, which has a fixed width.
+    /// One property: its type, and the bits of its value of fixed width.
     Word(PropertyId, PropertyType, u64),
 }
 
-/// A value of fixed width; null for others.
+/// Returns the value if it has a fixed width; null for others.
 #[inline]
 fn fixed(value: ValueRef<'_>) -> ValueRef<'_> {
     match value {
@@ -38,7 +38,7 @@ impl<'a> From<Option<&'a Row>> for RowRef<'a> {
 }
 
 impl<'a> RowRef<'a> {
-    /// What of it has a fixed width.
+    /// Returns the values of fixed width.
     #[inline]
     pub fn fixed_only(self) -> RowRef<'a> {
         match self {
@@ -54,7 +54,8 @@ impl<'a> RowRef<'a> {
         }
     }
 
-    /// The same by value, where that is one property of fixed width: whoever reads it later need not go where the row is.
+    /// Returns the same properties by value if there is one of fixed width, so that a later reader need not
+    /// access the row.
     #[inline]
     pub fn by_value(self) -> RowRef<'a> {
         let only = match self {
@@ -72,7 +73,7 @@ impl<'a> RowRef<'a> {
         word.map_or(self, |(property, (kind, word))| RowRef::Word(property, kind, word))
     }
 
-    /// Whether no property has a value.
+    /// True if no property has a value.
     #[inline]
     pub fn is_empty(self) -> bool {
         match self {
@@ -85,7 +86,7 @@ impl<'a> RowRef<'a> {
         }
     }
 
-    /// Whether both have the same properties with the same values. O(properties).
+    /// True if both have the same properties with the same values. O(properties).
     #[inline]
     pub fn is_same(self, other: RowRef<'_>) -> bool {
         match (self, other) {
@@ -94,7 +95,7 @@ impl<'a> RowRef<'a> {
         }
     }
 
-    /// The value of a property; null if it has none.
+    /// Returns the value of a property; null if it has none.
     #[inline]
     pub fn get(self, id: PropertyId) -> ValueRef<'a> {
         match self {
@@ -108,7 +109,7 @@ impl<'a> RowRef<'a> {
         }
     }
 
-    /// The row by itself; `None` if no property has a value. Copies text and bytes out of columns.
+    /// Returns an owned row; `None` if no property has a value. Copies text and bytes out of columns.
     pub fn to_row(self) -> Option<Row> {
         match self {
             RowRef::Empty => None,

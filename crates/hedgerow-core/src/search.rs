@@ -1,18 +1,19 @@
-//! Searching sorted lists of vertices.
+//! Searches of sorted lists of vertices.
 
 use crate::id::VertexId;
 use crate::simd;
 
-/// Lists up to this long are searched by halving alone: four cache lines.
+/// The length of lists up to which a search halves alone: four cache lines.
 const SHORT: usize = 64;
-/// Vertices in a cache line.
+/// The number of vertices in a cache line.
 const LINE: usize = 16;
-/// [`lower_bound_soon`] compares so many elements before it halves.
+/// The number of elements that [`lower_bound_soon`] compares before it halves.
 const SOON: usize = 128;
 
-/// Where in a sorted list of vertices one is likely to stand: where it stood if all were spread evenly over the ids there
-/// are. It holds for graphs without local structure, which have the lists that are too long for caches; where it does not
-/// hold it costs a gallop (interpolation search: Perl, Itai, Avni, "Interpolation search, a log log n search", 1978).
+/// A guess at the place of a vertex in a sorted list: the place that it has if the list is spread evenly over
+/// the ids. The guess is good for graphs without local structure, whose lists are too long for caches. A
+/// wrong guess costs a gallop (interpolation search: Perl, Itai, Avni, "Interpolation search, a log log n
+/// search", 1978).
 #[derive(Clone, Copy, Debug)]
 pub struct InterpolationHint {
     /// 2^48 over the number of ids.
@@ -21,28 +22,28 @@ pub struct InterpolationHint {
 }
 
 impl InterpolationHint {
-    /// Nothing is known of the ids.
+    /// The hint if nothing is known of the ids.
     pub const UNKNOWN: InterpolationHint = InterpolationHint { inverse: 0, bound: 0 };
 
-    /// Over the ids `0..bound`.
+    /// Returns the hint for lists over the ids `0..bound`.
     #[inline]
     pub fn over(bound: u32) -> InterpolationHint {
         InterpolationHint { inverse: (1 << 48) / u64::from(bound.max(1)), bound }
     }
 
-    /// The likely place of `dst` in a list of `len` elements, at most `len`.
+    /// Returns the likely place of `dst` in a list of `len` elements, at most `len`.
     #[inline]
     pub fn place(self, len: usize, dst: VertexId) -> usize {
         if dst.0 >= self.bound {
             return len;
         }
-        // Below 2^32, in units of 2^-32.
+        // The share is below 2^32, in units of 2^-32.
         let share = (u64::from(dst.0) * self.inverse) >> 16;
         (share.wrapping_mul(len as u64) >> 32) as usize
     }
 
-    /// The number of elements of `list`, which ascends, that are less than `dst`: found outwards from where it is expected.
-    /// O(log distance from there), at most O(log length).
+    /// Returns the number of elements of `list`, which ascends, that are less than `dst`. Searches outwards
+    /// from the likely place. O(log distance from there), at most O(log length).
     #[inline]
     pub fn lower_bound(self, list: &[VertexId], dst: VertexId) -> usize {
         if list.len() <= SHORT || self.bound == 0 {
@@ -51,15 +52,15 @@ impl InterpolationHint {
         lower_bound_near(list, self.place(list.len(), dst), dst)
     }
 
-    /// Where `dst` stands in `list`, which ascends. O(log length).
+    /// Returns the place of `dst` in `list`, which ascends; `None` if it is absent. O(log length).
     #[inline]
     pub fn find(self, list: &[VertexId], dst: VertexId) -> Option<usize> {
         let at = self.lower_bound(list, dst);
         (list.get(at) == Some(&dst)).then_some(at)
     }
 
-    /// Starts loading what a search for `dst` in `list` reads first: a short list whole, of a long one what is around the
-    /// likely place.
+    /// Starts loading the memory that a search for `dst` in `list` reads first: all of a short list, the
+    /// surroundings of the likely place in a long one.
     #[inline]
     pub fn prefetch(self, list: &[VertexId], dst: VertexId) {
         if list.len() <= SHORT {
@@ -71,10 +72,10 @@ impl InterpolationHint {
     }
 }
 
-/// The number of elements of `list`, which ascends, that are less than `dst`, which likely stands near `likely` (at most the
-/// length). Gallops from there, a cache line at first (Bentley and Yao, "An almost optimal algorithm for unbounded searching",
-/// 1976): the processor guesses that each step is not the last, and loads the next one's line meanwhile, where halving
-/// waits for each. O(log distance).
+/// Returns the number of elements of `list`, which ascends, that are less than `dst`, which likely stands
+/// near `likely` (at most the length). Gallops from there with a first step of a cache line (Bentley and Yao,
+/// "An almost optimal algorithm for unbounded searching", 1976). The processor guesses that each step is not
+/// the last, and loads the line of the next step meanwhile; halving waits for each load. O(log distance).
 #[inline]
 pub fn lower_bound_near(list: &[VertexId], likely: usize, dst: VertexId) -> usize {
     let mut step = LINE;
@@ -94,8 +95,8 @@ pub fn lower_bound_near(list: &[VertexId], likely: usize, dst: VertexId) -> usiz
     low + list[low..high].partition_point(|&x| x < dst)
 }
 
-/// The number of elements of `list`, which ascends, that are less than `dst`, which likely stands among the first [`SOON`]: these are
-/// compared many at a time, the others by halving. O(log length).
+/// Returns the number of elements of `list`, which ascends, that are less than `dst`, which likely stands
+/// among the first [`SOON`]. Compares these many at a time, and halves the others. O(log length).
 #[inline]
 pub fn lower_bound_soon(list: &[VertexId], dst: VertexId) -> usize {
     match list.get(SOON - 1) {

@@ -9,8 +9,8 @@ mod sets;
 pub use marks::{clear, copy_marked, marks_before};
 pub use sets::{and_count, intersect_count};
 
-/// Starts loading the cache line at `address`, whatever is there: a hint that never faults. Nothing where the target
-/// has no such instruction.
+/// Starts loading the cache line at `address`, which need not be valid: a hint that never faults. Does
+/// nothing on targets without such an instruction.
 #[inline(always)]
 pub fn prefetch<T: ?Sized>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
@@ -23,7 +23,7 @@ pub fn prefetch<T: ?Sized>(address: *const T) {
     let _ = address;
 }
 
-/// Starts loading the cache lines of `slice`, at most `lines` of them.
+/// Starts loading the cache lines of `slice`: the first `lines`, and the last.
 #[inline]
 pub fn prefetch_slice<T>(slice: &[T], lines: usize) {
     let per_line = (64 / size_of::<T>().max(1)).max(1);
@@ -35,8 +35,8 @@ pub fn prefetch_slice<T>(slice: &[T], lines: usize) {
 
 /// Calls `f` with the index of every byte of `bytes` whose low six bits equal those of `needle`, ascending.
 ///
-/// Delta logs keep the local source of an entry in the low six bits and its operation in the upper two; this is the
-/// filter that a point read and a writer's duplicate check run over them. Cost: one comparison per 16 bytes.
+/// A delta keeps the local source of an entry in the low six bits and its operation in the upper two. Point
+/// reads and a writer's duplicate check filter these bytes. Cost: one comparison per 16 bytes.
 #[inline]
 pub fn for_each_low6(bytes: &[u8], needle: u8, mut f: impl FnMut(usize)) {
     let mut base = 0;
@@ -56,16 +56,16 @@ pub fn for_each_low6(bytes: &[u8], needle: u8, mut f: impl FnMut(usize)) {
     }
 }
 
-/// Bytes that are counted side by side.
+/// The number of bytes that are counted side by side.
 const LANES: usize = 16;
 
-/// How many of `bytes` equal `plus`, less those that equal `minus`. Written so that the compiler makes vector instructions of it:
-/// one step per sixteen bytes, and no branch on a byte.
+/// Returns how many of `bytes` equal `plus`, less those that equal `minus`. The compiler vectorizes it: one
+/// step per sixteen bytes, and no branch on a byte.
 #[inline]
 pub fn count_difference(bytes: &[u8], plus: u8, minus: u8) -> isize {
     let difference = |&byte: &u8| i8::from(byte == plus) - i8::from(byte == minus);
     let mut sum = 0;
-    // A lane of signed bytes holds 127 steps.
+    // A lane of signed bytes holds 127 steps without overflow.
     for stretch in bytes.chunks(LANES * 127) {
         let mut lanes = [0i8; LANES];
         let (steps, rest) = stretch.as_chunks::<LANES>();
@@ -78,7 +78,7 @@ pub fn count_difference(bytes: &[u8], plus: u8, minus: u8) -> isize {
     sum
 }
 
-/// The sum of sixteen signed bytes.
+/// Returns the sum of sixteen signed bytes.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn sum_of_lanes(lanes: [i8; LANES]) -> isize {
@@ -90,7 +90,7 @@ fn sum_of_lanes(lanes: [i8; LANES]) -> isize {
     let loaded = unsafe { _mm_loadu_si128(lanes.as_ptr().cast::<__m128i>()) };
     // SAFETY: SSE2 is part of x86-64; these intrinsics touch no memory.
     let halves = unsafe {
-        // Unsigned bytes are added by eight, so each is raised by 128.
+        // The instruction adds unsigned bytes by eight, so each is raised by 128.
         let raised = _mm_xor_si128(loaded, _mm_set1_epi8(i8::MIN));
         let sums = _mm_sad_epu8(raised, _mm_setzero_si128());
         [_mm_cvtsi128_si64(sums), _mm_cvtsi128_si64(_mm_unpackhi_epi64(sums, sums))]
@@ -98,25 +98,25 @@ fn sum_of_lanes(lanes: [i8; LANES]) -> isize {
     (halves[0] + halves[1]) as isize - 128 * LANES as isize
 }
 
-/// The sum of sixteen signed bytes.
+/// Returns the sum of sixteen signed bytes.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 fn sum_of_lanes(lanes: [i8; LANES]) -> isize {
     lanes.into_iter().map(isize::from).sum()
 }
 
-/// The number of elements of `list`, which ascends, that are less than `bound`: by sixteen from the beginning. O(that number), for
-/// who reads these elements anyway.
+/// Returns the number of elements of `list`, which ascends, that are less than `bound`. Counts by sixteen
+/// from the beginning. O(that number), for callers that read these elements anyway.
 #[inline]
 pub fn count_below(list: &[VertexId], bound: VertexId) -> usize {
     let (steps, rest) = list.as_chunks::<LANES>();
     let whole = steps.iter().take_while(|step| step[LANES - 1] < bound).count();
     let step = steps.get(whole).map_or(rest, |step| &step[..]);
-    // All at once: no branch to guess.
+    // Compares all at once: no branch to mispredict.
     whole * LANES + step.iter().map(|&v| usize::from(v < bound)).sum::<usize>()
 }
 
-/// The bits of the bytes of `chunk` whose low six bits equal those of `needle`.
+/// Returns a mask of the bytes of `chunk` whose low six bits equal those of `needle`.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn match_low6_16(chunk: &[u8; 16], needle: u8) -> u32 {
@@ -133,7 +133,7 @@ fn match_low6_16(chunk: &[u8; 16], needle: u8) -> u32 {
     }
 }
 
-/// The bits of the bytes of `chunk` whose low six bits equal those of `needle`.
+/// Returns a mask of the bytes of `chunk` whose low six bits equal those of `needle`.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 fn match_low6_16(chunk: &[u8; 16], needle: u8) -> u32 {
@@ -144,7 +144,8 @@ fn match_low6_16(chunk: &[u8; 16], needle: u8) -> u32 {
     mask
 }
 
-/// A bit for each of the twelve bytes in `first` and `last`, from the lowest of `first` on, that is `byte`.
+/// Returns a mask of the twelve bytes in `first` and `last`, from the lowest of `first` on, that equal
+/// `byte`.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub fn match_12(first: u64, last: u32, byte: u8) -> u32 {
@@ -156,7 +157,8 @@ pub fn match_12(first: u64, last: u32, byte: u8) -> u32 {
     }
 }
 
-/// A bit for each of the twelve bytes in `first` and `last`, from the lowest of `first` on, that is `byte`.
+/// Returns a mask of the twelve bytes in `first` and `last`, from the lowest of `first` on, that equal
+/// `byte`.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 pub fn match_12(first: u64, last: u32, byte: u8) -> u32 {

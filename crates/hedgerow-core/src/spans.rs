@@ -1,26 +1,28 @@
-//! Spans of free pages, kept to be used again: what an allocator that maps large blocks by themselves keeps back from the system.
+//! Spans of free pages, for an allocator that maps each large block on its own: it keeps them for reuse, in
+//! place of a return to the system.
 //!
-//! A slot holds a whole span in one word, and every change is one exchange of such a word. So no lock is taken: an allocator is called
-//! in every state of a process, also in a child that was forked while another thread was in here.
+//! A slot holds a whole span in one word, and every change is one exchange of such a word. So there is no
+//! lock: a process may call an allocator in every state, also in a child that was forked while another thread
+//! ran this code.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Bits of a number of pages; the number of the first page stands above them.
+/// The bits of a number of pages; the number of the first page stands above them.
 const BITS: u32 = 28;
-/// How many spans there can be.
+/// The most spans there can be.
 const SLOTS: usize = 256;
 
-/// Pages that follow each other.
+/// Consecutive pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The number of the first: its address by the size of a page.
+    /// The number of the first page: its address divided by the size of a page.
     pub first: usize,
-    /// How many there are.
+    /// The number of pages.
     pub pages: usize,
 }
 
 impl Span {
-    /// The word of a slot; `None` if the span does not fit one.
+    /// Returns the word of the span for a slot; `None` if the span does not fit one.
     fn word(self) -> Option<u64> {
         let fits = self.pages > 0 && self.pages < 1 << BITS && self.first < 1 << (u64::BITS - BITS);
         fits.then_some((self.first as u64) << BITS | self.pages as u64)
@@ -31,7 +33,7 @@ impl Span {
         (word != 0).then_some(span)
     }
 
-    /// Both, if one ends where the other begins.
+    /// Returns both as one span, if one ends where the other begins.
     fn joined(self, other: Span) -> Option<Span> {
         let pages = self.pages + other.pages;
         match (self.first + self.pages == other.first, other.first + other.pages == self.first) {
@@ -42,23 +44,23 @@ impl Span {
     }
 }
 
-/// Free spans, at most so many pages together.
+/// Free spans, with a limit of `most` pages together.
 pub struct Spans {
-    /// Zero where there is none.
+    /// The words of spans; zero in an empty slot.
     slots: [AtomicU64; SLOTS],
-    /// Pages that are here, or about to be.
+    /// The number of pages that are here, or about to be.
     pages: AtomicUsize,
     most: usize,
 }
 
 impl Spans {
-    /// Without spans; it will take `most` pages.
+    /// Makes a collection without spans that takes at most `most` pages.
     pub const fn new(most: usize) -> Spans {
         Spans { slots: [const { AtomicU64::new(0) }; SLOTS], pages: AtomicUsize::new(0), most }
     }
 
-    /// The number of the first of so many pages, which are the caller's from now on: of the smallest span that has them.
-    /// O(1), the slots.
+    /// Takes `pages` pages, out of the smallest span that has them, and returns the number of the first. They
+    /// belong to the caller from now on. Cost: a pass over the slots.
     pub fn take(&self, pages: usize) -> Option<usize> {
         if pages == 0 || self.pages.load(Ordering::Relaxed) < pages {
             return None;
@@ -71,7 +73,7 @@ impl Spans {
             let (slot, word, span) = found.min_by_key(|(_, _, span)| span.pages)?;
             let rest = Span { first: span.first + pages, pages: span.pages - pages };
             let left = rest.word().unwrap_or(0);
-            // What the one who gave the pages did with them comes before what the caller does.
+            // Acquires: the former owner's accesses to the pages come before those of the caller.
             if slot.compare_exchange(word, left, Ordering::Acquire, Ordering::Relaxed).is_ok() {
                 self.pages.fetch_sub(pages, Ordering::Relaxed);
                 return Some(span.first);
@@ -79,10 +81,10 @@ impl Spans {
         }
     }
 
-    /// Keeps pages that the caller has no use for any more, joined to spans beside them. O(1), the slots.
+    /// Keeps pages that the caller needs no longer, joined to adjacent spans. Cost: passes over the slots.
     ///
     /// # Errors
-    /// There is no room: the pages stay the caller's, with those of spans that they were joined to.
+    /// The span does not fit: the pages stay the caller's, with those of spans that they were joined to.
     pub fn put(&self, span: Span) -> Result<(), Span> {
         let before = self.pages.fetch_add(span.pages, Ordering::Relaxed);
         let has_room = before.checked_add(span.pages).is_some_and(|sum| sum <= self.most);
@@ -101,7 +103,7 @@ impl Spans {
         Err(whole)
     }
 
-    /// Takes a span beside this one out of its slot and joins both; false if there is none.
+    /// Takes an adjacent span out of its slot and joins both; false if there is none.
     fn join_neighbor(&self, whole: &mut Span) -> bool {
         self.slots.iter().any(|slot| {
             let word = slot.load(Ordering::Relaxed);

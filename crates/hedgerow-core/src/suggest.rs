@@ -1,9 +1,9 @@
-//! Near names, for messages about one that is not known.
+//! Suggestions of known names, for messages about an unknown one.
 
 /// The most names that a message suggests.
 const MOST: usize = 3;
 
-/// Returns what a message adds for a name that is none of these: those that are near, or else all.
+/// Returns the part of a message about an unknown name that lists near names, or else all names.
 pub fn instead(found: &str, known: &[&str], plural: &str) -> String {
     let near = did_you_mean(found, known);
     if !near.is_empty() {
@@ -15,7 +15,7 @@ pub fn instead(found: &str, known: &[&str], plural: &str) -> String {
     }
 }
 
-/// Returns what a message adds for a name that is none of these, if some are near.
+/// Returns the part of a message about an unknown name that lists near names; empty if there is none.
 pub fn did_you_mean(found: &str, known: &[&str]) -> String {
     match quoted(&near(found, known), " or ") {
         near if near.is_empty() => near,
@@ -27,7 +27,8 @@ fn quoted(names: &[&str], between: &str) -> String {
     names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(between)
 }
 
-/// The names that are nearest to `found`, if some are near: few letters differ, or one is a part of the other.
+/// Returns the known names nearest to `found`: names that differ in few letters, or contain it or are
+/// contained in it.
 fn near<'a>(found: &str, known: &[&'a str]) -> Vec<&'a str> {
     let found = found.to_lowercase();
     let most = found.chars().count().div_ceil(3).min(3);
@@ -47,7 +48,8 @@ fn near<'a>(found: &str, known: &[&'a str]) -> Vec<&'a str> {
     near.into_iter().map(|(_, name)| name).take(MOST).collect()
 }
 
-/// How many letters are to be changed, inserted, left out or exchanged with the next one to make one text of the other.
+/// Returns the number of letters that must be changed, inserted, left out or exchanged with the next one to
+/// make one text of the other.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     // Names have at most 255 bytes; a longer one is near to none.

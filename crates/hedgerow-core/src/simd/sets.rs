@@ -1,23 +1,25 @@
 //! Sizes of intersections of sorted lists, and of sets kept as bits.
 //!
-//! Two lists of like length are merged block by block: eight of the one are compared with eight of the other in all
-//! rotations, and the block that ends first is left behind (D. Lemire, L. Boytsov, N. Kurz, *SIMD Compression and the
-//! Intersection of Sorted Integers*, Software: Practice and Experience 46(6), 2016, section 6). Where one list is much
-//! longer, each number of the short one is searched for by doubling steps over blocks of the long one.
+//! Two lists of like length are merged block by block. Eight numbers of the one are compared with eight of
+//! the other in all rotations, and the block that ends first is left behind (D. Lemire, L. Boytsov, N. Kurz,
+//! *SIMD Compression and the Intersection of Sorted Integers*, Software: Practice and Experience 46(6), 2016,
+//! section 6). If one list is much longer, each number of the short one is searched for by doubling steps
+//! over blocks of the long one.
 //!
-//! The instructions are chosen when the program runs: AVX2 where the processor has it, else SSE2 on x86-64, else plain
-//! code. All give the same results.
+//! The program chooses the instructions when it runs: AVX2 if the processor has it, else SSE2 on x86-64, else
+//! plain code. All give the same results.
 
-/// One list so many times longer than the other is searched instead of merged.
+/// The ratio of lengths from which the longer list is searched instead of merged.
 const GALLOP_RATIO: usize = 32;
 
-/// Numbers that a search compares at once.
+/// The number of numbers that a search compares at once.
 const BLOCK: usize = 8;
 
-/// How many numbers `a` and `b` have in common. Both must ascend without repetition; of others the result means nothing.
+/// Returns how many numbers `a` and `b` have in common. Both must ascend without repetition; else the result
+/// means nothing.
 ///
 /// # Cost
-/// O(|a| + |b|), or O(short · log(long / short)) where one list is at least 32 times as long as the other.
+/// O(|a| + |b|), or O(short · log(long / short)) if one list is at least 32 times as long as the other.
 #[inline]
 pub fn intersect_count(a: &[u32], b: &[u32]) -> usize {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
@@ -43,7 +45,7 @@ fn merge(a: &[u32], b: &[u32]) -> usize {
     merge_plain(a, b)
 }
 
-/// The merge without vectors, and without branches that depend on the numbers.
+/// Counts the common numbers by a merge without vectors, and without branches that depend on the numbers.
 #[inline]
 fn merge_plain(a: &[u32], b: &[u32]) -> usize {
     let (mut i, mut j, mut found) = (0, 0, 0);
@@ -55,7 +57,8 @@ fn merge_plain(a: &[u32], b: &[u32]) -> usize {
     found
 }
 
-/// Looks for each number of `short` in `long`, from where the one before ended.
+/// Counts the numbers of `short` that are in `long`, and searches for each from where the search before it
+/// ended.
 #[inline(always)]
 fn gallop(short: &[u32], long: &[u32]) -> usize {
     let (blocks, rest) = long.as_chunks::<BLOCK>();
@@ -71,7 +74,7 @@ fn gallop(short: &[u32], long: &[u32]) -> usize {
     found
 }
 
-/// The first block from `from` on that ends with `x` or more; all before `from` end with less.
+/// Returns the first block from `from` on that ends with `x` or more; all before `from` end with less.
 #[inline(always)]
 fn first_block(blocks: &[[u32; BLOCK]], from: usize, x: u32) -> usize {
     let ends_before = |at: usize| blocks.get(at).is_some_and(|block| block[BLOCK - 1] < x);
@@ -89,7 +92,8 @@ fn first_block(blocks: &[[u32; BLOCK]], from: usize, x: u32) -> usize {
     low
 }
 
-/// How many bits `a` and `b` have in common; words beyond the end of the shorter one count as 0. O(words).
+/// Returns how many bits `a` and `b` have in common; words beyond the end of the shorter one count as 0.
+/// O(words).
 #[inline]
 pub fn and_count(a: &[u64], b: &[u64]) -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -121,7 +125,8 @@ mod x86 {
         _mm256_or_si256, _mm256_permute2x128_si256, _mm256_shuffle_epi32,
     };
 
-    /// Each number moves one place within its lane of four.
+    /// The shuffle that moves each number one place within its lane of four; the next two move it two and
+    /// three.
     const TURN_1: i32 = 0b00_11_10_01;
     const TURN_2: i32 = 0b01_00_11_10;
     const TURN_3: i32 = 0b10_01_00_11;
@@ -180,7 +185,7 @@ mod x86 {
         super::gallop(short, long)
     }
 
-    // For these two the compiler's own vectors are as good as any: it only has to be told what it may use.
+    // The compiler's own vectors are good enough for these two, once it knows which instructions it may use.
     #[target_feature(enable = "avx2,popcnt")]
     pub(super) fn and_count_avx2(a: &[u64], b: &[u64]) -> u64 {
         super::and_count_plain(a, b)
