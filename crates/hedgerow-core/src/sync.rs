@@ -1,7 +1,7 @@
-//! Atomics, locks and the shared-pointer cell behind one switch: real ones, those of the model checker under
-//! the feature `loom`, or those of the controlled scheduler under `shuttle`, so that the protocols that are checked are
-//! the ones that run. The model checker explores small protocols under weak memory, exhaustively; the scheduler explores
-//! whole transactions under sequential consistency, at random.
+//! Atomics, locks and the shared-pointer cell behind one switch, so that the checked protocols are the ones
+//! that run. They are real ones, or those of the model checker under the feature `loom`, or those of the
+//! controlled scheduler under `shuttle`. The model checker explores small protocols under weak memory,
+//! exhaustively. The scheduler explores whole transactions under sequential consistency, at random.
 
 use std::sync::Arc;
 
@@ -46,13 +46,13 @@ pub use parking_lot::{Condvar, Mutex, MutexGuard};
 #[cfg(feature = "loom")]
 pub use model::{Condvar, Mutex, MutexGuard};
 
-/// Lets another thread run while waiting for it.
+/// Lets another thread run; for loops that wait for one.
 #[cfg(not(feature = "model-checking"))]
 pub fn yield_now() {
     std::thread::yield_now();
 }
 
-/// Lets another thread run while waiting for it.
+/// Lets another thread run; for loops that wait for one.
 #[cfg(feature = "loom")]
 pub fn yield_now() {
     loom::thread::yield_now();
@@ -60,8 +60,9 @@ pub fn yield_now() {
 
 /// A cell that holds an `Option<Arc<T>>`, read without locks and replaced atomically.
 ///
-/// A load yields a protected pointer: what it points to stays alive until the guard is dropped, also when the cell is
-/// overwritten meanwhile. Loads are lock-free; under the model checker a small lock stands in for the library.
+/// A load yields a protected pointer: its target stays alive until the guard is dropped, even if the cell is
+/// overwritten meanwhile. Loads are lock-free; under the model checker a small lock stands in for the
+/// library.
 pub struct ArcCell<T> {
     #[cfg(not(feature = "loom"))]
     inner: arc_swap::ArcSwapOption<T>,
@@ -78,7 +79,7 @@ pub type ArcGuard<T> = arc_swap::Guard<Option<Arc<T>>>;
 pub type ArcGuard<T> = Box<Option<Arc<T>>>;
 
 impl<T> ArcCell<T> {
-    /// A cell that holds `value`.
+    /// Returns a cell that holds `value`.
     pub fn new(value: Option<Arc<T>>) -> Self {
         #[cfg(not(feature = "loom"))]
         let inner = arc_swap::ArcSwapOption::new(value);
@@ -87,7 +88,8 @@ impl<T> ArcCell<T> {
         ArcCell { inner }
     }
 
-    /// The current value, protected while the guard lives. Keep guards short: one operation, not one analysis.
+    /// Returns the current value, protected while the guard lives. Keep guards short: one operation, not one
+    /// analysis.
     #[inline]
     pub fn load(&self) -> ArcGuard<T> {
         #[cfg(not(feature = "loom"))]
@@ -96,7 +98,7 @@ impl<T> ArcCell<T> {
         return Box::new(self.inner.lock().clone());
     }
 
-    /// The current value as an owned reference.
+    /// Returns the current value as an owned reference.
     #[inline]
     pub fn load_full(&self) -> Option<Arc<T>> {
         #[cfg(not(feature = "loom"))]
@@ -128,9 +130,9 @@ mod model {
 
     use super::{AtomicBool, Ordering};
 
-    /// A lock. The checker's own `try_lock` blocks where another thread gets the lock first, which no real one does;
-    /// so who holds the lock is decided by a flag, and the checker's lock inside only carries the value and the
-    /// condition variables.
+    /// A lock. The checker's own `try_lock` blocks if another thread gets the lock first, which no real one
+    /// does. So a flag decides which thread holds the lock; the checker's lock inside only carries the value
+    /// and the condition variables.
     pub struct Mutex<T> {
         held: AtomicBool,
         inner: loom::sync::Mutex<T>,
@@ -164,12 +166,12 @@ mod model {
     }
 
     impl<T> Mutex<T> {
-        /// A lock around `value`.
+        /// Returns a lock around `value`.
         pub fn new(value: T) -> Self {
             Mutex { held: AtomicBool::new(false), inner: loom::sync::Mutex::new(value) }
         }
 
-        /// What was locked.
+        /// Returns the locked value.
         pub fn into_inner(self) -> T {
             self.inner.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
         }
@@ -184,7 +186,7 @@ mod model {
             }
         }
 
-        /// Takes the lock if nobody holds it.
+        /// Takes the lock if it is free.
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
             self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).ok()?;
             let inner = self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -208,15 +210,16 @@ mod model {
     }
 
     impl Condvar {
-        /// A condition variable without waiters.
+        /// Returns a condition variable without waiters.
         pub fn new() -> Self {
             Self::default()
         }
 
-        /// Waits until notified; the lock is released meanwhile.
+        /// Waits for a notification; releases the lock meanwhile.
         pub fn wait<T>(&self, guard: &mut MutexGuard<'_, T>) {
             let inner = guard.inner.take().expect("held");
-            // A notifier that gets the flag now still waits for the inner lock, which the wait gives up atomically.
+            // A notifier that gets the flag now still waits for the inner lock, which `wait` releases
+            // atomically.
             guard.lock.held.store(false, Ordering::Release);
             drop(self.0.wait(inner).unwrap_or_else(std::sync::PoisonError::into_inner));
             let mut again = guard.lock.lock();

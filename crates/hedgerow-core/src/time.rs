@@ -8,12 +8,12 @@ use std::fmt;
 pub struct Timestamp(pub u64);
 
 impl Timestamp {
-    /// Before every commit.
+    /// The timestamp before every commit.
     pub const ZERO: Timestamp = Timestamp(0);
-    /// After every commit: the end of what has not ended.
+    /// The timestamp after every commit: the end of a version that has not ended.
     pub const INFINITY: Timestamp = Timestamp(u64::MAX);
 
-    /// The next timestamp.
+    /// Returns the next timestamp.
     #[inline]
     pub fn next(self) -> Timestamp {
         Timestamp(self.0 + 1)

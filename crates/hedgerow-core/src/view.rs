@@ -1,4 +1,4 @@
-//! What analytics may ask of a graph: the one interface between storage and kernels.
+//! The reads of a graph that analytics need: the one interface between storage and kernels.
 
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -13,7 +13,7 @@ pub use edges::for_each_contained;
 pub use neighbors::{Neighbors, SortedNeighbors};
 pub use weighted::{WeightedNeighbors, WeightedTopology};
 
-/// Along an edge or against it.
+/// A direction along an edge or against it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Direction {
@@ -25,49 +25,53 @@ pub enum Direction {
 
 /// A fixed graph over the dense domain `0..vertex_bound()`.
 ///
-/// The domain can have holes (ids without a vertex): [`contains`](Topology::contains) tells them, they have no edges,
-/// and they are not counted. Implementations are snapshots: nothing changes while a kernel runs. Everything may be called from
-/// any thread and takes no lock, and what returns no [`Error`](Topology::Error) is O(1) and in memory.
+/// The domain can have holes: ids without a vertex. [`contains`](Topology::contains) tells them; they have no
+/// edges, and they are not counted. Implementations are snapshots: nothing changes while a kernel runs. Any
+/// thread may call any method, and no method takes a lock. A method that returns no
+/// [`Error`](Topology::Error) is O(1) and works in memory.
 ///
-/// Neighbours are given to a function, in *runs*: slices that together are the list of a vertex, and that are there while
-/// the function runs. So the list may be a slice that lives as long as the graph ([`Resident`]), a part of a tree, or
-/// unpacked from a page that was read for it.
+/// A function of the caller receives neighbours in *runs*: slices that together are the list of a vertex, and
+/// that exist while the function runs. So the list may be a slice that lives as long as the graph
+/// ([`Resident`]), a part of a tree, or unpacked from a page that was read for it.
 pub trait Topology: Sync {
-    /// Why neighbours could not be read: [`Infallible`] where all are in memory.
+    /// The error of a read of neighbours: [`Infallible`] if all are in memory.
     type Error: std::error::Error + Send + Sync + 'static;
-    /// How many vertices of a frontier are best visited in one call. Few where lists are in memory, so that threads share a frontier
-    /// evenly; many where pages are read for them: then kernels sort the frontier too, so that a call meets few pages.
+    /// The number of vertices of a frontier that one call should visit. It is low if lists are in memory, so
+    /// that threads share a frontier evenly. It is high if pages are read for lists: then kernels sort the
+    /// frontier too, so that a call meets few pages.
     const VISITED_TOGETHER: usize = 64;
     /// One subgraph in one direction, looked up once for all its vertices.
     type Block<'a>: Block
     where
         Self: 'a;
 
-    /// One more than the largest id that can be live.
+    /// Returns one more than the largest id that can be live.
     fn vertex_bound(&self) -> usize;
-    /// The number of live vertices.
+    /// Returns the number of live vertices.
     fn vertex_count(&self) -> usize;
-    /// The number of edges: of a directed graph its edges, of an undirected one its undirected edges.
+    /// Returns the number of edges: directed edges of a directed graph, undirected ones of an undirected
+    /// graph.
     fn edge_count(&self) -> u64;
-    /// Whether edges have a direction; if not, both directions give the same neighbours.
+    /// True if edges have a direction; if not, both directions give the same neighbours.
     fn is_directed(&self) -> bool;
-    /// Whether neighbours in `direction` can be read by themselves. If not, they are found by reading those of all vertices in the other
-    /// one, and kernels do with that where they can.
+    /// True if neighbours in `direction` have lists of their own. If not, a kernel finds them by a read of
+    /// all lists of the other direction, and does so where it can.
     #[inline]
     fn is_stored(&self, _direction: Direction) -> bool {
         true
     }
-    /// Whether `v` is a live vertex.
+    /// True if `v` is a live vertex.
     fn contains(&self, v: VertexId) -> bool;
-    /// About the number of neighbours of `v` in `direction`, without reading them: for estimates of work. Exact in memory for a
-    /// vertex without corrections; else it may be a mean over many vertices.
+    /// Returns about the number of neighbours of `v` in `direction`, without reading them: for estimates of
+    /// work. In memory it is exact for a vertex without corrections; else it may be a mean over many
+    /// vertices.
     fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize;
 
-    /// Calls `f` with each subgraph of a range, ascending, those without edges among them, until it breaks. The way to read
-    /// all vertices: pages are read in their order, ahead of `f`.
+    /// Calls `f` with each subgraph of a range, ascending, those without edges among them, until it breaks.
+    /// The way to read all vertices: it reads pages in their order, ahead of `f`.
     ///
     /// # Errors
-    /// Where a subgraph cannot be read, after `f` had those before it.
+    /// If a subgraph cannot be read; `f` had those before it.
     fn scan(
         &self,
         subgraphs: Range<SubgraphId>,
@@ -75,12 +79,13 @@ pub trait Topology: Sync {
         f: impl FnMut(SubgraphId, Self::Block<'_>) -> ControlFlow<()>,
     ) -> Result<(), Self::Error>;
 
-    /// Calls `f` with the runs of neighbours of each vertex that `frontier` gives: those of one vertex one after another, at
-    /// least one, which may be empty. The way to read some vertices. `frontier` may be asked for several vertices before
-    /// `f` has the first, and `f` may have them in another order, so that pages are read together.
+    /// Calls `f` with the runs of neighbours of each vertex in `frontier`. The runs of one vertex come one
+    /// after another: at least one, which may be empty. The way to read some vertices. It may take several
+    /// vertices from `frontier` before `f` has the first, and `f` may have them in another order, so that
+    /// pages are read together.
     ///
     /// # Errors
-    /// Where neighbours cannot be read; `f` had those of some vertices, or a part of them.
+    /// If neighbours cannot be read; `f` had those of some vertices, or a part of them.
     fn visit(
         &self,
         frontier: impl IntoIterator<Item = VertexId>,
@@ -88,27 +93,30 @@ pub trait Topology: Sync {
         f: impl FnMut(VertexId, &[VertexId]),
     ) -> Result<(), Self::Error>;
 
-    /// A hint that the neighbours of `v` will be visited soon: starts loading what tells where they are.
+    /// Starts loading the place of the list of `v`: a hint that its neighbours will be visited soon.
     #[inline]
     fn prefetch_place(&self, _v: VertexId, _direction: Direction) {}
-    /// The step after [`prefetch_place`](Self::prefetch_place) for who reads a part of the list: starts loading what tells its
-    /// corrections.
+    /// Starts loading the record of the list's corrections: the step after
+    /// [`prefetch_place`](Self::prefetch_place) for readers of a part of the list.
     #[inline]
     fn prefetch_corrections(&self, _v: VertexId, _direction: Direction) {}
-    /// The step after [`prefetch_place`](Self::prefetch_place): starts loading the list, and what tells its corrections.
+    /// Starts loading the list and the record of its corrections: the step after
+    /// [`prefetch_place`](Self::prefetch_place).
     #[inline]
     fn prefetch_list(&self, _v: VertexId, _direction: Direction) {}
-    /// The step after [`prefetch_list`](Self::prefetch_list): starts loading what is added to the list, if anything.
+    /// Starts loading the neighbours added to the list, if any: the step after
+    /// [`prefetch_list`](Self::prefetch_list).
     #[inline]
     fn prefetch_added(&self, _v: VertexId, _direction: Direction) {}
 }
 
-/// A [`Topology`] in memory that hands out lists for as long as it lives. For kernels that look at two lists at a time.
+/// A [`Topology`] in memory that hands out lists for as long as it lives: for kernels that look at two lists
+/// at a time.
 pub trait Resident: Topology<Error = Infallible> {
-    /// The neighbours of `v` in `direction`; empty for an id without a vertex. O(1).
+    /// Returns the neighbours of `v` in `direction`; empty for an id without a vertex. O(1).
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_>;
 
-    /// The number of neighbours of `v` in `direction`. O(1).
+    /// Returns the number of neighbours of `v` in `direction`. O(1).
     #[inline]
     fn degree(&self, v: VertexId, direction: Direction) -> usize {
         self.neighbors(v, direction).len()
@@ -117,7 +125,7 @@ pub trait Resident: Topology<Error = Infallible> {
 
 /// The neighbour lists of one subgraph in one direction.
 pub trait Block: Copy {
-    /// The number of neighbours of the vertex at `local`.
+    /// Returns the number of neighbours of the vertex at `local`.
     fn degree(&self, local: LocalVertex) -> usize;
 
     /// Calls `f` with the runs of neighbours of the vertex at `local`, until it breaks.
@@ -127,27 +135,28 @@ pub trait Block: Copy {
         f: impl FnMut(&[VertexId]) -> ControlFlow<()>,
     ) -> ControlFlow<()>;
 
-    /// The first run of the vertex, if it can be had without looking for the others. For searches that usually end early.
+    /// Returns the first run of the vertex, if no look for the others is needed to find it. For searches that
+    /// usually end early.
     #[inline]
     fn main(&self, _local: LocalVertex) -> Option<&[VertexId]> {
         None
     }
 
-    /// Whether [`main`](Self::main) and [`for_each_added`](Self::for_each_added) together give all neighbours of the
-    /// block. If so, loops over whole blocks can take what is added by itself, and spare each vertex the question. So can
-    /// a graph that never has corrections, which adds nothing.
+    /// True if [`main`](Self::main) and [`for_each_added`](Self::for_each_added) together give all neighbours
+    /// of the block. If so, loops over whole blocks can take the added neighbours apart, without a check for
+    /// each vertex. A graph that never has corrections is additive and adds none.
     #[inline]
     fn is_additive(&self) -> bool {
         false
     }
 
-    /// Calls `f` with source and destination of every neighbour that is added in this block, sources ascending. Only
-    /// where the block [says so](Self::is_additive).
+    /// Calls `f` with source and destination of every neighbour that is added in this block, sources
+    /// ascending. Only for blocks that are [additive](Self::is_additive).
     #[inline]
     fn for_each_added(&self, _f: impl FnMut(LocalVertex, VertexId)) {}
 }
 
-/// The block of a [`Resident`] graph that has nothing to look up per subgraph: each vertex is asked for by itself.
+/// The block of a [`Resident`] graph without a look-up per subgraph: it asks the graph for each vertex.
 #[derive(Debug)]
 pub struct ByVertex<'a, G> {
     graph: &'a G,
@@ -164,7 +173,7 @@ impl<G> Clone for ByVertex<'_, G> {
 impl<G> Copy for ByVertex<'_, G> {}
 
 impl<'a, G> ByVertex<'a, G> {
-    /// The block of `subgraph` in `graph`.
+    /// Returns the block of `subgraph` in `graph`.
     #[inline]
     pub fn new(graph: &'a G, subgraph: SubgraphId, direction: Direction) -> Self {
         ByVertex { graph, subgraph, direction }
@@ -187,8 +196,8 @@ impl<G: Resident> Block for ByVertex<'_, G> {
     }
 }
 
-/// Calls `f` with each of these subgraphs and its block, until it breaks: what [`Topology::scan`] is where blocks are in
-/// memory.
+/// Calls `f` with each of these subgraphs and its block, until it breaks: an implementation of
+/// [`Topology::scan`] for blocks in memory.
 #[inline]
 pub fn scan_blocks<B>(
     subgraphs: Range<SubgraphId>,

@@ -1,8 +1,9 @@
 //! Locks whose whole state is in themselves: a word on which the kernel lets threads sleep.
 //!
-//! Locks that keep their sleepers in a table of the process (as those of `parking_lot` do) are no use in a forked child: a
-//! thread of the parent may have held a part of that table at the fork, and entries of threads that the child does not have
-//! stay in it. These locks work in a child for every store that the child opens itself.
+//! Locks that keep their sleepers in a table of the process, like those of `parking_lot`, do not work in a
+//! forked child. A thread of the parent may have held a part of that table at the fork, and entries of
+//! threads that the child lacks stay in it. The locks of this module work in a child for every store that the
+//! child opens itself.
 //!
 //! The lock is that of U. Drepper, *Futexes Are Tricky* (2011), section "Mutex, Take 2".
 
@@ -13,19 +14,19 @@ use rustix::thread::futex;
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
-/// Held, and a thread may sleep until it is free.
+/// The lock is held, and a thread may sleep until it is free.
 const AWAITED: u32 = 2;
 
-/// How often a thread looks whether the lock is free before it sleeps. Ten times as many looks cost two writers a fifth of
-/// their rate. It does not let another thread have the processor first (`sched_yield`): among a hundred threads that
-/// compute, its turn then comes a tenth of a second later, where a sleeper that is woken runs at once.
+/// The number of looks at the lock before a thread sleeps. Ten times as many looks cost two writers a fifth
+/// of their rate. A thread that looks does not yield the processor (`sched_yield`): among a hundred threads
+/// that compute, its next turn comes a tenth of a second later. A sleeper that is woken runs at once.
 const LOOKS: u32 = 100;
 
 /// A lock on a word.
 #[derive(Debug)]
 pub struct RawLock(AtomicU32);
 
-/// A lock. Its guards may be dropped by other threads than took them.
+/// A lock. A thread other than the one that took it may drop its guard.
 pub type Mutex<T> = lock_api::Mutex<RawLock, T>;
 /// A held lock.
 pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, RawLock, T>;
@@ -68,14 +69,14 @@ impl RawLock {
         if self.look_often() == FREE && self.try_lock() {
             return;
         }
-        // Whoever slept once cannot know whether others sleep still, and says that they may.
+        // A thread that slept once cannot know whether others still sleep, so it marks the lock as awaited.
         while self.0.swap(AWAITED, Ordering::Acquire) != FREE {
             sleep(&self.0, AWAITED);
             self.look_often();
         }
     }
 
-    /// What the word holds after it was looked at for a while: for as long as it is held, and not awaited.
+    /// Looks at the word until it is no longer `HELD`, at most [`LOOKS`] times, and returns its last value.
     fn look_often(&self) -> u32 {
         let mut state = self.0.load(Ordering::Relaxed);
         for _ in 0..LOOKS {
@@ -89,24 +90,26 @@ impl RawLock {
     }
 }
 
-/// A place to sleep until the holder of a lock changed what is waited for.
+/// A condition variable: a place to sleep until the holder of a lock changed the state that the sleeper waits
+/// for.
 #[derive(Debug, Default)]
 pub struct Condvar {
-    /// Counts notifications.
+    /// The number of notifications.
     count: AtomicU32,
     sleepers: AtomicU32,
 }
 
 impl Condvar {
-    /// Without sleepers.
+    /// Makes a condition variable without sleepers.
     pub const fn new() -> Condvar {
         Condvar { count: AtomicU32::new(0), sleepers: AtomicU32::new(0) }
     }
 
-    /// Gives the lock up, sleeps until it is notified, and takes the lock again. Now and then it returns without a
+    /// Releases the lock, sleeps until a notification, and takes the lock again. May return without a
     /// notification.
     pub fn wait<T>(&self, guard: &mut MutexGuard<'_, T>) {
-        // Under the lock, before the count is read: who notifies after this sees the sleeper or is seen by it.
+        // The sleeper registers under the lock, before it reads the count: a later notifier sees the sleeper,
+        // or the sleeper sees the notification.
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         let seen = self.count.load(Ordering::SeqCst);
         MutexGuard::unlocked(guard, || sleep(&self.count, seen));
@@ -132,14 +135,14 @@ impl Condvar {
     }
 }
 
-/// Sleeps while `word` holds `seen`. Whoever is woken, interrupted or late looks again.
+/// Sleeps while `word` holds `seen`. May also return early, after a signal: the caller looks again.
 fn sleep(word: &AtomicU32, seen: u32) {
     let _ = futex::wait(word, futex::Flags::PRIVATE, seen, None);
 }
 
 #[cold]
 fn wake(word: &AtomicU32, most: u32) {
-    // Fails for no word that is mapped; one that was unmapped since has no sleeper.
+    // The call fails for no mapped word; a word that was unmapped since has no sleeper.
     let _ = futex::wake(word, futex::Flags::PRIVATE, most);
 }
 

@@ -1,5 +1,5 @@
-//! The controlled scheduler's locks under the interface of the real ones. [`ArcCell`](super::ArcCell) stays the real
-//! one: a thread is never preempted inside the library, but before and after.
+//! The controlled scheduler's locks under the interface of the real ones. [`ArcCell`](super::ArcCell) stays
+//! the real one: a thread is never preempted inside the library, only before and after.
 
 use super::Ordering;
 
@@ -25,7 +25,7 @@ impl<T> std::ops::DerefMut for MutexGuard<'_, T> {
 }
 
 impl<T> Mutex<T> {
-    /// A lock around `value`.
+    /// Returns a lock around `value`.
     pub fn new(value: T) -> Self {
         Mutex(shuttle::sync::Mutex::new(value))
     }
@@ -35,7 +35,7 @@ impl<T> Mutex<T> {
         MutexGuard(Some(self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)))
     }
 
-    /// Takes the lock if nobody holds it.
+    /// Takes the lock if it is free.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         self.0.try_lock().ok().map(|guard| MutexGuard(Some(guard)))
     }
@@ -52,12 +52,12 @@ impl<T: Default> Default for Mutex<T> {
 pub struct Condvar(shuttle::sync::Condvar);
 
 impl Condvar {
-    /// A condition variable without waiters.
+    /// Returns a condition variable without waiters.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Waits until notified; the lock is released meanwhile.
+    /// Waits for a notification; releases the lock meanwhile.
     pub fn wait<T>(&self, guard: &mut MutexGuard<'_, T>) {
         let inner = guard.0.take().expect("held");
         guard.0 = Some(self.0.wait(inner).unwrap_or_else(std::sync::PoisonError::into_inner));
@@ -74,10 +74,10 @@ impl Condvar {
     }
 }
 
-/// Nothing to do: the scheduler runs every access in one order.
+/// Does nothing: the scheduler runs all accesses in one order.
 pub fn fence(_: Ordering) {}
 
-/// Lets another thread run while waiting for it.
+/// Lets another thread run; for loops that wait for one.
 pub fn yield_now() {
     shuttle::thread::yield_now();
 }

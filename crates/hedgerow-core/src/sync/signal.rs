@@ -1,4 +1,4 @@
-//! A place to sleep until another thread says that something happened.
+//! A place to sleep until another thread reports an event.
 
 #[cfg(all(target_os = "linux", not(feature = "model-checking")))]
 mod word {
@@ -20,12 +20,13 @@ mod word {
         }
 
         pub(super) fn sleep(&self, seen: u32) {
-            // Woken, interrupted or moved on meanwhile: the caller looks in every case.
+            // The thread was woken or interrupted, or the counter advanced before: the caller looks in every
+            // case.
             let _ = futex::wait(&self.0, futex::Flags::PRIVATE, seen, None);
         }
 
         pub(super) fn wake(&self, most: u32) {
-            // Fails for no word that is mapped.
+            // The call fails for no mapped word.
             let _ = futex::wake(&self.0, futex::Flags::PRIVATE, most);
         }
     }
@@ -71,36 +72,38 @@ mod word {
     }
 }
 
-/// A counter that threads wait to move on. Whoever wants to sleep reads it, looks whether there is reason to, and sleeps
-/// only while it stands where it was: so no advance in between is missed. Sleepers may wake without reason.
+/// A counter on whose advance threads wait. A thread that may sleep reads the counter, looks whether it has a
+/// reason to sleep, and sleeps only while the counter has the value that it read. So it misses no advance in
+/// between. Sleepers may wake without reason.
 ///
-/// Unlike a condition variable it makes no sleeper take a lock when it wakes, and wakes all of them in one system call.
+/// Unlike a condition variable it makes no sleeper take a lock when it wakes, and it wakes all sleepers in
+/// one system call.
 #[derive(Default)]
 pub struct Signal(word::Word);
 
 impl Signal {
-    /// Where the counter stands, modulo 2^32.
+    /// Returns the value of the counter, modulo 2^32.
     pub fn now(&self) -> u32 {
         self.0.now()
     }
 
-    /// Moves the counter on. Wakes nobody yet: those who sleep are woken by [`wake_all`](Self::wake_all) or
-    /// [`wake_one`](Self::wake_one), which may come after a lock was released.
+    /// Advances the counter. Wakes no sleeper yet: [`wake_all`](Self::wake_all) or
+    /// [`wake_one`](Self::wake_one) does, possibly after the caller released a lock.
     pub fn advance(&self) {
         self.0.advance();
     }
 
-    /// Sleeps unless the counter has moved on from `seen`. May return without reason.
+    /// Sleeps unless the counter has advanced from `seen`. May return without reason.
     pub fn sleep(&self, seen: u32) {
         self.0.sleep(seen);
     }
 
-    /// Wakes everybody who sleeps.
+    /// Wakes all sleepers.
     pub fn wake_all(&self) {
         self.0.wake(u32::MAX >> 1);
     }
 
-    /// Wakes one of those who sleep, if there are any.
+    /// Wakes one sleeper, if there is one.
     pub fn wake_one(&self) {
         self.0.wake(1);
     }

@@ -1,18 +1,18 @@
-//! Looks for many edges in lists that are in memory.
+//! Look-ups of many edges in lists that are in memory.
 
 use super::{Direction, Neighbors, Resident};
 use crate::{InterpolationHint, VertexId};
 
-/// How many edges each step is ahead of the next one.
+/// The number of edges by which each step is ahead of the next one.
 const STEP: usize = 8;
 
-/// Calls `f` with the place of each of `edges` that there is, ascending. Of an edge two vertices are given, or none where there
-/// cannot be one.
+/// Calls `f` with the place in `edges` of each edge that the graph has, ascending. An entry is the two ends
+/// of an edge, or `None` if no such edge can exist.
 ///
-/// A look waits for three cache misses, one after another: for where the list is, for what tells its corrections or for the part of
-/// the list that is searched. So it is made in steps, each of which begins to load what the next one reads, and each step runs some
-/// edges ahead of the next (Chen, Gibbons, Mowry, "Improving hash join performance through prefetching", 2004).
-/// O(edges log degree).
+/// A look-up waits for three cache misses, one after another: for the place of the list, for the record of
+/// its corrections, and for the searched part of the list. So it is made in steps. Each step begins to load
+/// the memory that the next one reads, and runs some edges ahead of it (Chen, Gibbons, Mowry, "Improving hash
+/// join performance through prefetching", 2004). O(edges log degree).
 #[inline]
 pub fn for_each_contained<G: Resident>(
     graph: &G,

@@ -23,25 +23,25 @@ pub struct Neighbors<'a> {
 }
 
 impl<'a> Neighbors<'a> {
-    /// Neighbours without corrections.
+    /// Makes a list without corrections.
     #[inline]
     pub fn from_slice(main: &'a [VertexId]) -> Self {
         Neighbors { main, added: &[], removed: &[] }
     }
 
-    /// The number of neighbours. O(1).
+    /// Returns the number of neighbours. O(1).
     #[inline]
     pub fn len(&self) -> usize {
         self.main.len() + self.added.len() - self.removed.len()
     }
 
-    /// Whether there are none.
+    /// True if there is no neighbour.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The neighbours as one slice where no correction applies.
+    /// Returns the neighbours as one slice if there is no correction.
     #[inline]
     pub fn as_slice(&self) -> Option<&'a [VertexId]> {
         (self.added.is_empty() && self.removed.is_empty()).then_some(self.main)
@@ -53,11 +53,11 @@ impl<'a> Neighbors<'a> {
         self.for_each_run(|run| run.iter().for_each(|&v| f(v)));
     }
 
-    /// Calls `f` with stretches of the lists that no correction interrupts: in order all that
-    /// [`for_each`](Self::for_each) gives. At least once.
+    /// Calls `f` with stretches of the lists that no correction interrupts, in the order of
+    /// [`for_each`](Self::for_each). At least once.
     #[inline]
     pub fn for_each_run(self, mut f: impl FnMut(&'a [VertexId])) {
-        // One call for all stretches, so that the closure is there once and stays inlined, whatever its size.
+        // One call for all stretches, so that the closure exists once and stays inlined, whatever its size.
         let mut rest = self;
         loop {
             let (run, others) = rest.next_run();
@@ -69,7 +69,7 @@ impl<'a> Neighbors<'a> {
         }
     }
 
-    /// As [`for_each_run`](Self::for_each_run), until `f` breaks.
+    /// Like [`for_each_run`](Self::for_each_run), but ends when `f` breaks.
     #[inline]
     pub fn try_for_each_run<B>(self, mut f: impl FnMut(&'a [VertexId]) -> ControlFlow<B>) -> ControlFlow<B> {
         let mut rest = self;
@@ -83,7 +83,8 @@ impl<'a> Neighbors<'a> {
         }
     }
 
-    /// The first stretch that no correction interrupts, and what comes after it: main first, then what is added.
+    /// Returns the first stretch that no correction interrupts, and the rest: main neighbours first, then the
+    /// added ones.
     #[inline]
     fn next_run(self) -> (&'a [VertexId], Neighbors<'a>) {
         if self.removed.is_empty() {
@@ -93,7 +94,7 @@ impl<'a> Neighbors<'a> {
         }
     }
 
-    // By value: a reference would force plain lists into memory too.
+    // By value: a reference would also force lists without corrections into memory.
     #[cold]
     fn run_to_removed(self) -> (&'a [VertexId], Neighbors<'a>) {
         let Some((&first, removed)) = self.removed.split_first() else { return (&[], self) };
@@ -102,8 +103,9 @@ impl<'a> Neighbors<'a> {
         (run, Neighbors { main, removed, added: self.added })
     }
 
-    /// Takes the first stretch that no correction interrupts off, which may be empty; `None` once nothing is left. For loops whose
-    /// usual list has no corrections: those keep that list in registers, and these stretches out of line.
+    /// Takes off the first stretch that no correction interrupts, which may be empty; `None` at the end. For
+    /// loops whose usual list has no corrections: they keep that list in registers, and these stretches out
+    /// of line.
     #[inline(never)]
     pub fn take_run(&mut self) -> Option<&'a [VertexId]> {
         if self.main.is_empty() && self.added.is_empty() {
@@ -114,7 +116,7 @@ impl<'a> Neighbors<'a> {
         Some(run)
     }
 
-    /// As [`for_each`](Self::for_each), until `f` breaks.
+    /// Like [`for_each`](Self::for_each), but ends when `f` breaks.
     #[inline]
     pub fn try_for_each<B>(self, mut f: impl FnMut(VertexId) -> ControlFlow<B>) -> ControlFlow<B> {
         if self.removed.is_empty() {
@@ -132,19 +134,20 @@ impl<'a> Neighbors<'a> {
         self.added.iter().try_for_each(|&v| f(v))
     }
 
-    /// Whether `v` is a neighbour. O(log degree).
+    /// True if `v` is a neighbour. O(log degree).
     pub fn contains(&self, v: VertexId) -> bool {
         self.contains_near(v, InterpolationHint::UNKNOWN)
     }
 
-    /// As [`contains`](Self::contains), where it is known how ids are spread: quicker in long lists.
+    /// Like [`contains`](Self::contains), but with a hint of how ids are spread: faster in long lists.
     #[inline]
     pub fn contains_near(&self, v: VertexId, hint: InterpolationHint) -> bool {
         let in_main = hint.find(self.main, v).is_some_and(|at| !self.is_removed(v, at));
         in_main || hint.find(self.added, v).is_some()
     }
 
-    /// Whether `removed` takes away all edges to `v`, of which the first stands at `at` in the main list. O(log degree).
+    /// True if `removed` takes away all edges to `v`, the first of which stands at `at` in the main list.
+    /// O(log degree).
     #[inline]
     pub(super) fn is_removed(&self, v: VertexId, at: usize) -> bool {
         let from = self.removed.partition_point(|&x| x < v);
@@ -152,7 +155,7 @@ impl<'a> Neighbors<'a> {
             && repetitions(&self.main[at..], v) <= repetitions(&self.removed[from..], v)
     }
 
-    /// Starts loading what [`contains_near`](Self::contains_near) reads first.
+    /// Starts loading the memory that [`contains_near`](Self::contains_near) reads first.
     #[inline]
     pub fn prefetch_near(&self, v: VertexId, hint: InterpolationHint) {
         hint.prefetch(self.main, v);
@@ -161,8 +164,8 @@ impl<'a> Neighbors<'a> {
         }
     }
 
-    /// All neighbours, ascending, as one slice: the main list itself where no correction applies, otherwise merged
-    /// into `buffer`. For set operations over sorted lists. O(1), or O(degree) with corrections.
+    /// Returns all neighbours, ascending, as one slice: the main list itself if there is no correction, else
+    /// merged into `buffer`. For set operations over sorted lists. O(1), or O(degree) with corrections.
     #[inline]
     pub fn sorted<'b>(&self, buffer: &'b mut Vec<VertexId>) -> &'b [VertexId]
     where
@@ -178,13 +181,13 @@ impl<'a> Neighbors<'a> {
         }
     }
 
-    /// All neighbours, ascending.
+    /// Iterates over all neighbours, ascending.
     pub fn iter(self) -> SortedNeighbors<'a> {
         SortedNeighbors { rest: self }
     }
 }
 
-/// How often `v` stands at the beginning of a list whose other elements are greater. O(log length).
+/// Returns how often `v` stands at the beginning of a list whose other elements are greater. O(log length).
 fn repetitions(list: &[VertexId], v: VertexId) -> usize {
     list.partition_point(|&x| x == v)
 }

@@ -3,17 +3,18 @@
 use super::{Direction, Neighbors, Topology};
 use crate::{InterpolationHint, VertexId, lower_bound_soon};
 
-/// A [`Topology`] that also tells the weights of its edges.
+/// A [`Topology`] that also gives the weights of its edges.
 ///
 /// A graph without weights may implement it too: every edge then weighs 1.
 pub trait WeightedTopology: Topology {
-    /// Whether the edges carry weights. If not, all weigh 1.
+    /// True if the edges carry weights. If not, all weigh 1.
     fn has_weights(&self) -> bool;
 
-    /// As [`visit`](Topology::visit), each run with the weights of its edges, which are none where all weigh 1.
+    /// Like [`visit`](Topology::visit), but with the weights of each run's edges; the slice is empty if all
+    /// weigh 1.
     ///
     /// # Errors
-    /// As of [`visit`](Topology::visit).
+    /// Those of [`visit`](Topology::visit).
     fn visit_weighted(
         &self,
         frontier: impl IntoIterator<Item = VertexId>,
@@ -21,31 +22,31 @@ pub trait WeightedTopology: Topology {
         f: impl FnMut(VertexId, &[VertexId], &[f64]),
     ) -> Result<(), Self::Error>;
 
-    /// As [`prefetch_list`](Topology::prefetch_list), the weights.
+    /// Like [`prefetch_list`](Topology::prefetch_list), but loads the weights.
     #[inline]
     fn prefetch_weights(&self, _v: VertexId, _direction: Direction) {}
 }
 
 /// The neighbours of one vertex with the weights of the edges to them.
 ///
-/// Where parallel edges to one destination differ in weight and some of them are taken away, `removed` could not say
-/// which: implementations give such a list merged.
+/// If parallel edges to one destination differ in weight and some of them are taken away, `removed` could not
+/// tell which. Implementations give such a list merged.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WeightedNeighbors<'a> {
     /// The neighbours.
     pub neighbors: Neighbors<'a>,
-    /// The weights parallel to `neighbors.main`; empty where all weigh 1.
+    /// The weights parallel to `neighbors.main`; empty if all weigh 1.
     pub main: &'a [f64],
-    /// The weights parallel to `neighbors.added`; empty where all weigh 1.
+    /// The weights parallel to `neighbors.added`; empty if all weigh 1.
     pub added: &'a [f64],
     /// Weights that replace those of `main`: (position + `first`, weight), ascending.
     pub updated: &'a [(u32, f64)],
-    /// What is taken off the positions of `updated`.
+    /// The number to subtract from the positions of `updated`.
     pub first: u32,
 }
 
 impl<'a> WeightedNeighbors<'a> {
-    /// Neighbours without corrections; `weights` is as long as they are, or empty where all weigh 1.
+    /// Makes a list without corrections; `weights` is as long as `neighbors`, or empty if all weigh 1.
     #[inline]
     pub fn from_slices(neighbors: &'a [VertexId], weights: &'a [f64]) -> Self {
         debug_assert!(weights.is_empty() || weights.len() == neighbors.len());
@@ -53,26 +54,26 @@ impl<'a> WeightedNeighbors<'a> {
         WeightedNeighbors { neighbors, main: weights, ..WeightedNeighbors::default() }
     }
 
-    /// The number of neighbours. O(1).
+    /// Returns the number of neighbours. O(1).
     #[inline]
     pub fn len(&self) -> usize {
         self.neighbors.len()
     }
 
-    /// Whether there are none.
+    /// True if there is no neighbour.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.neighbors.is_empty()
     }
 
-    /// Neighbours and weights as slices where no correction applies; no weights where all weigh 1.
+    /// Returns neighbours and weights as slices if there is no correction; no weights if all weigh 1.
     #[inline]
     pub fn as_slices(&self) -> Option<(&'a [VertexId], &'a [f64])> {
         let neighbors = self.neighbors.as_slice()?;
         self.updated.is_empty().then_some((neighbors, self.main))
     }
 
-    /// The weight of the edge to `v`, if there is one; of parallel edges, of any. O(log degree).
+    /// Returns the weight of the edge to `v`, if there is one; of parallel edges, that of any. O(log degree).
     pub fn weight_of(&self, v: VertexId) -> Option<f64> {
         let Neighbors { main, added, .. } = self.neighbors;
         if let Ok(at) = added.binary_search(&v) {
@@ -95,11 +96,11 @@ impl<'a> WeightedNeighbors<'a> {
         });
     }
 
-    /// Calls `f` with stretches of neighbours that no correction interrupts, and their weights, which are none where all
-    /// weigh 1: in order all that [`for_each`](Self::for_each) gives. At least once.
+    /// Calls `f` with stretches of neighbours that no correction interrupts, in the order of
+    /// [`for_each`](Self::for_each), and their weights: none if all weigh 1. At least once.
     #[inline]
     pub fn for_each_run(self, mut f: impl FnMut(&'a [VertexId], &'a [f64])) {
-        // One call for all stretches, so that the closure is there once and stays inlined, whatever its size.
+        // One call for all stretches, so that the closure exists once and stays inlined, whatever its size.
         let mut rest = self;
         loop {
             let (run, weights, others) = rest.next_run();
@@ -111,7 +112,7 @@ impl<'a> WeightedNeighbors<'a> {
         }
     }
 
-    /// As [`Neighbors::take_run`], with the weights of the stretch.
+    /// Like [`Neighbors::take_run`], but with the weights of the stretch.
     #[inline(never)]
     pub fn take_run(&mut self) -> Option<(&'a [VertexId], &'a [f64])> {
         if self.neighbors.main.is_empty() && self.neighbors.added.is_empty() {
@@ -122,7 +123,7 @@ impl<'a> WeightedNeighbors<'a> {
         Some((run, weights))
     }
 
-    /// The first stretch that no correction interrupts, its weights, and what comes after it.
+    /// Returns the first stretch that no correction interrupts, its weights, and the rest.
     #[inline]
     fn next_run(self) -> (&'a [VertexId], &'a [f64], WeightedNeighbors<'a>) {
         if self.neighbors.removed.is_empty() && self.updated.is_empty() {
@@ -132,7 +133,7 @@ impl<'a> WeightedNeighbors<'a> {
         }
     }
 
-    // By value: a reference would force plain lists into memory too.
+    // By value: a reference would also force lists without corrections into memory.
     #[cold]
     fn run_to_correction(self) -> (&'a [VertexId], &'a [f64], WeightedNeighbors<'a>) {
         let list = self.neighbors.main;
@@ -142,7 +143,7 @@ impl<'a> WeightedNeighbors<'a> {
         let mut rest = self;
         let at = removed.min(updated);
         if at > 0 {
-            // What needs no correction comes by itself.
+            // The stretch before the first correction is a run of its own.
             rest.skip_main(at);
             return (&list[..at], self.main.get(..at).unwrap_or(&[]), rest);
         }
