@@ -1,21 +1,21 @@
-//! Memory between which and files whole blocks can go past the cache of the operating system.
+//! Buffers for I/O in whole blocks, past the cache of the operating system.
 
 use std::ops::{Deref, Range};
 
 /// The unit of [`VfsFile::write_blocks_at`](crate::VfsFile::write_blocks_at) and
-/// [`read_blocks_at`](crate::VfsFile::read_blocks_at): positions, lengths and addresses are
-/// multiples of it. Devices ask for 512 or 4,096 bytes.
+/// [`read_blocks_at`](crate::VfsFile::read_blocks_at): positions, lengths and addresses are multiples of it.
+/// Devices require 512 or 4,096 bytes.
 pub const BLOCK_BYTES: usize = 4096;
 
-/// Whether `memory` and the position `offset` of a file are such that one can be read from or written to the other in
-/// blocks.
+/// True if `memory` and the position `offset` in a file allow a read or write of `memory` in blocks.
 pub fn are_blocks(memory: &[u8], offset: u64) -> bool {
     memory.len().is_multiple_of(BLOCK_BYTES)
         && offset.is_multiple_of(BLOCK_BYTES as u64)
         && memory.as_ptr().align_offset(BLOCK_BYTES) == 0
 }
 
-/// Bytes that begin at a multiple of [`BLOCK_BYTES`] in memory and fill whole blocks. Filling it again keeps its memory.
+/// Bytes that begin at a multiple of [`BLOCK_BYTES`] in memory and fill whole blocks. A later filling reuses
+/// the memory.
 #[derive(Debug, Default)]
 pub struct BlockBuffer {
     memory: Vec<u8>,
@@ -24,7 +24,7 @@ pub struct BlockBuffer {
 }
 
 impl BlockBuffer {
-    /// Takes a copy of `parts`, one after the other, and of zeros up to the next full block. O(bytes).
+    /// Copies `parts`, one after the other, and pads them with zeros to a full block. O(bytes).
     pub fn fill<'a>(&mut self, parts: impl Iterator<Item = &'a [u8]> + Clone) {
         let bytes: usize = parts.clone().map(<[u8]>::len).sum();
         let mut rest = self.room(bytes.div_ceil(BLOCK_BYTES));
@@ -36,41 +36,43 @@ impl BlockBuffer {
         rest.fill(0);
     }
 
-    /// Takes `blocks` blocks of zeros.
+    /// Fills the buffer with `blocks` blocks of zeros.
     pub fn fill_zeros(&mut self, blocks: usize) {
         static ZEROS: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];
         self.fill(std::iter::repeat_n(&ZEROS[..], blocks));
     }
 
-    /// Makes room for `blocks` blocks, to read into: they hold whatever was there before, or zeros.
+    /// Makes room for `blocks` blocks, to read into: they hold older content, or zeros.
     pub fn room(&mut self, blocks: usize) -> &mut [u8] {
         self.len = blocks * BLOCK_BYTES;
         if self.memory.len() < self.len + BLOCK_BYTES {
             self.memory = vec![0; self.len + BLOCK_BYTES];
         }
-        // Only a const evaluation finds no such offset; then the file is told that the memory is not fit.
+        // Only const evaluation finds no such offset; then the check of the file refuses the memory.
         self.begin = self.memory.as_ptr().align_offset(BLOCK_BYTES).min(BLOCK_BYTES);
         &mut self.memory[self.begin..self.begin + self.len]
     }
 
-    /// The most bytes that a buffer takes to read `bytes` bytes of a file, wherever they are: for who charges memory before.
+    /// Returns the most bytes of a buffer that reads `bytes` bytes at any place of a file, for callers that
+    /// charge the memory before the read.
     pub const fn memory_for(bytes: usize) -> usize {
-        // Two blocks for the ends, of which the reader wants a part, and one for the alignment of the memory.
+        // Two blocks for the ends, which the reader needs only in part, and one for the alignment of the
+        // memory.
         bytes.saturating_add(3 * BLOCK_BYTES)
     }
 
-    /// The bytes held.
+    /// Returns the bytes of memory that the buffer holds.
     pub fn bytes(&self) -> usize {
         self.memory.capacity()
     }
 
-    /// The blocks.
+    /// Returns the blocks.
     pub fn blocks(&self) -> &[u8] {
         &self.memory[self.begin..self.begin + self.len]
     }
 }
 
-/// Bytes of a file, where they were read in whole blocks; derefs to those that were asked for.
+/// The bytes of a read in whole blocks; derefs to the requested bytes.
 #[derive(Debug)]
 pub struct FilledBuffer {
     buffer: BlockBuffer,
@@ -78,12 +80,12 @@ pub struct FilledBuffer {
 }
 
 impl FilledBuffer {
-    /// `wanted` of the blocks of `buffer`.
+    /// Makes the result with the bytes `wanted` of the blocks of `buffer`.
     pub(crate) fn new(buffer: BlockBuffer, wanted: Range<usize>) -> FilledBuffer {
         FilledBuffer { buffer, wanted }
     }
 
-    /// The memory, for the next read.
+    /// Returns the buffer for the next read.
     pub fn into_buffer(self) -> BlockBuffer {
         self.buffer
     }

@@ -1,17 +1,17 @@
-//! Bounded little-endian reading and writing. Every read checks what is left, so hostile lengths end in an error
-//! before anything is allocated or indexed.
+//! Bounded little-endian reading and writing. Every read checks the number of remaining bytes, so a hostile
+//! length ends in an error before any allocation or indexing.
 
 use thiserror::Error;
 
-/// Fewer bytes were left than a value needs.
+/// The error of a value that needs more bytes than are left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{needed} bytes needed at {at}, {left} left")]
 pub struct OutOfBytes {
-    /// Where the value was to begin.
+    /// The position where the value was to begin.
     pub at: usize,
     /// The length of the value.
     pub needed: usize,
-    /// How many bytes were left.
+    /// The number of bytes left.
     pub left: usize,
 }
 
@@ -23,35 +23,35 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A cursor at the beginning of `bytes`.
+    /// Returns a cursor at the beginning of `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
         Reader { rest: bytes, at: 0 }
     }
 
-    /// How many bytes were consumed.
+    /// Returns how many bytes were consumed.
     pub fn position(&self) -> usize {
         self.at
     }
 
-    /// How many bytes are left.
+    /// Returns how many bytes are left.
     pub fn remaining(&self) -> usize {
         self.rest.len()
     }
 
-    /// Whether none is left.
+    /// True if no byte is left.
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// The bytes that are left, not consumed.
+    /// Returns the remaining bytes without consuming them.
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// The next `len` bytes.
+    /// Returns the next `len` bytes.
     ///
     /// # Errors
-    /// Fewer are left; nothing is consumed then.
+    /// If fewer are left; nothing is consumed then.
     #[inline]
     pub fn bytes(&mut self, len: usize) -> Result<&'a [u8], OutOfBytes> {
         match self.rest.split_at_checked(len) {
@@ -64,10 +64,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next `N` bytes as an array.
+    /// Returns the next `N` bytes as an array.
     ///
     /// # Errors
-    /// As of [`bytes`](Self::bytes).
+    /// Those of [`bytes`](Self::bytes).
     #[inline]
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], OutOfBytes> {
         match self.rest.split_first_chunk::<N>() {
@@ -80,62 +80,62 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next byte.
+    /// Returns the next byte.
     ///
     /// # Errors
-    /// As of [`bytes`](Self::bytes).
+    /// Those of [`bytes`](Self::bytes).
     #[inline]
     pub fn u8(&mut self) -> Result<u8, OutOfBytes> {
         self.array::<1>().map(|[b]| b)
     }
 
-    /// The next 16-bit number.
+    /// Returns the next 16-bit number.
     ///
     /// # Errors
-    /// As of [`bytes`](Self::bytes).
+    /// Those of [`bytes`](Self::bytes).
     #[inline]
     pub fn u16(&mut self) -> Result<u16, OutOfBytes> {
         self.array().map(u16::from_le_bytes)
     }
 
-    /// The next 32-bit number.
+    /// Returns the next 32-bit number.
     ///
     /// # Errors
-    /// As of [`bytes`](Self::bytes).
+    /// Those of [`bytes`](Self::bytes).
     #[inline]
     pub fn u32(&mut self) -> Result<u32, OutOfBytes> {
         self.array().map(u32::from_le_bytes)
     }
 
-    /// The next 64-bit number.
+    /// Returns the next 64-bit number.
     ///
     /// # Errors
-    /// As of [`bytes`](Self::bytes).
+    /// Those of [`bytes`](Self::bytes).
     #[inline]
     pub fn u64(&mut self) -> Result<u64, OutOfBytes> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// The next 128-bit number.
+    /// Returns the next 128-bit number.
     ///
     /// # Errors
-    /// As of [`bytes`](Self::bytes).
+    /// Those of [`bytes`](Self::bytes).
     #[inline]
     pub fn u128(&mut self) -> Result<u128, OutOfBytes> {
         self.array().map(u128::from_le_bytes)
     }
 
-    /// The next 64-bit floating-point number, any bit pattern.
+    /// Returns the next 64-bit floating-point number, any bit pattern.
     ///
     /// # Errors
-    /// As of [`bytes`](Self::bytes).
+    /// Those of [`bytes`](Self::bytes).
     #[inline]
     pub fn f64(&mut self) -> Result<f64, OutOfBytes> {
         self.u64().map(f64::from_bits)
     }
 }
 
-/// Appending little-endian values.
+/// A buffer to which little-endian values are appended.
 pub trait PutLe {
     /// Appends a byte.
     fn put_u8(&mut self, value: u8);

@@ -1,4 +1,4 @@
-//! A file system that counts what passes through it.
+//! A file system that counts calls and transferred bytes.
 
 use std::io;
 use std::path::Path;
@@ -7,18 +7,19 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::vfs::{Access, Vfs, VfsFile, VfsLock};
 
-/// What has passed through a [`CountingFs`]; calls count whether or not they succeed, bytes only where transferred.
+/// The counts of a [`CountingFs`]. Calls count whether or not they succeed, except `write_blocks_at`; bytes
+/// count only if they were transferred.
 #[derive(Debug, Default)]
 pub struct IoCounters {
     /// Calls of `read_at`, and those of `read_blocks_at` that were not refused.
     pub reads: AtomicU64,
     /// Bytes read.
     pub read_bytes: AtomicU64,
-    /// Those of the reads that went past the cache of the operating system.
+    /// The reads that went past the cache of the operating system.
     pub reads_past_cache: AtomicU64,
     /// Bytes read past the cache of the operating system.
     pub read_bytes_past_cache: AtomicU64,
-    /// Calls of `write_at`.
+    /// Calls of `write_at`, and those of `write_blocks_at` that wrote.
     pub writes: AtomicU64,
     /// Bytes written.
     pub written_bytes: AtomicU64,
@@ -34,7 +35,7 @@ pub struct IoCounters {
     pub renames: AtomicU64,
 }
 
-/// Wraps a file system and counts.
+/// A wrapper of a file system that counts.
 #[derive(Debug)]
 pub struct CountingFs {
     inner: Arc<dyn Vfs>,
@@ -42,12 +43,12 @@ pub struct CountingFs {
 }
 
 impl CountingFs {
-    /// Counts what passes to `inner`, from zero.
+    /// Makes a wrapper of `inner` that counts from zero.
     pub fn new(inner: Arc<dyn Vfs>) -> Self {
         CountingFs { inner, counters: Arc::default() }
     }
 
-    /// The counters; they go on counting.
+    /// Returns the counters, which go on counting.
     pub fn counters(&self) -> Arc<IoCounters> {
         Arc::clone(&self.counters)
     }

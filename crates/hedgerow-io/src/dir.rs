@@ -13,7 +13,7 @@ use crate::vfs::{Access, Vfs, VfsFile, VfsLock};
 /// The operation that an [`IoError`] names when a directory could not be synced.
 pub const SYNC_DIRECTORY: &str = "sync directory";
 
-/// Why bytes could not be read in full.
+/// The error of a read that did not get all bytes.
 #[derive(Debug, Error)]
 pub enum ReadExactError {
     /// The file system failed.
@@ -22,7 +22,7 @@ pub enum ReadExactError {
     /// The file ended early.
     #[error("the file ended after {read} of the bytes asked for")]
     Truncated {
-        /// How many bytes were read before the end.
+        /// The number of bytes read before the end.
         read: usize,
     },
 }
@@ -44,8 +44,8 @@ pub fn read_exact_at(file: &dyn VfsFile, buf: &mut [u8], offset: u64) -> Result<
     Ok(())
 }
 
-/// Fills the first `needed` bytes of `blocks` from `offset` past the cache of the operating system, looping over short reads
-/// and interruptions. `false` if it cannot be done.
+/// Fills the first `needed` bytes of `blocks` from `offset` past the cache of the operating system, looping
+/// over short reads and interruptions. Returns false if the file does not support it.
 fn read_exact_past_cache(
     file: &dyn VfsFile,
     blocks: &mut [u8],
@@ -61,7 +61,7 @@ fn read_exact_past_cache(
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return Err(e.into()),
         }
-        // Only the end of a file is inside a block.
+        // Only the end of a file lies inside a block.
         if read < needed && !read.is_multiple_of(BLOCK_BYTES) {
             return Err(ReadExactError::Truncated { read });
         }
@@ -93,17 +93,17 @@ pub struct Dir {
 }
 
 impl Dir {
-    /// The directory that `fs` stands for.
+    /// Returns the directory that `fs` stands for.
     pub fn new(fs: Arc<dyn Vfs>) -> Self {
         Dir { fs }
     }
 
-    /// The file system beneath.
+    /// Returns the file system beneath.
     pub fn vfs(&self) -> &Arc<dyn Vfs> {
         &self.fs
     }
 
-    /// As [`Vfs::open`].
+    /// Opens a file like [`Vfs::open`].
     ///
     /// # Errors
     /// Those of the file system.
@@ -112,7 +112,7 @@ impl Dir {
         Ok(NamedFile { name: name.into(), file })
     }
 
-    /// As [`Vfs::create`].
+    /// Creates a file like [`Vfs::create`].
     ///
     /// # Errors
     /// Those of the file system.
@@ -121,7 +121,7 @@ impl Dir {
         Ok(NamedFile { name: name.into(), file })
     }
 
-    /// As [`Vfs::rename`].
+    /// Renames a file like [`Vfs::rename`].
     ///
     /// # Errors
     /// Those of the file system.
@@ -129,7 +129,7 @@ impl Dir {
         self.fs.rename(from, to).map_err(|e| IoError::new(from, "rename", e))
     }
 
-    /// As [`Vfs::unlink`].
+    /// Removes a file like [`Vfs::unlink`].
     ///
     /// # Errors
     /// Those of the file system.
@@ -137,7 +137,7 @@ impl Dir {
         self.fs.unlink(name).map_err(|e| IoError::new(name, "unlink", e))
     }
 
-    /// Removes a file; that there is none of this name is no error. Returns whether there was one.
+    /// Removes a file. Returns whether it existed; a missing file is no error.
     ///
     /// # Errors
     /// Those of the file system.
@@ -149,7 +149,7 @@ impl Dir {
         }
     }
 
-    /// As [`Vfs::list`], sorted.
+    /// Lists the directory like [`Vfs::list`], but sorted.
     ///
     /// # Errors
     /// Those of the file system.
@@ -159,7 +159,7 @@ impl Dir {
         Ok(names)
     }
 
-    /// As [`Vfs::sync_dir`].
+    /// Syncs the directory like [`Vfs::sync_dir`].
     ///
     /// # Errors
     /// Those of the file system.
@@ -167,7 +167,7 @@ impl Dir {
         self.fs.sync_dir().map_err(|e| self.own_error(SYNC_DIRECTORY, e))
     }
 
-    /// As [`Vfs::lock`].
+    /// Takes the lock like [`Vfs::lock`].
     ///
     /// # Errors
     /// Those of the file system.
@@ -175,7 +175,7 @@ impl Dir {
         self.fs.lock(name).map_err(|e| IoError::new(name, "lock", e))
     }
 
-    /// As [`Vfs::lock_existing`].
+    /// Takes the lock like [`Vfs::lock_existing`].
     ///
     /// # Errors
     /// Those of the file system.
@@ -196,7 +196,7 @@ pub struct NamedFile {
 }
 
 impl NamedFile {
-    /// The name under which the file was opened.
+    /// Returns the name under which the file was opened.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -209,14 +209,14 @@ impl NamedFile {
         read_exact_at(&*self.file, buf, offset).map_err(|e| self.read_error(e, offset, buf.len()))
     }
 
-    /// As [`VfsFile::reads_past_cache`].
+    /// Asks the file like [`VfsFile::reads_past_cache`].
     pub fn reads_past_cache(&self) -> bool {
         self.file.reads_past_cache()
     }
 
-    /// Reads `bytes` bytes at `offset`, whatever their alignment: past the cache of the operating system where that is
-    /// possible, in the blocks around them. `buffer` takes [`memory_for`](BlockBuffer::memory_for) so many; it is dropped if
-    /// the read fails.
+    /// Reads `bytes` bytes at `offset`, whatever their alignment. Reads past the cache of the operating
+    /// system if possible, in the blocks around them. `buffer` takes at most
+    /// [`memory_for`](BlockBuffer::memory_for) these bytes; it is dropped if the read fails.
     ///
     /// # Errors
     /// [`CorruptionKind::Truncated`] if the file ends first, and those of the file system.
@@ -245,8 +245,8 @@ impl NamedFile {
         Ok(FilledBuffer::new(buffer, wanted))
     }
 
-    /// As [`read_blocks_at`](NamedFile::read_blocks_at), but through the cache of the operating system, where the bytes are
-    /// expected to be.
+    /// Like [`read_blocks_at`](NamedFile::read_blocks_at), but reads through the cache of the operating
+    /// system, where the bytes are expected to be.
     ///
     /// # Errors
     /// Those of [`read_blocks_at`](NamedFile::read_blocks_at).
@@ -269,13 +269,14 @@ impl NamedFile {
         write_all_at(&*self.file, buf, offset).map_err(|e| self.error("write", e))
     }
 
-    /// As [`VfsFile::takes_blocks`].
+    /// Asks the file like [`VfsFile::takes_blocks`].
     pub fn takes_blocks(&self) -> bool {
         self.file.takes_blocks()
     }
 
-    /// Writes `fresh` of the blocks, which begin at `offset`. The file holds what stands before it, or zeros; after it
-    /// come zeros that may be written or not. Past the cache of the operating system where that is possible.
+    /// Writes the part `fresh` of the blocks, which begin at `offset`. The file already holds the bytes
+    /// before `fresh`, or zeros. The bytes after it are zeros, which may be written or not. Writes past the
+    /// cache of the operating system if possible.
     ///
     /// # Errors
     /// Those of the file system; any part may have been written then.
@@ -292,7 +293,7 @@ impl NamedFile {
         }
     }
 
-    /// As [`VfsFile::len`].
+    /// Returns the length like [`VfsFile::len`].
     ///
     /// # Errors
     /// Those of the file system.
@@ -300,7 +301,7 @@ impl NamedFile {
         self.file.len().map_err(|e| self.error("stat", e))
     }
 
-    /// As [`VfsFile::set_len`].
+    /// Sets the length like [`VfsFile::set_len`].
     ///
     /// # Errors
     /// Those of the file system.
@@ -308,7 +309,7 @@ impl NamedFile {
         self.file.set_len(len).map_err(|e| self.error("truncate", e))
     }
 
-    /// As [`VfsFile::allocate`].
+    /// Allocates like [`VfsFile::allocate`].
     ///
     /// # Errors
     /// Those of the file system.
@@ -316,7 +317,7 @@ impl NamedFile {
         self.file.allocate(len).map_err(|e| self.error("allocate", e))
     }
 
-    /// As [`VfsFile::sync_data`].
+    /// Syncs like [`VfsFile::sync_data`].
     ///
     /// # Errors
     /// Those of the file system.
@@ -324,7 +325,7 @@ impl NamedFile {
         self.file.sync_data().map_err(|e| self.error("sync", e))
     }
 
-    /// As [`VfsFile::sync_all`].
+    /// Syncs like [`VfsFile::sync_all`].
     ///
     /// # Errors
     /// Those of the file system.
@@ -332,7 +333,7 @@ impl NamedFile {
         self.file.sync_all().map_err(|e| self.error("sync", e))
     }
 
-    /// What a read of `expected` bytes at `offset` failed with.
+    /// Returns the error of a failed read of `expected` bytes at `offset`.
     fn read_error(&self, error: ReadExactError, offset: u64, expected: usize) -> FileError {
         match error {
             ReadExactError::Io(source) => self.error("read", source).into(),

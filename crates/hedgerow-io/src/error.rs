@@ -1,4 +1,4 @@
-//! Errors of files: what the operating system refused, and what a file turned out to hold.
+//! Errors of files: refusals of the operating system, and damage or foreign content in a file.
 
 use std::io;
 
@@ -14,39 +14,40 @@ pub struct IoError {
     pub file: String,
     /// The operation, such as `write` or `sync`.
     pub op: &'static str,
-    /// What the operating system said.
+    /// The error of the operating system.
     pub source: io::Error,
 }
 
 impl IoError {
-    /// An error of `op` on `file`.
+    /// Makes the error of `op` on `file`.
     pub fn new(file: impl Into<String>, op: &'static str, source: io::Error) -> Self {
         IoError { file: file.into(), op, source }
     }
 
-    /// Whether there was no file descriptor left to open the file with.
+    /// True if there was no file descriptor left to open the file with.
     pub fn is_too_many_files(&self) -> bool {
         is_too_many_files(&self.source)
     }
 
-    /// Whether the disk, or a quota on it, is full.
+    /// True if the disk, or a quota on it, is full.
     pub fn is_disk_full(&self) -> bool {
         is_disk_full(&self.source)
     }
 }
 
-/// Whether `error` says that the process, or the whole system, has no file descriptor left: the file was not opened, and may be later.
+/// True if `error` means that the process, or the whole system, has no file descriptor left. The file was not
+/// opened; a later attempt may succeed.
 fn is_too_many_files(error: &io::Error) -> bool {
     use rustix::io::Errno;
     matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
 
-/// Whether `error` says that the disk, or a quota on it, is full.
+/// True if `error` means that the disk, or a quota on it, is full.
 pub fn is_disk_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
-/// Damage found in a file. Nothing of the damaged part was used.
+/// Damage found in a file. The reader used nothing of the damaged part.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{file} is damaged at byte {offset}: {kind}")]
 pub struct Corruption {
@@ -54,12 +55,12 @@ pub struct Corruption {
     pub file: String,
     /// The position of the damaged part, in bytes from the beginning of the file.
     pub offset: u64,
-    /// What is wrong.
+    /// The kind of damage.
     pub kind: CorruptionKind,
 }
 
 impl Corruption {
-    /// Damage of `kind` in `file` at `offset`.
+    /// Makes a report of damage of `kind` in `file` at `offset`.
     pub fn new(file: impl Into<String>, offset: u64, kind: CorruptionKind) -> Self {
         Corruption { file: file.into(), offset, kind }
     }
@@ -72,9 +73,9 @@ pub enum CorruptionKind {
     /// The file ends early.
     #[error("{expected} bytes expected, {found} found")]
     Truncated {
-        /// How many bytes should be there.
+        /// The number of bytes that should be there.
         expected: u64,
-        /// How many are.
+        /// The number of bytes that are there.
         found: u64,
     },
     /// A checksum of 64 bits does not match.
@@ -82,16 +83,16 @@ pub enum CorruptionKind {
     Checksum {
         /// The stored checksum.
         expected: u64,
-        /// The checksum of what is there.
+        /// The checksum of the bytes that are there.
         found: u64,
     },
-    /// The checksum of the header of a log record does not match, so neither its length nor anything else in it can be
-    /// believed.
+    /// The checksum of the header of a log record does not match, so its length and its other fields are
+    /// unreliable.
     #[error("the header of a record is damaged: checksum {found:#018x} instead of {expected:#018x}")]
     RecordHeader {
         /// The stored checksum.
         expected: u64,
-        /// The checksum of what is there.
+        /// The checksum of the bytes that are there.
         found: u64,
     },
     /// A checksum of a whole file does not match.
@@ -99,37 +100,37 @@ pub enum CorruptionKind {
     FileChecksum {
         /// The stored checksum.
         expected: u128,
-        /// The checksum of what is there.
+        /// The checksum of the bytes that are there.
         found: u128,
     },
     /// The header is unusable.
     #[error("{0}")]
     Header(FormatError),
-    /// A file that another one names does not exist.
+    /// A file that another file names does not exist.
     #[error("the file is missing")]
     Missing,
-    /// A number differs from what another place says about it.
+    /// A number differs from its copy in another place.
     #[error("{what} is {found}, should be {expected}")]
     Mismatch {
-        /// What the number means.
+        /// The meaning of the number.
         what: &'static str,
-        /// What it should be.
+        /// The value that it should have.
         expected: u64,
-        /// What it is.
+        /// The value that it has.
         found: u64,
     },
-    /// Content that was known durable is unreadable.
+    /// Content that is known to have been durable is unreadable.
     #[error("no valid record here, though the log was durable up to position {durable_lsn}")]
     DurableRecordLost {
-        /// The log position that some witness states as durable.
+        /// The log position up to which a witness states the log durable.
         durable_lsn: u64,
     },
-    /// Content with a right checksum that makes no sense.
+    /// Content with a right checksum that breaks a rule of the format.
     #[error("{0}")]
     Invalid(&'static str),
 }
 
-/// Why a file could not be used.
+/// The error of a file that could not be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FileError {
@@ -139,18 +140,18 @@ pub enum FileError {
     /// The file is damaged.
     #[error(transparent)]
     Corruption(#[from] Corruption),
-    /// The file is whole, but not one that this version, or this store, can use.
+    /// The file is whole, but this version, or this store, cannot use it.
     #[error("{file}: {error}")]
     Format {
         /// The file's name in the store's directory.
         file: String,
-        /// What stands in the way.
+        /// The obstacle.
         error: FormatError,
     },
 }
 
 impl FileError {
-    /// The error of a header: damage, or a file that is not for us.
+    /// Returns the error of a header: damage, or a file that this store cannot use.
     pub fn from_header(file: &str, error: FormatError) -> Self {
         match error {
             FormatError::Checksum { .. } | FormatError::Truncated { .. } | FormatError::WrongFile { .. } => {

@@ -1,8 +1,8 @@
-//! Points of background work at which a test can have an error, a panic or a delay. They exist only in builds with
-//! the feature `planted-faults`; in every other build [`reach`] is the constant `Ok`.
+//! Points of background work at which a test can cause an error, a panic or a delay. They exist only in
+//! builds with the feature `planted-faults`; in every other build [`reach`] is the constant `Ok`.
 //!
-//! Unlike the [planted faults](hedgerow_core::faults), which are mistakes of the engine that the tests must find, what happens here
-//! may happen to a sound engine, which must live with it.
+//! The [planted faults](hedgerow_core::faults) are mistakes of the engine that the tests must find. The
+//! actions here may also happen to a sound engine, which must live with them.
 
 use std::io;
 #[cfg(feature = "planted-faults")]
@@ -21,7 +21,7 @@ pub enum FailPoint {
     CheckpointWritten,
     /// The manifest that names the images is durable; memory does not know yet.
     CheckpointSwitched,
-    /// What the manifest no longer names is about to be removed.
+    /// The files that the manifest no longer names are about to be removed.
     CheckpointRemove,
     /// The thread that settles in the background cannot be started.
     SettleThread,
@@ -31,11 +31,11 @@ pub enum FailPoint {
     SettleSubgraph,
     /// The thread that syncs at intervals cannot be started.
     SyncThread,
-    /// That thread is about to look whether there is something to sync.
+    /// The thread that syncs at intervals is about to look whether there is something to sync.
     SyncTurn,
     /// The thread that syncs for tickets cannot be started.
     TicketThread,
-    /// That thread was asked for a sync.
+    /// The thread that syncs for tickets was asked for a sync.
     TicketTurn,
     /// Chunks of a view are about to be read, on one of several threads.
     ViewPart,
@@ -46,7 +46,7 @@ pub enum FailPoint {
 }
 
 impl FailPoint {
-    /// All of them.
+    /// All points.
     pub const ALL: [FailPoint; 16] = [
         FailPoint::CheckpointThread,
         FailPoint::CheckpointBegin,
@@ -67,10 +67,10 @@ impl FailPoint {
     ];
 }
 
-/// What happens at a point.
+/// The action at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// An I/O error. Where nothing can fail it is ignored.
+    /// An I/O error. It is ignored at a point where nothing can fail.
     Error,
     /// A panic.
     Panic,
@@ -91,8 +91,8 @@ mod armed {
 
     pub(super) static ARMED: std::sync::Mutex<(Option<Armed>, u64)> = std::sync::Mutex::new((None, 0));
 
-    /// Whether a point is armed. Else nobody takes the lock: a child that is forked while another thread has it would wait
-    /// for ever.
+    /// True if a point is armed. Only then does a thread take the lock: a child that is forked while another
+    /// thread has it would wait for ever.
     pub(super) static ANY: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
     pub(super) fn lock() -> std::sync::MutexGuard<'static, (Option<Armed>, u64)> {
@@ -100,14 +100,15 @@ mod armed {
     }
 }
 
-/// Has `action` happen at `point`, in any thread of the process: not the first `pass` times, then `times` times.
+/// Makes `action` happen at `point`, in any thread of the process: not the first `pass` times, then `times`
+/// times.
 #[cfg(feature = "planted-faults")]
 pub fn arm(point: FailPoint, action: Action, pass: u64, times: u64) {
     *armed::lock() = (Some(armed::Armed { point, action, pass, times }), 0);
     armed::ANY.store(true, Ordering::Release);
 }
 
-/// Ends that. Returns how often it happened.
+/// Ends the armed action. Returns how often it happened.
 #[cfg(feature = "planted-faults")]
 pub fn disarm() -> u64 {
     armed::ANY.store(false, Ordering::Release);
@@ -116,19 +117,19 @@ pub fn disarm() -> u64 {
     armed.1
 }
 
-/// How often it happened so far.
+/// Returns how often the armed action happened so far.
 #[cfg(feature = "planted-faults")]
 pub fn happened() -> u64 {
     armed::lock().1
 }
 
-/// Says that `point` is reached.
+/// Performs the action that is armed at `point`, if there is one.
 ///
 /// # Errors
-/// If a test wants one here.
+/// If a test arms an error here.
 ///
 /// # Panics
-/// If a test wants that.
+/// If a test arms a panic here.
 #[cfg(feature = "planted-faults")]
 pub fn reach(point: FailPoint) -> io::Result<()> {
     if !armed::ANY.load(Ordering::Acquire) {
@@ -159,7 +160,7 @@ pub fn reach(point: FailPoint) -> io::Result<()> {
     }
 }
 
-/// Says that `point` is reached: nothing happens, in this build.
+/// Does nothing in this build.
 ///
 /// # Errors
 /// None in this build.

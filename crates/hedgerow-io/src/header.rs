@@ -23,7 +23,7 @@ pub const FORMAT_MINOR: u16 = 0;
 pub struct StoreId(pub [u8; 16]);
 
 impl StoreId {
-    /// A fresh identity, from the random seeds that the operating system gives to hash tables.
+    /// Returns a fresh identity, from the random seeds that the operating system gives to hash tables.
     pub fn generate() -> StoreId {
         let high = RandomState::new().hash_one("store id, first half");
         let low = RandomState::new().hash_one("store id, second half");
@@ -37,7 +37,7 @@ impl fmt::Display for StoreId {
     }
 }
 
-/// The number of a file, unique among the files of its kind in a store and never used again.
+/// The number of a file, unique among the files of its kind in a store and never reused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct FileId(pub u64);
@@ -70,42 +70,42 @@ impl FileKind {
         }
     }
 
-    /// The incompatible features that this build reads: of segments a key index.
+    /// Returns the incompatible features that this build reads: the key index of a segment.
     fn known_features(self) -> u32 {
         if self == FileKind::Segment { 1 } else { 0 }
     }
 }
 
-/// What a file header says.
+/// The fields of a file header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileHeader {
     /// The kind of the file.
     pub kind: FileKind,
     /// Features that a reader or writer may ignore.
     pub compat: u32,
-    /// Features that a reader may ignore, a writer not.
+    /// Features that a reader may ignore, but not a writer.
     pub ro_compat: u32,
-    /// Features that must be known to read the file.
+    /// Features that a reader must know.
     pub incompat: u32,
     /// The store that the file belongs to.
     pub store: StoreId,
     /// The number of the file.
     pub file_id: FileId,
-    /// The store's epoch when the file was made; chosen and checked by the file's owner.
+    /// The store's epoch when the file was made; the file's owner chooses and checks it.
     pub epoch: u32,
 }
 
-/// Why a header was refused.
+/// The reason why a header was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FormatError {
     /// The file is shorter than a header.
     #[error("the file has {found} bytes, its header alone needs {HEADER_BYTES}")]
     Truncated {
-        /// The bytes there are.
+        /// The number of bytes there are.
         found: usize,
     },
-    /// The first bytes are not ours.
+    /// The first bytes are not the magic of Hedgerow's files.
     #[error("not a Hedgerow file")]
     NotOurs,
     /// The header is damaged.
@@ -113,7 +113,7 @@ pub enum FormatError {
     Checksum {
         /// The stored checksum.
         expected: u64,
-        /// The checksum of what is there.
+        /// The checksum of the bytes that are there.
         found: u64,
     },
     /// The file is of another kind than its name says.
@@ -132,7 +132,7 @@ pub enum FormatError {
         /// The largest major version that can be read.
         supported: u16,
     },
-    /// The file has a format that no release ever wrote.
+    /// The file has a format that was never released.
     #[error(
         "format version {found} is of a time before the first release; this build reads version {supported}"
     )]
@@ -156,7 +156,7 @@ pub enum FormatError {
         /// The store of the file.
         found: StoreId,
     },
-    /// The file is another one than its name says.
+    /// The number in the file differs from the number in its name.
     #[error("the file has number {found}, should have {expected}")]
     WrongFile {
         /// The number in the name.
@@ -167,12 +167,12 @@ pub enum FormatError {
 }
 
 impl FileHeader {
-    /// A header without feature bits, of the version that this build writes.
+    /// Returns a header without feature bits, of the version that this build writes.
     pub fn new(kind: FileKind, store: StoreId, file_id: FileId, epoch: u32) -> Self {
         FileHeader { kind, compat: 0, ro_compat: 0, incompat: 0, store, file_id, epoch }
     }
 
-    /// The header's bytes, checksum included.
+    /// Returns the header's bytes, checksum included.
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
         self.encode_version(FORMAT_MAJOR, FORMAT_MINOR)
     }
@@ -196,11 +196,11 @@ impl FileHeader {
         header
     }
 
-    /// Reads the header at the beginning of `bytes`, for a file of `kind`. The owner still compares store and file
-    /// id ([`check_owner`](Self::check_owner)).
+    /// Reads the header at the beginning of `bytes`, for a file of `kind`. The owner still has to compare
+    /// store and file id ([`check_owner`](Self::check_owner)).
     ///
     /// # Errors
-    /// The first reason found why the header cannot be used.
+    /// The first reason found for refusing the header.
     pub fn decode(bytes: &[u8], kind: FileKind) -> Result<FileHeader, FormatError> {
         let Some((header, _)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
             return Err(FormatError::Truncated { found: bytes.len() });
@@ -253,7 +253,7 @@ impl FileHeader {
     /// Checks that the file belongs to `store` and has the number `file_id`.
     ///
     /// # Errors
-    /// It does not.
+    /// If it does not.
     pub fn check_owner(&self, store: StoreId, file_id: FileId) -> Result<(), FormatError> {
         if self.store != store {
             return Err(FormatError::WrongStore { expected: store, found: self.store });

@@ -1,12 +1,14 @@
-//! The engine's one place that touches files: a small file-system trait, file headers, checksums and bounded
-//! little-endian codecs.
+//! The one crate of the engine that touches files: a small file-system trait, file headers, checksums and
+//! bounded little-endian codecs.
 //!
-//! - [`vfs`]: the trait [`Vfs`] and its files; [`RealFs`] is the operating system, [`CountingFs`] counts what passes.
+//! - [`vfs`]: the trait [`Vfs`] and its files; [`RealFs`] is the operating system, [`CountingFs`] counts
+//!   calls and bytes.
 //! - [`BlockBuffer`]: memory for transfers past the cache of the operating system.
-//! - [`Dir`] and [`NamedFile`]: the same with loops over short transfers and errors that name file and operation.
+//! - [`Dir`] and [`NamedFile`]: the same files with loops over short transfers and errors that name file and
+//!   operation.
 //! - [`ReadPool`]: reads of many places at once.
-//! - [`header`]: the 64 bytes that begin every file; [`checksum`] and [`codec`] for what follows them.
-//! - [`machine`]: how much memory there is for this process.
+//! - [`header`]: the 64 bytes that begin every file; [`checksum`] and [`codec`] for the bytes after them.
+//! - [`machine`]: the memory that this process may use.
 //! - [`error`]: [`Corruption`] and [`IoError`], shared by log and tier.
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! How much memory there is for this process: that of the machine, or of the control group that bounds the process.
+//! The memory that this process may use: that of the machine, or of the control group that bounds the
+//! process.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -6,22 +7,24 @@ use std::sync::OnceLock;
 const MEMORY: &str = "/proc/meminfo";
 const GROUPS: &str = "/proc/self/cgroup";
 
-/// The bytes of memory that this process may use: the least of what the machine has and what the control groups of the process, and
-/// those above them, are limited to. `None` where the system does not tell. Asked once per process; groups of version 1 and 2.
+/// Returns the bytes of memory that this process may use: the least of the machine's memory and the limits of
+/// the process's control groups and those above them. `None` if the system does not tell. Reads the files of
+/// the system once per process; knows control groups of version 1 and 2.
 pub fn memory_bytes() -> Option<u64> {
     static FOUND: OnceLock<Option<u64>> = OnceLock::new();
-    // Not a file of a store, and of a kind that no other file system has.
+    // The file belongs to no store, and only the real file system has such files.
     #[allow(clippy::disallowed_methods)]
     let read = |path: &Path| std::fs::read_to_string(path).ok();
     *FOUND.get_or_init(|| least(read))
 }
 
-/// As [`memory_bytes`], of a system whose files `read` reads.
+/// Does the work of [`memory_bytes`], on the files of a system that `read` reads.
 fn least(read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
     let machine = read(Path::new(MEMORY)).as_deref().and_then(total);
     let groups = read(Path::new(GROUPS)).unwrap_or_default();
     let files = groups.lines().filter_map(limit_file).flat_map(|(mount, file, group)| {
-        // In a container the path may be one of the host, which is not mounted here: then the mount itself has the limit.
+        // In a container the path may be one of the host that is not mounted here: then the mount itself has
+        // the limit.
         let above = Path::new(group).ancestors().map(|at| at.strip_prefix("/").unwrap_or(at));
         above.map(|at| Path::new(mount).join(at).join(file)).collect::<Vec<PathBuf>>()
     });
@@ -29,15 +32,16 @@ fn least(read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
     limits.chain(machine).min()
 }
 
-/// `MemTotal` of `/proc/meminfo`, in bytes.
+/// Returns `MemTotal` of `/proc/meminfo`, in bytes.
 fn total(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
 }
 
-/// Of a line of `/proc/self/cgroup` that tells about memory: where its groups are mounted, the file that has the limit, and the
-/// path of the group. Without a limit the file says "max", or in version 1 a number that no machine has.
+/// Reads a line of `/proc/self/cgroup`. For a group that bounds memory it returns the mount, the name of the
+/// file with the limit, and the path of the group. Without a limit that file holds "max", or in version 1 a
+/// number that no machine has.
 fn limit_file(line: &str) -> Option<(&'static str, &'static str, &str)> {
     let mut parts = line.splitn(3, ':');
     let (hierarchy, controllers, group) = (parts.next()?, parts.next()?, parts.next()?);

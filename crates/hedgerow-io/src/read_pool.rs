@@ -1,19 +1,21 @@
 //! Reads of many places at once.
 //!
-//! A disk serves many reads at a time in little more than the time of one, so [`ReadPool::read_many`] issues them from several
-//! threads, each of which waits for one read. The caller is one of them: it waits only for reads that other threads
-//! have begun, and reads all by itself where no thread could be started.
+//! A disk serves many reads at a time in little more than the time of one. So [`ReadPool::read_many`] issues
+//! them from several threads, each of which waits for one read. The caller is one of them: it waits only for
+//! reads that other threads have begun, and reads everything itself if no thread could be started.
 //!
-//! The threads are the pool's own and not rayon's: a thread of a rayon pool that waits takes other work of its pool
-//! meanwhile, which may wait for what the caller holds; and one that looks for work spins, on processors that the caller needs.
+//! The threads are the pool's own and not rayon's. A rayon thread that waits takes other work of its pool
+//! meanwhile, which may wait for something that the caller holds. A rayon thread that looks for work spins,
+//! on processors that the caller needs.
 //!
 //! # Protocol
-//! * **R1.** A request is taken from its batch once, under the lock of the batch, and counted as under way until its outcome is
-//!   stored under the same lock, whether it succeeded, failed or panicked. So once nothing waits and nothing is under way, all
-//!   outcomes are there.
-//! * **R2.** No thread holds two of these locks, or reads, calls or drops a request, while it holds one.
-//! * **R3.** A forked child, where the threads do not exist, uses no lock of a pool of its parent's and waits for none of
-//!   its threads: it reads everything itself, and leaves the pool as it is when it drops it.
+//! * **R1.** A thread takes a request from its batch once, under the lock of the batch. The request counts as
+//!   under way until its outcome is stored under the same lock, whether it succeeded, failed or panicked. So
+//!   once no request waits and none is under way, all outcomes are there.
+//! * **R2.** No thread holds two of these locks at once. No thread reads, calls, or drops a request while it
+//!   holds one.
+//! * **R3.** A forked child lacks the threads. It uses no lock of its parent's pool and waits for none of its
+//!   threads: it reads everything itself, and a drop leaves the pool as it is.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -28,11 +30,11 @@ use crate::blocks::{BlockBuffer, FilledBuffer};
 use crate::dir::NamedFile;
 use crate::error::FileError;
 
-/// Threads of a pool. Reads of 4 KiB from a cloud disk: 15,000 a second one by one, 56,000 from so many threads on two
-/// processors.
+/// The number of threads of a pool. Reads of 4 KiB from a cloud disk on two processors: 15,000 a second one
+/// by one, 56,000 from this number of threads.
 const THREADS: usize = 16;
 
-/// Bytes of a file that are wanted, and the memory for them.
+/// A request for bytes of a file, with the memory for them.
 #[derive(Debug)]
 pub struct ReadRequest {
     file: NamedFile,
@@ -43,22 +45,23 @@ pub struct ReadRequest {
 }
 
 impl ReadRequest {
-    /// Asks for `bytes` bytes at `offset`, whatever their alignment. `buffer` may be of an earlier read, whose memory is used
-    /// again; it takes [`BlockBuffer::memory_for`] so many bytes at most, or what it has.
+    /// Makes a request for `bytes` bytes at `offset`, whatever their alignment. `buffer` may come from an
+    /// earlier read, whose memory is reused. It takes at most [`BlockBuffer::memory_for`] these bytes, or the
+    /// memory that it has.
     pub fn new(file: &NamedFile, offset: u64, bytes: usize, buffer: BlockBuffer) -> ReadRequest {
         ReadRequest { file: file.clone(), offset, bytes, buffer, is_cached: false }
     }
 
-    /// Says that the operating system is expected to have the bytes in its cache: they are read through it.
+    /// Marks the bytes as expected in the cache of the operating system: the read goes through the cache.
     pub fn cached(mut self) -> ReadRequest {
         self.is_cached = true;
         self
     }
 
-    /// Reads on the calling thread: past the cache of the operating system where that is possible.
+    /// Reads on the calling thread, past the cache of the operating system if possible.
     ///
     /// # Errors
-    /// As [`NamedFile::read_blocks_at`].
+    /// Those of [`NamedFile::read_blocks_at`].
     pub fn read(self) -> Result<FilledBuffer, FileError> {
         match self.is_cached {
             true => self.file.read_cached_at(self.buffer, self.offset, self.bytes),
@@ -67,10 +70,10 @@ impl ReadRequest {
     }
 }
 
-/// What became of a request.
+/// The outcome of a request.
 type Outcome = Result<FilledBuffer, FileError>;
 
-/// Threads that read, started at the first use. They end when this is dropped.
+/// Threads that read. The first use starts them; the drop of the pool ends them.
 #[derive(Debug)]
 pub struct ReadPool {
     threads: usize,
@@ -85,24 +88,25 @@ impl Default for ReadPool {
 }
 
 impl ReadPool {
-    /// A pool of 16 threads.
+    /// Makes a pool of 16 threads.
     pub fn new() -> ReadPool {
         ReadPool::with_threads(THREADS)
     }
 
-    /// A pool of so many threads beside the caller. With none the caller reads one place after the other.
+    /// Makes a pool of `threads` threads beside the caller. Without threads the caller reads one place after
+    /// the other.
     pub fn with_threads(threads: usize) -> ReadPool {
         ReadPool { threads, owner: OwnerProcess::current(), workers: OnceLock::new() }
     }
 
-    /// Reads all places, several at a time, and blocks until all are done. The outcomes are in the order of the requests; one
-    /// that fails has no effect on the others. A single read, or one beside others that are expected to be in the cache, takes
-    /// no thread but the caller's. Takes no memory for bytes beyond that of the buffers.
+    /// Reads all places, several at a time, and blocks until all are done. The outcomes are in the order of
+    /// the requests; a failed read has no effect on the others. The caller reads alone if at most one read is
+    /// expected to miss the cache. Takes no memory for bytes beyond that of the buffers.
     ///
-    /// May be called from several threads; then the threads of the pool help one call after the other.
+    /// Several threads may call it; then the threads of the pool help one call after the other.
     ///
     /// # Panics
-    /// If a read does, after all the others are done.
+    /// If a read panics, after all the others are done.
     pub fn read_many(&self, requests: Vec<ReadRequest>) -> Vec<Outcome> {
         let from_disk = requests.iter().filter(|request| !request.is_cached).count();
         if from_disk < 2 || self.threads == 0 || !self.owner.is_current_by_id() {
@@ -136,7 +140,7 @@ struct Workers {
 }
 
 impl Workers {
-    /// As many threads as can be started.
+    /// Starts up to `threads` threads, until one cannot be started.
     fn start(threads: usize) -> Workers {
         let shared = Arc::new(Shared::default());
         let start = |_| {
@@ -151,13 +155,13 @@ impl Workers {
         self.shared.queue().is_closed = true;
         self.shared.called.notify_all();
         for thread in self.threads {
-            // None of them panics.
+            // No thread of the pool panics.
             let _ = thread.join();
         }
     }
 }
 
-/// What the threads of a pool look at.
+/// The state that the threads of a pool share.
 #[derive(Debug, Default)]
 struct Shared {
     queue: Mutex<Queue>,
@@ -172,7 +176,7 @@ struct Queue {
 }
 
 impl Shared {
-    /// What a thread of the pool does until the pool is dropped.
+    /// Works on batches until the pool is dropped: the body of a thread of the pool.
     fn serve(&self) {
         let mut queue = self.queue();
         loop {
@@ -181,7 +185,7 @@ impl Shared {
                     drop(queue);
                     batch.work();
                     queue = self.queue();
-                    // Nothing of it waits any more.
+                    // No request of the batch waits any more.
                     queue.batches.retain(|other| !Arc::ptr_eq(other, &batch));
                 }
                 None if queue.is_closed => return,
@@ -190,7 +194,7 @@ impl Shared {
         }
     }
 
-    /// Has `helpers` threads, if so many are free, work on a batch.
+    /// Makes up to `helpers` free threads work on a batch.
     fn call(&self, batch: &Arc<Batch>, helpers: usize) {
         self.queue().batches.push_back(batch.clone());
         for _ in 0..helpers {
@@ -198,7 +202,7 @@ impl Shared {
         }
     }
 
-    /// No other thread begins to work on a batch.
+    /// Takes a batch out of the queue: no other thread begins to work on it.
     fn dismiss(&self, batch: &Arc<Batch>) {
         self.queue().batches.retain(|other| !Arc::ptr_eq(other, batch));
     }
@@ -220,9 +224,9 @@ struct Batch {
 struct BatchState {
     waiting: std::iter::Enumerate<std::vec::IntoIter<ReadRequest>>,
     under_way: usize,
-    /// By the position of the request.
+    /// The outcomes, by the position of the request.
     outcomes: Vec<Option<Outcome>>,
-    /// What the first read that panicked did so with.
+    /// The payload of the first read that panicked.
     panic: Option<Box<dyn Any + Send>>,
 }
 
@@ -253,7 +257,7 @@ impl Batch {
         }
     }
 
-    /// Waits for the reads that other threads have begun. No request waits.
+    /// Waits for the reads that other threads have begun, and returns all outcomes. No request may wait.
     fn wait(&self) -> Vec<Outcome> {
         let under_way = |state: &mut BatchState| state.under_way > 0;
         let mut state =

@@ -1,7 +1,7 @@
 //! The operating system's file system.
 //!
-//! Names are opened relative to a handle of the directory, never through a path, so that a renamed or replaced
-//! directory cannot redirect them; links and special files are refused. Every descriptor is a
+//! Names are opened relative to a handle of the directory, never through a path, so that a renamed or
+//! replaced directory cannot redirect them. Links and special files are refused. Every descriptor is a
 //! [`Descriptor`]: a forked child gives it up.
 // The engine's only use of `std::fs`: everything else goes through `Vfs`.
 #![allow(clippy::disallowed_methods, reason = "this is the one implementation on real files")]
@@ -26,7 +26,7 @@ mod held;
 use file::RealFile;
 use held::{Held, Sharing};
 
-/// The permissions of new files, unless [`with_mode`](RealFs::with_mode) sets others.
+/// The permissions of new files, unless [`with_mode`](RealFs::with_mode) sets other ones.
 pub const FILE_MODE: u32 = 0o600;
 /// The permissions that a store's file may have: reading and writing, without execution.
 const READ_WRITE: u32 = 0o666;
@@ -49,7 +49,7 @@ impl RealFs {
     /// Opens an existing directory.
     ///
     /// # Errors
-    /// It does not exist, is no directory, or may not be read.
+    /// If it does not exist, is no directory, or may not be read.
     pub fn open_dir(path: impl AsRef<Path>) -> io::Result<RealFs> {
         let path = path.as_ref();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -65,8 +65,9 @@ impl RealFs {
         RealFs::create_dir_with(path, FILE_MODE)
     }
 
-    /// Creates a directory as [`create_dir`](Self::create_dir) does, for files with the permissions `mode`, whatever the umask: a
-    /// reader of the files may enter it, and a writer may make files in it. New files get these permissions too.
+    /// Creates a directory like [`create_dir`](Self::create_dir), but for files with the permissions `mode`,
+    /// whatever the umask. A reader of the files may enter it, and a writer may make files in it. New files
+    /// get these permissions too.
     ///
     /// # Errors
     /// Those of [`create_dir`](Self::create_dir).
@@ -81,13 +82,14 @@ impl RealFs {
         Ok(fs)
     }
 
-    /// Gives new files these permissions, whatever the umask.
+    /// Sets the permissions of new files, whatever the umask.
     pub fn with_mode(mut self, mode: u32) -> RealFs {
         self.mode = mode;
         self
     }
 
-    /// Returns the read and write permissions of a file, those of its owner always included; `None` if there is no such file.
+    /// Returns the read and write permissions of a file, always with those of its owner; `None` if there is
+    /// no such file.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -99,7 +101,7 @@ impl RealFs {
         }
     }
 
-    /// Makes a file that does not exist yet.
+    /// Creates a file that must not exist.
     fn create_file(&self, name: &str) -> io::Result<Descriptor<File>> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let file = self.open_file(name, flags, self.mode)?;
@@ -113,7 +115,7 @@ impl RealFs {
     /// Makes the entry of the directory `path` in its parent durable. Blocks for a sync.
     ///
     /// # Errors
-    /// The parent cannot be opened or synced.
+    /// If the parent cannot be opened or synced.
     pub fn sync_entry(path: impl AsRef<Path>) -> io::Result<()> {
         let parent = match path.as_ref().parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -173,7 +175,7 @@ impl Vfs for RealFs {
 
     fn list(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
-        // The descriptor that is read from is opened and closed in here.
+        // The read opens and closes a descriptor of its own in this section.
         let _whole = fork::hold_off();
         for entry in rustix::fs::Dir::read_from(&*self.dir)? {
             let entry = entry?;
@@ -210,7 +212,7 @@ impl Vfs for RealFs {
     fn contains(&self, path: &Path) -> io::Result<bool> {
         let own = self.dir.metadata()?;
         let mut path = std::path::absolute(path)?;
-        // Of a path that does not exist the part that does.
+        // If the path does not exist, the part of it that exists counts.
         let real = loop {
             match path.canonicalize() {
                 Ok(real) => break real,
@@ -218,7 +220,8 @@ impl Vfs for RealFs {
                 Err(e) => return Err(e),
             }
         };
-        // By identity and not by name: the store may have been opened by another one, or moved since.
+        // Compares identities and not names: the store may have been opened under another name, or moved
+        // since.
         let is_own = |dir: &Path| {
             dir.metadata().is_ok_and(|found| (found.dev(), found.ino()) == (own.dev(), own.ino()))
         };
@@ -226,7 +229,7 @@ impl Vfs for RealFs {
     }
 }
 
-/// How often, and after how long each time, the lock of a process that has ended is tried again.
+/// The number of attempts at the lock of a process that has ended, and the pause between two.
 const TRIES: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(4);
 
@@ -241,7 +244,7 @@ fn hold(file: Descriptor<File>, sharing: Sharing) -> io::Result<Box<dyn VfsLock>
             break;
         }
         if sharing == Sharing::Alone && is_locked(file.try_lock_shared())? {
-            // Only those who share it have it. They may have let it go meanwhile.
+            // Only readers share the lock. They may have released it meanwhile.
             if is_locked(file.try_lock())? {
                 break;
             }
@@ -253,7 +256,7 @@ fn hold(file: Descriptor<File>, sharing: Sharing) -> io::Result<Box<dyn VfsLock>
                 let id = process.as_raw_nonzero().get().unsigned_abs();
                 return Err(LockHeld(LockHolder::Process(id)).into());
             }
-            // A child that it had just forked gives the lock up as soon as it runs.
+            // The process has ended. A child that it had just forked gives up the lock as soon as it runs.
             Some(_) if tries < TRIES => std::thread::sleep(PAUSE),
             _ => return Err(LockHeld(LockHolder::Unknown).into()),
         }
@@ -262,7 +265,7 @@ fn hold(file: Descriptor<File>, sharing: Sharing) -> io::Result<Box<dyn VfsLock>
     Ok(Box::new(RealLock { file, held, signed }))
 }
 
-/// Whether a try to lock took the lock.
+/// Returns whether an attempt to lock took the lock.
 fn is_locked(tried: Result<(), TryLockError>) -> io::Result<bool> {
     match tried {
         Ok(()) => Ok(true),
@@ -271,14 +274,14 @@ fn is_locked(tried: Result<(), TryLockError>) -> io::Result<bool> {
     }
 }
 
-/// Writes the id of this process into a lock file. It need not last: a crash releases the lock, too.
+/// Writes the id of this process into a lock file. It need not be durable: a crash releases the lock, too.
 fn sign_lock(file: &File) -> io::Result<()> {
     file.set_len(0)?;
     file.write_all_at(format!("{}\n", std::process::id()).as_bytes(), 0)
 }
 
-/// The process whose id a lock file holds. One that opened the store for reading writes no id: what an earlier process
-/// left counts only as long as that process lives.
+/// Returns the process whose id a lock file holds. A process that opened the store for reading writes no id.
+/// An id that an earlier process left counts only as long as that process lives.
 fn signer(file: &File) -> Option<Pid> {
     let mut text = [0; 16];
     let read = file.read_at(&mut text, 0).ok()?;
@@ -291,7 +294,8 @@ fn lives(process: Pid) -> bool {
     rustix::process::test_kill_process(process) != Err(Errno::SRCH)
 }
 
-// The fields go after `drop`, the file first: its lock must be gone before another opener may pass the registry.
+// The fields are dropped after `drop` ran, the file first: its lock must be gone before another opener may
+// pass the registry.
 #[derive(Debug)]
 struct RealLock {
     file: Descriptor<File>,
@@ -301,8 +305,9 @@ struct RealLock {
 
 impl Drop for RealLock {
     fn drop(&mut self) {
-        // The lock belongs to the open file, which children share that were made past the C library: closing it here would
-        // leave it locked for as long as one of them lives. And such a child must not unlock what its parent holds.
+        // The lock belongs to the open file, which children that were made past the C library share. A mere
+        // close would leave it locked for as long as one of them lives. And such a child must not unlock the
+        // lock of its parent.
         if self.held.is_own() {
             if self.signed {
                 let _ = self.file.set_len(0);

@@ -22,12 +22,13 @@ pub(super) struct RealFile {
     writing: Direct,
 }
 
-/// The same file, opened at the first use for one kind of transfer past the cache of the operating system.
+/// A second descriptor of a file, opened at the first use for one kind of transfer past the cache of the
+/// operating system.
 #[derive(Debug)]
 struct Direct {
     access: OFlags,
     file: OnceLock<Option<Descriptor<File>>>,
-    /// Whether the file system turned out not to do it after all.
+    /// True if the file system refused such a transfer.
     refused: AtomicBool,
 }
 
@@ -36,7 +37,7 @@ impl Direct {
         Direct { access, file: OnceLock::new(), refused: AtomicBool::new(false) }
     }
 
-    /// The file, opened past the cache; `None` where that cannot be done.
+    /// Returns the descriptor past the cache; `None` if the file system offers none.
     fn of(&self, file: &File) -> Option<&File> {
         if self.refused.load(Ordering::Relaxed) {
             return None;
@@ -44,14 +45,14 @@ impl Direct {
         self.file.get_or_init(|| reopen_direct(file, self.access)).as_deref()
     }
 
-    /// The next transfers go through the cache.
+    /// Makes the next transfers go through the cache.
     fn refuse(&self) {
         self.refused.store(true, Ordering::Relaxed);
     }
 }
 
-/// Through the handle rather than the name, which may stand for another file by now. Where that is not possible, transfers
-/// go through the cache.
+/// Opens the file again past the cache: through the handle and not the name, which may stand for another file
+/// by now. If that fails, transfers go through the cache.
 #[cfg(target_os = "linux")]
 fn reopen_direct(file: &File, access: OFlags) -> Option<Descriptor<File>> {
     use std::os::fd::AsRawFd;
@@ -65,7 +66,7 @@ fn reopen_direct(_: &File, _: OFlags) -> Option<Descriptor<File>> {
     None
 }
 
-/// What a file system says that takes no transfers past the cache, or asks for larger blocks.
+/// True for the error of a file system that takes no transfers past the cache, or requires larger blocks.
 fn is_refusal(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::INVAL.raw_os_error())
 }
@@ -75,7 +76,7 @@ impl RealFile {
         RealFile { file, reading: Direct::new(OFlags::RDONLY), writing: Direct::new(OFlags::WRONLY) }
     }
 
-    /// Where the file system cannot reserve space, zeros beyond the present end take it.
+    /// Writes zeros beyond the present end, for a file system that cannot reserve space.
     pub(super) fn fill_with_zeros(&self, len: u64) -> io::Result<()> {
         let mut at = self.file.metadata()?.len();
         while at < len {
@@ -90,8 +91,8 @@ impl RealFile {
         Ok(())
     }
 
-    /// What a read past the cache that ended inside a block has to say: all of it at the end of the file, else its whole
-    /// blocks. `None` if it has none.
+    /// Returns the count for a read past the cache that ended inside a block: all of it at the end of the
+    /// file, else its whole blocks. `None` if there is no whole block.
     fn whole_blocks(&self, read: usize, offset: u64) -> io::Result<Option<usize>> {
         if offset.saturating_add(read as u64) >= self.len()? {
             return Ok(Some(read));
@@ -114,7 +115,8 @@ impl VfsFile for RealFile {
     }
 
     fn read_blocks_at(&self, blocks: &mut [u8], offset: u64) -> io::Result<Option<usize>> {
-        // The system would refuse other memory and positions too, and would seem to refuse all.
+        // The system would refuse other memory and positions too, which would look like a refusal of all
+        // transfers.
         if !are_blocks(blocks, offset) || offset > i64::MAX as u64 {
             return Ok(None);
         }
@@ -146,7 +148,7 @@ impl VfsFile for RealFile {
                 Ok(n) if n > 0 && n % BLOCK_BYTES == 0 => written += n,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) if !is_refusal(&e) => return Err(e),
-                // Larger blocks are asked for, or the file system takes none.
+                // The file system requires larger blocks, or takes none.
                 _ => {
                     self.writing.refuse();
                     return Ok(false);

@@ -1,8 +1,8 @@
-//! Which lock files this process holds.
+//! The lock files that this process holds.
 //!
-//! Some kinds of file locks do not exclude their own process, so the process keeps a list. A forked child inherits the list
-//! and none of the locks: an entry counts for the process that made it. The lock of the list is taken in sections in which
-//! the process is not forked, so that no child finds it taken.
+//! Some kinds of file locks do not exclude their own process, so the process keeps a list. A forked child
+//! inherits the list and none of the locks: an entry counts for the process that made it. A thread takes the
+//! lock of the list only in sections in which the process is not forked, so that no child finds it taken.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,23 +14,23 @@ use hedgerow_core::fork::{self, OwnerProcess};
 
 use crate::vfs::{LockHeld, LockHolder};
 
-/// With whom a lock is held.
+/// The sharing of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sharing {
-    /// With nobody: for writing.
+    /// No other holder: for writing.
     Alone,
-    /// With others that share it: for reading.
+    /// Other holders that share it: for reading.
     Shared,
 }
 
-/// A lock file that is held, and by how many in this process.
+/// A held lock file, with the number of its holders in this process.
 struct Entry {
     owner: OwnerProcess,
     sharing: Sharing,
     holders: usize,
 }
 
-/// By device and inode.
+/// The entries, by device and inode.
 type Entries = HashMap<(u64, u64), Entry>;
 
 static HELD: Mutex<Option<Entries>> = Mutex::new(None);
@@ -43,7 +43,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Enters the file, unless this process holds it in a way that excludes `sharing`.
+    /// Enters the file into the list, unless this process holds it in a way that excludes `sharing`.
     pub(super) fn enter(file: &File, sharing: Sharing) -> io::Result<Held> {
         let meta = file.metadata()?;
         let (key, owner) = ((meta.dev(), meta.ino()), OwnerProcess::current());
@@ -66,7 +66,7 @@ impl Held {
         Ok(Held { key, owner })
     }
 
-    /// Whether this is the process that entered it, and not a child.
+    /// True in the process that entered the file, false in its children.
     pub(super) fn is_own(&self) -> bool {
         self.owner.is_current_by_id()
     }
@@ -74,7 +74,7 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // In a forked child the entry is not its own.
+        // A forked child does not own the entry.
         if self.is_own() {
             let _whole = fork::hold_off();
             let mut held = entries();
