@@ -7,20 +7,20 @@
 //! 1. [`Log::reserve`] — everything that can fail without harm fails here, before a timestamp is drawn;
 //! 2. in the ordering section: draws the timestamp and calls [`Reservation::append`], which cannot fail and touches no
 //!    file; calls come one at a time and in timestamp order;
-//! 3. one of those who wait calls [`Log::flush_and_sync`]; a commit is durable once [`Log::durable`] has reached the
-//!    position that its append returned.
+//! 3. a waiting committer calls [`Log::flush_and_sync`]; a commit is durable once [`Log::durable`] has
+//!    reached the position that its append returned.
 //!
 //! # A new store
 //! [`Log::create`] with [`LogPosition::START`], then the manifest that names [`Log::segments`], then commits.
 //!
-//! # Opening a store: which calls in which order
+//! # Opening a store: the order of the calls
 //! 1. [`recover`] with the log segments and the durable position that the manifest names. It only reads; its visitor
 //!    gets every accepted commit in timestamp order. On an error nothing was changed.
-//! 2. [`Recovered::resume`] writes what was accepted but is not proved durable into a fresh segment, syncs it and its
-//!    directory entry, and returns the running [`Log`], which goes on in that segment.
+//! 2. [`Recovered::resume`] writes the accepted commits that are not proved durable into a fresh segment,
+//!    syncs it and its directory entry, and returns the running [`Log`], which goes on in that segment.
 //! 3. Write and switch to a manifest that names [`Log::live_after`] (of the timestamp that the checkpoint covers, or
 //!    zero) and [`Log::durable`]; sync the directory.
-//! 4. [`Resumed::remove_obsolete`] unlinks what the new manifest no longer names. Only now serve.
+//! 4. [`Resumed::remove_obsolete`] unlinks the files that the new manifest no longer names. Only now serve.
 //!
 //! A crash between any two of these steps leaves the old manifest with its segments untouched, or the new one with
 //! its own: recovery starts again from either and accepts the same commits, or more precisely a prefix that contains
@@ -32,7 +32,8 @@
 //! names the next.
 //!
 //! # A damaged log
-//! [`read_damaged`] hands over what is left of a log that [`recover`] refuses: for salvage alone, never for opening.
+//! [`read_damaged`] reads the remains of a log that [`recover`] refuses: for salvage alone, never for
+//! opening.
 //!
 //! # A full disk
 //! A file without content, the reserve, keeps room for the next opening. Before the active segment takes records, [`Log`] makes
@@ -40,7 +41,8 @@
 //! [`Log::renew_reserve`] makes it again.
 //!
 //! # Closing
-//! [`Log::close`] syncs, writes a closing seal and cuts the file at it, so that any later damage is told from a crash.
+//! [`Log::close`] syncs, writes a closing seal and cuts the file at it, so that later damage does not look
+//! like a crash.
 #![forbid(unsafe_code)]
 
 mod ops;

@@ -11,8 +11,8 @@ use crate::record::{
 };
 use crate::row::check_row;
 
-/// Iterates over the operations of one commit, in the order in which they were added. The form of the whole record
-/// was checked before; whether ids and weights make sense is for the one who applies them to say.
+/// An iterator over the operations of one commit, in the order in which they were added. The form of the
+/// whole record was checked before. The code that applies the operations judges ids and weights.
 #[derive(Clone, Debug)]
 pub struct Ops<'a> {
     reader: Reader<'a>,
@@ -30,10 +30,10 @@ struct OpRun {
 const SHORT: CorruptionKind = CorruptionKind::Invalid("an operation reaches beyond its record");
 
 impl<'a> Ops<'a> {
-    /// The operations in `payload`.
+    /// Returns the operations in `payload`.
     ///
     /// # Errors
-    /// The payload is not a whole number of well-formed runs. O(runs), plus O(rows) of string keys.
+    /// If the payload is not a whole number of well-formed runs. O(runs), plus O(rows) of string keys.
     pub fn new(payload: &'a [u8]) -> Result<Ops<'a>, CorruptionKind> {
         check(payload)?;
         Ok(Ops { reader: Reader::new(payload), run: OpRun::default(), left: 0 })
@@ -138,7 +138,7 @@ fn read_kind(r: &mut Reader<'_>) -> Result<KindId, CorruptionKind> {
     Ok(KindId(r.u8().map_err(|_| SHORT)?))
 }
 
-/// Whether a number that stands where a label does can be that of a kind.
+/// True if a number in the place of a label can be that of a kind.
 fn is_kind(label: LabelId) -> bool {
     label.0 <= u16::from(KindId::MAX.0)
 }
@@ -148,7 +148,7 @@ impl<'a> Iterator for Ops<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Op<'a>> {
-        // `new` has walked the same bytes, so an error cannot come up here.
+        // `new` has walked the same bytes, so no error can occur here.
         self.try_next().ok().flatten()
     }
 }
@@ -200,7 +200,7 @@ fn check(payload: &[u8]) -> Result<(), CorruptionKind> {
             PUT_EDGE if run.flags == WEIGHTED => 16,
             REMOVE_EDGE if run.flags == 0 => 8,
             _ => {
-                // Rows of their own lengths: read one by one, as they will be read again.
+                // Rows with lengths of their own: read one by one, as the iterator reads them again.
                 let mut rows = Ops { reader: r.clone(), run, left: count };
                 for _ in 0..count {
                     rows.read_row()?;

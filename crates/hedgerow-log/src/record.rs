@@ -34,16 +34,16 @@ pub(crate) const RANKED: u8 = 2;
 pub(crate) const PROPERTIES: u8 = 4;
 /// Flag of a run of `DEFINE_LABEL`: the edges have ranks.
 pub(crate) const MULTI: u8 = 1;
-/// Flag of a run of `DEFINE_LABEL`: each row says the kinds of source and destination.
+/// Flag of a run of `DEFINE_LABEL`: each row states the kinds of source and destination.
 pub(crate) const ENDS: u8 = 2;
 /// Flag of a run of `DEFINE_KIND`: the keys are strings.
 pub(crate) const TEXT: u8 = 1;
-/// Flag of a run of `DEFINE_PROPERTY`: each row says the kind of vertices that have it.
+/// Flag of a run of `DEFINE_PROPERTY`: each row states the kind of the vertices that have it.
 pub(crate) const OF_KIND: u8 = 1;
-/// The longest properties of one edge or vertex in a record.
+/// The most bytes of the properties of one edge or vertex in a record.
 pub const MAX_ROW_BYTES: usize = 64 << 20;
 
-/// Why an operation does not fit a record.
+/// The reason why an operation does not fit a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RecordError {
@@ -72,8 +72,8 @@ pub enum RecordError {
 
 /// The operations of one commit, in the form of the log.
 ///
-/// Equal kinds of operations that follow each other share one run header, so an edge costs 8 bytes, or 16 with its
-/// weight. A builder can be used again after [`clear`](Self::clear) without allocating.
+/// Consecutive operations of the same kind share one run header, so an edge costs 8 bytes, or 16 with its
+/// weight. A builder can be reused after [`clear`](Self::clear) without allocation.
 #[derive(Clone, Debug, Default)]
 pub struct RecordBuilder {
     payload: Vec<u8>,
@@ -92,7 +92,7 @@ struct OpRunKey {
 #[derive(Clone, Copy, Debug)]
 struct OpRun {
     key: OpRunKey,
-    /// Where the run's count stands in the payload.
+    /// The place of the run's count in the payload.
     count_at: usize,
     count: u32,
 }
@@ -105,12 +105,12 @@ struct Finished {
 }
 
 impl RecordBuilder {
-    /// A builder without operations.
+    /// Returns a builder without operations.
     pub fn new() -> Self {
         RecordBuilder::default()
     }
 
-    /// Forgets all operations, keeps the memory.
+    /// Removes all operations and keeps the memory.
     pub fn clear(&mut self) {
         self.payload.clear();
         self.run = None;
@@ -118,17 +118,17 @@ impl RecordBuilder {
         self.finished = None;
     }
 
-    /// Whether there are no operations. Such a record is never written.
+    /// True if there are no operations. Such a record is never written.
     pub fn is_empty(&self) -> bool {
         self.ops == 0
     }
 
-    /// The number of operations.
+    /// Returns the number of operations.
     pub fn op_count(&self) -> u64 {
         self.ops
     }
 
-    /// The length of the record in the log, frame and padding included.
+    /// Returns the length of the record in the log, frame and padding included.
     pub fn encoded_len(&self) -> u64 {
         record_len(self.payload.len()) as u64
     }
@@ -136,7 +136,7 @@ impl RecordBuilder {
     /// Adds an operation after the others. Amortised O(1), plus the length of a string key.
     ///
     /// # Errors
-    /// The record or a key would be too large; the builder stays as it was.
+    /// If the record or a key would be too large; the builder stays as it was.
     pub fn push(&mut self, op: Op<'_>) -> Result<(), RecordError> {
         match op {
             Op::InsertVertex { id, key } => self.insert_vertex(id, key)?,
@@ -161,7 +161,7 @@ impl RecordBuilder {
         Ok(())
     }
 
-    /// The kind of the vertex stands where the label of an edge does.
+    /// Adds an insertion. The kind of the vertex takes the place of a label in the run.
     fn insert_vertex(&mut self, id: VertexId, key: VertexKeyRef<'_>) -> Result<(), RecordError> {
         let (vertices, key) = key.split();
         let run = |kind| OpRunKey { kind, flags: 0, label: u16::from(vertices.0) };
@@ -184,7 +184,7 @@ impl RecordBuilder {
         Ok(())
     }
 
-    /// Operations with ranks, properties or names.
+    /// Adds an operation with a rank, properties or a name.
     fn push_rich(&mut self, op: Op<'_>) -> Result<(), RecordError> {
         let flag = |on: bool, bit: u8| if on { bit } else { 0 };
         match op {
@@ -246,7 +246,7 @@ impl RecordBuilder {
                 }
                 self.name(name);
             }
-            // The plain operations are written by the caller.
+            // The caller writes the other operations.
             _ => {}
         }
         Ok(())
@@ -273,7 +273,7 @@ impl RecordBuilder {
         self.first_row(key, bytes)
     }
 
-    /// The first row of a run, or the first one after the record was finished, which begins a new run too.
+    /// Begins a run with a row of `bytes`. An operation after [`finish`](Self::finish) begins a run too.
     #[cold]
     fn first_row(&mut self, key: OpRunKey, bytes: usize) -> Result<(), RecordError> {
         let len = self.finished.map_or(self.payload.len(), |finished| finished.len);
@@ -292,8 +292,8 @@ impl RecordBuilder {
         Ok(())
     }
 
-    /// Pads the payload and computes its checksum. Call it before taking locks; otherwise the reservation does it.
-    /// O(bytes); does nothing when nothing was added since.
+    /// Pads the payload and computes its checksum. Call it before taking locks; else the reservation does it.
+    /// O(bytes); does nothing if no operation was added since.
     pub fn finish(&mut self) {
         if self.finished.is_none() {
             let len = self.payload.len();
@@ -302,7 +302,7 @@ impl RecordBuilder {
         }
     }
 
-    /// The finished payload with its padding, its length without, and its checksum.
+    /// Returns the finished payload with its padding, its length without padding, and its checksum.
     pub(crate) fn finished(&mut self) -> Payload<'_> {
         self.finish();
         let Finished { len, checksum } = self.finished.unwrap_or(Finished { len: 0, checksum: 0 });
@@ -326,7 +326,7 @@ pub(crate) struct Payload<'a> {
     pub(crate) checksum: u64,
 }
 
-/// The length in the log of a record with `payload` bytes of payload.
+/// Returns the length in the log of a record with `payload` bytes of payload.
 pub(crate) fn record_len(payload: usize) -> usize {
     RECORD_HEADER_BYTES + payload.next_multiple_of(ALIGN)
 }
@@ -361,7 +361,7 @@ pub(crate) struct Frame {
 
 const FRAME_BODY_BYTES: usize = RECORD_HEADER_BYTES - 8;
 
-/// The checksum of a frame also covers the store and the segment, which are not repeated in it.
+/// Computes the checksum of a frame. It also covers store and segment, which the frame does not repeat.
 fn frame_checksum(store: StoreId, segment: FileId, body: &[u8; FRAME_BODY_BYTES]) -> u64 {
     let mut scope = [0; 24 + FRAME_BODY_BYTES];
     scope[..16].copy_from_slice(&store.0);
@@ -387,7 +387,7 @@ impl Frame {
         checksum
     }
 
-    /// Reads a frame and its checksum; `None` unless it is whole, and of this store and segment.
+    /// Reads a frame and its checksum; `None` unless it is whole and belongs to this store and segment.
     pub(crate) fn decode(
         bytes: &[u8; RECORD_HEADER_BYTES],
         store: StoreId,
@@ -400,7 +400,7 @@ impl Frame {
         Frame::decode_body(bytes).ok()?.map(|frame| (frame, checksum))
     }
 
-    /// The checksum that is stored in a frame, and that of its bytes.
+    /// Returns the checksum that is stored in a frame, and that of its bytes.
     pub(crate) fn checksums(
         bytes: &[u8; RECORD_HEADER_BYTES],
         store: StoreId,
@@ -432,7 +432,7 @@ impl Frame {
 pub(crate) struct Seal {
     /// The next segment; 0 in a closing seal.
     pub(crate) next: FileId,
-    /// How many commits the segment holds.
+    /// The number of commits in the segment.
     pub(crate) records: u64,
 }
 

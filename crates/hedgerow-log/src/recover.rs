@@ -1,4 +1,4 @@
-//! Recovery: reading the log back, and telling a torn tail from damage.
+//! Recovery: reads the log back, and tells a torn tail from damage.
 //!
 //! The rule (`docs/format/log.md`): the log ends at the first record that is not valid, unless some witness states
 //! that the log had been durable beyond that place; then it is damaged, and nothing is opened. Witnesses are the
@@ -25,7 +25,7 @@ use crate::segment::{DATA_START, parse_segment_name, segment_name};
 pub use damaged::{LogFinding, read_damaged};
 pub(crate) use scan::{Cursor, End, SegmentScan, Step};
 
-/// What the manifest says about the log.
+/// The manifest's statements about the log.
 #[derive(Clone, Copy, Debug)]
 pub struct Witness<'a> {
     /// The store's identity.
@@ -36,11 +36,11 @@ pub struct Witness<'a> {
     pub durable: Lsn,
 }
 
-/// Why the log could not be read. Nothing was changed.
+/// The error of a log that could not be read. Nothing was changed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RecoverError<E> {
-    /// A file could not be read, is damaged, or is not for this store.
+    /// A file could not be read, is damaged, or does not belong to this store.
     #[error(transparent)]
     File(#[from] FileError),
     /// The visitor refused a commit.
@@ -48,11 +48,11 @@ pub enum RecoverError<E> {
     Visitor {
         /// The log segment's name.
         file: String,
-        /// Where the record begins in it.
+        /// The position of the record in it.
         offset: u64,
         /// The commit.
         ts: Timestamp,
-        /// What the visitor said.
+        /// The visitor's error.
         error: E,
     },
 }
@@ -69,30 +69,30 @@ impl<E> From<IoError> for RecoverError<E> {
     }
 }
 
-/// How the log ended.
+/// The end of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tail {
-    /// With a closing seal.
+    /// The log ends with a closing seal.
     Closed,
-    /// Without one, right after a record: a crash that tore nothing.
+    /// The log ends without a seal, right after a record: a crash that tore nothing.
     Open,
-    /// Without one, and something unusable follows the last record; it is left out.
+    /// The log ends without a seal, and unusable bytes follow the last record; they are left out.
     Torn {
         /// The log segment.
         file: String,
-        /// Where the unusable part begins.
+        /// The position of the unusable part.
         offset: u64,
-        /// How many bytes, from there to the last one that is not zero, are left out.
+        /// The number of bytes left out, from there to the last one that is not zero.
         bytes_cut: u64,
     },
 }
 
-/// A segment as it was read.
+/// A segment that was read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadSegment {
     pub(crate) id: FileId,
     pub(crate) start: Cursor,
-    /// Where the next segment has to begin.
+    /// The place where the next segment has to begin.
     pub(crate) end: Cursor,
     /// The position in the file after the last commit.
     pub(crate) commits_end: u64,
@@ -103,47 +103,48 @@ pub(crate) struct ReadSegment {
 /// The log of a store, read and found sound. [`resume`](Recovered::resume) makes it writable.
 #[derive(Debug)]
 pub struct Recovered {
-    /// How many commits were accepted.
+    /// The number of accepted commits.
     pub commits: u64,
     /// The timestamp of the last of them, or of the last one before the segments that were read.
     pub last_ts: Timestamp,
-    /// How the log ended.
+    /// The end of the log.
     pub tail: Tail,
     /// The position that is proved durable.
     pub durable: Lsn,
-    /// Log segments in the directory that belong to another store or a later version; they are left alone.
+    /// Log segments in the directory that belong to another store or a later version; recovery leaves them
+    /// alone.
     pub foreign: Vec<String>,
     pub(crate) dir: Dir,
     pub(crate) store: StoreId,
     pub(crate) segments: Vec<ReadSegment>,
-    /// Log segments of this store that nothing names.
+    /// Log segments of this store that neither the manifest nor a seal names.
     pub(crate) strays: Vec<FileId>,
-    /// The next number that no segment has.
+    /// The next unused segment number.
     pub(crate) next_id: FileId,
 }
 
 impl Recovered {
-    /// The segments that were read, in order, each with the position of its first record.
+    /// Returns the segments that were read, in order, each with the position of its first record.
     pub fn segments(&self) -> impl Iterator<Item = (FileId, Lsn)> {
         self.segments.iter().map(|segment| (segment.id, segment.start.lsn))
     }
 }
 
-/// Where a commit stands in the log.
+/// The place of a commit in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommitPlace {
     /// The commit.
     pub ts: Timestamp,
     /// The log segment.
     pub segment: FileId,
-    /// Where the record begins in it, in bytes.
+    /// The position of the record in it, in bytes.
     pub offset: u64,
 }
 
-/// As [`recover_commits`], for a visitor that does not ask where a commit stands.
+/// Like [`recover_commits`], but for a visitor that does not need the place of a commit.
 ///
 /// # Errors
-/// As of that.
+/// Those of [`recover_commits`].
 pub fn recover<E>(
     fs: Arc<dyn Vfs>,
     witness: Witness<'_>,
@@ -152,11 +153,13 @@ pub fn recover<E>(
     recover_commits(fs, witness, |commit, ops| visitor(commit.ts, ops))
 }
 
-/// Reads the log that the manifest names, and the segments that its last one leads to, and hands each commit to
-/// `visitor`, in timestamp order. Changes nothing. Reads every segment once, and the unused rest of the last one.
+/// Reads the log segments that the manifest names, and those to which the last one leads, and hands each
+/// commit to `visitor`, in timestamp order. Changes nothing. Reads every segment once, and the unused rest of
+/// the last one.
 ///
 /// # Errors
-/// A file cannot be read; the log is damaged; `visitor` refuses. What it saw before must be thrown away then.
+/// If a file cannot be read, the log is damaged, or `visitor` refuses. The caller must then discard the
+/// commits that it received.
 pub fn recover_commits<E>(
     fs: Arc<dyn Vfs>,
     witness: Witness<'_>,
@@ -200,7 +203,7 @@ struct Recovery<'d, V> {
     commits: u64,
     /// The position that the witnesses seen so far state as durable.
     durable: Lsn,
-    /// What follows the last record of the segment read last.
+    /// The part behind the last record of the segment read last.
     rest: Option<scan::Rest>,
 }
 
@@ -264,11 +267,11 @@ impl<V> Recovery<'_, V> {
         Ok(())
     }
 
-    /// A segment begins exactly where the one before it ends.
+    /// Checks that a segment begins exactly where the one before it ends.
     fn check_joint(&self, before: &ReadSegment, next: &SegmentScan) -> Result<(), Corruption> {
         let (end, start) = (before.end, next.cursor());
         if end.lsn < start.lsn {
-            // The next segment was only named once all before it was durable.
+            // The log names the next segment only once all before it is durable.
             let kind = CorruptionKind::DurableRecordLost { durable_lsn: start.lsn.0 };
             return Err(Corruption::new(segment_name(before.id), before.commits_end, kind));
         }
@@ -291,8 +294,8 @@ impl<V> Recovery<'_, V> {
         Ok(())
     }
 
-    /// Log segments that nothing names: leftovers of an interrupted rotation, recovery or checkpoint. Later ones
-    /// can still be witnesses, should the seal that led to them be damaged.
+    /// Lists the log segments that nothing names: leftovers of an interrupted rotation, recovery or
+    /// checkpoint. Later ones can still be witnesses, in case the seal that led to them is damaged.
     fn look_at_strays<E>(
         &mut self,
         on_disk: &BTreeSet<FileId>,
@@ -310,7 +313,7 @@ impl<V> Recovery<'_, V> {
                         self.durable = self.durable.max(scan.rest()?.durable);
                     }
                 }
-                // A file that was being made when the power went.
+                // The file was being made when the power failed.
                 Err(FileError::Corruption(_)) => strays.push(id),
                 Err(FileError::Format { error, .. }) if was_never_headed(&error) => strays.push(id),
                 Err(FileError::Format { file, .. }) => foreign.push(file),
@@ -320,7 +323,7 @@ impl<V> Recovery<'_, V> {
         Ok((strays, foreign))
     }
 
-    /// Damage, if a witness states that the log was durable beyond its end; else how it ended.
+    /// Returns the end of the log; damage, if a witness states that the log was durable beyond it.
     fn judge_end(&mut self) -> Result<Tail, Corruption> {
         let Some(last) = self.segments.last() else { return Ok(Tail::Open) };
         let file = segment_name(last.id);
@@ -339,7 +342,7 @@ impl<V> Recovery<'_, V> {
     }
 }
 
-/// Whether a header that was refused for `error` may be one that never reached the disk.
+/// True if a header that was refused for `error` may be one that never reached the disk.
 fn was_never_headed(error: &hedgerow_io::FormatError) -> bool {
     matches!(error, hedgerow_io::FormatError::NotOurs)
 }

@@ -4,7 +4,7 @@ use hedgerow_core::property::MAX_VALUE_BYTES;
 use hedgerow_core::{PropertyId, PropertyType, Row, RowRef, ValueRef};
 use hedgerow_io::codec::{PutLe, Reader};
 
-/// Appends the form that `row` has in a record. O(bytes).
+/// Appends the bytes of `row` in a record. O(bytes).
 pub fn encode_row(row: RowRef<'_>, out: &mut Vec<u8>) {
     row.for_each(|id, value| {
         let Some(kind) = value.property_type() else { return };
@@ -29,14 +29,14 @@ fn put_variable(bytes: &[u8], out: &mut Vec<u8>) {
 /// Reads the row in `bytes`; `None` for no bytes.
 ///
 /// # Errors
-/// What is wrong, if the bytes are not a row. Nothing is allocated before its bytes are found.
+/// The broken rule, if the bytes are not a row. Allocates nothing before the bytes are found.
 pub fn decode_row(bytes: &[u8]) -> Result<Option<Row>, &'static str> {
     let mut cells = Vec::new();
     walk(bytes, |id, value| cells.push((id, value.to_owned())))?;
     Ok(Row::new(cells))
 }
 
-/// As [`decode_row`], keeping nothing.
+/// Checks like [`decode_row`], but keeps nothing.
 pub(crate) fn check_row(bytes: &[u8]) -> Result<(), &'static str> {
     walk(bytes, |_, _| ())
 }

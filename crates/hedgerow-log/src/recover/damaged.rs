@@ -1,7 +1,7 @@
-//! Reading a damaged log for salvage: on behind every damage, with what was lost in between.
+//! Reads of a damaged log for salvage, past every damage, with a report of the losses in between.
 //!
-//! Unlike recovery, which ends at the first record that is not valid, this takes every whole record that stands where it says
-//! it belongs. The rules are in `docs/design/salvage.md`.
+//! Recovery ends at the first record that is not valid. This module takes every whole record that stands at
+//! the position that it states. The rules are in `docs/design/salvage.md`.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -16,50 +16,51 @@ use crate::ops::Ops;
 use crate::record::{Frame, RecordType, Seal};
 use crate::segment::{Preamble, parse_segment_name, segment_name};
 
-/// Something that was found in a damaged log, in the order of the log.
+/// A finding in a damaged log, in the order of the log.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LogFinding<'a> {
     /// A commit whose record is whole.
     Commit(CommitPlace, Ops<'a>),
-    /// Something that cannot be read. What it cost, if anything, comes behind it.
+    /// A part that cannot be read. The loss that it caused, if any, comes behind it.
     Damage(FileError),
-    /// Commits with these timestamps are lost, as far as there were any: timestamps may have gaps. How many there were is not
-    /// known where `last` is none.
+    /// Commits with these timestamps are lost. Timestamps may have gaps, so there may be fewer commits.
+    /// Without `last` their number is unknown.
     Lost {
         /// The first timestamp.
         first: Timestamp,
         /// The last one.
         last: Option<Timestamp>,
     },
-    /// Bytes at the end of the log that are no record, and that nothing shows to have been durable: what a crash left of
-    /// commits that were not acknowledged, or damage to the last ones.
+    /// Bytes at the end of the log that are no record, and that no witness states as durable. They are the
+    /// remains of unacknowledged commits after a crash, or damage to the last commits.
     Tail {
-        /// Where they begin, and what is wrong there.
+        /// The place where they begin, and the error there.
         error: FileError,
-        /// How many there are up to the last one that is not zero.
+        /// The number of bytes up to the last one that is not zero.
         bytes: u64,
     },
 }
 
 const NOT_NEXT: CorruptionKind = CorruptionKind::Invalid("a record that does not follow the one before it");
 
-/// How the reading of one segment ended.
+/// The end of one segment.
 enum Ended {
-    /// With a rotation seal that names the next one.
+    /// A rotation seal that names the next segment.
     Rotated(FileId),
-    /// With a closing seal, or open and without anything behind the last record.
+    /// A closing seal, or an open end without anything behind the last record.
     Whole,
-    /// With damage: what came next cannot be known.
+    /// Damage: the next segment is unknown.
     Damaged,
 }
 
-/// Reads the log segments that the manifest names, those to which rotation seals lead, and behind a damaged end those with larger
-/// numbers; hands over every commit after `after`, each once and in the order of timestamps, and all that is wrong. Changes
-/// nothing. Memory: one record. Reads every segment once, and 8 bytes on from each damaged header for the next one.
+/// Reads the log segments that the manifest names, those to which rotation seals lead, and behind a damaged
+/// end those with larger numbers. Hands over every commit after `after`, each once and in the order of
+/// timestamps, and reports all damage. Changes nothing. Holds one record in memory. Reads every segment once,
+/// and searches in steps of 8 bytes for the next record behind each damaged header.
 ///
 /// # Errors
-/// The directory cannot be listed. Damage is no error.
+/// If the directory cannot be listed. Damage is no error.
 pub fn read_damaged(
     fs: Arc<dyn Vfs>,
     witness: Witness<'_>,
@@ -98,19 +99,20 @@ struct Reading<'r> {
     dir: &'r Dir,
     store: StoreId,
     found: &'r mut dyn FnMut(LogFinding<'_>),
-    /// Every commit up to this one was handed over, told of as lost, or is not wanted.
+    /// The timestamp up to which every commit was handed over, reported as lost, or not requested.
     last: Timestamp,
     /// The segment read last.
     segment: FileId,
-    /// The frame checksum of the record before the present place, where that is known.
+    /// The frame checksum of the record before the present place, if known.
     chain: Option<u64>,
-    /// Whether commits after `last` may be lost before the present place.
+    /// True if commits after `last` may be lost before the present place.
     gap: bool,
-    /// What stands where the last segment ends, and how many bytes: damage only if the log goes on, or should.
+    /// The error at the end of the last segment, and the number of bytes there. It is damage only if the log
+    /// goes on, or should.
     held: Option<(FileError, u64)>,
-    /// The largest log position that anything states as durable.
+    /// The largest log position that a witness states as durable.
     durable: Lsn,
-    /// The log position behind the last record that was believed.
+    /// The log position behind the last record that was accepted.
     end: Lsn,
 }
 
@@ -142,7 +144,7 @@ impl Reading<'_> {
         }
     }
 
-    /// The preamble says which commits were there before it.
+    /// Takes the preamble's statement of the commits before the segment.
     fn begin_segment(&mut self, head: &Preamble) {
         self.end = self.end.max(head.base);
         if head.last_ts > self.last {
@@ -154,7 +156,7 @@ impl Reading<'_> {
         self.chain = Some(head.previous_checksum);
     }
 
-    /// Takes the next piece of a segment; returns how the segment ended, if it did.
+    /// Takes the next piece of a segment. Returns the end of the segment, if this was it.
     fn take(&mut self, piece: Piece, remains: &mut Remains) -> Option<Ended> {
         match piece {
             Piece::Record(frame, checksum, at) => {
@@ -190,12 +192,12 @@ impl Reading<'_> {
         None
     }
 
-    /// Takes a record of which only the frame can be believed: that says which commit is lost.
+    /// Takes a record with a valid frame and a damaged payload: the frame tells which commit is lost.
     fn take_damaged(&mut self, frame: &Frame, error: FileError) -> Option<Ended> {
         (self.found)(LogFinding::Damage(error));
         let seal = frame.kind != RecordType::Commit;
         if frame.ts > self.last {
-            // Where the record follows the one before it, this commit is the only one.
+            // If the record follows the one before it, only this commit is lost.
             let alone = !seal && !self.gap;
             self.lose(if alone { Timestamp(frame.ts.0 - 1) } else { self.last }, frame.ts);
         }
@@ -203,7 +205,7 @@ impl Reading<'_> {
         seal.then_some(Ended::Damaged)
     }
 
-    /// Sees whether a whole frame follows what was read before it.
+    /// Checks whether a whole frame follows the record before it.
     fn follow(&mut self, frame: &Frame, broken: impl FnOnce() -> FileError) {
         self.tell_held();
         self.end = self.end.max(frame.lsn);
@@ -260,14 +262,14 @@ impl Reading<'_> {
         }
     }
 
-    /// Tells of damage behind which commits may be lost.
+    /// Reports damage behind which commits may be lost.
     fn damage(&mut self, error: FileError) {
         self.tell_held();
         (self.found)(LogFinding::Damage(error));
         self.gap = true;
     }
 
-    /// Tells of the commits after `after` up to `last` as lost.
+    /// Reports the commits after `after` up to `last` as lost.
     fn lose(&mut self, after: Timestamp, last: Timestamp) {
         self.gap = false;
         if after < last {
@@ -282,7 +284,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Nothing more is to be read: what stands at the end is damage if commits are known to have been there.
+    /// Ends the reading: the bytes at the end are damage if commits are known to have been there.
     fn end_log(&mut self) {
         let missing = self.durable > self.end;
         match self.held.take() {

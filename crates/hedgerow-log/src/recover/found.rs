@@ -1,4 +1,4 @@
-//! What stands at a place where a record should begin, and if it is none, what is wrong with it.
+//! The content of a place where a record should begin, and the damage if it is none.
 
 use hedgerow_io::checksum::checksum64;
 use hedgerow_io::{CorruptionKind, FileError, FileId, Lsn, StoreId};
@@ -7,19 +7,19 @@ use super::window::Window;
 use crate::record::{Frame, MAX_RECORD_BYTES, RECORD_HEADER_BYTES, record_len};
 use crate::segment::DATA_START;
 
-/// What stands at a place.
+/// The content of a place.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// A whole record: its frame, and the checksum of that. Whether it follows the record before it was not asked.
+    /// A whole record: its frame, and the frame's checksum. It may not follow the record before it.
     Whole(Frame, u64),
-    /// A frame that can be believed before a payload that cannot.
+    /// A valid frame before a damaged payload.
     Damaged(Frame, u64, CorruptionKind),
-    /// No frame that can be believed.
+    /// No valid frame.
     Nothing(CorruptionKind),
 }
 
-/// Looks at `offset` in a log segment of (store, file id). `base` is the log position of the segment's first record, where
-/// that is known: without it a frame is believed wherever it stands.
+/// Looks at `offset` in a log segment of (store, file id). `base` is the log position of the segment's first
+/// record, if known: without it a valid frame is accepted at any place.
 pub(super) fn look(
     window: &mut Window,
     (store, id): (StoreId, FileId),

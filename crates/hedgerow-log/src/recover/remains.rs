@@ -1,4 +1,4 @@
-//! One log segment read as far as it can be, past whatever is damaged in it.
+//! Reads of one log segment as far as possible, past all damage in it.
 
 use hedgerow_io::{Corruption, CorruptionKind, Dir, FileError, FileId, Lsn, StoreId};
 
@@ -8,33 +8,34 @@ use super::window::Window;
 use crate::record::{ALIGN, Frame, RECORD_HEADER_BYTES, record_len};
 use crate::segment::{DATA_START, Preamble, open_segment, read_head};
 
-/// What comes next in a segment.
+/// The next piece of a segment.
 #[derive(Debug)]
 pub(super) enum Piece {
-    /// A whole record: its frame, the checksum of that, and where it begins.
+    /// A whole record: its frame, the frame's checksum, and the record's position.
     Record(Frame, u64, u64),
-    /// A whole frame, its checksum, where it begins, and what is wrong with the payload behind it.
+    /// A whole frame, its checksum, its position, and the damage of the payload behind it.
     Damaged(Frame, u64, u64, FileError),
-    /// Bytes that are no record; a frame stands somewhere behind them.
+    /// Bytes that are no record; a frame stands behind them.
     Hole(FileError),
-    /// No frame from here on: what is wrong with the place, and the bytes from there to the last one that is not zero.
+    /// The end, with no frame behind it: the error of the place, and the number of bytes from there to the
+    /// last one that is not zero.
     End(FileError, u64),
 }
 
-/// A log segment of which anything may be damaged.
+/// A log segment in which every part may be damaged.
 #[derive(Debug)]
 pub(super) struct Remains {
     window: Window,
     store: StoreId,
     id: FileId,
-    /// The log position of the first record. Where the preamble is damaged the first frame tells.
+    /// The log position of the first record. If the preamble is damaged, the first frame gives it.
     base: Option<u64>,
     allocated: Option<u64>,
     offset: u64,
 }
 
 impl Remains {
-    /// Opens segment `id`, with what it says of its place in the log if that can be read.
+    /// Opens segment `id`, and returns its preamble if that can be read.
     pub(super) fn open(
         dir: &Dir,
         store: StoreId,
@@ -48,17 +49,18 @@ impl Remains {
         Ok((Remains { window, store, id, base, allocated, offset: DATA_START }, head))
     }
 
-    /// The log position of the present place.
+    /// Returns the log position of the present place.
     pub(super) fn position(&self) -> Lsn {
         Lsn(self.base.unwrap_or(0).saturating_add(self.offset - DATA_START))
     }
 
-    /// Whether the file has the length that it was given at first, as it must have without a seal.
+    /// True if the file has the length of its allocation, as it must have without a seal; also true if that
+    /// length is unknown.
     pub(super) fn has_first_length(&self) -> bool {
         self.allocated.is_none_or(|allocated| allocated == self.window.len())
     }
 
-    /// Reads the next record, or what is there instead of it. Not to be called after the end.
+    /// Reads the next record, or the piece in its place. Must not be called after the end.
     pub(super) fn next(&mut self) -> Result<Piece, FileError> {
         let at = self.offset;
         Ok(match look(&mut self.window, (self.store, self.id), at, self.base)? {
@@ -83,7 +85,7 @@ impl Remains {
         })
     }
 
-    /// The payload of the record at `at`, which [`next`](Self::next) has just found whole.
+    /// Returns the payload of the record at `at`, which the preceding [`next`](Self::next) has found whole.
     pub(super) fn payload(&mut self, at: u64, frame: &Frame) -> Result<&[u8], FileError> {
         let payload = self.window.get(at + RECORD_HEADER_BYTES as u64, frame.length as usize)?;
         Ok(payload.unwrap_or_default())
@@ -98,8 +100,8 @@ impl Remains {
         self.offset = self.offset.saturating_add(record_len(frame.length as usize) as u64);
     }
 
-    /// The first place behind `from` where a frame stands that belongs there, and the bytes up to the last one looked at
-    /// that is not zero.
+    /// Returns the first place behind `from` with a frame that belongs there, and the number of bytes up to
+    /// the last one seen that is not zero.
     fn find_frame(&mut self, from: u64) -> Result<(Option<u64>, u64), FileError> {
         let (mut offset, mut bytes) = (from, 0);
         while offset < self.window.len() {
@@ -119,7 +121,8 @@ impl Remains {
         Ok((None, bytes))
     }
 
-    /// Whether a frame stands at `at` that belongs there. The checksum is computed only where some fields fit.
+    /// Returns whether a frame that belongs there stands at `at`. Computes the checksum only if some fields
+    /// fit.
     fn is_frame(&mut self, at: u64) -> Result<bool, FileError> {
         let place = self.base.map(|base| base.saturating_add(at - DATA_START));
         let Some(bytes) = self.window.get(at, RECORD_HEADER_BYTES)?.and_then(<[u8]>::first_chunk) else {

@@ -1,4 +1,4 @@
-//! Reading one segment, record by record.
+//! Reads of one segment, record by record.
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::faults::{self, PlantedFault};
@@ -16,21 +16,21 @@ use crate::segment::{DATA_START, Preamble, open_segment, read_head};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor {
     pub(crate) lsn: Lsn,
-    /// The frame checksum of the record before.
+    /// The frame checksum of the record before it.
     pub(crate) chain: u64,
-    /// The timestamp of the last commit before.
+    /// The timestamp of the last commit before it.
     pub(crate) last_ts: Timestamp,
 }
 
-/// How a segment ends.
+/// The end of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// With a seal that names the next segment.
+    /// A seal that names the next segment.
     Rotated(FileId),
-    /// With a closing seal, which the cursor does not pass: the next segment begins at the seal's position. So nothing
-    /// depends on whether the seal itself was synced.
+    /// A closing seal, which the cursor does not pass: the next segment begins at the seal's position. So
+    /// nothing depends on whether the seal itself was synced.
     Closed,
-    /// Without a seal.
+    /// No seal.
     Open,
 }
 
@@ -40,29 +40,29 @@ pub(crate) struct Commit<'a> {
     pub(crate) ts: Timestamp,
     pub(crate) durable: Lsn,
     pub(crate) payload_checksum: u64,
-    /// Without padding.
+    /// The payload without padding.
     pub(crate) payload: &'a [u8],
-    /// With padding.
+    /// The payload with padding.
     pub(crate) padded: &'a [u8],
 }
 
-/// What was read.
+/// The result of one step.
 #[derive(Debug)]
 pub(crate) enum Step<'a> {
     Commit(Commit<'a>),
     End(End),
 }
 
-/// What follows the last valid record.
+/// The part behind the last valid record.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rest {
     /// The largest position that a later frame states as durable.
     pub(crate) durable: Lsn,
-    /// The bytes up to the last one that is not zero.
+    /// The number of bytes up to the last one that is not zero.
     pub(crate) bytes: u64,
 }
 
-/// A log segment being read.
+/// A log segment during its scan.
 #[derive(Debug)]
 pub(crate) struct SegmentScan {
     window: Window,
@@ -107,32 +107,33 @@ impl SegmentScan {
         self.preamble.previous_segment
     }
 
-    /// Where the next record, or the next segment, begins.
+    /// Returns the place where the next record, or the next segment, begins.
     pub(crate) fn cursor(&self) -> Cursor {
         self.cursor
     }
 
-    /// The position in the file of the next record.
+    /// Returns the position in the file of the next record.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The position in the file after the last commit; the same, since seals are not passed in the file.
+    /// Returns the position in the file after the last commit: that of the next record too, since the scan
+    /// does not pass seals in the file.
     pub(crate) fn commits_end(&self) -> u64 {
         self.offset
     }
 
-    /// The number of commits read.
+    /// Returns the number of commits read.
     pub(crate) fn records(&self) -> u64 {
         self.records
     }
 
-    /// What the seal states as durable, once it was read.
+    /// Returns the position that the seal states as durable, once the seal was read.
     pub(crate) fn sealed_durable(&self) -> Lsn {
         self.sealed_durable
     }
 
-    /// Reads the next record. Not to be called after the end.
+    /// Reads the next record. Must not be called after the end.
     pub(crate) fn step(&mut self) -> Result<Step<'_>, FileError> {
         let Some((frame, checksum)) = self.read_valid()? else { return self.end_open() };
         if frame.durable > frame.lsn {
@@ -145,7 +146,7 @@ impl SegmentScan {
         }
     }
 
-    /// The frame at the present place if the record there is valid in every respect.
+    /// Returns the frame at the present place if the record there is valid in every respect.
     fn read_valid(&mut self) -> Result<Option<(Frame, u64)>, FileError> {
         let Some((frame, checksum)) = self.read_frame(self.offset)? else { return Ok(None) };
         let size = record_len(frame.length as usize);
@@ -159,7 +160,7 @@ impl SegmentScan {
         Ok(intact.then_some((frame, checksum)))
     }
 
-    /// The frame at `offset` if it is whole and belongs exactly there.
+    /// Returns the frame at `offset` if it is whole and belongs exactly there.
     fn read_frame(&mut self, offset: u64) -> Result<Option<(Frame, u64)>, FileError> {
         let lsn = Lsn(self.preamble.base.0 + (offset - DATA_START));
         let Some(bytes) = self.window.get(offset, RECORD_HEADER_BYTES)? else { return Ok(None) };
@@ -181,7 +182,7 @@ impl SegmentScan {
             Cursor { lsn: Lsn(self.cursor.lsn.0 + size as u64), chain: checksum, last_ts: frame.ts };
         self.offset += size as u64;
         self.records += 1;
-        // It is in the window already: `read_valid` has just looked at it.
+        // The bytes are in the window: `read_valid` has just looked at them.
         let padded = self.window.get(payload_at, size - RECORD_HEADER_BYTES)?.unwrap_or_default();
         let payload = padded.get(..frame.length as usize).unwrap_or_default();
         let Frame { ts, durable, payload_checksum, .. } = frame;
@@ -216,8 +217,8 @@ impl SegmentScan {
         Ok(Step::End(End::Rotated(seal.next)))
     }
 
-    /// A segment without a seal has the length that it was given at first: files are cut only after their seal is
-    /// durable. So in a shorter one a record is damaged, or the rest is missing.
+    /// Ends a segment without a seal. It must have the length of its allocation, since a file is cut only
+    /// after its seal is durable. In a shorter one a record is damaged, or the rest is missing.
     fn end_open(&mut self) -> Result<Step<'_>, FileError> {
         if self.window.len() == self.preamble.allocated {
             return Ok(Step::End(End::Open));
@@ -234,8 +235,8 @@ impl SegmentScan {
         Err(self.damage(kind))
     }
 
-    /// Looks through what follows the present place for frames that belong where they stand. Their payloads do not
-    /// matter: a whole frame is proof that it was written, and says how far the log was durable then.
+    /// Searches the bytes behind the present place for frames that belong there. Their payloads do not
+    /// matter: a whole frame proves that it was written, and states how far the log was durable then.
     pub(crate) fn rest(&mut self) -> Result<Rest, FileError> {
         let mut rest = Rest::default();
         let mut offset = self.offset;
@@ -271,7 +272,8 @@ impl SegmentScan {
     }
 }
 
-/// The position of the last byte that is not zero. Most of a segment is zeros, so whole blocks are looked at first.
+/// Returns the position of the last byte that is not zero. Most of a segment is zeros, so it tests whole
+/// blocks first.
 pub(super) fn last_nonzero(bytes: &[u8]) -> Option<usize> {
     const BLOCK_BYTES: usize = 512;
     let any = |block: &[u8]| block.iter().fold(0, |bits, &b| bits | b) != 0;

@@ -1,4 +1,4 @@
-//! A file read through a window, so that memory is bounded by a record and never by what a file claims.
+//! A file read through a window: a record bounds its memory, and no length stated in a file does.
 
 use hedgerow_io::{Corruption, CorruptionKind, FileError, NamedFile};
 
@@ -18,7 +18,7 @@ impl Window {
         Window { file, len, buffer: Vec::new(), start: 0 }
     }
 
-    /// The file's length when it was opened.
+    /// Returns the length that the file had when it was opened.
     pub(super) fn len(&self) -> u64 {
         self.len
     }
@@ -27,7 +27,7 @@ impl Window {
         self.file.name()
     }
 
-    /// The `n` bytes at `offset`, or `None` if the file ends before them.
+    /// Returns the `n` bytes at `offset`, or `None` if the file ends before them.
     pub(super) fn get(&mut self, offset: u64, n: usize) -> Result<Option<&[u8]>, FileError> {
         let Some(end) = offset.checked_add(n as u64).filter(|&end| end <= self.len) else {
             return Ok(None);
@@ -39,7 +39,7 @@ impl Window {
         Ok(self.buffer.get(from..from + n))
     }
 
-    /// The bytes from `offset` on that are in memory, at least one unless the file ends there.
+    /// Returns the bytes from `offset` on that are in memory, at least one unless the file ends there.
     pub(super) fn some(&mut self, offset: u64) -> Result<&[u8], FileError> {
         if offset >= self.len {
             return Ok(&[]);
