@@ -1,6 +1,7 @@
-//! The reserve: room on the disk for the next opening. Recovery writes the tail of the log again before it serves it, and a
-//! checkpoint writes before it frees the log. On a full disk neither could begin, and a program cannot delete data from a store
-//! that it cannot open. So a file without content keeps room for the longest tail, and is removed when that room is needed.
+//! The reserve: room on the disk for the next opening. Recovery writes the tail of the log again before it
+//! serves it, and a checkpoint writes before it frees the log. On a full disk neither could begin, and a
+//! program cannot delete data from a store that it cannot open. So a file without content keeps room for the
+//! longest tail; an opening or a checkpoint that needs the room removes it.
 
 use hedgerow_io::{Access, Dir, IoError};
 
@@ -28,9 +29,10 @@ pub(crate) fn length_for(segment: u64) -> u64 {
     segment.saturating_add(OF_MANIFEST)
 }
 
-/// Makes the reserve at least `wanted` bytes long, and durable. `known` is the length that the log knows to be allocated, 0 after an
-/// opening, since the reserve of a copied store may have holes; if it suffices, nothing is done. Syncs the file once if it grows. Returns true
-/// if the file is new; the next sync of the directory then makes its entry durable.
+/// Makes the reserve at least `wanted` bytes long, and durable. `known` is the length that the log knows to
+/// be allocated; if it suffices, nothing is done. It is 0 after an opening, since the reserve of a copied
+/// store may have holes. Syncs the file once if it grows. Returns true if the file is new; the next sync of
+/// the directory then makes its entry durable.
 ///
 /// # Errors
 /// Those of the file system, a full disk among them.

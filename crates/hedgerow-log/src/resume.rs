@@ -1,7 +1,8 @@
-//! From a log that was read to one that is written: what was accepted is made durable first.
+//! The step from a log that was read to one that is written: it makes the accepted commits durable first.
 //!
-//! Bytes that were read need not be on the disk: after a failed sync the operating system may show data that the disk
-//! never got, and a second sync succeeds without writing it. So what no witness proves durable is written again.
+//! Bytes that were read need not be on the disk. After a failed sync the operating system may show data that
+//! the disk never got, and a second sync succeeds without writing it. So this module writes every commit
+//! again that no witness proves durable.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_io::{Corruption, CorruptionKind, Dir, FileError, FileId, IoError, Lsn};
@@ -21,12 +22,13 @@ pub struct Resumed {
 }
 
 impl Resumed {
-    /// The files that [`remove_obsolete`](Self::remove_obsolete) will remove.
+    /// Returns the files that [`remove_obsolete`](Self::remove_obsolete) will remove.
     pub fn obsolete(&self) -> Vec<String> {
         self.obsolete.iter().map(|&id| segment_name(id)).collect()
     }
 
-    /// Removes what the manifest that was just made durable no longer names, and makes that durable. Returns the log.
+    /// Removes the files that the manifest, just made durable, no longer names, and makes the removal
+    /// durable. Returns the log.
     ///
     /// # Errors
     /// Those of the file system; the next opening removes the rest.
@@ -42,8 +44,9 @@ impl Resumed {
 }
 
 impl ReadSegment {
-    /// Whether all of it, with the seal that leads on, is proved durable, and worth keeping: at the end of the log a
-    /// segment without commits is not, or each opening that writes nothing would leave one behind.
+    /// True if the whole segment, with the seal that leads on, is proved durable, and is worth keeping. A
+    /// segment without commits at the end of the log is not: each opening that writes nothing would leave one
+    /// behind.
     fn is_kept(&self, durable: Lsn, is_last: bool) -> bool {
         let sound = durable >= self.end.lsn && !(is_last && (self.kind == End::Open || self.records == 0));
         sound || faults::is_on(PlantedFault::UnprovenTailKept)
@@ -61,13 +64,14 @@ impl ReadSegment {
 }
 
 impl Recovered {
-    /// Makes a fresh segment, writes into it every accepted commit that is not proved durable, syncs it and the
-    /// directory, and returns the log that goes on there. The segment has `least` bytes, as far as the options allow, or more if the
-    /// commits need more. All other files stay as they are until the manifest names the new segment. `options.store` is replaced by the store that was recovered. O(bytes of the rewritten tail).
+    /// Makes a fresh segment, writes into it every accepted commit that is not proved durable, syncs it and
+    /// the directory, and returns the log that goes on there. The segment has `least` bytes, as far as the
+    /// options allow, or more if the commits need more. All other files stay as they are until the manifest
+    /// names the new segment. The recovered store replaces `options.store`. O(bytes of the rewritten tail).
     ///
     /// # Errors
-    /// Those of the file system, a full disk included; and damage that appeared after the first reading. The caller can then
-    /// repeat this call, or the whole recovery.
+    /// Those of the file system, a full disk included; and damage that appeared after the first reading. The
+    /// caller can then repeat this call, or the whole recovery.
     pub fn resume(&self, options: LogOptions, least: u64) -> Result<Resumed, FileError> {
         let last = self.segments.len().saturating_sub(1);
         let kept =
@@ -87,8 +91,9 @@ impl Recovered {
         Ok(Resumed { log, dir: self.dir.clone(), obsolete })
     }
 
-    /// Removes the log files that no chain of segments leads to: those of openings that were killed. [`Resumed::remove_obsolete`] does so after
-    /// the manifest is durable; on a full disk an opening that needs their room does so before.
+    /// Removes the log files to which no chain of segments leads: those of openings that were killed.
+    /// [`Resumed::remove_obsolete`] does so after the manifest is durable. An opening that needs their room
+    /// on a full disk does so before.
     ///
     /// # Errors
     /// Those of the file system.
@@ -96,7 +101,8 @@ impl Recovered {
         self.strays.iter().try_for_each(|&id| self.dir.unlink_if_there(&segment_name(id)).map(drop))
     }
 
-    /// Where the fresh segment begins: at the beginning of what is rewritten, else at the end of what is kept.
+    /// Returns the place of the fresh segment: the beginning of the rewritten commits, else the end of the
+    /// kept segments.
     fn position(&self, keep: &[ReadSegment], rewrite: &[ReadSegment]) -> LogPosition {
         let start = Cursor { lsn: Lsn::ZERO, chain: 0, last_ts: LogPosition::START.last_ts };
         let after = keep.last().map_or(start, |s| s.end);
@@ -150,7 +156,8 @@ impl Recovered {
     }
 }
 
-/// What stopped the new log, as an error of its own: a full disk is told as one.
+/// Returns the error that stopped the new log, as an error of its own; it keeps the system's code, so that a
+/// full disk shows.
 fn stopped(error: LogError, segment: FileId) -> FileError {
     let LogError::Failed(failed) = error else {
         return IoError::new(segment_name(segment), "rewrite", std::io::Error::other(error)).into();

@@ -10,30 +10,30 @@ use hedgerow_io::{
 
 use crate::record::SEAL_BYTES;
 
-/// Where the first record of a segment begins: after the file header and the preamble.
+/// The position of the first record of a segment: after the file header and the preamble.
 pub const DATA_START: u64 = 128;
 
 const PREAMBLE_BYTES: usize = DATA_START as usize - HEADER_BYTES;
-/// Bytes at the end of a segment that no record may use, so that a sealed segment is always shorter than it was
-/// when allocated. That is how a cut file is told from one that was never sealed.
+/// Bytes at the end of a segment that no record may use, so that a sealed segment is always shorter than its
+/// allocation. So a reader can tell a cut file from one that was never sealed.
 const GUARD_BYTES: u64 = 8;
 
-/// The name of log segment `id`.
+/// Returns the name of log segment `id`.
 pub fn segment_name(id: FileId) -> String {
     format!("log-{:016x}.wal", id.0)
 }
 
-/// The log segment of which `name` is the name, if it is one.
+/// Returns the log segment with this name; `None` if it is the name of none.
 pub fn parse_segment_name(name: &str) -> Option<FileId> {
     let digits = name.strip_prefix("log-")?.strip_suffix(".wal")?;
     let id = FileId(u64::from_str_radix(digits, 16).ok()?);
     (segment_name(id) == name).then_some(id)
 }
 
-/// No log reaches this position, and no file this length: so sums of positions and lengths stay within 64 bits.
+/// A bound for log positions and file lengths, so that their sums stay within 64 bits.
 const LAST_POSITION: u64 = 1 << 61;
 
-/// What a segment says about its place in the log.
+/// A segment's statements about its place in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Preamble {
     /// The position of the first record.
@@ -88,20 +88,20 @@ impl Preamble {
 
 const _: () = assert!(PREAMBLE_BYTES == 64 && GUARD_BYTES as usize >= crate::record::ALIGN);
 
-/// The length of a segment that has room for `data` bytes of commits and is at least `least` bytes long; `None` for one
-/// that no reader would believe.
+/// Returns the length of a segment that has room for `data` bytes of commits and is at least `least` bytes
+/// long; `None` beyond the bound for files.
 pub(crate) fn allocated_len(least: u64, data: u64) -> Option<u64> {
     let len =
         data.checked_add(DATA_START + SEAL_BYTES + GUARD_BYTES)?.max(least).checked_next_multiple_of(8)?;
     (len <= LAST_POSITION).then_some(len)
 }
 
-/// The position in the file up to which commits may reach.
+/// Returns the position in the file up to which commits may reach.
 pub(crate) fn capacity_end(allocated: u64) -> u64 {
     allocated.saturating_sub(SEAL_BYTES + GUARD_BYTES)
 }
 
-/// Why a segment could not be made.
+/// The reason why a segment could not be made.
 #[derive(Debug)]
 pub(crate) enum CreateError {
     /// The file could not be made; the directory is as sound as before.
@@ -122,8 +122,8 @@ impl CreateError {
     }
 }
 
-/// Makes a segment: allocated, headed, synced, and its directory entry durable. What a failure leaves behind is
-/// removed if possible, and harmless if not: nothing names it.
+/// Makes a segment: allocated, with a head, synced, and its directory entry durable. Removes the file after a
+/// failure if possible. A file that remains is harmless: nothing names it.
 pub(crate) fn create_segment(
     dir: &Dir,
     header: &FileHeader,
@@ -144,7 +144,7 @@ pub(crate) fn create_segment(
     Ok(file)
 }
 
-/// Opens a log segment for reading; one that is missing is damage, for something names it.
+/// Opens a log segment for reading. A missing one is damage: the manifest or a seal names it.
 pub(crate) fn open_segment(dir: &Dir, id: FileId) -> Result<NamedFile, FileError> {
     let name = segment_name(id);
     dir.open(&name, Access::Read).map_err(|e| match e.source.kind() {
@@ -153,7 +153,7 @@ pub(crate) fn open_segment(dir: &Dir, id: FileId) -> Result<NamedFile, FileError
     })
 }
 
-/// Reads and checks what is before the first record.
+/// Reads and checks the file header and the preamble.
 pub(crate) fn read_head(
     file: &NamedFile,
     len: u64,

@@ -25,22 +25,23 @@ pub use types::{
     FIRST_SEGMENT_BYTES, LEAST_SEGMENT_BYTES, LogError, LogOptions, LogPosition, LogSegmentInfo, ReserveError,
 };
 
-/// When this much is buffered, the next reservation writes it to the file, without syncing.
+/// The number of buffered bytes from which the next reservation writes them to the file, without a sync.
 pub const WRITE_OUT_BYTES: usize = 1 << 20;
-/// A write buffer that grew beyond this is given back after use.
+/// The size beyond which a write buffer is freed after use.
 const KEEP_BUFFER_BYTES: usize = 16 << 20;
-/// Under a memory limit neither is more than this share of it.
+/// The divisor of a memory limit that bounds both sizes above.
 const LIMIT_SHARE: u64 = 64;
 
-/// A running log. All methods may be called from many threads.
+/// A running log. Many threads may call its methods.
 ///
-/// Appending copies into memory; [`flush_and_sync`](Log::flush_and_sync) takes what is there and writes it while
-/// others append to a second buffer. Only the change to a new segment makes appenders wait for the disk.
+/// An append copies into memory; [`flush_and_sync`](Log::flush_and_sync) takes the buffer and writes it while
+/// other threads append to a second buffer. Appenders wait for the disk only when the log changes to a new
+/// segment.
 #[derive(Debug)]
 pub struct Log {
     dir: Dir,
     options: LogOptions,
-    /// Held while writing or syncing; always taken before `state`.
+    /// The lock of writes and syncs, always taken before `state`.
     io: Mutex<Writing>,
     state: Mutex<State>,
     durable: AtomicU64,
@@ -48,13 +49,13 @@ pub struct Log {
     stopped: OnceLock<LogError>,
 }
 
-/// What is at hand while writing.
+/// The memory of a write.
 #[derive(Debug)]
 struct Writing {
     /// The buffer that is filled next.
     spare: Vec<u8>,
     blocks: Blocks,
-    /// For both, and for a buffer that is being written.
+    /// The charge for both, and for a buffer that is being written.
     charge: Charge,
 }
 
@@ -62,9 +63,9 @@ struct Writing {
 struct State {
     /// Framed records that are not yet written.
     buffer: Vec<u8>,
-    /// For the buffer.
+    /// The charge for the buffer.
     charge: Charge,
-    /// Where the buffer goes in the active file.
+    /// The position of the buffer in the active file.
     buffer_at: u64,
     end: Lsn,
     chain: u64,
@@ -76,12 +77,12 @@ struct State {
     reserve: u64,
     sealed: Vec<LogSegmentInfo>,
     next_id: FileId,
-    /// The first segment that the manifest names, or is about to.
+    /// The first segment that the manifest names, or that the next manifest will name.
     first_live: FileId,
 }
 
 impl State {
-    /// The position in the active file where the next record goes.
+    /// Returns the position of the next record in the active file.
     fn end_offset(&self) -> u64 {
         DATA_START + (self.end.0 - self.active.base.0)
     }
@@ -105,7 +106,7 @@ impl State {
     }
 }
 
-/// Space in the log for one record. Dropping it gives the space back.
+/// Space in the log for one record. A drop gives the space back.
 #[derive(Debug)]
 #[must_use = "a reservation is for appending"]
 pub struct Reservation<'log> {
@@ -114,7 +115,8 @@ pub struct Reservation<'log> {
 }
 
 impl Log {
-    /// Makes the segment `start.segment` and a log that goes on in it. All before `start.lsn` must be durable.
+    /// Makes the segment `start.segment` and a log that goes on in it. The log before `start.lsn` must be
+    /// durable.
     ///
     /// # Errors
     /// Those of the file system; nothing names the segment yet.
@@ -122,7 +124,8 @@ impl Log {
         Log::create_with(Dir::new(fs), options, start, (FIRST_SEGMENT_BYTES, 0), Vec::new())
     }
 
-    /// As [`create`](Self::create), with a first segment of at least `least` bytes that has room for `data` bytes, after `sealed` ones.
+    /// Like [`create`](Self::create), but after `sealed` segments, and with a first segment of at least
+    /// `least` bytes that has room for `data` bytes.
     pub(crate) fn create_with(
         dir: Dir,
         options: LogOptions,
@@ -160,30 +163,30 @@ impl Log {
         })
     }
 
-    /// What the buffers of the log are charged to.
+    /// Returns the account to which the buffers of the log are charged.
     pub fn account(&self) -> &Arc<Account> {
         &self.options.account
     }
 
-    /// The position known durable: all records that end at or before it survive a crash.
+    /// Returns the position known durable: all records that end at or before it survive a crash.
     pub fn durable(&self) -> Lsn {
         Lsn(self.durable.load(Ordering::Acquire))
     }
 
-    /// The position after the last record appended.
+    /// Returns the position after the last record appended.
     pub fn end(&self) -> Lsn {
         Lsn(self.end.load(Ordering::Acquire))
     }
 
-    /// Fails once the log has stopped.
+    /// Checks that the log runs.
     ///
     /// # Errors
-    /// Why it has.
+    /// The error that stopped it.
     pub fn check(&self) -> Result<(), LogError> {
         self.stopped.get().map_or(Ok(()), |e| Err(e.clone()))
     }
 
-    /// Waits for those who write or sync. Fails once the log has stopped.
+    /// Waits for threads that write or sync. Fails once the log has stopped.
     pub(crate) fn io(&self) -> Result<Io<'_>, LogError> {
         self.io_of(self.io.lock())
     }
@@ -198,9 +201,9 @@ impl Log {
         self.stopped.get_or_init(|| error).clone()
     }
 
-    /// Reserves space for `record`, so that appending it cannot fail. Finishes the record. Usually O(1) and without
-    /// file access; writes a full buffer if nobody else is writing; changes to a new segment where the record does not
-    /// fit the present one, which syncs twice and the directory once.
+    /// Reserves space for `record`, so that its append cannot fail. Finishes the record. Usually O(1) and
+    /// without file access. Writes a full buffer if no other thread is writing. Changes to a new segment if
+    /// the record does not fit the present one, with two file syncs and one of the directory.
     ///
     /// # Errors
     /// [`ReserveError::DiskFull`] and [`ReserveError::TooManyFiles`] leave the log as it was. Any other failure stops it.
@@ -227,7 +230,8 @@ impl Log {
         Ok(reservation)
     }
 
-    /// The size of a buffer, or the share of a memory limit that it may take.
+    /// Returns the size `bytes` of a buffer, or the share of the memory limit that it may take if that is
+    /// less.
     #[inline]
     fn at_most(&self, bytes: usize) -> usize {
         let share = |limit: u64| usize::try_from(limit / LIMIT_SHARE).unwrap_or(usize::MAX);
@@ -278,8 +282,8 @@ impl Log {
         state.end
     }
 
-    /// Writes all that was appended before the call, makes it durable, and returns the position up to which it is.
-    /// Blocks for the disk; others can append meanwhile.
+    /// Writes all records appended before the call, makes them durable, and returns the durable position.
+    /// Blocks for the disk; other threads can append meanwhile.
     ///
     /// # Errors
     /// Any failure stops the log for good: a failed sync must not be repeated, since a second one may succeed although
@@ -296,7 +300,7 @@ impl Log {
         Ok(self.durable())
     }
 
-    /// Hands all that was appended before the call to the operating system, without syncing.
+    /// Hands all records appended before the call to the operating system, without a sync.
     ///
     /// # Errors
     /// Any failure stops the log for good.
@@ -335,18 +339,18 @@ impl Log {
     }
 }
 
-/// What follows a write.
+/// The step after a write.
 enum Then {
     Sync,
     Nothing,
 }
 
-/// The right to write and sync. A panic under it stops the log before anybody else gets it: what was taken from the
-/// buffer is gone, and a sync by the next would acknowledge it.
+/// The right to write and sync. A panic under it stops the log before another thread gets it. The bytes taken
+/// from the buffer are lost then, and a sync by the next thread would acknowledge them.
 pub(crate) struct Io<'a> {
     log: &'a Log,
     writing: MutexGuard<'a, Writing>,
-    /// Whether the thread was unwinding before.
+    /// True if the thread was unwinding when it got the right.
     unwinding: bool,
 }
 
@@ -359,12 +363,13 @@ impl Drop for Io<'_> {
 }
 
 impl Reservation<'_> {
-    /// Appends the record for which the space was reserved, as the commit `ts`, and returns the position after it: the
-    /// commit is durable once [`Log::durable`] has reached that. Callers take turns, in timestamp order. Copies the
-    /// record; no file access. A record without operations is not written.
+    /// Appends the record for which the space was reserved, as the commit `ts`, and returns the position
+    /// after it. The commit is durable once [`Log::durable`] has reached that position. Callers take turns,
+    /// in timestamp order. Copies the record; no file access. A record without operations is not written.
     ///
     /// # Panics
-    /// `ts` is not after that of the append before, or the record is longer than the reservation: the caller's errors.
+    /// If `ts` is not after that of the append before, or the record is longer than the reservation: the
+    /// caller's errors.
     pub fn append(mut self, record: &mut RecordBuilder, ts: Timestamp) -> Lsn {
         if record.is_empty() {
             return self.log.end();

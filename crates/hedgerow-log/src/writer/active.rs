@@ -5,7 +5,7 @@ use hedgerow_io::{Dir, FileHeader, FileId, FileKind, IoError, Lsn, NamedFile};
 use super::types::{LogOptions, LogPosition};
 use crate::segment::{CreateError, Preamble, allocated_len, create_segment, segment_name};
 
-/// The segment that is written to.
+/// The segment that the log writes to.
 #[derive(Debug)]
 pub(super) struct Active {
     pub(super) file: NamedFile,

@@ -1,29 +1,32 @@
-//! What a sync waits for, written in whole blocks past the cache of the operating system, into space that was filled with
-//! zeros ahead.
+//! Writes before a sync, in whole blocks past the cache of the operating system, into space that was filled
+//! with zeros ahead.
 //!
-//! A sync of a few records costs a device two waits, for the data and for its cache. The way through the operating
-//! system's cache adds its own work to that, and a write into space that is only reserved makes the file system note
-//! that the space holds data now, in a write of its own. Neither is left here, where the file system takes such writes.
+//! A sync of a few records costs a device two waits, for the data and for its cache. The way through the
+//! operating system's cache adds its own work to that. A write into space that is only reserved makes the
+//! file system note, in a write of its own, that the space holds data now. If the file system takes direct
+//! writes, this module avoids both.
 //!
-//! The block in which the log ends is written again with what it holds, as the cache would do it.
+//! The block in which the log ends is written again with its content, as the cache would do it.
 
 use hedgerow_io::{BLOCK_BYTES, BlockBuffer, FileId, IoError, NamedFile};
 
-/// More than this goes through the cache, which writes it in the background.
+/// The size of a write from which it goes through the cache, which writes it in the background.
 const MOST_BYTES: usize = 256 << 10;
-/// Zeros are written so far ahead.
+/// The number of zeros that are written ahead.
 const AHEAD_BYTES: u64 = 256 << 10;
-/// Only behind syncs of up to this: larger ones write more than the file system notes.
+/// The size of a sync up to which zeros are written ahead: a larger one writes more than the file system
+/// notes.
 const SMALL_BYTES: usize = 32 << 10;
 
-/// Where the blocks of the active segment stand. What it does not know it finds out, so nobody tells it of other writes.
+/// The state of the blocks of the active segment. It detects other writes itself, so other writers need not
+/// report them.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     segment: FileId,
-    /// The end of what was last written, and what its block holds up to there.
+    /// The end of the last write, and the content of its block up to there.
     end: u64,
     tail: Vec<u8>,
-    /// Before this the file holds data, or zeros that were written.
+    /// The position up to which the file holds data, or zeros that were written.
     filled: u64,
     buffer: BlockBuffer,
 }
@@ -32,12 +35,12 @@ pub(super) struct Blocks {
 pub(super) struct Target<'a> {
     pub(super) file: &'a NamedFile,
     pub(super) segment: FileId,
-    /// Its length.
+    /// The length of the segment's file.
     pub(super) allocated: u64,
 }
 
 impl Blocks {
-    /// Writes `bytes` at `at`; nothing but zeros stands behind them. A sync has to follow.
+    /// Writes `bytes` at `at`; only zeros may stand behind them. A sync has to follow.
     ///
     /// # Errors
     /// Those of the file system; any part may have been written then.
@@ -63,12 +66,12 @@ impl Blocks {
         Ok(())
     }
 
-    /// The bytes held.
+    /// Returns the bytes of memory held.
     pub(super) fn bytes(&self) -> usize {
         self.tail.capacity() + self.buffer.bytes()
     }
 
-    /// Sees to it that `tail` is what stands before `at` in its block.
+    /// Makes `tail` the content before `at` in its block; false if it cannot be read.
     fn find_tail(&mut self, to: &Target<'_>, at: u64) -> bool {
         if self.segment != to.segment {
             (self.segment, self.end, self.filled) = (to.segment, 0, 0);
@@ -76,7 +79,7 @@ impl Blocks {
         if self.end == at {
             return true;
         }
-        // A new segment, or other writes in between.
+        // The segment is new, or there were other writes in between.
         let within = at % BLOCK_BYTES as u64;
         self.tail.resize(within as usize, 0);
         let found = to.file.read_exact_at(&mut self.tail, at - within).is_ok();
@@ -84,7 +87,8 @@ impl Blocks {
         found
     }
 
-    /// Writes zeros from `from` on. The space holds zeros anyway: a failure changes nothing, and is not tried again.
+    /// Writes zeros from `from` on. The space holds zeros anyway: a failure changes nothing, and there is no
+    /// second attempt.
     fn fill_ahead(&mut self, to: &Target<'_>, from: u64) {
         let end = to.allocated.min(from + AHEAD_BYTES);
         let blocks = (end - from) as usize / BLOCK_BYTES;

@@ -1,4 +1,5 @@
-//! The segments of a running log: changing to the next one, closing the last, removing those that are not needed.
+//! The segments of a running log: the change to the next one, the closing of the last, the removal of those
+//! no longer needed.
 
 use std::sync::atomic::Ordering;
 
@@ -14,9 +15,10 @@ use crate::reserve;
 use crate::segment::{CreateError, DATA_START, segment_name};
 
 impl Log {
-    /// Seals the active segment and goes on in a new one. The new segment has at least `length` bytes, as far as the options
-    /// allow, with room for all reserved bytes and `bytes` more; a disk without room for that length gets a segment of the first
-    /// length, or of the least. The new file is complete and durable before any seal names it.
+    /// Seals the active segment and goes on in a new one. The new segment has at least `length` bytes, as far
+    /// as the options allow, with room for all reserved bytes and `bytes` more. A disk without room for that
+    /// length gets a segment of the first length, or of the least. The new file is complete and durable
+    /// before any seal names it.
     pub(super) fn rotate(&self, state: &mut State, length: u64, bytes: u64) -> Result<(), ReserveError> {
         let next = state.next_id;
         state.next_id = FileId(next.0.saturating_add(1));
@@ -63,8 +65,8 @@ impl Log {
         Ok(())
     }
 
-    /// Makes a segment, and before it a long enough reserve: once the segment has a record, the next opening may have to write as
-    /// much.
+    /// Makes a segment, and before it a reserve that is long enough: once the segment has a record, the next
+    /// opening may have to write as much.
     fn segment_and_reserve(
         &self,
         state: &mut State,
@@ -128,11 +130,13 @@ impl Log {
         state.sealed.iter().filter(|s| s.last_ts <= ts).map(|s| s.bytes).sum()
     }
 
-    /// Goes on in a new segment, as long as this one, if the active one holds `least` bytes of records, or is half full: what a checkpoint is about
-    /// to cover can be removed with it then, and is not read by the next opening. Syncs twice, and the directory once.
+    /// Goes on in a new segment, as long as this one, if the active one holds `least` bytes of records, or is
+    /// half full. A checkpoint that covers its records can then remove it, and the next opening does not read
+    /// it. Syncs twice, and the directory once.
     ///
     /// # Errors
-    /// None on a full disk or without file descriptors, where the active segment stays. Any other failure stops the log.
+    /// None on a full disk or without file descriptors: the active segment stays. Any other failure stops the
+    /// log.
     pub fn begin_segment(&self, least: u64) -> Result<(), LogError> {
         let _io = self.io()?;
         let mut state = self.state.lock();
@@ -163,8 +167,9 @@ impl Log {
         checksum
     }
 
-    /// Syncs what was appended, ends the log with a closing seal and cuts the file there. Every later damage to the
-    /// log is then told from a crash. Reservations must be gone; afterwards all methods that write fail.
+    /// Syncs all appended records, ends the log with a closing seal and cuts the file there. So later damage
+    /// to the log does not look like a crash. Reservations must be gone; afterwards all methods that write
+    /// fail.
     ///
     /// # Errors
     /// Those of [`flush_and_sync`](Self::flush_and_sync).
@@ -186,14 +191,14 @@ impl Log {
         Ok(durable)
     }
 
-    /// Ends the log without writing anything: after this no write or sync of it is under way or will begin. For a store
-    /// that failed elsewhere and gives up its directory. Blocks while a sync is under way.
+    /// Ends the log without a write: after this no write or sync of it is under way or will begin. For a
+    /// store that failed elsewhere and gives up its directory. Blocks while a sync is under way.
     pub fn abandon(&self) {
         let _io = self.io.lock();
         let _ = self.stopped.set(LogError::Closed);
     }
 
-    /// The segments of the log, in order; the active one last.
+    /// Returns the segments of the log, in order; the active one last.
     pub fn segments(&self) -> Vec<LogSegmentInfo> {
         let state = self.state.lock();
         let mut segments = state.sealed.clone();
@@ -201,8 +206,8 @@ impl Log {
         segments
     }
 
-    /// The segments that a manifest must name whose checkpoint covers all commits at or before `ts`. What it leaves out is
-    /// what [`remove_segments_through`](Self::remove_segments_through) may remove later.
+    /// Returns the segments that a manifest must name if its checkpoint covers all commits at or before `ts`.
+    /// [`remove_segments_through`](Self::remove_segments_through) may remove the other segments later.
     pub fn live_after(&self, ts: Timestamp) -> Vec<FileId> {
         let mut state = self.state.lock();
         let sealed = state.sealed.iter().filter(|s| s.last_ts > ts).map(|s| s.id);
@@ -211,12 +216,12 @@ impl Log {
         live
     }
 
-    /// Removes the sealed segments whose commits are all at or before `ts`, and makes that durable; returns them. The
-    /// manifest for which [`live_after`](Self::live_after) was last called must be durable. Segments that it returned
-    /// stay, even if they were sealed since.
+    /// Removes the sealed segments whose commits are all at or before `ts`, and makes that durable; returns
+    /// them. The manifest for which [`live_after`](Self::live_after) was last called must be durable.
+    /// Segments that [`live_after`](Self::live_after) returned stay, even if they were sealed since.
     ///
     /// # Errors
-    /// Those of the file system. The log stays usable; what is left over is removed by the next call or opening.
+    /// Those of the file system. The log stays usable; the next call or opening removes the rest.
     pub fn remove_segments_through(&self, ts: Timestamp) -> Result<Vec<FileId>, IoError> {
         let covered: Vec<FileId> = {
             let state = self.state.lock();

@@ -13,28 +13,28 @@ pub const FIRST_SEGMENT_BYTES: u64 = 256 << 10;
 /// The length of a segment on a full disk, which takes as little as possible of the room that the next opening needs.
 pub const LEAST_SEGMENT_BYTES: u64 = 16 << 10;
 
-/// What a log is made with.
+/// The options of a new log.
 #[derive(Clone, Debug)]
 pub struct LogOptions {
     /// The store's identity.
     pub store: StoreId,
     /// The store's epoch, repeated in the header of each segment.
     pub epoch: u32,
-    /// The length of a segment in bytes, at most 2^61, which segments come to: the first has 256 KiB, and each that is full makes the next
-    /// one twice as long. A record that does not fit gets a longer one of its own.
+    /// The largest length of a segment in bytes, at most 2^61. The first has 256 KiB, and each one after a
+    /// full one is twice as long. A record that does not fit gets a longer one of its own.
     pub segment_bytes: u64,
-    /// What the buffers of the log are charged to.
+    /// The account to which the buffers of the log are charged.
     pub account: Arc<Account>,
 }
 
 impl LogOptions {
-    /// Options for `store`, with segments of up to 64 MiB and an account of its own.
+    /// Returns options for `store`, with segments of up to 64 MiB and an account of its own.
     pub fn new(store: StoreId) -> Self {
         LogOptions { store, epoch: 0, segment_bytes: 64 << 20, account: Arc::default() }
     }
 }
 
-/// Where a log goes on.
+/// The place where a log goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogPosition {
     /// The number of the segment to make.
@@ -71,15 +71,15 @@ pub struct LogSegmentInfo {
     pub last_ts: Timestamp,
     /// The bytes in use, headers included.
     pub bytes: u64,
-    /// Whether it is complete; the last one is not.
+    /// True if the segment is complete; the last one is not.
     pub sealed: bool,
 }
 
-/// Why the log does nothing more. It has to be opened again.
+/// The reason why the log has stopped. It has to be opened again.
 #[derive(Clone, Debug, Error)]
 #[non_exhaustive]
 pub enum LogError {
-    /// A write or sync failed. What was not yet durable may or may not be in the log.
+    /// A write or sync failed. Records that were not yet durable may or may not be in the log.
     #[error("the log stopped: {0}")]
     Failed(Arc<IoError>),
     /// The log was closed.
@@ -87,7 +87,7 @@ pub enum LogError {
     Closed,
 }
 
-/// Why nothing could be reserved. Nothing was appended.
+/// The reason of a failed reservation. Nothing was appended.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReserveError {
@@ -97,7 +97,7 @@ pub enum ReserveError {
     /// The process, or the system, has no file descriptor left for the next segment. The log stays usable, as on a full disk.
     #[error("no file for the log: {0}")]
     TooManyFiles(IoError),
-    /// The log does nothing more.
+    /// The log has stopped.
     #[error(transparent)]
     Log(#[from] LogError),
 }
