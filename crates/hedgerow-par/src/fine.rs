@@ -1,4 +1,4 @@
-//! Loops over many small elements, compiled for each closure, so that no call stands between two elements.
+//! Loops over many small elements, compiled for each closure, so that there is no call between two elements.
 
 use rayon::prelude::*;
 
@@ -28,7 +28,7 @@ pub fn map<I: IndexedParallelIterator, T: Send>(
     }
 }
 
-/// Folds runs of elements that follow each other, each run from `none`; returns the results of the runs, in order.
+/// Folds runs of consecutive elements, each run from `none`. Returns the results of the runs, in order.
 pub fn fold<I: IndexedParallelIterator, T: Send>(
     elements: I,
     none: impl Fn() -> T + Send + Sync,

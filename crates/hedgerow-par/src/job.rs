@@ -1,4 +1,4 @@
-//! Work that a thread of the pool does while the thread that wants it looks after something else now and then.
+//! Work of a thread of the pool for another thread, which does something else now and then while it waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::place::{Place, place, run};
 
-/// Work that was started. Dropping it lets the work go on alone.
+/// Work that was started. If this is dropped, the work goes on alone.
 #[must_use = "the work goes on alone"]
 pub struct Job<R> {
     shared: Arc<Shared<R>>,
@@ -20,18 +20,19 @@ struct Shared<R> {
 type Work<R> = Box<dyn FnOnce() -> R + Send>;
 
 enum State<R> {
-    /// No thread has got to it yet.
+    /// No thread has begun with it.
     Waiting(Work<R>),
     Running,
     Done(std::thread::Result<R>),
-    /// The result was taken, or the work given up before it began.
+    /// The result was taken, or the work was given up before it began.
     Gone,
 }
 
-/// Has a thread of the pool call `f`, and returns meanwhile. Where no thread can be started, and where the calling thread is
-/// one of a pool itself, `f` has been called when this returns.
+/// Makes a thread of the pool call `f`, and returns meanwhile. If no thread can be started, or if the calling
+/// thread belongs to a pool itself, `f` has been called when this returns.
 ///
-/// What `f` holds is dropped before the job is [done](Job::wait). A panic of `f` goes on in [`Job::join`].
+/// The values that `f` owns are dropped before the job is [done](Job::wait). A panic of `f` goes on in
+/// [`Job::join`].
 pub fn start<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> Job<R> {
     start_in(place(), f)
 }
@@ -42,7 +43,7 @@ pub(crate) fn start_in<R: Send + 'static>(place: Place, f: impl FnOnce() -> R + 
     let job = Job { shared: shared.clone() };
     let work = move || shared.work();
     match place {
-        // The pool may have no other thread than the one that is going to wait.
+        // The pool may have no other thread than the one that will wait.
         Place::Here if rayon::current_thread_index().is_some() => work(),
         Place::Here => rayon::spawn(work),
         Place::Own(pool) => pool.spawn(work),
@@ -52,7 +53,7 @@ pub(crate) fn start_in<R: Send + 'static>(place: Place, f: impl FnOnce() -> R + 
 }
 
 impl<R> Job<R> {
-    /// Waits until the work is done, at most for `at_most`. Whether it is.
+    /// Waits until the work is done, at most for `at_most`. True if it is done.
     pub fn wait(&self, at_most: Duration) -> bool {
         let unfinished = |state: &mut State<R>| matches!(state, State::Waiting(_) | State::Running);
         let (state, _) = (self.shared.ended)
@@ -64,7 +65,7 @@ impl<R> Job<R> {
     /// Waits for the result.
     ///
     /// # Panics
-    /// As the work did.
+    /// If the work panicked.
     pub fn join(self) -> R {
         match self.end() {
             State::Done(Ok(result)) => result,
@@ -73,7 +74,8 @@ impl<R> Job<R> {
         }
     }
 
-    /// Takes the work back if it has not begun; else waits for its end. Nothing of it is left then.
+    /// Takes the work back if it has not begun; else waits for its end. The work and its result are dropped
+    /// then.
     pub fn give_up(self) {
         let mut state = self.shared.state();
         if matches!(&*state, State::Waiting(_)) {
@@ -110,7 +112,7 @@ impl<R> Shared<R> {
         self.ended.notify_all();
     }
 
-    /// No panic happens under this lock.
+    /// Locks the state. No panic happens under this lock.
     fn state(&self) -> MutexGuard<'_, State<R>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,21 +1,21 @@
-//! Parallel loops that run on the calling thread where no other thread can be had.
+//! Parallel loops that run on the calling thread if no other thread can be had.
 //!
-//! Rayon panics where its global pool cannot be started, and in a forked child, where the threads of the parent's pools do
-//! not exist, a call into them never returns. So all parallel work of the store and of the kernels goes through this
-//! crate, which chooses where it runs (`docs/design/parallel.md`):
+//! Rayon panics if its global pool cannot be started. In a forked child, which lacks the threads of the
+//! parent's pools, a call into them never returns. So all parallel work of the store and of the kernels goes
+//! through this crate, which chooses where it runs (`docs/design/parallel.md`):
 //!
-//! 1. in the pool that is current where the call is made (`ThreadPool::install`);
+//! 1. in the pool that is current at the call (`ThreadPool::install`);
 //! 2. else in rayon's global pool, if this process started it;
 //! 3. else in a pool that this process keeps for the store;
-//! 4. else, where no thread can be started, on the calling thread, as a plain loop.
+//! 4. else, if no thread can be started, on the calling thread, as a plain loop.
 //!
-//! **Elements are chunks.** Each loop of rayon is about ten functions, compiled for each type of elements and each closure, and a kernel
-//! has many. So the loops here put their elements into a list and share out its places, in one parallel loop that is compiled once, and
-//! call `f` through a pointer. An element is to be worth some hundred nanoseconds, as a chunk of a list is. Loops over numbers are in
-//! [`fine`].
+//! **Elements are chunks.** Each loop of rayon is about ten functions, compiled for each type of elements and
+//! each closure, and a kernel has many. So the loops here put their elements into a list and share out its
+//! places, in one parallel loop that is compiled once, and call `f` through a pointer. An element should be
+//! worth some hundred nanoseconds, like a chunk of a list. Loops over numbers are in [`fine`].
 //!
-//! The number of threads is that of the pool; of those that this crate starts it is `RAYON_NUM_THREADS`, or the number of
-//! processors.
+//! The number of threads is that of the pool. A pool that this crate starts has `RAYON_NUM_THREADS` threads,
+//! or as many as there are processors.
 #![forbid(unsafe_code)]
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,7 +61,8 @@ fn map_of<E: Send, T: Send>(elements: Vec<E>, f: &(dyn Fn(E) -> T + Sync)) -> Ve
     made.into_iter().filter_map(Slot::into_inner).collect()
 }
 
-/// Joins the results of `f` for all elements by `join`, in their order; `none` of no elements.
+/// Joins the results of `f` for all elements by `join`, in their order. Returns the result of `none` if there
+/// is no element.
 pub fn map_reduce<I: IndexedParallelIterator, T: Send>(
     elements: I,
     f: impl Fn(I::Item) -> T + Send + Sync,
@@ -71,7 +72,7 @@ pub fn map_reduce<I: IndexedParallelIterator, T: Send>(
     map_of(list(elements), &f).into_iter().reduce(join).unwrap_or_else(none)
 }
 
-/// Folds runs of elements that follow each other, each run from `none`; returns the results of the runs, in order.
+/// Folds runs of consecutive elements, each run from `none`. Returns the results of the runs, in order.
 pub fn fold<I: IndexedParallelIterator, T: Send>(
     elements: I,
     none: impl Fn() -> T + Send + Sync,
@@ -87,10 +88,11 @@ pub fn fold<I: IndexedParallelIterator, T: Send>(
     map_of(runs, &|run| run.into_iter().fold(none(), &f))
 }
 
-/// Runs of a [`fold`] for each thread: enough that one with much work leaves no other thread idle for long.
+/// The number of runs of a [`fold`] for each thread: enough that a run with much work leaves no other thread
+/// idle for long.
 const RUNS_OF_A_THREAD: usize = 8;
 
-/// Calls `f` with each element until a call fails; of several failures one is returned.
+/// Calls `f` with each element until a call fails. Returns the error of one of the failed calls.
 ///
 /// # Errors
 /// The error that a call of `f` returned.
@@ -118,7 +120,7 @@ fn try_for_each_of<E: Send, X: Send>(
     failure.into_inner().map_or(Ok(()), Err)
 }
 
-/// Sorts; equal elements may change places.
+/// Sorts the elements; equal elements may change places.
 pub fn sort_unstable<T: Ord + Send>(elements: &mut [T]) {
     match place() {
         Place::Alone => elements.sort_unstable(),
@@ -126,14 +128,14 @@ pub fn sort_unstable<T: Ord + Send>(elements: &mut [T]) {
     }
 }
 
-/// The elements of a parallel iterator, in a list. Touches no pool.
+/// Returns the elements of a parallel iterator in a list. Uses no pool.
 fn list<I: IndexedParallelIterator>(elements: I) -> Vec<I::Item> {
     let mut all = Vec::with_capacity(elements.len());
     one_by_one(elements, &mut |element| all.push(element));
     all
 }
 
-/// Calls `f` with the elements of a parallel iterator as a plain loop does. Touches no pool.
+/// Calls `f` with the elements of a parallel iterator, as a plain loop does. Uses no pool.
 fn one_by_one<I: IndexedParallelIterator>(elements: I, f: &mut dyn FnMut(I::Item)) {
     struct OneByOne<'a, T>(&'a mut dyn FnMut(T));
 
@@ -148,7 +150,7 @@ fn one_by_one<I: IndexedParallelIterator>(elements: I, f: &mut dyn FnMut(I::Item
     elements.with_producer(OneByOne(f));
 }
 
-/// A place for a value that one thread puts and one thread takes.
+/// A place for a value that one thread stores and one thread takes.
 struct Slot<T>(Mutex<Option<T>>);
 
 impl<T> Default for Slot<T> {

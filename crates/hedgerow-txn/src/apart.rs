@@ -1,6 +1,6 @@
-//! Words that threads change apart from each other.
+//! Padding for words that different threads change.
 
-/// On cache lines of its own: two, since processors load lines in pairs.
+/// A value on cache lines of its own: two, since processors load lines in pairs.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct Apart<T>(pub(crate) T);

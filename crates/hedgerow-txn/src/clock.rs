@@ -1,14 +1,16 @@
 //! The commit clock: draws timestamps in one order and publishes completed commits as a prefix of it.
 //!
 //! # Protocol
-//! * **Draw** (rule R1): a timestamp is drawn inside the ordering section, [`Clock::order`], while the committer holds
-//!   the latches of everything it writes. So per subgraph the order of application and of timestamps agree. A commit that
-//!   has nothing to do in the section draws in one step while nobody is in it, [`Clock::draw_outside`].
-//! * **Complete**: once applied, the committer marks its slot of the ring and tries to advance.
-//! * **Advance**: whoever takes the word of `t_read` moves it over every marked slot up to the gate. A committer
-//!   leaves where the slot after `t_read` is not marked, since whoever marks that one publishes its own too, and where
-//!   it finds the word taken, since its holder looks again after giving it back. Marking and looking are separated by
-//!   sequentially consistent fences on both sides, so one of the two sees the other.
+//! * **Draw** (rule R1): a committer draws its timestamp inside the ordering section, [`Clock::order`], while
+//!   it holds the latches of all subgraphs that it writes. So per subgraph the order of application and of
+//!   timestamps agree. A commit that needs nothing else in the section draws in one step while the section is
+//!   empty, [`Clock::draw_outside`].
+//! * **Complete**: once its commit is applied, the committer marks its slot of the ring and tries to advance.
+//! * **Advance**: the thread that takes the word of `t_read` moves it over every marked slot up to the gate.
+//!   A committer leaves if the slot after `t_read` is not marked, since the thread that marks that slot also
+//!   publishes this commit. It also leaves if the word is taken, since the holder looks again after it gives
+//!   the word back. Sequentially consistent fences on both sides separate the mark and the look, so one of
+//!   the two threads sees the other.
 //! * **Gate**: nothing past the gate is published. Under `sync` durability the gate is the last durable timestamp;
 //!   otherwise it is infinite.
 
@@ -20,18 +22,19 @@ use crate::apart::Apart;
 
 const RING: u64 = if cfg!(feature = "model-checking") { 4 } else { 4096 };
 
-/// The place of a timestamp in the ring.
+/// Returns the place of a timestamp in the ring.
 #[inline]
 fn place(ts: u64) -> usize {
     (ts % RING) as usize
 }
 
-/// How often a committer that finds another one in the ordering section pauses before each look, until it sleeps. A section takes less than
-/// a microsecond; the pauses grow, since each look takes the cache line from the committer in the section.
+/// The pauses of a committer before each look at an occupied ordering section, until it sleeps. A section
+/// takes less than a microsecond. The pauses grow, since each look takes the cache line from the committer in
+/// the section.
 #[cfg(not(feature = "model-checking"))]
 const ORDER_PAUSES: [usize; 8] = [1, 2, 4, 8, 16, 16, 16, 32];
 
-/// How many vertices and edges a snapshot holds.
+/// The number of vertices and edges in a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Live vertices.
@@ -40,8 +43,9 @@ pub struct Counts {
     pub edges: u64,
 }
 
-/// A completed commit waits here until all before it are complete too. On a cache line with the counts that its publisher leaves: mostly
-/// its own committer, which has the line.
+/// The mark of a completed commit, which waits here until all commits before it are complete too. It shares a
+/// cache line with the counts that its publisher stores: the publisher is mostly its own committer, which has
+/// the line.
 #[repr(align(64))]
 struct Slot {
     ts: AtomicU64,
@@ -57,36 +61,38 @@ struct CountSlot {
     edges: AtomicU64,
 }
 
-/// What the holder of the ordering section knows.
+/// The state that the ordering section guards.
 struct Drawn {
     last: u64,
-    /// Whether all timestamps are drawn in the section from now on.
+    /// True if all timestamps are drawn in the section from now on.
     only_here: bool,
 }
 
-/// Set in the word of a timestamp while one thread alone may change it. No timestamp has this bit.
+/// The bit in the word of a timestamp while only one thread may change it. No timestamp has this bit.
 const HELD: u64 = 1 << 63;
 
 /// The last timestamp drawn, and the section that draws.
 struct Order {
     section: Mutex<Drawn>,
-    /// The last timestamp drawn, and [`HELD`] while somebody is in the section.
+    /// The last timestamp drawn, and [`HELD`] while a thread is in the section.
     drawn: AtomicU64,
-    /// Below this there was room in the ring when somebody looked. Publication is looked at again only where it is reached: `t_read`
-    /// changes in other caches all the time.
+    /// The timestamp below which the ring had room at the last look. A committer looks at the publication
+    /// again only when it reaches this: `t_read` changes in other caches all the time.
     room: AtomicU64,
 }
 
-/// How far commits are published. In one line, since whoever marks a commit looks at the word, and takes it to publish.
+/// The progress of publication. It is on one line, since the thread that marks a commit looks at the word,
+/// and takes it to publish.
 struct Publication {
     /// `t_read`, and [`HELD`] while a publisher is at work.
     t_read: AtomicU64,
-    /// The counts at `t_read`. Only the publisher at work looks at them.
+    /// The counts at `t_read`. Only the active publisher accesses them.
     vertices: AtomicU64,
     edges: AtomicU64,
 }
 
-/// The commit clock of a store. What committers write, publishers write, and everybody only reads lies apart.
+/// The commit clock of a store. Words that committers write, words that publishers write, and words that all
+/// threads only read are on separate cache lines.
 pub struct Clock {
     order: Apart<Order>,
     publication: Apart<Publication>,
@@ -94,36 +100,36 @@ pub struct Clock {
     ring: Box<[Slot]>,
 }
 
-/// The ordering section, entered. Only its holder draws timestamps; keep it short.
+/// The ordering section, entered. Only its holder draws timestamps in it; keep it short.
 pub struct OrderGuard<'a> {
     state: MutexGuard<'a, Drawn>,
     clock: &'a Clock,
 }
 
 impl OrderGuard<'_> {
-    /// The last timestamp drawn.
+    /// Returns the last timestamp drawn.
     pub fn last_drawn(&self) -> Timestamp {
         Timestamp(self.state.last)
     }
 
-    /// Whether a timestamp can be drawn now. If not, leave the section and wait until
-    /// [`published`](Clock::published) has moved: 4096 commits are waiting to be published.
+    /// True if a timestamp can be drawn now. If not, 4096 commits wait to be published: leave the section and
+    /// wait until [`published`](Clock::published) has moved.
     pub fn has_room(&mut self) -> bool {
         self.clock.has_room(self.state.last + 1)
     }
 
-    /// Lets no timestamp be drawn [outside](Clock::draw_outside) of the section any more.
+    /// Forbids drawing timestamps [outside](Clock::draw_outside) of the section from now on.
     pub fn forbid_outside(&mut self) {
         self.state.only_here = true;
     }
 
-    /// The timestamp that [`draw`](Self::draw) will give.
+    /// Returns the timestamp that [`draw`](Self::draw) will give.
     pub fn next(&self) -> Timestamp {
         Timestamp(self.state.last + 1)
     }
 
-    /// Draws the next timestamp. Its owner must call [`Clock::complete`] for it, whatever happens: publication stops
-    /// at a timestamp that is never completed.
+    /// Draws the next timestamp. Its owner must call [`Clock::complete`] for it in every case: publication
+    /// stops at a timestamp that is never completed.
     ///
     /// # Panics
     /// If [`has_room`](Self::has_room) does not hold.
@@ -145,13 +151,14 @@ impl Drop for OrderGuard<'_> {
 }
 
 impl Clock {
-    /// The bytes of the clock and its ring: the same from the beginning to the end.
+    /// Returns the bytes of the clock and its ring, which never change.
     pub fn bytes(&self) -> usize {
         size_of::<Clock>() + size_of_val(&*self.ring)
     }
 
-    /// A clock whose last commit was `last`, with `counts` at that time. `gate` is the last timestamp that may be
-    /// published without being raised: [`Timestamp::INFINITY`] where publication does not wait for durability.
+    /// Makes a clock whose last commit was `last`, with `counts` at that time. `gate` is the last timestamp
+    /// that may be published before it is raised: [`Timestamp::INFINITY`] if publication does not wait for
+    /// durability.
     pub fn new(last: Timestamp, counts: Counts, gate: Timestamp) -> Clock {
         let ring = (0..RING as usize).map(|i| Slot {
             ts: AtomicU64::new(0),
@@ -179,9 +186,9 @@ impl Clock {
         }
     }
 
-    /// Enters the ordering section, waiting for another committer in it.
+    /// Enters the ordering section; waits for another committer in it.
     pub fn order(&self) -> OrderGuard<'_> {
-        // Under the model checkers one way to wait is enough.
+        // One way to wait is enough under the model checkers.
         let free = if cfg!(feature = "model-checking") { None } else { self.order.0.section.try_lock() };
         let mut state = free.unwrap_or_else(|| self.wait_for_order());
         if !state.only_here {
@@ -190,9 +197,9 @@ impl Clock {
         OrderGuard { state, clock: self }
     }
 
-    /// Draws the next timestamp as [`OrderGuard::draw`] does, in one step while nobody is in the section; for commits that look at
-    /// nothing and write nothing there. `None` where somebody stays in the section, or has [forbidden](OrderGuard::forbid_outside) this, or
-    /// the ring has no room.
+    /// Draws the next timestamp like [`OrderGuard::draw`], but in one step while the section is empty. For
+    /// commits that neither read nor write anything in the section. `None` if a thread stays in the section,
+    /// or has [forbidden](OrderGuard::forbid_outside) this, or the ring has no room.
     #[inline]
     pub fn draw_outside(&self) -> Option<Timestamp> {
         let drawn = &self.order.0.drawn;
@@ -211,7 +218,8 @@ impl Clock {
         }
     }
 
-    /// Waits a little until nobody is in the section; the last timestamp drawn then.
+    /// Waits a little until the section is empty, and returns the last timestamp drawn then; `None` if it
+    /// stays occupied.
     #[cold]
     fn wait_for_section(&self) -> Option<u64> {
         #[cfg(not(feature = "model-checking"))]
@@ -225,20 +233,21 @@ impl Clock {
         None
     }
 
-    /// Whether the ring has room for the commit `next`.
+    /// True if the ring has room for the commit `next`.
     #[inline]
     fn has_room(&self, next: u64) -> bool {
         let room = &self.order.0.room;
-        // Acquires what the thread that stored this had seen published: a slot is marked again only after its publisher has read it.
+        // Acquires the publications that the storing thread had seen: a slot is marked again only after its
+        // publisher has read it.
         next < room.load(Ordering::Acquire) || {
             let now = self.published().0 + RING;
-            // An earlier value that another thread stores over it only has somebody look once more.
+            // If another thread stores an earlier value over it, a thread only looks once more.
             room.store(now, Ordering::Release);
             next < now
         }
     }
 
-    /// Waits a little without sleeping: to wake a thread takes longer than many sections.
+    /// Waits a little without sleep, then sleeps: to wake a thread takes longer than many sections.
     #[cold]
     fn wait_for_order(&self) -> MutexGuard<'_, Drawn> {
         let section = &self.order.0.section;
@@ -254,26 +263,26 @@ impl Clock {
         section.lock()
     }
 
-    /// The published timestamp `t_read`: every commit at or before it is complete and visible.
+    /// Returns the published timestamp `t_read`: every commit at or before it is complete and visible.
     #[inline]
     pub fn published(&self) -> Timestamp {
         Timestamp(self.publication.0.t_read.load(Ordering::SeqCst) & !HELD)
     }
 
-    /// The last timestamp drawn, seen from outside the ordering section.
+    /// Returns the last timestamp drawn, as seen from outside the ordering section.
     #[inline]
     pub fn drawn(&self) -> Timestamp {
         Timestamp(self.order.0.drawn.load(Ordering::Acquire) & !HELD)
     }
 
-    /// The last timestamp that may be published.
+    /// Returns the last timestamp that may be published.
     #[inline]
     pub fn gate(&self) -> Timestamp {
         Timestamp(self.gate.load(Ordering::SeqCst))
     }
 
-    /// Marks the commit `ts` as applied, with its changes of the counts, and publishes what can be. Returns whether
-    /// the published timestamp moved.
+    /// Marks the commit `ts` as applied, with its changes of the counts, and publishes the commits that can
+    /// be published. Returns whether the published timestamp moved.
     pub fn complete(&self, ts: Timestamp, vertices: i64, edges: i64) -> bool {
         let slot = &self.ring[place(ts.0)];
         slot.vertices.store(vertices, Ordering::Relaxed);
@@ -282,13 +291,15 @@ impl Clock {
         self.advance()
     }
 
-    /// Raises the gate to `ts` and publishes what can be. Returns whether the published timestamp moved.
+    /// Raises the gate to `ts` and publishes the commits that can be published. Returns whether the published
+    /// timestamp moved.
     pub fn raise_gate(&self, ts: Timestamp) -> bool {
         self.gate.fetch_max(ts.0, Ordering::SeqCst);
         self.advance()
     }
 
-    /// The counts of the snapshot at `t`, or `None` if 4096 commits were published since: take a newer timestamp.
+    /// Returns the counts of the snapshot at `t`. `None` if later publications reused their place in the ring
+    /// of 4096: take a newer timestamp.
     #[inline]
     pub fn counts(&self, t: Timestamp) -> Option<Counts> {
         let slot = &self.ring[place(t.0)].counts;
@@ -310,8 +321,8 @@ impl Clock {
         let word = &self.publication.0.t_read;
         let mut moved = false;
         loop {
-            // Orders our mark, or the raised gate, or the release of the word, before looking at the marks of others; and
-            // `t_read`, where it moved, before the caller looks who waits for it.
+            // Orders this thread's mark, the raised gate, or the release of the word before the look at the
+            // marks of others. Also orders a move of `t_read` before the caller's look for waiters.
             fence(Ordering::SeqCst);
             let t = word.load(Ordering::SeqCst);
             if t & HELD != 0 || !self.next_is_complete(t) {
@@ -328,7 +339,8 @@ impl Clock {
         }
     }
 
-    /// Counts what is complete after `t`, of which the next is; the last timestamp that may be published.
+    /// Adds up the commits that are complete after `t`, of which the next is one. Returns the last timestamp
+    /// that may be published.
     fn drain(&self, mut t: u64) -> u64 {
         let Publication { vertices: all_vertices, edges: all_edges, .. } = &self.publication.0;
         let mut vertices = all_vertices.load(Ordering::Relaxed);

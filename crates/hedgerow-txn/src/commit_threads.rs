@@ -1,15 +1,18 @@
 //! The threads of one large commit.
 //!
-//! They are the commit's own: in a pool of the caller's the thread that holds the latches could be given work that waits for
-//! them, and in a pool of the store's a commit could wait for threads that wait for its latches. They stay for all phases of
-//! the commit, because starting a thread takes some fifty microseconds, and sometimes it runs only once its parent rests:
-//! a good part of a phase, which takes a millisecond or two.
+//! They are the commit's own. In a pool of the caller's, the thread that holds the latches could get other
+//! work that waits for them. In a pool of the store's, a commit could wait for threads that wait for its
+//! latches. The threads stay for all phases of the commit. To start a thread takes some fifty microseconds,
+//! and sometimes it runs only once its parent rests: a good part of a phase, which takes a millisecond or
+//! two.
 //!
 //! # Protocol
-//! * Work is handed over, counted, taken back and waited for under one lock: a follower that took it is counted before it can
-//!   be taken back, and is counted out after it gave its reference up. So once the work was taken back and the count is zero,
-//!   no worker references the finished phase, and none can come to reference it.
-//! * Elements are claimed under a lock of the phase, in order, one at a time; whoever claimed one holds its own lock.
+//! * A thread hands work over, counts it, takes it back and waits for it under one lock. A follower that took
+//!   the work is counted before the work can be taken back, and is counted out after it dropped its
+//!   reference. So once the work was taken back and the count is zero, no worker references the finished
+//!   phase, and none can come to reference it.
+//! * Elements are claimed under a lock of the phase, in order, one at a time; the thread that claimed an
+//!   element holds the element's lock.
 
 use std::sync::Arc;
 
@@ -18,49 +21,53 @@ use hedgerow_core::sync::{AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
 /// The most threads that one commit uses.
 #[cfg(not(feature = "loom"))]
 const MOST_THREADS: usize = 8;
-/// How often a thread looks for the next phase, or for the end of one, before it sleeps: some tens of microseconds, about as
-/// long as waking it would take. The model checker needs no hurry.
+/// The number of looks for the next phase, or for the end of one, before a thread sleeps: some tens of
+/// microseconds, about as long as waking it would take. The model checker needs no looks.
 const LOOKS: u32 = if cfg!(feature = "loom") { 0 } else { 1000 };
 
-/// What all threads of a commit may look at. A name of its own, because under the controlled scheduler nothing is asked for.
+/// A value that all threads of a commit may use. It is a trait of its own, because under the controlled
+/// scheduler it requires nothing.
 pub trait Shared: Send + Sync {}
 impl<T: Send + Sync> Shared for T {}
 
-/// What may go from one thread of a commit to another; see [`Shared`].
+/// A value that may go from one thread of a commit to another; see [`Shared`].
 pub trait Passed: Send {}
 impl<T: Send> Passed for T {}
 
-/// The threads of a commit: that of the caller, and those that follow it from phase to phase. `'j` is what phases may refer to.
+/// The threads of a commit: that of the caller, and those that follow it from phase to phase. `'j` is the
+/// lifetime of references in phases.
 pub struct CommitThreads<'j> {
     followers: usize,
     state: Mutex<State<'j>>,
-    /// Signals another phase, or that there will be none.
+    /// Signals another phase, or the end of all phases.
     begun: Condvar,
     /// Signals that a follower is done.
     done: Condvar,
-    /// How many phases have begun, or [`OVER`]. Changed with the lock of the state held, as is the next; looked at without.
+    /// The number of phases that have begun, or [`OVER`]. Like the next field, it is changed under the lock
+    /// of the state and read without it.
     phase: AtomicU64,
-    /// Followers that have a reference to the work.
+    /// The number of followers that have a reference to the work.
     working: AtomicUsize,
 }
 
-/// There will be no other phase.
+/// The value of `phase` after the last one.
 const OVER: u64 = u64::MAX;
 
 #[derive(Default)]
 struct State<'j> {
-    /// The work of the current phase, if it goes on.
+    /// The work of the current phase, until it is taken back.
     work: Option<Arc<dyn Work + 'j>>,
     panicked: bool,
 }
 
-/// What all threads do in a phase: each takes what is left to do until nothing is.
+/// The work of a phase: each thread takes remaining parts of it until none is left.
 trait Work: Send + Sync {
     fn take_part(&self);
 }
 
-/// Calls `f` with threads for about so much work: of the caller alone if that is less than `serial`, else of as many threads as
-/// there are processors, at most eight. They end before this returns. Blocks for what `f` does, and no longer.
+/// Calls `f` with threads for about `work` units of work. They are the caller's thread alone if `work` is
+/// less than `serial`; else as many threads as there are processors, at most eight. The threads end before
+/// this returns. Blocks for the duration of `f`, and no longer.
 #[cfg(not(feature = "loom"))]
 pub fn with_commit_threads<'j, R>(work: usize, serial: usize, f: impl FnOnce(&CommitThreads<'j>) -> R) -> R {
     let workers = CommitThreads::new(if work < serial { 1 } else { threads() });
@@ -68,10 +75,10 @@ pub fn with_commit_threads<'j, R>(work: usize, serial: usize, f: impl FnOnce(&Co
         return f(&workers);
     }
     std::thread::scope(|scope| {
-        // Also if `f` panics: the scope waits for the followers.
+        // This also happens if `f` panics: the scope waits for the followers.
         let _dismissed = Dismissed(&workers);
         for _ in 0..workers.followers {
-            // If no thread is to be had, those that are do the work.
+            // If a thread cannot be started, the others do the work.
             let _ = std::thread::Builder::new().spawn_scoped(scope, || workers.follow());
         }
         f(&workers)
@@ -79,7 +86,8 @@ pub fn with_commit_threads<'j, R>(work: usize, serial: usize, f: impl FnOnce(&Co
 }
 
 impl<'j> CommitThreads<'j> {
-    /// So many threads, at least that of the caller. The others are to [`follow`](Self::follow).
+    /// Makes a group of `threads` threads, at least that of the caller. The other threads have to
+    /// [`follow`](Self::follow).
     pub fn new(threads: usize) -> CommitThreads<'j> {
         CommitThreads {
             followers: threads.saturating_sub(1),
@@ -91,15 +99,15 @@ impl<'j> CommitThreads<'j> {
         }
     }
 
-    /// How many threads work on a phase.
+    /// Returns how many threads work on a phase.
     pub fn threads(&self) -> usize {
         self.followers + 1
     }
 
-    /// Calls `f` with the context and each element, on all threads. Returns what it was given.
+    /// Calls `f` with the context and each element, on all threads. Returns the context and the elements.
     ///
     /// # Panics
-    /// If `f` does, on whatever thread.
+    /// If `f` panics, on any thread.
     pub fn each<X: Shared + 'j, T: Passed + 'j>(
         &self,
         context: X,
@@ -109,11 +117,11 @@ impl<'j> CommitThreads<'j> {
         self.claim_each(context, all, |_, _| (), f)
     }
 
-    /// Calls `claim` with the context and each element in order, one call at a time, and then `f` with them, on all threads.
-    /// Returns what it was given.
+    /// Calls `claim` with the context and each element in order, one call at a time, and then `f` with them,
+    /// on all threads. Returns the context and the elements.
     ///
     /// # Panics
-    /// If `claim` or `f` does, on whatever thread.
+    /// If `claim` or `f` panics, on any thread.
     pub fn claim_each<X: Shared + 'j, T: Passed + 'j>(
         &self,
         context: X,
@@ -145,7 +153,7 @@ impl<'j> CommitThreads<'j> {
         self.begun.notify_all();
     }
 
-    /// Waits until no follower has the work any more; none begins with it after this.
+    /// Takes the work back, so that no follower begins with it, and waits until no follower has it any more.
     fn end(&self) {
         let taken_back = self.state.lock().work.take();
         drop(taken_back);
@@ -165,7 +173,7 @@ impl<'j> CommitThreads<'j> {
         }
     }
 
-    /// Lets the followers go.
+    /// Ends the loops of the followers.
     pub fn dismiss(&self) {
         let state = self.state.lock();
         self.phase.store(OVER, Ordering::Release);
@@ -173,7 +181,7 @@ impl<'j> CommitThreads<'j> {
         self.begun.notify_all();
     }
 
-    /// Waits for a phase after the one that was `seen` last.
+    /// Waits for a phase after the phase `seen`, and takes its work; `None` after the last phase.
     fn next(&self, seen: &mut u64) -> Option<Taken<'_, 'j>> {
         look_until(|| self.phase.load(Ordering::Acquire) != *seen);
         let mut state = self.state.lock();
@@ -182,7 +190,7 @@ impl<'j> CommitThreads<'j> {
             if phase == OVER {
                 return None;
             }
-            // None if the phase is over already.
+            // There is no work if the phase is over already.
             let work = if phase == *seen { None } else { state.work.clone() };
             *seen = phase;
             if work.is_some() {
@@ -194,7 +202,7 @@ impl<'j> CommitThreads<'j> {
     }
 }
 
-/// Looks some time whether it `is` so.
+/// Looks repeatedly, for a bounded time, whether `is` holds.
 fn look_until(is: impl Fn() -> bool) {
     for _ in 0..LOOKS {
         if is() {
@@ -204,7 +212,7 @@ fn look_until(is: impl Fn() -> bool) {
     }
 }
 
-/// Work that a follower took. When it goes, the follower is counted out, whether it is done or panics.
+/// Work that a follower took. Its drop counts the follower out, after normal work and after a panic.
 struct Taken<'c, 'j> {
     workers: &'c CommitThreads<'j>,
     work: Option<Arc<dyn Work + 'j>>,
@@ -212,7 +220,7 @@ struct Taken<'c, 'j> {
 
 impl Drop for Taken<'_, '_> {
     fn drop(&mut self) {
-        // First: who waits for the count takes it to be gone.
+        // First: a thread that waits for the count takes the reference to be gone.
         self.work = None;
         let mut state = self.workers.state.lock();
         state.panicked |= std::thread::panicking();
@@ -222,7 +230,7 @@ impl Drop for Taken<'_, '_> {
     }
 }
 
-/// When it goes, the followers may go.
+/// A guard that dismisses the followers when it is dropped.
 #[cfg(not(feature = "loom"))]
 struct Dismissed<'c, 'j>(&'c CommitThreads<'j>);
 
@@ -236,7 +244,7 @@ impl Drop for Dismissed<'_, '_> {
 struct Phase<X, T, C, F> {
     context: X,
     all: Vec<Mutex<T>>,
-    /// How many were claimed.
+    /// The number of claimed elements.
     next: Mutex<usize>,
     claim: C,
     f: F,
@@ -263,8 +271,8 @@ where
     }
 }
 
-/// The threads to use. The system is asked until a thread has noted its answer; no thread waits for another one's, which a
-/// child that is forked meanwhile would lack.
+/// Returns the number of threads to use. Threads ask the system until one has stored the answer. No thread
+/// waits for another's answer, since a child that is forked meanwhile would lack that thread.
 #[cfg(not(feature = "loom"))]
 fn threads() -> usize {
     static THREADS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);

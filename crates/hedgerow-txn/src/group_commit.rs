@@ -1,13 +1,14 @@
 //! Group commit: one sync serves every commit that was appended before it.
 //!
-//! A committer whose timestamp is not published waits here. If nobody is syncing the log, it becomes the leader, syncs
-//! for all, raises the gate of the clock and wakes the rest. A failed sync is final (rule F11): everybody whose commit is
-//! not published, and everybody who comes later with one, gets [`NotDurable`].
+//! A committer whose timestamp is not published waits here. If no thread syncs the log, it becomes the
+//! leader, syncs for all, raises the gate of the clock and wakes the others. A failed sync is final (rule
+//! F11): every committer whose commit is not published then or later gets [`NotDurable`].
 //!
-//! Those whom the sync under way covers sleep apart from those who came too late for it. At its end the leader has the
-//! former woken by one of them and syncs for the latter, or wakes one of the latter to lead and all of the former at
-//! once. Most need no lock to find out that their commit is durable. So with many clients a sync is under way nearly
-//! always, while those of the one before append.
+//! Committers that the current sync covers sleep at one place, later ones at another. At its end a leader
+//! that goes on syncs for the later ones, and lets one of the covered ones wake the rest. A leader that stops
+//! wakes one of the later ones to lead, and all of the covered ones at once. Most need no lock to find out
+//! that their commit is durable. So with many clients a sync is under way nearly always, while the clients of
+//! the sync before it append.
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, Signal, fence};
@@ -17,81 +18,88 @@ use crate::clock::Clock;
 
 /// The port to the log.
 pub trait DurableLog {
-    /// The last timestamp appended: at least every one whose commit has drawn and appended before the call.
+    /// Returns the last timestamp appended: at least that of every commit that was drawn and appended before
+    /// the call.
     fn appended(&self) -> Timestamp;
 
-    /// Makes everything appended before the call durable.
+    /// Makes all commits appended before the call durable.
     ///
     /// # Errors
-    /// [`NotDurable`] if the log failed: nothing more may be acknowledged.
+    /// [`NotDurable`] if the log failed: no further commit may be acknowledged.
     fn sync(&self) -> Result<(), NotDurable>;
 }
 
-/// The log failed: commits that were not published may or may not survive.
+/// The error of a failed log: commits that were not published may or may not survive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotDurable;
 
-/// How many syncs a committer leads before it returns, though its own commit was durable after the first. Handing the
-/// lead over costs the time that a thread takes to wake, in which nobody syncs; so a few in many commits take longer.
+/// The number of syncs that a committer leads before it returns, though its own commit was durable after the
+/// first. To hand the lead over costs the time in which a thread wakes, and no thread syncs meanwhile. So a
+/// few among many commits take longer.
 ///
-/// The model checker and the scheduler try going on once and handing over.
+/// The model checker and the scheduler test one further round and the handover.
 const ROUNDS: u32 = if cfg!(feature = "model-checking") { 2 } else { 8 };
 
 #[derive(Default)]
 struct State {
-    /// Whether somebody syncs.
+    /// True while a thread leads.
     leader: bool,
     /// The last timestamp that the sync under way makes durable.
     covers: Timestamp,
-    /// Where those sleep whom the sync under way covers; the others sleep at the other place.
+    /// The place where the committers sleep that the current sync covers; the others sleep at the other
+    /// place.
     turn: usize,
-    /// How many went to sleep at each place since those there were last told to wake.
+    /// The number of threads that went to sleep at each place since its last waking.
     asleep: [usize; 2],
-    /// What those wait for that sleep on `changed`, or are about to.
+    /// The timestamps that sleepers on `changed`, or threads about to sleep there, wait for.
     awaited: Vec<Timestamp>,
 }
 
-/// The places where committers sleep until earlier ones have been published, by timestamp: a publication wakes few that wait for more.
+/// The number of places where committers sleep until earlier commits are published. They spread by timestamp,
+/// so that a publication wakes few that wait for a later one.
 const PLACES: usize = if cfg!(feature = "model-checking") { 2 } else { 8 };
 
 fn place(ts: Timestamp) -> usize {
     ts.0 as usize % PLACES
 }
 
-/// Where committers wait for publication.
+/// The waiting of committers for publication.
 #[derive(Default)]
 pub struct GroupCommit {
     state: Mutex<State>,
-    /// Where committers wait for a sync: see [`State::turn`].
+    /// The places where committers wait for a sync: see [`State::turn`].
     synced: [Signal; 2],
-    /// Whether the first to wake up at each place is to wake the rest, so that the leader syncs meanwhile.
+    /// True if the first thread that wakes at the place has to wake the rest, so that the leader syncs
+    /// meanwhile.
     relayed: [AtomicBool; 2],
-    /// Where those wait whose commit is durable, or need not be, but who have earlier ones to wait for, by [`place`].
+    /// The places, by [`place`], of committers that wait for earlier commits; their own commit is durable, or
+    /// need not be.
     changed: [Condvar; PLACES],
-    /// The first timestamp that somebody there waits for; 0 where nobody does. Every publisher reads it.
+    /// The first timestamp that a thread there waits for; 0 if there is none. Every publisher reads it.
     first_awaited: Apart<AtomicU64>,
-    /// Every committer reads it.
+    /// True if the log failed. Every committer reads it.
     failed: Apart<AtomicBool>,
     /// The last commit that was submitted without a waiter of its own.
     asked: AtomicU64,
-    /// Whether the thread that waits for those sleeps, or is about to; it sleeps on `asked_changed`.
+    /// True if the thread in [`next_asked`](GroupCommit::next_asked) sleeps, or is about to; it sleeps on
+    /// `asked_changed`.
     idle: AtomicBool,
     asked_changed: Condvar,
 }
 
 impl GroupCommit {
-    /// Whether the log failed.
+    /// True if the log failed.
     #[inline]
     pub fn is_failed(&self) -> bool {
         self.failed.0.load(Ordering::Acquire)
     }
 
-    /// Marks the log as failed and wakes everybody who waits.
+    /// Marks the log as failed and wakes all waiting threads.
     pub fn fail(&self) {
         let guard = self.state.lock();
         self.failed.0.store(true, Ordering::Release);
         self.synced.iter().for_each(Signal::advance);
-        // A statement, since the locks of other systems return a number.
+        // A block with a statement, since the locks of other systems return a number.
         self.changed.iter().for_each(|changed| {
             changed.notify_all();
         });
@@ -100,27 +108,29 @@ impl GroupCommit {
         self.synced.iter().for_each(Signal::wake_all);
     }
 
-    /// Asks the thread that sits in [`next_asked`](Self::next_asked) to see to the publication of `ts`. A few
-    /// nanoseconds while that thread is busy.
+    /// Asks the thread in [`next_asked`](Self::next_asked) to get `ts` published. Takes a few nanoseconds
+    /// while that thread is busy.
     #[inline]
     pub fn ask(&self, ts: Timestamp) {
         self.asked.fetch_max(ts.0, Ordering::SeqCst);
-        // Orders asking before looking whether the other sleeps; it says so before it looks at what is asked.
+        // Orders the request before the look at `idle`; the other thread sets `idle` before it looks at the
+        // requests.
         fence(Ordering::SeqCst);
         if self.idle.load(Ordering::SeqCst) {
             self.wake_asked();
         }
     }
 
-    /// Makes [`next_asked`](Self::next_asked) look again whether it is over.
+    /// Makes [`next_asked`](Self::next_asked) check its end condition again.
     pub fn wake_asked(&self) {
         let guard = self.state.lock();
         self.asked_changed.notify_all();
         drop(guard);
     }
 
-    /// Sleeps until a commit is asked for that the gate does not let through yet; its timestamp. `None` once the log
-    /// has failed or `over` says so. For one thread.
+    /// Sleeps until a commit is requested that the gate does not let through yet, and returns its timestamp.
+    /// `None` once the log has failed, or `over` returns true and no such commit is requested. For one
+    /// thread.
     pub fn next_asked(&self, clock: &Clock, over: impl Fn() -> bool) -> Option<Timestamp> {
         let mut state = self.state.lock();
         loop {
@@ -137,11 +147,12 @@ impl GroupCommit {
         }
     }
 
-    /// Wakes those who wait for what is published by now: to be called by the thread for which [`Clock::complete`] or
-    /// [`Clock::raise_gate`] has just moved the published timestamp.
+    /// Wakes the threads that wait for timestamps published by now. The thread whose [`Clock::complete`] or
+    /// [`Clock::raise_gate`] has just moved the published timestamp must call it.
     #[inline]
     pub fn wake(&self, clock: &Clock) {
-        // The clock fenced after it stored `t_read`; a waiter says what it waits for, fences, and looks at `t_read`.
+        // The clock fenced after it stored `t_read`; a waiter stores its timestamp, fences, and looks at
+        // `t_read`.
         let first = self.first_awaited.0.load(Ordering::SeqCst);
         if first > 0 && first <= clock.published().0 {
             self.wake_published(clock);
@@ -167,8 +178,8 @@ impl GroupCommit {
         self.first_awaited.0.store(first, Ordering::SeqCst);
     }
 
-    /// Waits until `ts` is published. With a log, syncs it where nobody else does. Blocks for about one sync, or while
-    /// earlier commits are being applied.
+    /// Waits until `ts` is published. With a log, syncs it if no other thread does. Blocks for about one
+    /// sync, or while earlier commits are being applied.
     ///
     /// # Errors
     /// [`NotDurable`] if the log failed before `ts` was published.
@@ -193,7 +204,7 @@ impl GroupCommit {
                 Some(log) if clock.gate() < ts => {
                     if state.leader {
                         self.sleep_until_synced(state, ts);
-                        // Most find that they are done.
+                        // Most committers find their commit published.
                         if clock.published() >= ts {
                             return Ok(());
                         }
@@ -207,7 +218,7 @@ impl GroupCommit {
         }
     }
 
-    /// Sleeps until the sync that makes `ts` durable is over, or has nobody to lead it.
+    /// Sleeps until the sync that makes `ts` durable is over, or lacks a leader.
     fn sleep_until_synced(&self, mut state: MutexGuard<'_, State>, ts: Timestamp) {
         let place = if ts <= state.covers { state.turn } else { state.turn ^ 1 };
         state.asleep[place] += 1;
@@ -228,12 +239,13 @@ impl GroupCommit {
     ) -> MutexGuard<'a, State> {
         state.awaited.push(ts);
         self.note_awaited(&state);
-        // Orders saying what we wait for before looking at `t_read`: the other half of the fence in `wake`.
+        // Orders the store of the awaited timestamp before the look at `t_read`: the other half of the fence
+        // in `wake`.
         fence(Ordering::SeqCst);
         if clock.published() < ts && !self.is_failed() {
             self.changed[place(ts)].wait(&mut state);
         }
-        // The publisher of `ts` took it out already.
+        // The publisher of `ts` may have removed it already.
         if let Some(at) = state.awaited.iter().position(|&awaited| awaited == ts) {
             state.awaited.swap_remove(at);
             self.note_awaited(&state);
@@ -241,7 +253,8 @@ impl GroupCommit {
         state
     }
 
-    /// Syncs for everybody who has appended, and goes on for those who came too late meanwhile, [`ROUNDS`] times at most.
+    /// Syncs for all committers that have appended, and goes on for those that came too late meanwhile,
+    /// [`ROUNDS`] times at most.
     fn lead<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
@@ -249,7 +262,8 @@ impl GroupCommit {
         log: &impl DurableLog,
     ) -> MutexGuard<'a, State> {
         state.leader = true;
-        // No more than this is published after the sync: nobody who sleeps for the next one is done before it.
+        // The sync publishes nothing beyond this: a committer that sleeps for the next sync is not done
+        // before that one.
         state.covers = log.appended();
         for round in 1.. {
             let covers = state.covers;
@@ -265,11 +279,13 @@ impl GroupCommit {
             let late = state.asleep[next] > 0 && !self.is_failed();
             let leads = late && round < ROUNDS;
             (state.turn, state.leader, state.covers) = (next, leads, log.appended());
-            // Under the lock: who read a signal before this looks there before it sleeps, who reads it after looks again.
+            // Under the lock: a thread that read the signal before this finds it moved and does not sleep; a
+            // thread that reads it later looks at the state again.
             self.synced[done].advance();
             if covered && leads {
-                // After the advance: whoever takes this wakes all that sleep, and those about to find that it moved on.
-                // Never taken back here: the one who is to wake the rest of an earlier sync may not have run yet.
+                // After the advance: the thread that takes this flag wakes all sleepers, also those about to
+                // find that the signal moved. The flag is never cleared here: the thread that has to wake the
+                // rest after an earlier sync may not have run yet.
                 self.relayed[done].store(true, Ordering::SeqCst);
             }
             if late && !leads {
@@ -277,7 +293,7 @@ impl GroupCommit {
             }
             drop(state);
             if late && !leads {
-                // One of them leads.
+                // The woken thread leads.
                 self.synced[next].wake_one();
             }
             if covered && leads {
@@ -294,16 +310,17 @@ impl GroupCommit {
     }
 }
 
-/// How often a committer pauses for earlier ones before it gives its processor away.
+/// The number of pauses of a committer that waits for earlier ones, before it yields its processor.
 #[cfg(not(feature = "model-checking"))]
 const SPINS: u64 = 200;
 
-/// How often a committer gives its processor away before it sleeps until earlier ones are published.
+/// The number of times that a committer yields its processor before it sleeps until earlier commits are
+/// published.
 #[cfg(not(feature = "model-checking"))]
 const YIELDS: usize = 4;
 
-/// Waits a little without sleeping: an earlier committer usually needs well under a microsecond to finish. Only where
-/// publication does not wait for the disk.
+/// Waits a little without sleep: an earlier committer usually needs well under a microsecond to finish.
+/// Returns at once if publication waits for the disk.
 #[cfg(not(feature = "model-checking"))]
 fn spin(clock: &Clock, ts: Timestamp) -> bool {
     if clock.gate() < ts {
@@ -315,8 +332,9 @@ fn spin(clock: &Clock, ts: Timestamp) -> bool {
         if behind == 0 {
             return true;
         }
-        // A commit with many before it looks seldom: each look takes the published timestamp from its publisher (as for ticket locks:
-        // Mellor-Crummey and Scott, "Algorithms for scalable synchronization on shared-memory multiprocessors", section 2.2).
+        // A commit with many before it looks seldom: each look takes the published timestamp from its
+        // publisher's cache (as for ticket locks: Mellor-Crummey and Scott, "Algorithms for scalable
+        // synchronization on shared-memory multiprocessors", section 2.2).
         let pauses = behind.min(left);
         if pauses == 0 {
             break;
@@ -324,7 +342,7 @@ fn spin(clock: &Clock, ts: Timestamp) -> bool {
         (0..pauses).for_each(|_| std::hint::spin_loop());
         left -= pauses;
     }
-    // Where threads are more than processors, this lets the earlier committer run.
+    // If there are more threads than processors, this lets the earlier committer run.
     (0..YIELDS).any(|_| {
         std::thread::yield_now();
         clock.published() >= ts

@@ -1,20 +1,20 @@
-//! The registry of readers: which timestamps are being read. No reader takes a lock, and no scan waits for a reader, so
-//! a reader that loses its processor anywhere here delays nobody.
+//! The registry of readers and their timestamps. No reader takes a lock, and no scan waits for a reader, so a
+//! reader that loses its processor anywhere in this module delays no other thread.
 //!
 //! # Protocol (rule R5)
-//! * Reader: load `t_read`; claim a slot by setting it to that; full fence; if `t_read` is still the same, it is
-//!   registered. Otherwise close, claim a slot by setting it to "pins everything"; full fence; load `t_read`; set the slot
-//!   to it.
+//! * Reader: load `t_read`; claim a slot and store that value in it; full fence; if `t_read` is still the
+//!   same, the reader is registered. Otherwise close the registration; claim a slot with the value "pins
+//!   everything"; full fence; load `t_read`; store it in the slot.
 //! * Reclaimer: load the published `t_read`; full fence; scan the slots.
 //!
-//! If the reader's fence comes first, the scan sees its slot. If the reclaimer's comes first, the reader loads a
-//! `t_read` at least as new as the one that the reclaimer judges by. Either way no version is called dead that the
-//! reader needs. A reader that finds `t_read` unchanged pins just that timestamp, from the beginning: one that loses its
-//! processor while it registers keeps no more than one that is registered.
+//! If the reader's fence comes first, the scan sees its slot. If the reclaimer's comes first, the reader
+//! loads a `t_read` at least as new as the one that the reclaimer judges by. Either way no version that the
+//! reader needs is judged dead. A reader that finds `t_read` unchanged pins just that timestamp, from the
+//! beginning. If it loses its processor while it registers, it pins no more than a registered reader does.
 //!
-//! A reader looks at the slots of its line, eight of them. Where all are taken, those in them are held for long, or many:
-//! they move to a table of timestamps with counts (`readers/held.rs`), so that neither finding a slot nor a scan depends
-//! on how many are held.
+//! A reader looks at the slots of one line, eight of them. If all are taken, their readers hold them for
+//! long, or are many. The reader moves them to a table of timestamps with counts (`readers/held.rs`). So
+//! neither the search for a slot nor a scan depends on the number of held readers.
 
 mod close_log;
 mod held;
@@ -28,7 +28,7 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicU64, AtomicUsize, Ordering, fence, yield_now};
 use smallvec::SmallVec;
 
-/// Slots that share a cache line, and a hint.
+/// The number of slots that share a cache line, and a hint.
 #[cfg(not(feature = "model-checking"))]
 const LINE: usize = 8;
 #[cfg(not(feature = "model-checking"))]
@@ -38,25 +38,25 @@ const LINE: usize = 1;
 #[cfg(feature = "model-checking")]
 const LINES: usize = 2;
 
-/// The slot belongs to nobody.
+/// The value of a slot without an owner.
 const FREE: u64 = u64::MAX;
-/// The reader in this slot has not said its timestamp yet.
+/// The value of a slot whose reader has not stored its timestamp yet.
 const PIN_ALL: u64 = u64::MAX - 1;
 
-/// The timestamp of the reader in a slot with this value, if it has said it.
+/// Returns the timestamp in a slot with this value, if the reader has stored it.
 #[inline]
 fn timestamp_in(value: u64) -> Option<Timestamp> {
     (value < PIN_ALL).then_some(Timestamp(value))
 }
 
-/// The slots of one hint on a cache line of their own, so that readers on different cores do not disturb each other.
+/// The slots of one hint, on a cache line of their own, so that readers on different cores do not contend.
 #[repr(align(64))]
 struct Line([AtomicU64; LINE]);
 
-/// The registry of a store.
+/// The reader registry of a store.
 pub struct ReaderRegistry {
     lines: Box<[Line]>,
-    /// One more than the last line in which a slot was ever claimed.
+    /// One more than the number of the last line in which a slot was ever claimed.
     high: AtomicUsize,
     held: HeldReaders,
     endings: CloseLog,
@@ -71,7 +71,7 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// The timestamp.
+    /// Returns the timestamp.
     #[inline]
     pub fn ts(&self) -> Timestamp {
         self.ts
@@ -90,14 +90,14 @@ impl Default for ReaderRegistry {
 }
 
 impl ReaderRegistry {
-    /// The bytes of the registry: its slots, and the table.
+    /// Returns the bytes of the registry: its slots, and the table.
     pub fn bytes(&self) -> usize {
         size_of::<ReaderRegistry>() + size_of_val(&*self.lines) + self.held.bytes()
     }
 
-    /// Registers a reader at the timestamp that `published` loads; it is called again after a slot was claimed, and then
-    /// while it returns `None`. O(1), and waits for nobody. Threads with different hints share no cache line, as long as
-    /// there are not too many.
+    /// Registers a reader at the timestamp that `published` loads. Calls `published` again after it claimed a
+    /// slot, and then while it returns `None`. O(1), and waits for no other thread. Threads with different
+    /// hints share no cache line, as long as there are not too many.
     #[inline]
     pub fn register<T>(
         &self,
@@ -112,14 +112,14 @@ impl ReaderRegistry {
                 Some((_, value)) if faults::is_on(PlantedFault::RegisteringReaderMissed) => {
                     return (Registration { slot, ts }, value);
                 }
-                // It may have been seen, and moved.
+                // A scan may have seen the registration, and a mover may have moved it.
                 _ => _ = self.close(Registration { slot, ts }),
             }
         }
         self.register_late(hint, published)
     }
 
-    /// Registers a reader beside somebody who publishes.
+    /// Registers a reader during a publication.
     #[cold]
     fn register_late<T>(
         &self,
@@ -136,11 +136,12 @@ impl ReaderRegistry {
         }
     }
 
-    /// Ends a registration. Takes no lock and waits for nobody. Says whether somebody waits for this.
+    /// Ends a registration. Takes no lock and does not wait. Returns whether a version waits for timestamps
+    /// like this one.
     #[inline]
     pub fn close(&self, registration: Registration) -> bool {
         let Registration { slot, ts } = registration;
-        // Acquire, if it was moved: the count that the mover made is there.
+        // Acquire, for a moved registration: it makes the mover's count visible.
         let freed = self.slot(slot).compare_exchange(ts.0, FREE, Ordering::AcqRel, Ordering::Acquire);
         if freed.is_err() {
             self.held.remove(ts);
@@ -157,31 +158,32 @@ impl ReaderRegistry {
         watched
     }
 
-    /// From here on [`take_ended`](Self::take_ended) says which registrations at timestamps before `until` ended. Scan
-    /// *after* this: the endings of what the scan shows will be said. Call this and
+    /// Records registrations before `until` that end from now on, for [`take_ended`](Self::take_ended). Scan
+    /// *after* this call: the later ends of all registrations in the scan are recorded. Call this and
     /// [`ignore_endings`](Self::ignore_endings) under one lock.
     pub fn watch_endings(&self, until: Timestamp) {
         self.endings.watch(until);
     }
 
-    /// From here on no ending is said.
+    /// Stops recording ends.
     pub fn ignore_endings(&self) {
         self.endings.ignore();
     }
 
-    /// Whether registrations ended that nobody was told of.
+    /// True if there are recorded ends that were not taken.
     #[inline]
     pub fn any_ended(&self) -> bool {
         self.endings.any()
     }
 
-    /// The registrations that ended since this was asked last; others may still read their timestamps.
+    /// Returns the registrations that ended since the last call; other readers may still read their
+    /// timestamps.
     pub fn take_ended(&self) -> Ended {
         self.endings.take()
     }
 
-    /// The timestamps registered now. Load the published timestamp that you judge by *before* calling this. Waits for
-    /// nobody. O(lines that were ever in use), of which there are 32.
+    /// Returns the timestamps registered now. Load the published timestamp that you judge by *before* this
+    /// call. Does not wait. O(lines that were ever in use), of which there are 32.
     pub fn scan(&self) -> ActiveReaders<'_> {
         fence(Ordering::SeqCst);
         let mut active = ActiveReaders { recent: SmallVec::new(), registering: false, held: None };
@@ -207,8 +209,8 @@ impl ReaderRegistry {
         self.try_claim(line, value).unwrap_or_else(|| self.claim_taken(line, value))
     }
 
-    /// Moves the readers in the slots of `line`, which are all taken, to the table, and claims one, or one of another
-    /// line where more readers come to this one than it has slots.
+    /// Moves the readers in the slots of `line`, which are all taken, to the table, and claims one of the
+    /// slots. Claims a slot of another line if more readers come to this line than it has slots.
     #[cold]
     fn claim_taken(&self, line: usize, value: u64) -> usize {
         loop {
@@ -234,7 +236,7 @@ impl ReaderRegistry {
         }
     }
 
-    /// Claims a slot of `line` by setting it to `value`.
+    /// Claims a free slot of `line` and stores `value` in it.
     #[inline]
     fn try_claim(&self, line: usize, value: u64) -> Option<usize> {
         let free = |slot: &AtomicU64| {
@@ -248,18 +250,19 @@ impl ReaderRegistry {
     }
 }
 
-/// A scan of the registry. It asks the table again about readers held for long: one that closes meanwhile may be missing.
+/// A scan of the registry. It reads the table of held readers again at each question: a reader that closes
+/// meanwhile may be missing.
 #[derive(Clone)]
 pub struct ActiveReaders<'a> {
     /// The timestamps in slots, ascending.
     recent: SmallVec<[Timestamp; 8]>,
-    /// Whether a reader was registering and had not said its timestamp.
+    /// True if a reader was registering and had not stored its timestamp.
     pub registering: bool,
     held: Option<HeldScan<'a>>,
 }
 
 impl ActiveReaders<'_> {
-    /// The newest registered timestamp in `begin..end`. O(log n) of the timestamps registered.
+    /// Returns the newest registered timestamp in `begin..end`. O(log n) of the timestamps registered.
     #[inline]
     pub fn newest_in(&self, begin: Timestamp, end: Timestamp) -> Option<Timestamp> {
         let below = self.recent.partition_point(|&t| t < end);
@@ -267,8 +270,8 @@ impl ActiveReaders<'_> {
         recent.max(self.held.as_ref().and_then(|held| held.newest_in(begin, end)))
     }
 
-    /// The oldest timestamp that any reader can see, now or later, if `published` was loaded before the scan; `None`
-    /// while a reader is registering.
+    /// Returns the oldest timestamp that any reader can see, now or later, if `published` was loaded before
+    /// the scan; `None` while a reader is registering.
     #[inline]
     pub fn oldest(&self, published: Timestamp) -> Option<Timestamp> {
         let held = self.held.as_ref().and_then(HeldScan::oldest);
@@ -276,12 +279,12 @@ impl ActiveReaders<'_> {
         (!self.registering).then_some(oldest)
     }
 
-    /// Whether `ts` is registered.
+    /// True if `ts` is registered.
     pub fn contains(&self, ts: Timestamp) -> bool {
         self.newest_in(ts, ts.next()).is_some()
     }
 
-    /// The distinct registered timestamps, ascending. O(n) of them.
+    /// Returns the distinct registered timestamps, ascending. O(number of them).
     pub fn timestamps(&self) -> Vec<Timestamp> {
         let mut all = self.held.as_ref().map(HeldScan::timestamps).unwrap_or_default();
         all.extend(&self.recent);

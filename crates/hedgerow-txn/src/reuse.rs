@@ -1,13 +1,13 @@
-//! Ids that can be given out again, and when (invariant I22 in `docs/design/protocol.md`).
+//! Reuse of ids, and when it is safe (invariant I22 in `docs/design/protocol.md`).
 //!
 //! # Protocol
 //! * Remover: draws its timestamp, notes it with the id, and completes.
-//! * Whoever needs an id: loads the published timestamp and scans the registry, in this order
-//!   ([`ActiveReaders::oldest`](crate::ActiveReaders::oldest)), and takes an id whose removal is not after what that
-//!   says. Then it draws its own timestamp.
+//! * Committer that needs an id: loads the published timestamp and scans the registry, in this order
+//!   ([`ActiveReaders::oldest`](crate::ActiveReaders::oldest)). It takes an id whose removal is not after
+//!   that oldest timestamp. Then it draws its own timestamp.
 //!
-//! What is kept by id and not versioned (a vertex's key) is overwritten only after that: so no reader that sees the
-//! removed vertex, registered now or later, finds there what belongs to the new one.
+//! State that is kept by id and not versioned (a vertex's key) is overwritten only after that. So a reader
+//! that sees the removed vertex, registered now or later, never finds the state of the new one there.
 
 use std::collections::VecDeque;
 
@@ -25,22 +25,24 @@ pub struct FreeIds {
 struct Lists {
     /// Removed vertices, by the timestamp of their removal; in the order in which the removals were applied.
     removed: VecDeque<(Timestamp, VertexId)>,
-    /// Ids that nobody can see a vertex under, as ranges with their ends.
+    /// Ids under which no reader can see a vertex, as ranges with their ends.
     unused: Vec<(u32, u32)>,
 }
 
-/// An id that was given out again.
+/// An id for reuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FreeId {
-    /// Nobody can see a vertex under it, and nothing is known of one.
+    /// No reader can see a vertex under it, and no state of one exists.
     Unused(VertexId),
-    /// A vertex had it that was removed, and that no reader sees, now or later: what is known of it can be forgotten.
+    /// Its vertex was removed, and no reader sees that vertex, now or later: the state of the vertex can be
+    /// dropped.
     Removed(VertexId),
 }
 
 impl FreeIds {
-    /// An id that can be given out, if there is one. `oldest` is the oldest timestamp that any reader can see, now or
-    /// later, or `None` where that is not known; it is asked only where ids of removed vertices are at hand. O(1).
+    /// Returns an id for reuse, if there is one. `oldest` returns the oldest timestamp that any reader can
+    /// see, now or later, or `None` if that is unknown. It is called only if there are ids of removed
+    /// vertices and no others. O(1).
     pub fn take(&self, oldest: impl FnOnce() -> Option<Timestamp>) -> Option<FreeId> {
         let mut lists = self.lists.lock();
         if let Some((first, end)) = lists.unused.last_mut() {
@@ -59,20 +61,21 @@ impl FreeIds {
         Some(FreeId::Removed(id))
     }
 
-    /// Notes that the commit `ts` removes the vertex with this id: before the commit is completed. O(1).
+    /// Notes that the commit `ts` removes the vertex with this id. Call it before the commit is completed.
+    /// O(1).
     pub fn removed(&self, id: VertexId, ts: Timestamp) {
         self.lists.lock().removed.push_back((ts, id));
     }
 
-    /// Notes that no vertex is, or was ever visible, under the ids from `first` up to, not including, `end`. What is
-    /// noted last is given out first. O(1).
+    /// Notes that no vertex is, or was ever visible, under the ids `first..end`. The ids noted last are given
+    /// out first. O(1).
     pub fn unused(&self, first: VertexId, end: VertexId) {
         if first < end {
             self.lists.lock().unused.push((first.0, end.0));
         }
     }
 
-    /// Takes out all ids of removed vertices: where no reader is left who could see any of these.
+    /// Takes out all ids of removed vertices. Only if no reader is left that could see any of these.
     pub fn take_removed(&self) -> impl Iterator<Item = VertexId> + use<> {
         std::mem::take(&mut self.lists.lock().removed).into_iter().map(|(_, id)| id)
     }

@@ -1,17 +1,17 @@
-//! The calling thread alone as the threads of a commit, for the controlled scheduler: it schedules only threads that it
-//! started, and shuttle guards cannot cross threads.
+//! The calling thread alone as the threads of a commit, for the controlled scheduler. It schedules only
+//! threads that it started, and shuttle guards cannot cross threads.
 
 use std::marker::PhantomData;
 
-/// Anything: nothing is shared.
+/// Any type: there is no other thread to share with.
 pub trait Shared {}
 impl<T> Shared for T {}
 
-/// Anything: nothing is passed on.
+/// Any type: there is no other thread to pass to.
 pub trait Passed {}
 impl<T> Passed for T {}
 
-/// The caller's thread.
+/// The calling thread as the only thread of a commit.
 pub struct CommitThreads<'j>(PhantomData<&'j ()>);
 
 /// Calls `f` with the calling thread alone.
@@ -24,12 +24,12 @@ pub fn with_commit_threads<'j, R>(
 }
 
 impl<'j> CommitThreads<'j> {
-    /// One.
+    /// Returns 1.
     pub fn threads(&self) -> usize {
         1
     }
 
-    /// Calls `f` with the context and each element. Returns what it was given.
+    /// Calls `f` with the context and each element. Returns the context and the elements.
     pub fn each<X: Shared + 'j, T: Passed + 'j>(
         &self,
         context: X,
@@ -39,7 +39,7 @@ impl<'j> CommitThreads<'j> {
         self.claim_each(context, all, |_, _| (), f)
     }
 
-    /// Calls `claim` and then `f` with the context and each element. Returns what it was given.
+    /// Calls `claim` and then `f` with the context and each element. Returns the context and the elements.
     pub fn claim_each<X: Shared + 'j, T: Passed + 'j>(
         &self,
         context: X,

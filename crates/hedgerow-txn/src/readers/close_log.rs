@@ -7,35 +7,36 @@
 //! If the reader's fence comes first, the scan does not show the reader. Otherwise the reader sees the watch. The log
 //! watches up to the newest timestamp that a version waits for, so newer snapshots, which are most, record nothing.
 //!
-//! A reader records its timestamp in one of a few cells. Where these are taken it records that there were more, and the
-//! waiting side then checks every timestamp that it waits for. So closing takes no lock and never waits.
+//! A reader records its timestamp in one of a few cells. If these are taken it records that there were more,
+//! and the waiting side then checks every timestamp that it waits for. So a close takes no lock and never
+//! waits.
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Ordering, fence};
 
-/// How many closes the log holds by timestamp until the waiting side takes them.
+/// The number of closes that the log holds by timestamp until the waiting side takes them.
 const CELLS: usize = if cfg!(feature = "model-checking") { 2 } else { 256 };
-/// How many cells a reader looks at.
+/// The number of cells that a reader tries.
 const PROBES: usize = if cfg!(feature = "model-checking") { 1 } else { 4 };
-/// The cell holds no timestamp.
+/// The value of a cell without a timestamp.
 const EMPTY: u64 = u64::MAX;
 
 /// The closes of a registry's readers.
 pub(super) struct CloseLog {
-    /// The log watches timestamps before this.
+    /// The timestamp before which the log watches.
     watched: AtomicU64,
     any: AtomicBool,
     cells: Box<[AtomicU64]>,
-    /// Registrations ended for which there was no cell.
+    /// True if registrations ended for which there was no cell.
     more: AtomicBool,
 }
 
 /// Registrations that ended.
 #[derive(Debug, Default)]
 pub struct Ended {
-    /// The timestamps of those that could be noted.
+    /// The timestamps that cells recorded.
     pub timestamps: Vec<Timestamp>,
-    /// Whether there were others, of any timestamp that is watched.
+    /// True if there were further ones, of any watched timestamps.
     pub more: bool,
 }
 
@@ -51,7 +52,7 @@ impl Default for CloseLog {
 }
 
 impl CloseLog {
-    /// Whether a reader at `ts` that gave its registration up must record its close.
+    /// True if a reader at `ts` that gave up its registration must record its close.
     #[inline]
     pub(super) fn are_watched(&self, ts: Timestamp) -> bool {
         fence(Ordering::SeqCst);
@@ -68,15 +69,15 @@ impl CloseLog {
         self.any.swap(true, Ordering::AcqRel);
     }
 
-    /// Watches up to `until` at least: a scan fences after this. Not by two threads at once, nor beside
-    /// [`ignore`](Self::ignore).
+    /// Watches up to `until` at least; the scan after it fences. Two threads must not call it at once, nor
+    /// beside [`ignore`](Self::ignore).
     pub(super) fn watch(&self, until: Timestamp) {
         if self.watched.load(Ordering::Relaxed) < until.0 {
             self.watched.store(until.0, Ordering::Relaxed);
         }
     }
 
-    /// Watches nothing.
+    /// Watches no timestamp.
     pub(super) fn ignore(&self) {
         if self.watched.load(Ordering::Relaxed) > 0 {
             self.watched.store(0, Ordering::Relaxed);
@@ -88,12 +89,12 @@ impl CloseLog {
         self.any.load(Ordering::Relaxed)
     }
 
-    /// Takes out what was noted.
+    /// Takes out the recorded closes.
     pub(super) fn take(&self) -> Ended {
         if !self.any() {
             return Ended::default();
         }
-        // Taken back first: what is noted after a cell was looked at sets it again.
+        // The flag is cleared first: a close that is recorded after its cell was read sets it again.
         self.any.swap(false, Ordering::AcqRel);
         let noted = self.cells.iter().filter(|cell| cell.load(Ordering::Relaxed) != EMPTY);
         let timestamps = noted.map(|cell| cell.swap(EMPTY, Ordering::AcqRel)).filter(|&ts| ts != EMPTY);
@@ -102,15 +103,16 @@ impl CloseLog {
     }
 }
 
-/// A cell in which an ending is noted.
+/// A cell that records a close.
 trait Note {
     fn note(&self, ts: Timestamp) -> bool;
 }
 
 impl Note for AtomicU64 {
-    /// Notes `ts` unless another timestamp is noted here.
+    /// Records `ts` unless the cell holds another timestamp.
     fn note(&self, ts: Timestamp) -> bool {
-        // Written also where it stands already: whoever takes it must come after this reader's end.
+        // The cell is also written if it holds `ts` already: the thread that takes it must come after this
+        // reader's end.
         [EMPTY, ts.0]
             .iter()
             .any(|&seen| self.compare_exchange(seen, ts.0, Ordering::AcqRel, Ordering::Relaxed).is_ok())

@@ -1,21 +1,25 @@
-//! Readers that stay: a table of timestamps with counts, in place of slots (rule R5, invariant I26). Readers take no lock in
-//! it, and scans wait for no reader: one that loses its processor here delays no writer. (Another reader waits for it only if
-//! both need a new level, of which there are 24 at most, and while that is put in its place.)
+//! Readers that stay long: a table of timestamps with counts, in place of slots (rule R5, invariant I26).
+//! Readers take no lock in it, and scans wait for no reader: a reader that loses its processor here delays no
+//! writer. Another reader waits for it only while it puts a new level in place that both need; there are at
+//! most 24 levels.
 //!
 //! # Protocol
-//! * Mover: count the timestamp, *then* free the slot if it still holds that timestamp, else take the count back.
-//! * Reader that closes: free the slot if it holds its timestamp; if not, take one from the count of that timestamp.
+//! * Mover: count the timestamp, *then* free the slot if it still holds that timestamp; else take the count
+//!   back.
+//! * Reader that closes: free the slot if it holds the reader's timestamp; if not, subtract one from the
+//!   count of that timestamp.
 //! * Scanner: read the slots, *then* the table.
 //!
-//! What a slot and the table say of a timestamp is a number of readers, not which ones: a slot that one reader of a
-//! timestamp left, and another took, may be freed by either of the two.
+//! A slot and the table record a number of readers of a timestamp, not which ones. One reader of a timestamp
+//! may leave a slot and another take it; then either of the two may free it.
 //!
 //! # The table
-//! Open addressing over levels of doubling size. A timestamp may stand in any of [`PROBES`] cells of each level, and in
-//! several of them at once. A cell's state holds a count and a generation; the key of a cell changes only while its
-//! state says that it is being taken, and the generation changes with it. So whoever changes a count with a
-//! compare-and-swap knows that the key it read before belongs to that count. All searches go through the cells in one
-//! order: only then does a search for a timestamp that is held all along meet a count of it.
+//! Open addressing over levels of doubling size. A timestamp may stand in any of [`PROBES`] cells of each
+//! level, and in several of them at once. The state of a cell holds a count and a generation. The key of a
+//! cell changes only while its state says that it is being taken, and the generation changes with it. So a
+//! thread that changes a count with a compare-and-swap knows that the key that it read before belongs to that
+//! count. All searches visit the cells in one order: only then does a search for a timestamp that is held all
+//! along find a count of it.
 
 use std::cell::OnceCell;
 use std::sync::{Arc, OnceLock};
@@ -23,18 +27,18 @@ use std::sync::{Arc, OnceLock};
 use hedgerow_core::Timestamp;
 use hedgerow_core::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, yield_now};
 
-/// The cells of the first level; each further level has twice as many.
+/// The number of cells of the first level; each further level has twice as many.
 const FIRST: usize = if cfg!(feature = "model-checking") { 4 } else { 256 };
-/// The model checkers have one level.
+/// The number of levels; one under the model checkers.
 const LEVELS: usize = if cfg!(feature = "model-checking") { 1 } else { 24 };
-/// In how many cells of a level a timestamp may stand.
+/// The number of cells of a level in which a timestamp may stand.
 const PROBES: usize = if cfg!(feature = "model-checking") { 4 } else { 16 };
 
-/// How many questions are answered by looking at all cells, before it pays to put the timestamps in order: where readers come
-/// all the time the order would not be used again.
+/// The number of questions answered by a look at all cells, before a sort of the timestamps pays. While
+/// readers come all the time, no later question could use the order.
 const QUESTIONS: u64 = 4;
 
-/// The state of a cell: a count, [`TAKING`], and the generation.
+/// The part of a cell's state with the count; [`TAKING`] and the generation are the other parts.
 const COUNT: u64 = (1 << 32) - 1;
 const TAKING: u64 = 1 << 32;
 const GENERATION: u64 = 1 << 33;
@@ -47,13 +51,13 @@ struct HeldCell {
 /// The table of a registry.
 pub(super) struct HeldReaders {
     levels: [OnceLock<Box<[HeldCell]>>; LEVELS],
-    /// At least the number of cells with a count: whoever reads 0 after the slots need not look.
+    /// At least the number of cells with a count: a scanner that reads 0 after the slots need not look.
     used: AtomicUsize,
-    /// How often a timestamp was counted, and how often a cell's count fell to 0.
+    /// The number of times that a timestamp was counted, and that a cell's count fell to 0.
     counted: AtomicU64,
     emptied: AtomicU64,
-    /// How many questions were answered by looking at all cells since a timestamp was counted last, and what
-    /// [`counted`](Self::counted) was then. Approximate.
+    /// The number of questions answered by a look at all cells since a timestamp was counted last, and the
+    /// value of [`counted`](Self::counted) then. Approximate.
     questions: AtomicU64,
     questions_at: AtomicU64,
     index: Mutex<Index>,
@@ -67,11 +71,12 @@ struct Index {
     timestamps: Arc<[Timestamp]>,
 }
 
-/// The table as a scanner sees it: nobody is missing who was in it when the scan began.
+/// A scanner's view of the table: every reader that was in it when the scan began, and has not left, is in
+/// the view.
 #[derive(Clone)]
 pub(super) struct HeldScan<'a> {
     table: &'a HeldReaders,
-    /// The timestamps in order, if they are known or were worth ordering.
+    /// The timestamps in order, if they are known or a sort paid.
     ordered: OnceCell<Arc<[Timestamp]>>,
 }
 
@@ -86,15 +91,16 @@ impl Default for HeldReaders {
             questions_at: AtomicU64::new(0),
             index: Mutex::new(Index::default()),
         };
-        // The model checker cannot make atomics for a cell that outlives a schedule: they are made with the table.
+        // The model checker cannot make atomics for a cell that outlives a schedule: the table makes them at
+        // its own creation.
         held.level(0);
         held
     }
 }
 
 impl HeldCell {
-    /// Changes the count with `next`, if the cell counts readers of `ts` and still does when it is changed. Returns the
-    /// new count.
+    /// Changes the count with `next`, if the cell counts readers of `ts`, also at the moment of the change.
+    /// Returns the new count.
     fn update(&self, ts: Timestamp, next: impl Fn(u64) -> u64) -> Option<u64> {
         loop {
             let state = self.state.load(Ordering::Acquire);
@@ -103,14 +109,15 @@ impl HeldCell {
                 return None;
             }
             let new = next(state);
-            // Acquire and release: whoever finds a count of 0 comes after all who left the cell.
+            // Acquire and release: a thread that finds a count of 0 comes after all readers that left the
+            // cell.
             if self.state.compare_exchange(state, new, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
                 return Some(new & COUNT);
             }
         }
     }
 
-    /// Takes a cell that counts nobody, for one reader of `ts`.
+    /// Takes a cell without readers for one reader of `ts`. Returns false if the cell is in use.
     fn take(&self, ts: Timestamp) -> bool {
         let state = self.state.load(Ordering::Relaxed);
         if state & (COUNT | TAKING) != 0 {
@@ -125,7 +132,7 @@ impl HeldCell {
         taken
     }
 
-    /// The timestamp whose readers are counted here.
+    /// Returns the timestamp whose readers the cell counts, if it counts any.
     fn timestamp(&self) -> Option<Timestamp> {
         let state = self.state.load(Ordering::Acquire);
         let counts = state & COUNT > 0 && state & TAKING == 0;
@@ -134,7 +141,7 @@ impl HeldCell {
 }
 
 impl HeldReaders {
-    /// Counts a reader of `ts`. O(1) of the timestamps held, but for a new level now and then.
+    /// Counts a reader of `ts`. O(1) of the timestamps held, except for a new level now and then.
     pub(super) fn add(&self, ts: Timestamp) {
         let counted = self.cells(ts).any(|cell| cell.update(ts, |state| state + 1).is_some());
         if !counted {
@@ -144,10 +151,10 @@ impl HeldReaders {
         self.counted.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Takes a cell for a reader of `ts`, on a new level where those that there are have no room.
+    /// Takes a cell for a reader of `ts`, on a new level if the present ones have no room.
     fn take_cell(&self, ts: Timestamp) {
         loop {
-            // Looked for before the search: another thread may make a level meanwhile, which has room.
+            // Before the search: another thread may make a level meanwhile, which has room.
             let missing = self.levels.iter().position(|level| level.get().is_none());
             if self.cells(ts).any(|cell| cell.take(ts)) {
                 return;
@@ -160,7 +167,7 @@ impl HeldReaders {
         }
     }
 
-    /// Takes a reader of `ts` away that was counted. O(1) of the timestamps held.
+    /// Subtracts a counted reader of `ts`. O(1) of the timestamps held.
     #[cold]
     pub(super) fn remove(&self, ts: Timestamp) {
         loop {
@@ -178,7 +185,7 @@ impl HeldReaders {
         }
     }
 
-    /// What is in the table; `None` if nobody is. Acquires what those who were here did.
+    /// Scans the table; `None` if it is empty. Acquires the changes of readers that were in it.
     pub(super) fn scan(&self) -> Option<HeldScan<'_>> {
         if self.used.load(Ordering::Acquire) == 0 {
             return None;
@@ -192,14 +199,15 @@ impl HeldReaders {
         Some(scan)
     }
 
-    /// Whether nobody came since `index` was made, and not too many left.
+    /// True if no reader came since `index` was made, and not too many left.
     fn is_current(&self, index: &Index) -> bool {
         let left = self.emptied.load(Ordering::Acquire).wrapping_sub(index.emptied);
         index.counted == self.counted.load(Ordering::Acquire)
             && left <= 16 + index.timestamps.len() as u64 / 4
     }
 
-    /// Notes a question that no order answers. Whether there were many since a timestamp was counted last.
+    /// Notes a question that no order answers. Returns whether there were many since a timestamp was counted
+    /// last.
     fn ordering_pays(&self) -> bool {
         let counted = self.counted.load(Ordering::Relaxed);
         if self.questions_at.swap(counted, Ordering::Relaxed) != counted {
@@ -208,7 +216,7 @@ impl HeldReaders {
         self.questions.fetch_add(1, Ordering::Relaxed) >= QUESTIONS
     }
 
-    /// Puts the timestamps in order, for this scan and for later ones.
+    /// Sorts the timestamps, for this scan and for later ones.
     fn order(&self) -> Arc<[Timestamp]> {
         let (counted, emptied) = (self.counted.load(Ordering::Acquire), self.emptied.load(Ordering::Acquire));
         let timestamps: Arc<[Timestamp]> = self.sorted().into();
@@ -219,7 +227,7 @@ impl HeldReaders {
         timestamps
     }
 
-    /// The bytes of the table, which keeps the size that it once had.
+    /// Returns the bytes of the table, which never shrinks.
     pub(super) fn bytes(&self) -> usize {
         let cells: usize = self.levels.iter().filter_map(OnceLock::get).map(|level| level.len()).sum();
         let index = self.index.try_lock().map_or(0, |index| size_of_val(&*index.timestamps));
@@ -235,7 +243,7 @@ impl HeldReaders {
         levels.flat_map(|level| level.iter().filter_map(HeldCell::timestamp))
     }
 
-    /// All timestamps, ascending. O(cells).
+    /// Returns all timestamps, ascending. O(cells).
     fn sorted(&self) -> Vec<Timestamp> {
         let mut found: Vec<Timestamp> = self.all().collect();
         found.sort_unstable();
@@ -243,19 +251,20 @@ impl HeldReaders {
         found
     }
 
-    /// The cells in which a timestamp may stand.
+    /// Returns the cells in which `ts` may stand.
     fn cells(&self, ts: Timestamp) -> impl Iterator<Item = &HeldCell> {
-        // Fibonacci hashing: timestamps that follow each other spread over the level.
+        // Fibonacci hashing: consecutive timestamps spread over the level.
         let hash = (ts.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize;
         let levels = self.levels.iter().map_while(OnceLock::get);
-        // Not beyond the end: a search of these cells and one of all cells meet them in one order, on which I26 rests.
+        // The cells do not wrap around the end of a level: a search of these cells and one of all cells visit
+        // them in one order, on which I26 rests.
         levels.flat_map(move |level| level.iter().skip(hash % (level.len() - PROBES + 1)).take(PROBES))
     }
 
     fn level(&self, number: usize) -> &[HeldCell] {
         let cell = |_| HeldCell { key: AtomicU64::new(0), state: AtomicU64::new(0) };
         if self.levels[number].get().is_none() {
-            // Made first: others wait for a new level only while it is put in its place.
+            // The level is made first: other threads wait for it only while it is put in place.
             let _ = self.levels[number].set((0..FIRST << number).map(cell).collect());
         }
         self.levels[number].get().map_or(&[], |level| level)
@@ -263,8 +272,8 @@ impl HeldReaders {
 }
 
 impl HeldScan<'_> {
-    /// The newest timestamp in `begin..end`. O(log n) of the timestamps held, and O(those in between that closed since
-    /// they were put in order); O(n) for the first questions after others came.
+    /// Returns the newest timestamp in `begin..end`. O(log n) of the timestamps held, plus the timestamps in
+    /// between that closed since the sort. O(n) for the first questions after new readers came.
     pub(super) fn newest_in(&self, begin: Timestamp, end: Timestamp) -> Option<Timestamp> {
         let Some(ordered) = self.ordered() else {
             return self.table.all().filter(|&ts| begin <= ts && ts < end).max();
@@ -274,7 +283,7 @@ impl HeldScan<'_> {
         inside.copied().find(|&ts| self.table.contains(ts))
     }
 
-    /// The oldest timestamp. As [`newest_in`](Self::newest_in).
+    /// Returns the oldest timestamp, at the cost of [`newest_in`](Self::newest_in).
     pub(super) fn oldest(&self) -> Option<Timestamp> {
         match self.ordered() {
             Some(ordered) => ordered.iter().copied().find(|&ts| self.table.contains(ts)),
@@ -282,12 +291,13 @@ impl HeldScan<'_> {
         }
     }
 
-    /// All timestamps, ascending. O(n log n).
+    /// Returns all timestamps, ascending. O(n log n).
     pub(super) fn timestamps(&self) -> Vec<Timestamp> {
         self.table.sorted()
     }
 
-    /// The timestamps in order, where they are known, or where there were so many questions that ordering pays.
+    /// Returns the timestamps in order, if they are known, or if there were enough questions for a sort to
+    /// pay.
     fn ordered(&self) -> Option<&[Timestamp]> {
         let pays = self.ordered.get().is_some() || self.table.ordering_pays();
         pays.then(|| &**self.ordered.get_or_init(|| self.table.order()))
