@@ -1,15 +1,15 @@
-//! Reading of bytes that are checksummed but not yet believed: [`Reader`] with rules beside lengths.
+//! Reads of bytes that are checksummed but not yet trusted: a [`Reader`] with further rules.
 
 use hedgerow_io::codec::{OutOfBytes, Reader};
 use thiserror::Error;
 
-/// What is wrong, and at which of the bytes given it was noticed.
+/// A broken rule, and the position where it was noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{what}, at byte {position}")]
 pub struct Fault {
-    /// How many of the bytes had been consumed.
+    /// The number of bytes consumed before.
     pub position: usize,
-    /// What is wrong.
+    /// The broken rule.
     pub what: &'static str,
 }
 
@@ -19,29 +19,29 @@ impl From<OutOfBytes> for Fault {
     }
 }
 
-/// A cursor over bytes, past which nothing is read.
+/// A cursor over bytes that reads nothing beyond them.
 #[derive(Debug)]
 pub struct Bytes<'a> {
     reader: Reader<'a>,
 }
 
 impl<'a> Bytes<'a> {
-    /// A cursor at the beginning of `bytes`.
+    /// Returns a cursor at the beginning of `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
         Bytes { reader: Reader::new(bytes) }
     }
 
-    /// Whether none is left.
+    /// True if no byte is left.
     pub fn is_empty(&self) -> bool {
         self.reader.is_empty()
     }
 
-    /// How many bytes are left.
+    /// Returns how many bytes are left.
     pub fn remaining(&self) -> usize {
         self.reader.remaining()
     }
 
-    /// The bytes that are left, not consumed.
+    /// Returns the remaining bytes without consuming them.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.reader.rest()
     }
@@ -66,7 +66,7 @@ impl<'a> Bytes<'a> {
         Ok(self.reader.array()?)
     }
 
-    /// `count` values of `N` bytes each; allocates only once the bytes are known to be there.
+    /// Reads `count` values of `N` bytes each. Allocates only after it found the bytes.
     pub(crate) fn array<T, const N: usize>(
         &mut self,
         count: usize,
@@ -101,7 +101,7 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// Reads a record that must be read to its end.
+/// Reads a record, which `read` must consume to its end.
 pub(crate) fn whole<T>(
     record: &[u8],
     read: impl FnOnce(&mut Bytes<'_>) -> Result<T, Fault>,

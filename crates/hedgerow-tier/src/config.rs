@@ -1,13 +1,13 @@
-//! The four bytes in which the manifest and every segment state how their graph was created.
+//! The four bytes in which the manifest and every segment state the configuration of their graph.
 
 use hedgerow_core::{GraphConfig, KeyKind};
 
 const DIRECTED: u8 = 1;
 const WEIGHTED: u8 = 2;
-/// Clear in the files of undirected graphs, whose [`GraphConfig`] has `reverse` set all the same.
+/// Clear in the files of undirected graphs, although their [`GraphConfig`] has `reverse` set.
 const REVERSE: u8 = 4;
 
-/// Key kind, flags, two reserved bytes.
+/// Encodes the configuration: key kind, flags, two reserved bytes.
 pub(crate) fn encode(config: GraphConfig) -> [u8; 4] {
     let flag = |on: bool, bit: u8| if on { bit } else { 0 };
     let flags = flag(config.directed, DIRECTED)
@@ -16,7 +16,7 @@ pub(crate) fn encode(config: GraphConfig) -> [u8; 4] {
     [config.keys as u8, flags, 0, 0]
 }
 
-/// The configuration in `bytes`, normalized; none if a value is unknown.
+/// Decodes the configuration in `bytes`, normalized; `None` if a value is unknown.
 pub(crate) fn decode([kind, flags, reserved_a, reserved_b]: [u8; 4]) -> Option<GraphConfig> {
     let unknown = flags & !(DIRECTED | WEIGHTED | REVERSE) != 0 || reserved_a != 0 || reserved_b != 0;
     let keys = KeyKind::from_byte(kind).filter(|_| !unknown)?;

@@ -5,11 +5,11 @@ use thiserror::Error;
 
 use crate::id::ImageId;
 
-/// Why the disk tier could not do what was asked.
+/// An error of the disk tier.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TierError {
-    /// A file could not be used: the file system failed, the file is damaged, or its format is not known here.
+    /// A file could not be used: the file system failed, the file is damaged, or its format is unknown.
     #[error(transparent)]
     File(#[from] FileError),
     /// The directory holds files, but no manifest.
@@ -20,7 +20,7 @@ pub enum TierError {
         /// Some of the files in it, in no particular order.
         entries: Vec<String>,
     },
-    /// The manifest has a section that must be understood and is not known here.
+    /// The manifest has an unknown section that a reader must understand.
     #[error("{file} needs a feature that this version does not know (section {tag}, version {version})")]
     UnknownSection {
         /// The manifest.
@@ -44,7 +44,7 @@ pub enum TierError {
     SwitchUnknown {
         /// The new manifest.
         file: String,
-        /// What failed.
+        /// The failed operation.
         source: IoError,
     },
     /// The manifest to be written breaks a rule; nothing was written.
@@ -75,13 +75,13 @@ pub enum TierError {
         /// The segment.
         file: String,
     },
-    /// The caller has no memory for what was about to be read.
+    /// The caller has no memory for the next part of a read.
     #[error("no memory for {needed} bytes of what is read")]
     NoRoom {
-        /// How many bytes were asked for.
+        /// The number of bytes asked for.
         needed: u64,
     },
-    /// A page was asked for by a number that the segment does not have.
+    /// The caller asked for a page number that the segment does not have.
     #[error("page number {index} of a segment with {len}")]
     NoSuchPage {
         /// The number asked for.
@@ -92,13 +92,13 @@ pub enum TierError {
 }
 
 impl TierError {
-    /// Damage in `file` at `offset`: content whose checksum is right but which makes no sense.
+    /// Reports damage in `file` at `offset`: content with a right checksum that breaks a rule.
     pub(crate) fn invalid(file: &str, offset: u64, what: &'static str) -> TierError {
         Corruption::new(file, offset, CorruptionKind::Invalid(what)).into()
     }
 
-    /// A header that cannot be used. The manifest, or the file's own name, vouches for what the file is, so anything
-    /// but another format is damage.
+    /// Reports a header that cannot be used. The manifest, or the file's own name, states what the file is,
+    /// so anything but another format is damage.
     pub(crate) fn header(file: &str, error: FormatError) -> TierError {
         match error {
             FormatError::FutureVersion { .. }
@@ -110,7 +110,7 @@ impl TierError {
         }
     }
 
-    /// The damage, where this error reports one.
+    /// Returns the damage, if this error reports one.
     pub fn corruption(&self) -> Option<&Corruption> {
         match self {
             TierError::File(FileError::Corruption(corruption)) => Some(corruption),

@@ -1,16 +1,17 @@
-//! What an image and a page are of.
+//! The identities of images and pages.
 
 use std::fmt;
 
 use hedgerow_core::{LabelId, SubgraphId};
 
-/// As many subgraphs are on a page, in memory and in files.
+/// The number of subgraphs on a page, in memory and in files.
 pub(crate) const PAGE_SUBGRAPHS: u32 = 64;
 
-/// What an image is of: a subgraph in one label. Segments hold images in this order.
+/// The identity of an image: a subgraph in one label. Segments hold images in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ImageId {
-    /// The label whose edges the image holds. That of the default label holds the vertices and their keys too.
+    /// The label whose edges the image holds. An image of the default label also holds the vertices and their
+    /// keys.
     pub label: LabelId,
     /// The subgraph.
     pub subgraph: SubgraphId,
@@ -21,7 +22,7 @@ pub struct ImageId {
 pub struct PageId {
     /// The label.
     pub label: LabelId,
-    /// The first subgraph is 64 times this.
+    /// The number of the page: its first subgraph is 64 times this.
     pub page: u32,
 }
 
@@ -36,7 +37,7 @@ impl fmt::Display for ImageId {
 }
 
 impl ImageId {
-    /// The page that the image lies on.
+    /// Returns the page that the image lies on.
     pub fn page(self) -> PageId {
         PageId { label: self.label, page: self.subgraph.0 / PAGE_SUBGRAPHS }
     }

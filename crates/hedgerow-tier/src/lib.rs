@@ -4,9 +4,9 @@
 //! - [`manifest`]: the [`Manifest`] and its atomic switch.
 //! - [`packed`]: neighbor lists in few bits, as segments hold them.
 //!
-//! The layouts are drawn in `docs/format/`: `segment.md`, `packed.md`, `manifest.md`. Every byte that is read has passed
-//! a checksum before it is interpreted, and is not believed even then: whatever a file holds, the answer is an image,
-//! a manifest or a [`TierError`].
+//! The layouts are drawn in `docs/format/`: `segment.md`, `packed.md`, `manifest.md`. Every byte has passed a
+//! checksum before it is interpreted, and is not trusted even then. Whatever a file holds, the answer is an
+//! image, a manifest or a [`TierError`].
 #![forbid(unsafe_code)]
 
 mod bytes;

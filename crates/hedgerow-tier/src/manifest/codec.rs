@@ -1,4 +1,4 @@
-//! A manifest as bytes. The layout is drawn in `docs/format/manifest.md`.
+//! The encoding of a manifest. The layout is drawn in `docs/format/manifest.md`.
 
 use hedgerow_core::{LabelId, Timestamp};
 use hedgerow_io::{FileId, Lsn, StoreId};
@@ -7,18 +7,18 @@ use super::{LevelSegment, LogSegmentRef, Manifest, Section};
 use crate::bytes::{Bytes, Fault};
 use crate::{PageId, SegmentInfo, config};
 
-/// A reader that does not know the section must refuse the store.
+/// The flag of a section: a reader that does not know it must refuse the store.
 const SECTION_REQUIRED: u16 = 1;
 
-/// Stands for the first and the last page of a segment without pages.
+/// The first and the last page of a segment without pages.
 const NO_PAGE: PageId = PageId { label: LabelId(0), page: 0 };
 
-/// An entry for a segment, one for a log segment, and a section without content.
+/// The sizes of an entry for a segment, of one for a log segment, and of a section without content.
 const SEGMENT_BYTES: usize = 104;
 const LOG_BYTES: usize = 16;
 const SECTION_BYTES: usize = 16;
 
-/// Everything between the file header and the hash at the end.
+/// Encodes everything between the file header and the hash at the end.
 pub(super) fn encode_body(manifest: &Manifest, out: &mut Vec<u8>) {
     out.extend(manifest.sequence.to_le_bytes());
     out.extend(config::encode(manifest.config));
@@ -64,7 +64,7 @@ fn encode_segment(segment: &LevelSegment, out: &mut Vec<u8>) {
     out.extend([0; 16]);
 }
 
-/// Reads what [`encode_body`] wrote; `body` must be that and nothing more.
+/// Decodes the bytes of [`encode_body`]; `body` must hold nothing more.
 pub(super) fn decode_body(body: &[u8], store: StoreId) -> Result<Manifest, Fault> {
     let mut bytes = Bytes::new(body);
     let sequence = bytes.u64()?;
@@ -95,8 +95,8 @@ pub(super) fn decode_body(body: &[u8], store: StoreId) -> Result<Manifest, Fault
     Ok(manifest)
 }
 
-/// Reads `count` items of at least `least` bytes each. The count is checked against the bytes that are left
-/// before anything is allocated by it.
+/// Reads `count` items of at least `least` bytes each. Checks the count against the remaining bytes before it
+/// allocates.
 fn list<T>(
     bytes: &mut Bytes<'_>,
     count: u32,

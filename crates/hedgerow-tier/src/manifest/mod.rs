@@ -1,8 +1,8 @@
-//! The manifest: which files make up the store, replaced as a whole.
+//! The manifest: the list of the files of the store, replaced as a whole.
 //!
-//! A store has one valid manifest at a time, the one with the highest number. [`Manifest::store`] puts the next one
-//! in its place so that after a crash at any point either the old or the new one is found, whole; the argument is in
-//! `docs/format/manifest.md`.
+//! A store has one valid manifest at a time, the one with the highest number. [`Manifest::store`] switches to
+//! the next one: after a crash at any point a reader finds either the old or the new one, whole. The argument
+//! is in `docs/format/manifest.md`.
 
 mod codec;
 mod names;
@@ -24,7 +24,7 @@ use crate::SegmentInfo;
 pub struct Manifest {
     /// The identity of the store, drawn at creation; every file of the store carries it.
     pub store: StoreId,
-    /// How the graph was created.
+    /// The configuration with which the graph was created.
     pub config: GraphConfig,
     /// The number of this manifest, also in its file name: 1 for the first, one more for each switch.
     pub sequence: u64,
@@ -40,14 +40,14 @@ pub struct Manifest {
     pub segments: Vec<LevelSegment>,
     /// The live log segments in log order: ids strictly ascending, first positions ascending.
     pub logs: Vec<LogSegmentRef>,
-    /// Room for what later versions add, strictly ascending by tag, kept as it was read.
+    /// Sections that this or other versions define, strictly ascending by tag, kept as they were read.
     pub sections: Vec<Section>,
 }
 
 /// A live segment and the level that it is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LevelSegment {
-    /// The level: 0 takes flushes as they come.
+    /// The level: 0 takes new segments of checkpoints.
     pub level: u8,
     /// The segment.
     pub info: SegmentInfo,
@@ -56,20 +56,21 @@ pub struct LevelSegment {
 /// A live log segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogSegmentRef {
-    /// The file id of the log segment; the log counts its own files, apart from those of segments.
+    /// The file id of the log segment; the log numbers its files apart from segments.
     pub id: FileId,
     /// The position of its first record.
     pub first_lsn: Lsn,
 }
 
-/// A part of the manifest that some versions have. This one reads the schema and the counts, and carries others along.
+/// A part of the manifest that some versions have. This version reads the schema and the counts, and
+/// preserves others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// What the section is about.
+    /// The number of its subject.
     pub tag: u32,
     /// The version of its layout.
     pub version: u16,
-    /// Whether a program that does not know the section must refuse the store.
+    /// True if a program that does not know the section must refuse the store.
     pub required: bool,
     /// Its content.
     pub bytes: Vec<u8>,
@@ -86,7 +87,7 @@ impl Section {
     /// The version of its layout.
     pub const COUNTS_VERSION: u16 = 1;
 
-    /// Whether this version knows what the section says.
+    /// True if this version knows the section.
     pub fn is_known(&self) -> bool {
         matches!(
             (self.tag, self.version),
@@ -96,7 +97,7 @@ impl Section {
 }
 
 impl Manifest {
-    /// The manifest of a new store: number 1, no segments, no log.
+    /// Returns the manifest of a new store: number 1, no segments, no log.
     pub fn new(store: StoreId, config: GraphConfig) -> Manifest {
         Manifest {
             store,
@@ -112,7 +113,8 @@ impl Manifest {
         }
     }
 
-    /// The first rule of a manifest that this one breaks. What passes here can be stored, and loads again.
+    /// Returns the first rule of a manifest that this one breaks. A manifest without a fault can be stored,
+    /// and loads again.
     fn fault(&self) -> Option<&'static str> {
         let mut ids: Vec<FileId> = self.segments.iter().map(|segment| segment.info.file_id).collect();
         ids.sort_unstable();

@@ -2,39 +2,39 @@
 
 use hedgerow_io::FileId;
 
-/// What is added to a manifest's name while it is being written.
+/// The suffix of a manifest's name until it is renamed.
 pub(super) const TEMPORARY: &str = ".tmp";
 
-/// The file that holds the directory's lock: it is there before the first manifest is.
+/// The name of the lock file of the directory, which exists before the first manifest.
 const LOCK: &str = "LOCK";
 
-/// The name of manifest number `sequence`: `manifest-<16 hex digits>.man`.
+/// Returns the name of manifest number `sequence`: `manifest-<16 hex digits>.man`.
 pub fn manifest_name(sequence: u64) -> String {
     format!("manifest-{sequence:016x}.man")
 }
 
-/// The number of the manifest called `name`; none if that is not the name of a manifest.
+/// Returns the number of the manifest called `name`; `None` if that is not the name of a manifest.
 pub(super) fn manifest_number(name: &str) -> Option<u64> {
     number(name, "manifest-", ".man")
 }
 
-/// The file id of the segment called `name`; none if that is not the name of a segment.
+/// Returns the file id of the segment called `name`; `None` if that is not the name of a segment.
 pub fn segment_id(name: &str) -> Option<FileId> {
     number(name, "seg-", ".csr").map(FileId)
 }
 
-/// Whether `name` is that of a manifest that was being written.
+/// True if `name` is the temporary name of a manifest.
 pub(super) fn is_temporary(name: &str) -> bool {
     name.strip_suffix(TEMPORARY).and_then(manifest_number).is_some()
 }
 
-/// Whether a directory that holds only such names can become a new store.
+/// True for names before the first manifest: a directory that holds only these can become a new store.
 pub(super) fn is_before_first_manifest(name: &str) -> bool {
     name == LOCK || is_temporary(name)
 }
 
-/// Whether `name` is one that a file of a store can have: 1 to 64 lower-case letters, digits or hyphens, then `.wal`,
-/// `.csr` or `.man`. No such name leaves its directory.
+/// True if `name` is one that a file of a store can have: 1 to 64 lower-case letters, digits or hyphens, then
+/// `.wal`, `.csr` or `.man`. No such name leaves its directory.
 pub fn is_store_file_name(name: &str) -> bool {
     let Some((stem, "wal" | "csr" | "man")) = name.split_once('.') else {
         return false;
@@ -43,7 +43,7 @@ pub fn is_store_file_name(name: &str) -> bool {
         && stem.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
 }
 
-/// The number in a name, which must be spelled as we spell it: a second spelling would be a second file.
+/// Returns the number in a name. Only the normal spelling counts: a second spelling would be a second file.
 fn number(name: &str, prefix: &str, suffix: &str) -> Option<u64> {
     let digits = name.strip_prefix(prefix)?.strip_suffix(suffix)?;
     let lower = digits.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));

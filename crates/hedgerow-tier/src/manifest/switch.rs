@@ -1,4 +1,4 @@
-//! Manifest files: finding the current one, and putting the next one in its place.
+//! Manifest files: the search for the current one, and the switch to the next one.
 
 use std::io;
 use std::sync::Arc;
@@ -17,34 +17,37 @@ use super::names::{
 };
 use crate::TierError;
 
-/// The checksum at the end of a manifest.
+/// The length of the checksum at the end of a manifest.
 const HASH_BYTES: usize = 16;
 
-/// More than any manifest needs (104 bytes for each segment), and few enough to be read at once.
+/// The largest manifest that is read. No manifest needs as much (104 bytes for each segment), and it can be
+/// read at once.
 const MAX_MANIFEST_BYTES: u64 = 256 * 1024 * 1024;
 
-/// How often a reader that holds no lock lists the directory: a writer may remove the manifest of a list before it is opened.
+/// The number of times that a reader without a lock lists the directory: a writer may remove the listed
+/// manifest before it is opened.
 const MOST_LOOKS: usize = 16;
 
-/// The current manifest of a directory, and what else lies there.
+/// The current manifest of a directory, and the stray files there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadedManifest {
     /// The manifest. Its `next_file_id` lies beyond every segment in the directory, stray ones included.
     pub manifest: Manifest,
     /// The name of its file.
     pub file: String,
-    /// Files that an interrupted switch or flush left behind, ascending: manifests that were being written, older
-    /// manifests, segments that the manifest does not name. They can be removed; log files are never among them.
+    /// Files that an interrupted switch or checkpoint left behind, ascending: unfinished manifests, older
+    /// manifests, segments that the manifest does not name. They can be removed; log files are never among
+    /// them.
     pub stray: Vec<String>,
 }
 
-/// The name of a manifest file, and what it says if it can be read.
+/// The name of a manifest file, and its content if it can be read.
 pub type NamedManifest = (String, Result<Manifest, TierError>);
 
 impl Manifest {
-    /// Makes this the manifest of the store in `fs`: when `Ok` returns, every later open finds it. Everything that it
-    /// names must be durable before the call, directory entries included. Writes and syncs the file under a temporary
-    /// name, renames it and syncs the directory; blocks on both. Removes no older manifest:
+    /// Makes this the manifest of the store in `fs`: when `Ok` returns, every later open finds it. All files
+    /// that it names must be durable before the call, directory entries included. Writes and syncs the file
+    /// under a temporary name, renames it and syncs the directory; blocks on both. Removes no older manifest:
     /// [`remove_older`](Self::remove_older) does, once this succeeded.
     ///
     /// # Errors
@@ -67,7 +70,7 @@ impl Manifest {
         }
         if names.contains(&temporary) {
             dir.unlink(&temporary)?;
-            // Without this a crash could keep the rename below and undo the removal: the old file would be renamed.
+            // Else a crash could keep the rename below and undo the removal: the old file would be renamed.
             dir.sync()?;
         }
         if let Err(error) = write_synced(&dir, &temporary, &bytes) {
@@ -82,10 +85,10 @@ impl Manifest {
         }
     }
 
-    /// Finds the manifest of the store in `fs`: the one with the highest number, and no other if that is damaged.
-    /// `None` if the directory is empty or holds only what precedes the first manifest (the lock, a manifest that was
-    /// being written): a new store can be made there, whose first file must be its first manifest. Syncs the
-    /// directory, so that what was found will be found again after a crash.
+    /// Finds the manifest of the store in `fs`: the one with the highest number, and no other if that is
+    /// damaged. `None` if the directory is empty or holds only files from before the first manifest: the
+    /// lock, an unfinished manifest. A new store can be made there, whose first file must be its first
+    /// manifest. Syncs the directory, so that the manifest will be found again after a crash.
     ///
     /// # Errors
     /// [`TierError::NotAStore`]; [`TierError::File`]: damage, another format, or a failure of the file system;
@@ -94,12 +97,12 @@ impl Manifest {
         Manifest::find(fs, true)
     }
 
-    /// As [`load`](Self::load), but for readers only: it changes nothing and does not sync. So the manifest that it returns may
-    /// not be durable, and a caller must not remove the files that it no longer names. Who holds no lock may find that a writer switched
-    /// meanwhile: it looks again.
+    /// Like [`load`](Self::load), but for readers only: it changes nothing and does not sync. So the manifest
+    /// that it returns may not be durable, and a caller must not remove the files that it no longer names.
+    /// Looks again if a writer seems to have switched meanwhile, as can happen to a caller without the lock.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// Those of [`load`](Self::load).
     pub fn look(fs: &Arc<dyn Vfs>) -> Result<Option<LoadedManifest>, TierError> {
         for _ in 1..MOST_LOOKS {
             match Manifest::find(fs, false) {
@@ -130,14 +133,14 @@ impl Manifest {
         names.retain(|name| manifest.is_stray(name));
         for id in names.iter().filter_map(|name| segment_id(name)) {
             let beyond = id.0.checked_add(1).map(FileId);
-            // The last of all ids cannot be passed by: creating its file again will fail, and change nothing.
+            // The last of all ids cannot be skipped: a creation of its file will fail, and change nothing.
             manifest.next_file_id = manifest.next_file_id.max(beyond.unwrap_or(id));
         }
         Ok(Some(LoadedManifest { manifest, file: manifest_name(sequence), stray: names }))
     }
 
-    /// All manifests in the directory, newest first, each as far as it can be read: for salvage, which may have to do with
-    /// an older one. Opening never does.
+    /// Reads all manifests in the directory, newest first, with the error of each that cannot be read. For
+    /// salvage, which may use an older one; an opening never does.
     ///
     /// # Errors
     /// [`TierError::File`] if the directory cannot be listed.
@@ -148,8 +151,9 @@ impl Manifest {
         Ok(numbers.into_iter().map(|n| (manifest_name(n), Manifest::read(&dir, n))).collect())
     }
 
-    /// Removes the manifests before this one and those that were being written, and syncs the directory if there were
-    /// any; returns how many. Only after [`store`](Self::store) succeeded or [`load`](Self::load) returned this one.
+    /// Removes the older manifests and the unfinished ones, syncs the directory if there were any, and
+    /// returns their number. Only after [`store`](Self::store) succeeded or [`load`](Self::load) returned
+    /// this one.
     ///
     /// # Errors
     /// [`TierError::File`]; the rest can be removed by a later call.
@@ -176,7 +180,7 @@ impl Manifest {
             || segment_id(name).is_some_and(unnamed)
     }
 
-    /// The bytes of the whole file.
+    /// Returns the bytes of the whole file.
     pub(super) fn encode(&self) -> Vec<u8> {
         let header = FileHeader::new(FileKind::Manifest, self.store, FileId(self.sequence), 0);
         let mut bytes = header.encode().to_vec();
@@ -249,8 +253,8 @@ fn write_synced(dir: &Dir, name: &str, bytes: &[u8]) -> Result<(), IoError> {
 }
 
 impl TierError {
-    /// Whether a reader without a lock meets this where a writer switches manifests meanwhile: the one that it found is gone, or it
-    /// listed the directory when one name was gone and did not see the other.
+    /// True for an error that a reader without a lock meets during a switch of manifests. The manifest that
+    /// it listed is gone, or it listed the directory without either name.
     fn may_be_a_switch(&self) -> bool {
         match self {
             TierError::File(FileError::Io(error)) => {
@@ -262,7 +266,7 @@ impl TierError {
     }
 }
 
-/// Takes the unfinished manifest away, if that is possible; if not, it is a stray file that opening ignores.
+/// Removes the unfinished manifest if possible. If not, it is a stray file that an opening ignores.
 fn give_up(dir: &Dir, temporary: &str, error: IoError) -> TierError {
     let _ = dir.unlink(temporary);
     error.into()

@@ -1,4 +1,4 @@
-//! From bytes, which may be hostile, to lists.
+//! Decoding of bytes, which may be hostile, to lists.
 
 use hedgerow_core::VertexId;
 
@@ -7,23 +7,23 @@ use super::unpack::{self, SLACK};
 use super::varint;
 use crate::bytes::{Bytes, Fault};
 
-/// Bytes of the largest mini-block, behind its width.
+/// The bytes of the largest mini-block, without its width.
 const PACKED: usize = MINI_BLOCK * 4;
 
-/// Appends the `len` neighbors of `source` that come next in `bytes` to `out`.
+/// Appends the next `len` neighbors in `bytes`, those of `source`, to `out`.
 ///
-/// The list ascends, strictly unless `form` has repeats, and holds no id above [`VertexId::MAX`], whatever the bytes
-/// are. It need not be the shortest encoding: a width that is larger than its gaps need is accepted, since refusing it
-/// would take an instruction for each neighbor and protect nothing.
+/// For all bytes, the decoded list ascends, strictly unless `form` has repeats, and holds no id above
+/// [`VertexId::MAX`]. The encoding need not be the shortest: a width larger than its gaps need is accepted. A
+/// refusal would take an instruction for each neighbor and protect nothing.
 ///
-/// `len` may come from the same hostile bytes. Memory is taken only after as many bytes are known to be there as a list
-/// of that length takes at least, 1 for 64 neighbors: at most 256 bytes of memory for each of `bytes`, or twice that
-/// where `out` doubles.
+/// `len` may come from the same hostile bytes. The function allocates only after it found the least bytes of
+/// a list of that length, 1 for 64 neighbors. So it takes at most 256 bytes of memory for each of `bytes`, or
+/// twice that if `out` doubles.
 ///
 /// # Errors
-/// [`Fault`] if bytes are missing, a width is above 32, bits behind the last gap are not 0, the first neighbor takes more
-/// bytes than it need or is no id, the last is beyond [`VertexId::MAX`], or there is no memory. `out` is as before then;
-/// `bytes` may be anywhere in the list.
+/// [`Fault`] if bytes are missing, a width is above 32, bits behind the last gap are not 0, or there is no
+/// memory. Also if the first neighbor takes more bytes than it needs or is no id, or if the last is beyond
+/// [`VertexId::MAX`]. `out` is unchanged then; `bytes` may be anywhere in the list.
 ///
 /// # Cost
 /// O(len).
@@ -42,13 +42,14 @@ pub fn decode_list(
     decoded
 }
 
-/// Passes over the list of `len` neighbors that comes next in `bytes`. What it holds is not checked.
+/// Skips the next list of `len` neighbors in `bytes`, without a check of its content.
 ///
 /// # Errors
-/// [`Fault`] if bytes are missing, or a width or the first neighbor's length is none that [`decode_list`] accepts.
+/// [`Fault`] if bytes are missing, or if [`decode_list`] accepts no such width or length of the first
+/// neighbor.
 ///
 /// # Cost
-/// O(len / 64): of the neighbors only the first is looked at.
+/// O(len / 64): reads only the first neighbor.
 pub fn skip_list(bytes: &mut Bytes<'_>, len: usize) -> Result<(), Fault> {
     let Some(mut gaps) = len.checked_sub(1) else { return Ok(()) };
     varint::take(bytes)?;
@@ -80,7 +81,8 @@ fn append(
     let number = varint::take(bytes)?;
     let mut last = form.id_of(number, source).ok_or_else(|| bytes.fault("first neighbor is no id"))?;
     out.push(VertexId(last as u32));
-    // Mini-blocks are cut from a slice of their own: to move the cursor for each takes as long as to decode some gaps.
+    // Mini-blocks are cut from a slice of their own: a move of the cursor for each takes as long as the
+    // decoding of some gaps.
     let mut rest = bytes.rest();
     while gaps > 0 {
         let count = gaps.min(MINI_BLOCK);
@@ -94,12 +96,12 @@ fn append(
         gaps -= count;
     }
     bytes.take(bytes.remaining() - rest.len())?;
-    // Gaps are not negative, so that the last neighbor is the largest.
+    // Gaps are not negative, so the last neighbor is the largest.
     bytes.require(last <= u64::from(VertexId::MAX.0), "neighbor beyond the largest id")
 }
 
-/// Appends the neighbors of the `count` gaps at the beginning of `block`, which follow upon `last`; returns the last of
-/// them, and what is behind the mini-block.
+/// Appends the neighbors of the `count` gaps at the beginning of `block`, which follow `last`. Returns the
+/// last of them, and the bytes behind the mini-block.
 #[inline]
 fn mini_block<'a>(
     block: &'a [u8],
@@ -115,7 +117,7 @@ fn mini_block<'a>(
     let bits = count * usize::from(*width);
     let len = bits.div_ceil(8);
     let behind = packed.get(len..).ok_or(MISSING)?;
-    // Without a byte of gaps this is the width, of which no bit is looked at.
+    // Without a byte of gaps this is the width byte, of which no bit is tested.
     let end = block.get(len).copied().unwrap_or(0);
     if u32::from(end) >> (8 - (8 * len - bits)) != 0 {
         return Err("bits behind the last gap");
@@ -128,7 +130,7 @@ fn mini_block<'a>(
     Ok((last, behind))
 }
 
-/// As [`unpack::append`], from a copy with zeros behind it: for the last lists of the bytes.
+/// Like [`unpack::append`], but works on a copy with zeros behind it: for the last lists of the bytes.
 #[cold]
 #[inline(never)]
 fn append_copied(

@@ -1,18 +1,18 @@
-//! From lists to bytes.
+//! Encoding of lists to bytes.
 
 use hedgerow_core::VertexId;
 
 use super::form::{Form, MINI_BLOCK};
 use super::varint;
 
-/// Bytes of the largest mini-block, and of the word whose store may reach beyond it.
+/// The bytes of the largest mini-block, and of the word whose store may reach beyond it.
 const PACKED: usize = MINI_BLOCK * 4 + 8;
 
 /// Appends `list`, the neighbors of `source`, to `out`. An empty list takes no bytes.
 ///
-/// The list ascends, strictly unless `form` has repeats, and holds no id above [`VertexId::MAX`]; another list is
-/// written as bytes that decode to something else, or to a fault. Widths are the least that hold their gaps, so a list
-/// has one encoding for each form.
+/// The list must ascend, strictly unless `form` has repeats, and hold no id above [`VertexId::MAX`]. The
+/// bytes of another list decode to something else, or to a fault. Widths are the least that hold their gaps,
+/// so a list has one encoding for each form.
 ///
 /// # Cost
 /// O(list); appends [`encoded_len`] bytes.
@@ -34,10 +34,10 @@ pub fn encode_list(list: &[VertexId], source: VertexId, form: Form, out: &mut Ve
     }
 }
 
-/// The number of bytes that [`encode_list`] appends.
+/// Returns the number of bytes that [`encode_list`] appends.
 ///
 /// # Cost
-/// O(list), a fraction of that of encoding.
+/// O(list), a fraction of the cost of encoding.
 pub fn encoded_len(list: &[VertexId], source: VertexId, form: Form) -> usize {
     let Some((&first, later)) = list.split_first() else { return 0 };
     let blocks = list.chunks(MINI_BLOCK).zip(later.chunks(MINI_BLOCK));
@@ -48,24 +48,25 @@ pub fn encoded_len(list: &[VertexId], source: VertexId, form: Form) -> usize {
     first_len(first, source, form) + blocks.map(block_len).sum::<usize>()
 }
 
-/// The number of bytes of `first`, the first neighbor of a list: all that depends on whether `form` is relative.
+/// Returns the number of bytes of `first`, the first neighbor of a list. No other bytes depend on whether
+/// `form` is relative.
 pub fn first_len(first: VertexId, source: VertexId, form: Form) -> usize {
     varint::len(form.number_of(first, source))
 }
 
-/// The gaps of `block` as they are written; `before` holds the neighbor before each.
+/// Returns the gaps of `block` as they are written; `before` holds the neighbor before each.
 fn gaps_of(before: &[VertexId], block: &[VertexId], form: Form) -> impl Iterator<Item = u32> {
     let step = form.step();
     before.iter().zip(block).map(move |(before, id)| id.0.wrapping_sub(before.0).wrapping_sub(step))
 }
 
-/// The least width that holds every gap, of which `all` has the bits.
+/// Returns the least width that holds every gap; `all` is the union of their bits.
 fn width_of(all: u32) -> usize {
     (u32::BITS - all.leading_zeros()) as usize
 }
 
-/// Writes the gaps one after another, `width` bits each, with zeros behind the last. Each gap is stored with a whole
-/// word, so there is no branch on whether a byte is full.
+/// Writes the gaps one after another, `width` bits each, with zeros behind the last. Each gap is stored with
+/// a whole word, so there is no branch for a full byte.
 fn pack<'a>(gaps: impl Iterator<Item = &'a u32>, width: usize, out: &mut [u8; PACKED]) {
     let (mut word, mut bits, mut at) = (0u64, 0, 0);
     for gap in gaps {

@@ -1,23 +1,24 @@
-//! From packed gaps to ids: the loop in which decoding spends its time.
+//! Decoding of packed gaps to ids: the loop in which decoding spends its time.
 //!
-//! Eight gaps of `w` bits are `w` bytes, so gaps come in groups of eight that begin at whole bytes. There is a function
-//! for each width, in which every position, shift and mask of a group is a constant: a gap is one load of eight bytes, a
-//! shift, a mask and two additions, with no branch. A whole mini-block is eight groups; written out, 33 functions of 64
-//! gaps would be larger than the instruction cache. The last group of a short one is read as if it were whole. Loads reach
-//! beyond their group, which is why the bytes given have [`SLACK`] behind them.
+//! Eight gaps of `w` bits are `w` bytes, so gaps come in groups of eight that begin at whole bytes. There is
+//! a function for each width, in which every position, shift and mask of a group is a constant. So a gap is
+//! one load of eight bytes, a shift, a mask and two additions, with no branch. A whole mini-block is eight
+//! groups; written out, 33 functions of 64 gaps would be larger than the instruction cache. The last group of
+//! a short mini-block is read as if it were whole. Loads reach beyond their group, so the given bytes have
+//! [`SLACK`] behind them.
 //!
-//! Fewer than eight gaps, which are all there is in most lists of sparse graphs, are read with a width that is a variable,
-//! since the jump to the function of a width is mispredicted about every time. Four are read together, however few there
-//! are.
+//! Most lists of sparse graphs have fewer than eight gaps. These are read with a variable width, since the
+//! jump to the function of a width is mispredicted about every time. Four gaps are read together, even if
+//! there are fewer.
 
 use hedgerow_core::VertexId;
 
 use super::form::Form;
 
-/// Gaps of one step.
+/// The number of gaps of one step.
 pub(super) const GROUP: usize = 8;
 
-/// Bytes that are there behind the packed gaps, whatever they are.
+/// The number of arbitrary bytes that must exist behind the packed gaps.
 pub(super) const SLACK: usize = 40;
 
 /// Half of a group.
@@ -26,12 +27,12 @@ const HALF: usize = GROUP / 2;
 /// The ids of a group.
 type Ids = [VertexId; GROUP];
 
-/// Writes groups of ids, which follow upon an id. The last group has so many gaps, or all if that is 0; then come ids that
-/// mean nothing. Returns the id of the last gap.
+/// A function that writes groups of ids, which follow an id. The second argument is the number of gaps in the
+/// last group, or 0 if it is whole; the ids behind them mean nothing. Returns the id of the last gap.
 type Groups = fn(&[u8], usize, u64, &mut [Ids]) -> u64;
 
-/// Appends the ids of the `count` gaps of `width` bits at the beginning of `packed`, which follow upon `last`; returns
-/// the last of them, which may be too large for an id. `packed` has [`SLACK`] bytes behind the gaps.
+/// Appends the ids of the `count` gaps of `width` bits at the beginning of `packed`, which follow `last`.
+/// Returns the last of them, which may be too large for an id. `packed` has [`SLACK`] bytes behind the gaps.
 #[inline]
 pub(super) fn append(
     packed: &[u8],
@@ -56,7 +57,7 @@ pub(super) fn append(
     last
 }
 
-/// The ids of `count` gaps, 1 to 7.
+/// Appends the ids of `count` gaps, 1 to 7, and returns the last.
 #[inline]
 fn append_few(
     window: &[u8; SLACK],
@@ -79,7 +80,7 @@ fn append_few(
     ids[(nth - 1) % HALF]
 }
 
-/// The ids of the four gaps from the one numbered `from` on, and the last of them.
+/// Returns the ids of the four gaps from number `from` on, and the last of them.
 #[inline(always)]
 fn half(window: &[u8; SLACK], from: usize, width: usize, form: Form, last: u64) -> ([u64; HALF], u64) {
     let mask = (1u64 << width) - 1;
@@ -87,7 +88,7 @@ fn half(window: &[u8; SLACK], from: usize, width: usize, form: Form, last: u64) 
     let mut id = last;
     let ids = std::array::from_fn(|nth| {
         let bit = (from + nth) * width;
-        // At most 7 * 32 / 8 = 28; the mask spares a check.
+        // At most 7 * 32 / 8 = 28; the mask spares a bounds check.
         let gap = word_at(window, (bit / 8) & 31) >> (bit % 8) & mask;
         id = id.wrapping_add(gap + step);
         id
@@ -102,7 +103,8 @@ fn word_at<const N: usize>(window: &[u8; N], at: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// As [`Groups`] says, with gaps of `WIDTH` bits. `WINDOW` bytes hold a group and the word that its last gap is loaded with.
+/// Implements [`Groups`] for gaps of `WIDTH` bits. `WINDOW` bytes hold a group and the word that loads its
+/// last gap.
 fn groups<const WIDTH: usize, const WINDOW: usize, const STEP: u64>(
     mut packed: &[u8],
     few: usize,
@@ -126,21 +128,21 @@ fn groups<const WIDTH: usize, const WINDOW: usize, const STEP: u64>(
     last
 }
 
-/// The sums of `last` and the gaps of one group, as they are written.
+/// Returns the sums of `last` and the gaps of one group, as they are written.
 #[inline(always)]
 fn sums<const WIDTH: usize, const WINDOW: usize>(window: &[u8; WINDOW], last: u64) -> [u64; GROUP] {
     let mut sum = last;
     std::array::from_fn(|nth| {
         let bit = nth * WIDTH;
         let gap = word_at(window, bit / 8) >> (bit % 8) & ((1 << WIDTH) - 1);
-        // Gaps behind the last are whatever follows, so that only their sum may wrap.
+        // Arbitrary bits follow the last gap, so only sums behind it may wrap.
         sum = sum.wrapping_add(gap);
         sum
     })
 }
 
-/// Adds what gaps were written less. Here rather than to each gap: sums wait for each other, so the fewer additions stand
-/// between them the better.
+/// Adds the number that was subtracted from each gap. It is added to the sums and not to the gaps: sums wait
+/// for each other, so fewer additions between them are better.
 #[inline(always)]
 fn ids<const STEP: u64>(sums: [u64; GROUP]) -> Ids {
     let mut steps = 0;
@@ -150,7 +152,7 @@ fn ids<const STEP: u64>(sums: [u64; GROUP]) -> Ids {
     })
 }
 
-/// [`groups`] for each width and a step.
+/// Lists [`groups`] for each width and a step.
 macro_rules! for_each_width {
     ($step:literal: $($width:literal)*) => {
         [$(groups::<$width, { $width + 8 }, $step>),*]
@@ -164,8 +166,8 @@ macro_rules! table {
     };
 }
 
-/// By width: gaps are written less one.
+/// The functions by width, for gaps written less one.
 static ASCENDING: [Groups; 33] = table!(1);
 
-/// By width: gaps are written as they are.
+/// The functions by width, for gaps written as they are.
 static REPEATING: [Groups; 33] = table!(0);

@@ -2,10 +2,10 @@
 
 use crate::bytes::{Bytes, Fault};
 
-/// Bytes of the longest number: an id has 32 bits, a distance with its sign 33.
+/// The bytes of the longest number: an id has 32 bits, a distance with its sign 33.
 pub(super) const LONGEST: usize = 5;
 
-/// How many bytes `number` takes.
+/// Returns how many bytes `number` takes.
 pub(super) fn len(number: u64) -> usize {
     (64 - (number | 1).leading_zeros() as usize).div_ceil(7)
 }
@@ -19,8 +19,8 @@ pub(super) fn put(mut number: u64, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// Takes a number. All its bytes are looked at together: lengths differ from list to list, so a loop over bytes would
-/// mispredict its end in about every list.
+/// Takes a number. It reads all its bytes together: lengths differ from list to list, so a loop over bytes
+/// would mispredict its end in about every list.
 #[inline]
 pub(super) fn take(bytes: &mut Bytes<'_>) -> Result<u64, Fault> {
     let rest = bytes.rest();
@@ -37,7 +37,7 @@ pub(super) fn take(bytes: &mut Bytes<'_>) -> Result<u64, Fault> {
     Ok(septet(0) | septet(1) | septet(2) | septet(3) | septet(4))
 }
 
-/// The last bytes, with zeros behind them: a number that does not end before them ends beyond what is there.
+/// Returns the last bytes, padded with zeros: a number that does not end within them ends beyond the bytes.
 #[cold]
 fn padded(rest: &[u8]) -> [u8; 8] {
     let mut word = [0; 8];
