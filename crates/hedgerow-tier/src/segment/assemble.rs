@@ -1,4 +1,4 @@
-//! Images of a page, put together from their records.
+//! Assembly of the images of a page from their records.
 
 use std::sync::Arc;
 
@@ -17,11 +17,12 @@ use crate::TierError;
 use crate::bytes::{Bytes, Fault, whole};
 use crate::id::ImageId;
 
-/// What keys of a subgraph take beside their texts: each the key, and until all are read what leads to its text; the text two counts.
+/// The memory of a subgraph's keys without their texts: for each the key, the reference to its text until all
+/// are read, and two counts of the text.
 const KEYS_BYTES: u64 =
     (SUBGRAPH_VERTICES * (size_of::<VertexKey>() + size_of::<Arc<str>>() + 2 * size_of::<usize>())) as u64;
 
-/// Reads images of one page. In order it reads each block once, some at a time.
+/// A reader of images of one page. Read in order, it reads each block once, several at a time.
 #[derive(Debug)]
 pub(super) struct PageImages<'a> {
     label: LabelId,
@@ -32,7 +33,8 @@ pub(super) struct PageImages<'a> {
 }
 
 impl<'a> PageImages<'a> {
-    /// Reads up to 512 KiB at a time, of the blocks from the `first` image to the `last`, which are numbers in the directory.
+    /// Makes a reader that reads up to 512 KiB at a time, of the blocks from image number `first` of the
+    /// directory to number `last`.
     pub(super) fn new(
         source: &'a Source,
         directory: &'a Directory,
@@ -50,8 +52,8 @@ impl<'a> PageImages<'a> {
         PageImages::with_windows(source, directory, config, windows)
     }
 
-    /// What buffers take for images, which are read in this order: of each kind the blocks from the first on, or the largest one where blocks are
-    /// read one by one, and the longest record.
+    /// Returns the bytes of buffers for images that are read in this order: of each kind the blocks from the
+    /// first on, and the longest record. If blocks are read one by one, the largest block counts.
     pub(super) fn buffer_bytes<'d>(
         &self,
         directory: &Directory,
@@ -71,7 +73,7 @@ impl<'a> PageImages<'a> {
         topology.max(largest.unwrap_or(0)) + keys + columns + records
     }
 
-    /// Reads each block by itself, so that one that cannot be read takes no image with it that is not in it.
+    /// Makes a reader that reads each block alone, so that an unreadable block costs only the images in it.
     pub(super) fn block_by_block(
         source: &'a Source,
         directory: &'a Directory,
@@ -95,7 +97,7 @@ impl<'a> PageImages<'a> {
         self.read_within(placed, &mut |_| true)
     }
 
-    /// As [`read`](Self::read), asking for memory before it is taken.
+    /// Like [`read`](Self::read), but asks `has_memory` before it takes memory.
     pub(super) fn read_within(
         &mut self,
         placed: &PlacedImage,
@@ -146,7 +148,8 @@ impl<'a> PageImages<'a> {
     }
 }
 
-/// What keys and properties of an image take in memory at most: a key its text and what leads to it, properties no more than their record.
+/// Returns an upper bound for the memory of an image's keys and properties. A key takes its text and the
+/// parts that refer to it; properties take no more than their record.
 fn bytes_beside_lists(placed: &PlacedImage) -> u64 {
     let keys = if placed.keys.len > 0 { placed.keys.len.saturating_add(KEYS_BYTES) } else { 0 };
     keys.saturating_add(placed.columns.len)
@@ -163,7 +166,8 @@ pub(super) fn decode_columns(bytes: &mut Bytes<'_>, topology: &mut Topology) -> 
 }
 
 impl Topology {
-    /// What the directory says otherwise of the image `id`, if it does.
+    /// Returns the difference between the record and the directory's entry of the image `id`, if there is
+    /// one.
     pub(super) fn differs_from(&self, id: ImageId, entry: &ImageEntry) -> Option<&'static str> {
         if (self.id, self.as_of, self.present) != (id, entry.as_of, entry.present) {
             return Some("record differs from the directory");
@@ -172,7 +176,7 @@ impl Topology {
         (!fits).then_some("number of pieces differs from the directory")
     }
 
-    /// Whether the keys of its vertices stand in a record.
+    /// True if the keys of its vertices stand in a record.
     pub(super) fn needs_keys(&self, config: &GraphConfig) -> bool {
         needs_keys(self.id.label, self.present, config)
     }
@@ -182,7 +186,8 @@ impl Topology {
     }
 }
 
-/// The image, if everything of it is there and fits. Keys are given where their record was there.
+/// Returns the image, if all parts of it are present and consistent. `keys` are those of the record, if there
+/// was one.
 pub(super) fn finish(
     topology: Topology,
     keys: Option<ImageKeys>,

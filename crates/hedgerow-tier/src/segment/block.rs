@@ -1,7 +1,8 @@
 //! The blocks of a segment: the unit of checksums and of reading.
 //!
-//! A block holds whole records, or a piece of one that is too long for a block. So reading a record, or a list of it, takes one
-//! read of a few KiB. Its checksum covers the file id and the block's position: a block of another file or place does not pass.
+//! A block holds whole records, or a piece of one that is too long for a block. So a read of a record, or of
+//! a list in it, takes one read of a few KiB. The checksum of a block covers the file id and the block's
+//! position: a block of another file or place fails it.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_io::FileId;
@@ -10,22 +11,22 @@ use hedgerow_io::checksum::Checksum;
 use super::source::Source;
 use crate::TierError;
 
-/// No block is longer, head and checksum included.
+/// The longest block, head and checksum included.
 pub(super) const MOST_BLOCK: usize = 64 * 1024;
-/// The bytes before the payload.
+/// The number of bytes before the payload.
 pub(super) const HEAD_BYTES: usize = 4;
-/// The checksum at the end of a block.
+/// The length of the checksum at the end of a block.
 const CHECKSUM_BYTES: usize = 8;
-/// The bytes of a block that are not its payload.
+/// The number of bytes of a block that are not its payload.
 pub(super) const BLOCK_OVERHEAD: usize = HEAD_BYTES + CHECKSUM_BYTES;
 /// The longest payload.
 pub(super) const MOST_PAYLOAD: usize = 65_520;
-/// A block ends with the first record that makes its payload this long.
+/// The length of a payload that ends a block: the first record that reaches it is the last of the block.
 pub(super) const FULL_PAYLOAD: usize = 4096;
 
 const _: () = assert!(MOST_PAYLOAD + BLOCK_OVERHEAD <= MOST_BLOCK);
 
-/// A block that was verified.
+/// A verified block.
 #[derive(Debug)]
 pub(super) struct Block {
     kind: BlockKind,
@@ -39,7 +40,7 @@ impl Block {
         Ok(Block { kind, raw })
     }
 
-    /// A block of which nothing was verified: only a planted fault makes one.
+    /// Makes a block without verification: only a planted fault does.
     pub(super) fn unverified(kind: BlockKind, raw: Vec<u8>) -> Block {
         Block { kind, raw }
     }
@@ -57,13 +58,13 @@ impl Block {
     }
 }
 
-/// What the records in a block are.
+/// The kind of the records in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum BlockKind {
-    /// Neighbors, of several subgraphs, or the head of one whose neighbors follow in pieces.
+    /// Neighbors of several subgraphs, or the head of one whose neighbors follow in pieces.
     Topology = 0,
-    /// Some neighbors of a subgraph that has more than fit in a block.
+    /// A part of the neighbors of a subgraph that has more than fit in a block.
     Piece = 1,
     /// Keys of vertices.
     Keys = 2,
@@ -83,15 +84,16 @@ impl BlockKind {
     }
 }
 
-/// A checksum over a directory, the top index or the footer of the file `file_id`, which begins at `position`. No block has the
-/// same one, so that salvage, which looks for blocks, takes none of these for one.
+/// Returns a checksum over a directory, the top index or the footer of the file `file_id`, which begins at
+/// `position`. It covers a further word, so no block has the same one: salvage, which looks for blocks, takes
+/// none of these for one.
 pub(super) fn index_checksum(file_id: FileId, position: u64) -> Checksum {
     let mut sum = block_checksum(file_id, position);
     sum.update(b"index");
     sum
 }
 
-/// A checksum over the block of the file `file_id` that begins at `position`.
+/// Returns a checksum over the block of the file `file_id` that begins at `position`.
 pub(super) fn block_checksum(file_id: FileId, position: u64) -> Checksum {
     let mut sum = Checksum::new();
     sum.update(&file_id.0.to_le_bytes());
@@ -99,7 +101,8 @@ pub(super) fn block_checksum(file_id: FileId, position: u64) -> Checksum {
     sum
 }
 
-/// Appends the block of `payload`, which is to lie at `position`. The payload has 1 to [`MOST_PAYLOAD`] bytes.
+/// Appends the block of `payload`, whose place in the file is `position`. The payload has 1 to
+/// [`MOST_PAYLOAD`] bytes.
 pub(super) fn encode(file_id: FileId, position: u64, kind: BlockKind, payload: &[u8], out: &mut Vec<u8>) {
     let begin = out.len();
     out.extend((payload.len() as u16).to_le_bytes());
@@ -110,7 +113,8 @@ pub(super) fn encode(file_id: FileId, position: u64, kind: BlockKind, payload: &
     out.extend(sum.digest64().to_le_bytes());
 }
 
-/// How long the block is whose first bytes are `head`, and what it holds: to be believed only once its checksum is verified.
+/// Returns the length and the kind of the block whose first bytes are `head`. They are reliable only after
+/// its checksum is verified.
 pub(super) fn stated(head: [u8; HEAD_BYTES]) -> Option<(usize, BlockKind)> {
     let [low, high, kind, _] = head;
     let payload = usize::from(u16::from_le_bytes([low, high]));

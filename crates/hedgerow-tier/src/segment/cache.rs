@@ -1,8 +1,9 @@
-//! Directories and blocks that were verified, kept for the point reads that come after.
+//! A cache of verified directories and blocks for later point reads.
 //!
-//! An entry is named by the id of its file and its position in it. Ids of files are never used again and segments never change, so what
-//! is kept cannot become stale. Nothing is kept that was not verified. What is given up for something new is chosen by a clock: for each
-//! time that an entry was asked for, up to three, its hand passes it by once, so what was read only once goes first.
+//! The key of an entry is the id of its file and its position there. File ids are never reused and segments
+//! never change, so entries cannot become stale. Only verified entries are kept. A clock chooses the entry to
+//! evict for a new one: its hand passes an entry once for each time that it was requested, up to three. So
+//! entries that were read only once go first.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,25 +16,26 @@ use hedgerow_io::FileId;
 use super::block::Block;
 use super::directory::Directory;
 
-/// Parts of the cache, each under a lock of its own.
+/// The number of parts of the cache, each under a lock of its own.
 const SHARDS: usize = 4;
-/// What an entry takes beside what it holds: its slot, its place in the index, and what counts its references.
+/// The memory of an entry beside its content: its slot, its place in the index, and its reference counts.
 const ENTRY_BYTES: usize = size_of::<Slot>() + 2 * size_of::<(Key, usize)>() + 2 * size_of::<usize>();
 
-/// How often the hand passes an entry by at most, however often it was asked for.
+/// The most times that the hand passes an entry, however often it was requested.
 const MOST_LIVES: u8 = 3;
 
-/// Directories of pages and blocks of segments, for [point reads](super::SegmentReader::read_list). Bounded, and charged to the account of a
-/// store. May be used by many threads at once.
+/// A cache of directories of pages and blocks of segments, for [point
+/// reads](super::SegmentReader::read_list). It is bounded, and charged to the account of a store. Many
+/// threads may use it at once.
 pub struct ReadCache {
     account: Arc<Account>,
     shards: [Mutex<Shard>; SHARDS],
-    /// How many bytes it may take whatever else there is, and how many at most.
+    /// The bytes that it may take in any case, and the most that it may take.
     sure: usize,
     most: usize,
 }
 
-/// Where a directory or a block begins.
+/// The position where a directory or a block begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) file: FileId,
@@ -50,7 +52,7 @@ struct Slot {
     key: Key,
     kept: Kept,
     bytes: usize,
-    /// How often the hand passes it by.
+    /// The number of times that the hand still passes it.
     lives: u8,
 }
 
@@ -63,8 +65,8 @@ struct Shard {
 }
 
 impl ReadCache {
-    /// An empty cache of at most `most` bytes. It takes more than `sure` bytes only while the account has room for twice as many
-    /// beside them: what is sure has to come out of what others leave free.
+    /// Makes an empty cache of at most `most` bytes. It takes more than `sure` bytes only while the account
+    /// has room for twice `sure` beside them: the sure bytes have to come out of the room that others leave.
     pub fn new(account: &Arc<Account>, sure: usize, most: usize) -> ReadCache {
         let shard = |_| {
             let charge = Charge::new(account, Purpose::Reads, 0);
@@ -74,7 +76,7 @@ impl ReadCache {
         ReadCache { account: account.clone(), shards: std::array::from_fn(shard), sure, most }
     }
 
-    /// The bytes that it holds. O(1).
+    /// Returns the bytes of its entries. O(1).
     pub fn bytes(&self) -> usize {
         self.shards.iter().map(|shard| shard.lock().bytes).sum()
     }
@@ -93,12 +95,12 @@ impl ReadCache {
         }
     }
 
-    /// Keeps a directory that was verified.
+    /// Keeps a verified directory.
     pub(super) fn keep_directory(&self, key: Key, directory: &Arc<Directory>) {
         self.keep(key, Kept::Directory(directory.clone()), directory.bytes());
     }
 
-    /// Keeps a block that was verified.
+    /// Keeps a verified block.
     pub(super) fn keep_block(&self, key: Key, block: &Arc<Block>) {
         self.keep(key, Kept::Block(block.clone()), block.bytes());
     }
@@ -122,7 +124,7 @@ impl ReadCache {
     }
 
     fn shard(&self, key: Key) -> &Mutex<Shard> {
-        // Positions are rarely multiples of a power of two, those of neighboring blocks never equal.
+        // Positions are rarely multiples of a power of two; those of neighboring blocks are never equal.
         let hash = (key.at ^ key.file.0.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         &self.shards[(hash >> 60) as usize % SHARDS]
     }
@@ -135,7 +137,7 @@ impl fmt::Debug for ReadCache {
 }
 
 impl Shard {
-    /// Takes a slot in, once those before it leave it room within `most` bytes.
+    /// Adds a slot, after it evicted others until there is room within `most` bytes.
     fn keep_within(&mut self, most: usize, slot: Slot) {
         while self.bytes + slot.bytes > most && self.give_up_one() {}
         self.bytes += slot.bytes;
@@ -144,7 +146,7 @@ impl Shard {
         self.charge.set(self.bytes);
     }
 
-    /// Gives up the first slot from the hand on that has no life left; whether there was one.
+    /// Evicts the first slot from the hand on that has no life left. Returns false if there is no slot.
     fn give_up_one(&mut self) -> bool {
         loop {
             if self.hand >= self.slots.len() {

@@ -1,10 +1,10 @@
-//! The numbers of neighbors of the vertices of a subgraph as bytes.
+//! The encoding of the numbers of neighbors of a subgraph's vertices.
 
 use hedgerow_core::SUBGRAPH_VERTICES;
 
 use crate::bytes::{Bytes, Fault};
 
-/// The least width of 1, 2 or 4 bytes in which each degree fits.
+/// Returns the least width of 1, 2 or 4 bytes in which each degree fits.
 pub(super) fn degree_width(offsets: &[u32; SUBGRAPH_VERTICES + 1]) -> u8 {
     match degrees(offsets).max().unwrap_or(0) {
         0..=0xff => 1,
@@ -13,7 +13,7 @@ pub(super) fn degree_width(offsets: &[u32; SUBGRAPH_VERTICES + 1]) -> u8 {
     }
 }
 
-/// Appends the mask of the vertices that have neighbors, and how many each of these has.
+/// Appends the mask of the vertices that have neighbors, and the degree of each of these.
 pub(super) fn put_degrees(offsets: &[u32; SUBGRAPH_VERTICES + 1], width: u8, out: &mut Vec<u8>) {
     out.extend(degree_mask(offsets).to_le_bytes());
     for degree in degrees(offsets).filter(|degree| *degree > 0) {
@@ -21,7 +21,7 @@ pub(super) fn put_degrees(offsets: &[u32; SUBGRAPH_VERTICES + 1], width: u8, out
     }
 }
 
-/// The vertices that have neighbors.
+/// Returns the mask of the vertices that have neighbors.
 pub(super) fn degree_mask(offsets: &[u32; SUBGRAPH_VERTICES + 1]) -> u64 {
     degrees(offsets).enumerate().fold(0u64, |mask, (i, degree)| mask | u64::from(degree > 0) << i)
 }
@@ -30,7 +30,7 @@ fn degrees(offsets: &[u32; SUBGRAPH_VERTICES + 1]) -> impl Iterator<Item = u32> 
     offsets.iter().zip(offsets.iter().skip(1)).map(|(from, to)| to.saturating_sub(*from))
 }
 
-/// Reads what [`put_degrees`] wrote of `entries` neighbors in all.
+/// Reads the bytes of [`put_degrees`], for `entries` neighbors in all. Returns offsets.
 pub(super) fn take_degrees(
     bytes: &mut Bytes<'_>,
     width: u8,

@@ -1,7 +1,7 @@
-//! The directory of a page: where the records of its images lie.
+//! The directory of a page: the places of the records of its images.
 //!
-//! It states lengths only. Records follow each other, and so do blocks, so places follow from them; a directory whose lengths do
-//! not fill its blocks exactly is damaged.
+//! It states lengths only. Records follow each other, and so do blocks, so places follow from the lengths. A
+//! directory whose lengths do not fill its blocks exactly is damaged.
 
 use std::ops::Range;
 
@@ -13,12 +13,12 @@ use super::topology;
 use crate::bytes::{Bytes, Fault};
 use crate::id::{ImageId, PAGE_SUBGRAPHS};
 
-/// Some subgraphs have keys, properties, pieces: columns of the directory that are left out where none has.
+/// Flags: some subgraphs have keys, properties, pieces. Without a flag the directory lacks that column.
 const WITH_KEYS: u8 = 1;
 const WITH_COLUMNS: u8 = 2;
 const WITH_PIECES: u8 = 4;
 
-/// What a page holds of one subgraph: lengths, in bytes.
+/// A page's records of one subgraph: lengths, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ImageEntry {
     pub(super) subgraph: SubgraphId,
@@ -26,17 +26,17 @@ pub(super) struct ImageEntry {
     pub(super) present: u64,
     /// The number of outgoing neighbors.
     pub(super) edges: u64,
-    /// The record of its neighbors; where they follow in pieces, the head.
+    /// The length of the record of its neighbors; of the head, if they follow in pieces.
     pub(super) topology: u16,
-    /// The record of its keys; 0 for none.
+    /// The length of the record of its keys; 0 for none.
     pub(super) keys: u32,
-    /// The record of its properties; 0 for none.
+    /// The length of the record of its properties; 0 for none.
     pub(super) columns: u64,
-    /// How many pieces follow the head.
+    /// The number of pieces that follow the head.
     pub(super) pieces: u32,
 }
 
-/// Where a record begins.
+/// The place of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) block: usize,
@@ -44,7 +44,7 @@ pub(super) struct Place {
     pub(super) len: u64,
 }
 
-/// An image of the page, and where its records are.
+/// An image of the page, and the places of its records.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlacedImage {
     pub(super) entry: ImageEntry,
@@ -53,28 +53,28 @@ pub(super) struct PlacedImage {
     pub(super) columns: Place,
 }
 
-/// A directory that was verified.
+/// A verified directory.
 #[derive(Debug)]
 pub(super) struct Directory {
     pub(super) label: LabelId,
-    /// Where each block begins in the file; last, where the page's last one ends.
+    /// The position of each block in the file; last, the end of the page's last block.
     pub(super) positions: Vec<u64>,
     pub(super) images: Vec<PlacedImage>,
 }
 
 impl Directory {
-    /// Where the image is, if the page has it.
+    /// Returns the image with the places of its records, if the page has it.
     pub(super) fn find(&self, id: ImageId) -> Option<&PlacedImage> {
         let at = self.images.binary_search_by_key(&id.subgraph, |placed| placed.entry.subgraph).ok()?;
         self.images.get(at).filter(|_| id.label == self.label)
     }
 
-    /// Where block `number` begins and ends in the file.
+    /// Returns the range of block `number` in the file.
     pub(super) fn range_of_block(&self, number: usize) -> Option<Range<u64>> {
         Some(*self.positions.get(number)?..*self.positions.get(number.checked_add(1)?)?)
     }
 
-    /// The number of the block after those that the record at `place` lies in.
+    /// Returns the number of the block after those in which the record at `place` lies.
     pub(super) fn end_of(&self, place: Place) -> usize {
         let at = |block: usize| self.positions.get(block).copied();
         let begin = at(place.block).unwrap_or(0);
@@ -86,7 +86,7 @@ impl Directory {
         end
     }
 
-    /// The memory that it takes.
+    /// Returns the bytes of memory that it takes.
     pub(super) fn bytes(&self) -> usize {
         let images = self.images.capacity() * size_of::<PlacedImage>();
         size_of::<Directory>() + self.positions.capacity() * size_of::<u64>() + images
@@ -98,14 +98,14 @@ impl PlacedImage {
         ImageId { label, subgraph: self.entry.subgraph }
     }
 
-    /// The largest block that its record or a piece of it may lie in.
+    /// Returns an upper bound for the blocks that hold its record of neighbors or a piece of it.
     pub(super) fn largest_block(&self, positions: &[u64]) -> u64 {
         let at = |block: usize| positions.get(block).copied().unwrap_or(0);
         let first = at(self.topology.block.saturating_add(1)).saturating_sub(at(self.topology.block));
         if self.entry.pieces == 0 { first } else { first.max((MOST_PAYLOAD + BLOCK_OVERHEAD) as u64) }
     }
 
-    /// The bytes of its records, the pieces counted as `piece` bytes each.
+    /// Returns the bytes of its records, with whole blocks for its pieces.
     pub(super) fn bytes(&self, positions: &[u64]) -> u64 {
         let after = self.topology.block.saturating_add(1);
         let end = after.saturating_add(self.entry.pieces as usize);
@@ -194,7 +194,7 @@ fn six_bytes(bytes: &mut Bytes<'_>) -> Result<u64, Fault> {
     Ok(u64::from_le_bytes([a, b, c, d, e, f, 0, 0]))
 }
 
-/// Where each block begins and the last one ends; none if they do not end at `end`.
+/// Returns the position of each block and the end of the last one; `None` if that is not `end`.
 fn positions(lens: &[u16], begin: u64, end: u64) -> Option<Vec<u64>> {
     let mut positions = Vec::with_capacity(lens.len() + 1);
     let mut at = begin;
@@ -210,7 +210,8 @@ fn positions(lens: &[u16], begin: u64, end: u64) -> Option<Vec<u64>> {
     (at == end).then_some(positions)
 }
 
-/// All neighbors of the page come first, then all keys, then all properties.
+/// Places the records of keys and properties. All neighbors of the page come first, then all keys, then all
+/// properties.
 fn place_rest(walk: &mut Walk<'_>, images: &mut [PlacedImage]) -> Option<()> {
     walk.close()?;
     for image in images.iter_mut().filter(|image| image.entry.keys > 0) {
@@ -232,7 +233,7 @@ fn check_sums(bytes: &Bytes<'_>, page: &PageEntry, images: &[PlacedImage]) -> Re
     bytes.require(fits, "counts of directory and top index differ")
 }
 
-/// Goes through the blocks of a page record by record.
+/// A walk through the blocks of a page, record by record.
 struct Walk<'a> {
     lens: &'a [u16],
     block: usize,
@@ -244,7 +245,7 @@ impl Walk<'_> {
         self.lens.get(self.block).map(|&len| usize::from(len))
     }
 
-    /// A record of `len` bytes: within a block, or over several that it fills alone.
+    /// Takes a record of `len` bytes: within a block, or over several that it fills alone. Returns its place.
     fn take(&mut self, len: u64) -> Option<Place> {
         let place = Place { block: self.block, offset: self.offset, len };
         let mut rest = usize::try_from(len).ok()?;
@@ -277,7 +278,7 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// Passes over `pieces` blocks, before which a block ends.
+    /// Skips `pieces` blocks; false if they do not begin at the beginning of a block.
     fn pass(&mut self, pieces: u32) -> bool {
         if pieces > 0 {
             self.block = self.block.saturating_add(pieces as usize);
@@ -285,7 +286,7 @@ impl Walk<'_> {
         (pieces == 0 || self.offset == 0) && self.block <= self.lens.len()
     }
 
-    /// Between kinds of records a block ends.
+    /// Checks that a block ends here, as it must between kinds of records.
     fn close(&self) -> Option<()> {
         (self.offset == 0).then_some(())
     }

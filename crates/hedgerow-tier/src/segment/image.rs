@@ -1,4 +1,4 @@
-//! What a segment holds of one subgraph: an owned form for reading, a borrowed one for writing.
+//! The content of a segment for one subgraph: an owned form for reads, a borrowed one for writes.
 
 use std::sync::Arc;
 
@@ -14,13 +14,15 @@ use crate::id::ImageId;
 /// The state of one subgraph in one label at a commit timestamp, as read from a segment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubgraphImage {
-    /// Which subgraph, in which label.
+    /// The subgraph and the label.
     pub id: ImageId,
     /// The image holds every commit up to this timestamp and none after it.
     pub as_of: Timestamp,
-    /// Bit `i` is set where local vertex `i` is live; in an image of another label than the default one, where it has neighbors.
+    /// Bit `i` is set if local vertex `i` is live; in an image of another label than the default one, if it
+    /// has neighbors.
     pub present: u64,
-    /// The external ids of the live vertices, in local order; none in an image of another label than the default one.
+    /// The external ids of the live vertices, in local order; `Dense` in an image of another label than the
+    /// default one.
     pub keys: ImageKeys,
     /// The adjacency, ascending by direction; a part without neighbors is left out.
     pub parts: Vec<AdjacencyPart>,
@@ -35,14 +37,14 @@ pub enum ImageKeys {
     U64(Vec<u64>),
     /// Strings.
     Str(Vec<Arc<str>>),
-    /// Of vertices of several kinds, or of another one than the default.
+    /// Keys of vertices of several kinds, or of another kind than the default.
     Kinds(Vec<VertexKey>),
 }
 
 /// The neighbors of the 64 vertices of a subgraph in the label of the image, for one direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdjacencyPart {
-    /// Whether the neighbors are destinations or sources.
+    /// The direction: the neighbors are destinations or sources.
     pub direction: Direction,
     /// The neighbors of local vertex `i` are `neighbors[offsets[i]..offsets[i + 1]]`.
     pub offsets: [u32; SUBGRAPH_VERTICES + 1],
@@ -50,20 +52,21 @@ pub struct AdjacencyPart {
     pub neighbors: Vec<VertexId>,
     /// The weight of each edge, beside `neighbors`; never NaN.
     pub weights: Option<Vec<f64>>,
-    /// The rank of each edge, beside `neighbors`; none if all are 0.
+    /// The rank of each edge, beside `neighbors`; `None` if all are 0.
     pub ranks: Option<Vec<u64>>,
     /// The properties of the edges.
     pub columns: Columns,
 }
 
-/// A [`SubgraphImage`] to be written, borrowing everything that is large.
+/// A [`SubgraphImage`] to be written; it borrows its large parts.
 #[derive(Clone, Copy, Debug)]
 pub struct ImageRef<'a> {
-    /// Which subgraph, in which label.
+    /// The subgraph and the label.
     pub id: ImageId,
     /// The image holds every commit up to this timestamp and none after it.
     pub as_of: Timestamp,
-    /// Bit `i` is set where local vertex `i` is live; in an image of another label than the default one, where it has neighbors.
+    /// Bit `i` is set if local vertex `i` is live; in an image of another label than the default one, if it
+    /// has neighbors.
     pub present: u64,
     /// The external ids of the live vertices, in local order; [`KeysRef::Dense`] in an image of another label than the default one.
     pub keys: KeysRef<'a>,
@@ -80,14 +83,14 @@ pub enum KeysRef<'a> {
     U64(&'a [u64]),
     /// Strings.
     Str(&'a [Arc<str>]),
-    /// Of vertices of several kinds, or of another one than the default.
+    /// Keys of vertices of several kinds, or of another kind than the default.
     Kinds(&'a [VertexKey]),
 }
 
 /// The borrowed form of [`AdjacencyPart`].
 #[derive(Clone, Copy, Debug)]
 pub struct PartRef<'a> {
-    /// Whether the neighbors are destinations or sources.
+    /// The direction: the neighbors are destinations or sources.
     pub direction: Direction,
     /// The neighbors of local vertex `i` are `neighbors[offsets[i]..offsets[i + 1]]`.
     pub offsets: &'a [u32; SUBGRAPH_VERTICES + 1],
@@ -95,19 +98,20 @@ pub struct PartRef<'a> {
     pub neighbors: &'a [VertexId],
     /// The weight of each edge, beside `neighbors`; never NaN.
     pub weights: Option<&'a [f64]>,
-    /// The rank of each edge, beside `neighbors`; none if all are 0.
+    /// The rank of each edge, beside `neighbors`; `None` if all are 0.
     pub ranks: Option<&'a [u64]>,
-    /// The properties of the edges; none if no edge has any.
+    /// The properties of the edges; `None` if no edge has any.
     pub columns: Option<&'a Columns>,
 }
 
 impl SubgraphImage {
-    /// The number of live vertices that the image tells of.
+    /// Returns the number of live vertices in the image; 0 in an image of another label than the default one.
     pub fn vertex_count(&self) -> u32 {
         if self.id.label == LabelId::DEFAULT { self.present.count_ones() } else { 0 }
     }
 
-    /// The number of outgoing neighbor entries: what [`SegmentInfo::edges`](crate::SegmentInfo::edges) counts.
+    /// Returns the number of outgoing neighbor entries, as [`SegmentInfo::edges`](crate::SegmentInfo::edges)
+    /// counts them.
     pub fn edge_count(&self) -> u64 {
         self.parts.iter().map(|part| out_entries(part.direction, part.neighbors.len())).sum()
     }
@@ -126,7 +130,7 @@ impl SubgraphImage {
 }
 
 impl ImageKeys {
-    /// The same keys, borrowed.
+    /// Returns the same keys, borrowed.
     pub fn as_ref(&self) -> KeysRef<'_> {
         match self {
             ImageKeys::Dense => KeysRef::Dense,
@@ -138,7 +142,7 @@ impl ImageKeys {
 }
 
 impl AdjacencyPart {
-    /// The same part, borrowed.
+    /// Returns the same part, borrowed.
     pub fn as_ref(&self) -> PartRef<'_> {
         PartRef {
             direction: self.direction,
@@ -150,19 +154,20 @@ impl AdjacencyPart {
         }
     }
 
-    /// The neighbors of the local vertex `local` (0 to 63); empty beyond.
+    /// Returns the neighbors of the local vertex `local` (0 to 63); empty beyond.
     pub fn neighbors_of(&self, local: usize) -> &[VertexId] {
         range_of(&self.offsets, local).and_then(|range| self.neighbors.get(range)).unwrap_or(&[])
     }
 }
 
 impl ImageRef<'_> {
-    /// The number of outgoing neighbor entries.
+    /// Returns the number of outgoing neighbor entries.
     pub(crate) fn edge_count(&self) -> u64 {
         self.parts.iter().map(|part| out_entries(part.direction, part.neighbors.len())).sum()
     }
 
-    /// The first rule of an image of a label that this one breaks. What passes here can be written, and reads back.
+    /// Returns the first rule of an image that this one breaks. An image without a fault can be written, and
+    /// reads back.
     pub(crate) fn fault(&self, config: &GraphConfig) -> Option<&'static str> {
         let ImageId { label, subgraph } = self.id;
         let keys = if label == LabelId::DEFAULT { config.keys } else { KeyKind::Dense };
@@ -174,7 +179,7 @@ impl ImageRef<'_> {
     }
 }
 
-/// The default label alone tells of vertices without neighbors.
+/// Checks that only an image of the default label has vertices without neighbors.
 fn check_label(image: &ImageRef<'_>) -> Option<&'static str> {
     let with_neighbors = image.parts.iter().fold(0, |mask, part| mask | degree_mask(part.offsets));
     let fits = image.id.label == LabelId::DEFAULT || image.present == with_neighbors;
@@ -192,7 +197,8 @@ fn range_of(offsets: &[u32; SUBGRAPH_VERTICES + 1], local: usize) -> Option<std:
     Some(*offsets.get(local)? as usize..*offsets.get(local + 1)? as usize)
 }
 
-/// The id must name a subgraph that can exist, and no live vertex may lie beyond the largest vertex id.
+/// Checks that the id names a subgraph that can exist, and that no live vertex lies beyond the largest vertex
+/// id.
 pub(super) fn check_vertices(id: SubgraphId, present: u64) -> Option<&'static str> {
     let last = VertexId::MAX.subgraph();
     if id > last {
@@ -202,12 +208,12 @@ pub(super) fn check_vertices(id: SubgraphId, present: u64) -> Option<&'static st
     (id == last && present & beyond != 0).then_some("live vertex beyond the largest id")
 }
 
-/// Whether the keys of the vertices of an image stand in a record.
+/// True if the keys of an image's vertices stand in a record.
 pub(super) fn needs_keys(label: LabelId, present: u64, config: &GraphConfig) -> bool {
     label == LabelId::DEFAULT && config.keys != KeyKind::Dense && present != 0
 }
 
-/// What the keys of no vertices are.
+/// Returns the keys of an image without a record of keys.
 pub(super) fn no_keys(label: LabelId, config: &GraphConfig) -> ImageKeys {
     match config.keys {
         KeyKind::U64 if label == LabelId::DEFAULT => ImageKeys::U64(Vec::new()),
@@ -237,8 +243,8 @@ pub(super) fn check_keys(keys: KeysRef<'_>, present: u64, kind: KeyKind) -> Opti
     too_long.then_some("key too long")
 }
 
-/// Whether keys of several kinds stand where they belong: those of the default kind are of the graph's type, which is not dense,
-/// and the form says no kind twice.
+/// True if keys of several kinds are valid. Those of the default kind have the graph's type, which must not
+/// be dense. The other forms have a kind from 1 to [`KindId::MAX`], so each key has one form.
 fn fit(keys: &[VertexKey], kind: KeyKind) -> bool {
     let fits = |key: &VertexKey| match key {
         VertexKey::U64(_) => kind == KeyKind::U64,
@@ -250,7 +256,7 @@ fn fit(keys: &[VertexKey], kind: KeyKind) -> bool {
     kind != KeyKind::Dense && keys.iter().all(fits)
 }
 
-/// The key, if it is a string.
+/// Returns the text of the key, if it is a string.
 pub(super) fn text_of(key: &VertexKey) -> Option<&Arc<str>> {
     match key {
         VertexKey::Str(s) | VertexKey::KindStr(_, s) => Some(s),
@@ -258,7 +264,7 @@ pub(super) fn text_of(key: &VertexKey) -> Option<&Arc<str>> {
     }
 }
 
-/// Parts come strictly ascending, so that each direction has at most one.
+/// Checks that parts come strictly ascending, so that each direction has at most one.
 pub(super) fn check_order(parts: impl Iterator<Item = Direction> + Clone) -> Option<&'static str> {
     let mut pairs = parts.clone().zip(parts.skip(1));
     pairs.any(|(a, b)| a as u8 >= b as u8).then_some("parts out of order")
@@ -299,7 +305,7 @@ fn check_list(list: &[VertexId], ranks: Option<&[u64]>, live: bool) -> Option<&'
     if !live {
         return Some("neighbors of a vertex that is not live");
     }
-    // Without an early exit the comparison runs over several elements at a time.
+    // Without an early exit the compiler compares several elements at a time.
     let ascending = match ranks {
         None => list.iter().zip(list.iter().skip(1)).fold(true, |ok, (a, b)| ok & (a < b)),
         Some(ranks) => {

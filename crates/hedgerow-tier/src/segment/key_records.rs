@@ -1,4 +1,4 @@
-//! The records of keys of a page, read in order.
+//! The records of keys of a page, for reads in order.
 
 use super::block::BlockKind;
 use super::directory::PlacedImage;
@@ -8,7 +8,7 @@ use super::window::Window;
 use crate::TierError;
 use crate::bytes::whole;
 
-/// The records of keys of one page. In order it reads each block once, some at a time.
+/// The records of keys of one page. Read in order, it reads each block once, several at a time.
 #[derive(Debug)]
 pub(super) struct KeyRecords<'a>(Window<'a>);
 
@@ -17,12 +17,13 @@ impl<'a> KeyRecords<'a> {
         KeyRecords(window)
     }
 
-    /// What the buffer takes at most for the blocks from `number` on.
+    /// Returns an upper bound for the buffer of the blocks from `number` on.
     pub(super) fn buffer_bytes(&self, number: usize) -> u64 {
         self.0.buffer_bytes(number)
     }
 
-    /// The keys of the vertices that the directory says to be live; none where the image has no record of keys.
+    /// Returns the keys of the vertices that are live in the directory; `None` if the image has no record of
+    /// keys.
     pub(super) fn read(&mut self, placed: &PlacedImage) -> Result<Option<ImageKeys>, TierError> {
         if placed.keys.len == 0 {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! The keys of the vertices of a subgraph as bytes. The layout is drawn in `docs/format/segment.md`.
+//! The encoding of the keys of a subgraph's vertices. The layout is drawn in `docs/format/segment.md`.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ const KEYS_U64: u8 = 1;
 const KEYS_SHORT: u8 = 2;
 /// Strings of any length: four length bytes each, then the texts.
 const KEYS_LONG: u8 = 3;
-/// Of several kinds: for each vertex the kind in one byte, and whether the key is a string in another; then the numbers, then the
-/// lengths of the strings in four bytes each, then the texts.
+/// Keys of several kinds. First come two bytes for each vertex: its kind, and 1 if its key is a string. The
+/// numbers follow, then the lengths of the strings in four bytes each, then the texts.
 const KEYS_OF_KINDS: u8 = 4;
 
-/// Appends the record of the keys of a subgraph, which are those of a graph that is not dense.
+/// Appends the record of the keys of a subgraph. The graph must not be dense.
 pub(super) fn encode_key_record(id: SubgraphId, keys: KeysRef<'_>, out: &mut Vec<u8>) {
     out.extend(id.0.to_le_bytes());
     match keys {
@@ -54,7 +54,7 @@ fn encode_keys_of_kinds(keys: &[VertexKey], out: &mut Vec<u8>) {
     texts().for_each(|text| out.extend_from_slice(text.as_bytes()));
 }
 
-/// Reads the record of the keys of a subgraph whose live vertices are those in the mask `present`.
+/// Reads the record of the keys of a subgraph with the mask `present` of live vertices.
 pub(super) fn decode_key_record(
     bytes: &mut Bytes<'_>,
     id: SubgraphId,

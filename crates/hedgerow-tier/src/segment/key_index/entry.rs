@@ -1,4 +1,4 @@
-//! One key in the index: its hash, the vertex, its kind, and of a text its bytes.
+//! One entry of the index: the hash of a key, the vertex, its kind, and the bytes of a text.
 
 use hedgerow_core::key::MAX_KEY_BYTES;
 use hedgerow_core::{KindId, VertexId, VertexKeyRef};
@@ -7,35 +7,36 @@ use hedgerow_io::checksum::Checksum;
 
 use crate::bytes::{Bytes, Fault};
 
-/// The bytes of an entry of a number, and of the head of any.
+/// The bytes of an entry of a number, and of the head of any entry.
 pub(super) const LEAST_BYTES: usize = 14;
-/// A number, which its hash says.
+/// The form of a number, which follows from its hash.
 pub(super) const NUMBER: u8 = 0;
-/// A text of at most 255 bytes: its length in a byte, then the text.
+/// The form of a text of at most 255 bytes: its length in a byte, then the text.
 const SHORT: u8 = 1;
-/// A text of any length: four bytes of length.
+/// The form of a longer text: four bytes of length, then the text.
 const LONG: u8 = 2;
-/// What the kind adds to a number, so that equal numbers of two kinds have different hashes.
+/// The addend of a kind to a number, so that equal numbers of two kinds have different hashes.
 const KIND_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What an entry says.
+/// The content of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::segment) struct Entry<'a> {
     pub(super) hash: u64,
     pub(super) id: VertexId,
     pub(super) kind: KindId,
-    /// None of a number: of one kind no two numbers have the same hash.
+    /// The text; `None` for a number: no two numbers of one kind have the same hash.
     pub(super) text: Option<&'a str>,
 }
 
-/// The hash that keys are ordered by. Of numbers of one kind it is a permutation.
+/// Returns the hash by which keys are ordered. For the numbers of one kind it is a permutation.
 pub(super) fn hash_of(store: StoreId, key: VertexKeyRef<'_>) -> u64 {
     let kind = key.kind();
     match key {
         VertexKeyRef::U64(n) | VertexKeyRef::KindU64(_, n) => {
             mix(n.wrapping_add(u64::from(kind.0).wrapping_mul(KIND_STEP)))
         }
-        // The identity of the store, which is random: who chooses keys does not choose hashes.
+        // The hash covers the identity of the store, which is random: a client that chooses keys does not
+        // choose hashes.
         VertexKeyRef::Str(text) | VertexKeyRef::KindStr(_, text) => {
             let mut sum = Checksum::new();
             sum.update(&store.0);
@@ -46,14 +47,14 @@ pub(super) fn hash_of(store: StoreId, key: VertexKeyRef<'_>) -> u64 {
     }
 }
 
-/// The finalizer of SplitMix64: a permutation.
+/// Computes the finalizer of SplitMix64, a permutation.
 fn mix(n: u64) -> u64 {
     let n = (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let n = (n ^ n >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     n ^ n >> 31
 }
 
-/// The text of a key, if it is one.
+/// Returns the text of a key; `None` for a number.
 pub(super) fn text_of(key: VertexKeyRef<'_>) -> Option<&str> {
     match key {
         VertexKeyRef::Str(text) | VertexKeyRef::KindStr(_, text) => Some(text),
@@ -62,12 +63,12 @@ pub(super) fn text_of(key: VertexKeyRef<'_>) -> Option<&str> {
 }
 
 impl<'a> Entry<'a> {
-    /// Whether the entry is of a key with this hash.
+    /// True if this is the entry of `key`, which has this hash.
     pub(super) fn is_of(&self, hash: u64, key: VertexKeyRef<'_>) -> bool {
         self.hash == hash && self.kind == key.kind() && self.text == text_of(key)
     }
 
-    /// The bytes that it takes.
+    /// Returns the number of bytes of its encoding.
     pub(super) fn len(&self) -> usize {
         let of_text = |text: &str| text.len() + if text.len() <= usize::from(u8::MAX) { 1 } else { 4 };
         LEAST_BYTES + self.text.map_or(0, of_text)

@@ -1,8 +1,9 @@
-//! The key index of a segment: its keys in the order of a hash, each with the vertex that it names, so that one block says what a key
-//! names. The layout is drawn in `docs/format/segment.md`.
+//! The key index of a segment: its keys in the order of a hash, each with the vertex that it names. So a read
+//! of one block finds the vertex of a key. The layout is drawn in `docs/format/segment.md`.
 //!
-//! A key stands here with all its bytes, so a look compares keys and not hashes alone. What an index says of a vertex is true as long as
-//! no newer segment has an image of its subgraph: masks tell of which ones this segment has.
+//! An entry holds all bytes of its key, so a look-up compares keys and not hashes alone. An entry for a
+//! vertex is valid as long as no newer segment has an image of the vertex's subgraph. Masks list the
+//! subgraphs with an image in this segment.
 
 mod entry;
 mod search;
@@ -24,13 +25,14 @@ use crate::TierError;
 use crate::bytes::{Bytes, Fault};
 use crate::id::PAGE_SUBGRAPHS;
 
-/// The bit among the incompatible features in the header of a segment that has a key index.
+/// The bit for a key index among the incompatible features in the header of a segment.
 pub(super) const FEATURE: u32 = 1;
-/// A block ends before the entry that would make its payload longer than this: with its checksum it is 4 KiB long.
+/// The bound of a payload: a block ends before the entry that would exceed it. With its checksum a block is 4
+/// KiB long.
 const FULL_PAYLOAD: usize = 4096 - CHECKSUM_BYTES;
-/// The checksum behind a block, and behind the head.
+/// The length of the checksum behind a block, and behind the head.
 const CHECKSUM_BYTES: usize = 8;
-/// The bytes of the head before masks and blocks.
+/// The number of bytes of the head before masks and blocks.
 const HEAD_BYTES: usize = 16;
 
 /// A block of the index.
@@ -38,22 +40,23 @@ const HEAD_BYTES: usize = 16;
 struct IndexBlock {
     /// The hash of its first entry; greater than that of the last entry of the block before.
     first: u64,
-    /// Where it begins.
+    /// The position in the file.
     position: u64,
 }
 
-/// The head of the index of one segment, in memory: 16 bytes for each block of about 290 numbers, 16 for each page of 4,096 vertices.
+/// The head of the index of one segment, in memory: 16 bytes for each block of about 290 numbers, and 16 for
+/// each page of 4,096 vertices.
 #[derive(Debug)]
 pub(super) struct KeyIndex {
-    /// The pages of the default label, with the subgraphs of which the segment has an image.
+    /// The pages of the default label, with masks of the subgraphs with an image in the segment.
     masks: Vec<(u32, u64)>,
     blocks: Vec<IndexBlock>,
-    /// Where the last block ends and the head begins.
+    /// The end of the last block, where the head begins.
     end: u64,
 }
 
 impl KeyIndex {
-    /// Reads the head of the index of a segment whose top index was read; none where it has no index.
+    /// Reads the head of the index of a segment whose top index was read; `None` if the segment has no index.
     pub(super) fn open(
         source: &Source,
         footer: &Footer,
@@ -107,14 +110,14 @@ impl KeyIndex {
         Ok(KeyIndex { masks, blocks: placed, end: blocks.end })
     }
 
-    /// Whether the segment has an image of the vertices of a subgraph. O(log pages).
+    /// True if the segment has an image of a subgraph's vertices. O(log pages).
     pub(super) fn has_vertices_of(&self, id: SubgraphId) -> bool {
         let (page, place) = (id.0 / PAGE_SUBGRAPHS, id.0 % PAGE_SUBGRAPHS);
         let found = self.masks.binary_search_by_key(&page, |&(page, _)| page);
         found.ok().and_then(|at| self.masks.get(at)).is_some_and(|&(_, mask)| mask >> place & 1 == 1)
     }
 
-    /// The bytes of memory that it takes.
+    /// Returns the bytes of memory that it takes.
     pub(super) fn memory_bytes(&self) -> usize {
         self.masks.capacity() * size_of::<(u32, u64)>() + self.blocks.capacity() * size_of::<IndexBlock>()
     }

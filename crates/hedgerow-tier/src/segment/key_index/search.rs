@@ -1,4 +1,4 @@
-//! What a key names, and whether the whole index says what the images do.
+//! Look-ups of keys in the index, and reads of the whole index.
 
 use hedgerow_core::{VertexId, VertexKeyRef};
 use hedgerow_io::StoreId;
@@ -11,7 +11,8 @@ use crate::segment::block::index_checksum;
 use crate::segment::source::Source;
 
 impl KeyIndex {
-    /// The vertex that the segment says the key to name. One read of a block, and none where no block can have the key.
+    /// Returns the vertex that the key names in this segment. Reads one block, and none if no block can have
+    /// the key.
     pub(in crate::segment) fn find(
         &self,
         source: &Source,
@@ -36,7 +37,7 @@ impl KeyIndex {
         Ok(found)
     }
 
-    /// Calls `f` with each entry, in order. One read for each block.
+    /// Calls `f` with each entry, in order. Reads each block once.
     pub(in crate::segment) fn for_each(
         &self,
         source: &Source,

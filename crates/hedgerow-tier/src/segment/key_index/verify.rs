@@ -1,4 +1,4 @@
-//! Whether the key index of a segment says what its images do.
+//! The comparison of a segment's key index with its images.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -16,13 +16,14 @@ use crate::segment::paged::PagedSegment;
 type Binding = (u64, VertexId, KindId);
 
 impl PagedSegment {
-    /// Reads the head of the key index; none where there is no index.
+    /// Reads the head of the key index; `None` if there is no index.
     pub(in crate::segment) fn key_index(&self) -> Result<Option<KeyIndex>, TierError> {
         KeyIndex::open(self.source(), self.footer(), self.pages())
     }
 
-    /// Compares the index with the keys of all images, without keeping either: the fingerprints of all bindings have the same sum. They are keyed with random
-    /// numbers of the process, so bindings that differ have it once in 2^128.
+    /// Compares the index with the keys of all images, without keeping either: the fingerprints of all
+    /// bindings must have the same sum. The fingerprints are keyed with random numbers of the process, so
+    /// different bindings have the same sum with a probability of 2^-128.
     pub(in crate::segment) fn verify_keys(&self, index: &KeyIndex, store: StoreId) -> Result<(), TierError> {
         let head = self.footer().key_head.unwrap_or(0);
         let differ = || self.source().invalid(head, "the key index differs from the images");
@@ -60,7 +61,7 @@ fn fingerprint(key: &RandomState, binding: Binding) -> u128 {
     half(0) << 64 | half(1)
 }
 
-/// Whether the hash of a text is that of its bytes; the hash of a number says which it is.
+/// True if the hash of a text is that of its bytes; always true for a number, which is defined by its hash.
 fn has_its_hash(store: StoreId, entry: &Entry<'_>) -> bool {
     entry.text.is_none_or(|text| hash_of(store, entry.kind.key(text)) == entry.hash)
 }

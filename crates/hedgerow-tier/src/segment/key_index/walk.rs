@@ -1,4 +1,5 @@
-//! What the key indexes of several segments say, key by key: a look-up of each key would read a block for each.
+//! A walk through the key indexes of several segments, key by key: a look-up of each key would read a block
+//! for each.
 
 use std::vec::IntoIter;
 
@@ -10,7 +11,7 @@ use super::entry::{Entry, hash_of, text_of};
 use crate::TierError;
 use crate::segment::source::Source;
 
-/// A key as key indexes have it: equal for equal keys of one store.
+/// A key in the form of key indexes: equal for equal keys of one store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IndexedKey<'a> {
     hash: u64,
@@ -19,19 +20,19 @@ pub struct IndexedKey<'a> {
 }
 
 impl<'a> IndexedKey<'a> {
-    /// How the indexes of a store have a key.
+    /// Returns the form of a key in the indexes of a store.
     pub(in crate::segment) fn of(store: StoreId, key: VertexKeyRef<'a>) -> IndexedKey<'a> {
         IndexedKey { hash: hash_of(store, key), kind: key.kind(), text: text_of(key) }
     }
 }
 
-/// An entry that needs its block no more.
+/// A copy of an entry that no longer needs its block.
 struct Told {
     hash: u64,
     kind: KindId,
     text: Option<Box<str>>,
     id: VertexId,
-    /// The number of the segment that says it.
+    /// The number of the segment with the entry.
     by: usize,
 }
 
@@ -40,7 +41,7 @@ impl Told {
         Told { hash: entry.hash, kind: entry.kind, text: entry.text.map(Box::from), id: entry.id, by }
     }
 
-    /// The key, of those with one hash.
+    /// Returns the key, which is unique among those with one hash.
     fn key(&self) -> (KindId, Option<&str>) {
         (self.kind, self.text.as_deref())
     }
@@ -53,12 +54,13 @@ struct Cursor<'s> {
     by: usize,
     /// The number of the next block.
     next: usize,
-    /// What is left of the block before.
+    /// The rest of the block before.
     entries: IntoIter<Told>,
 }
 
 impl Cursor<'_> {
-    /// The hash of the next entry; `None` behind the last. Reads the next block where nothing is left of the one before.
+    /// Returns the hash of the next entry; `None` behind the last. Reads the next block after the last entry
+    /// of the one before.
     fn hash(&mut self) -> Result<Option<u64>, TierError> {
         while self.entries.as_slice().is_empty() && self.next < self.index.blocks.len() {
             let (mut entries, by) = (Vec::new(), self.by);
@@ -68,15 +70,16 @@ impl Cursor<'_> {
         Ok(self.entries.as_slice().first().map(|entry| entry.hash))
     }
 
-    /// Goes on behind the entries with this hash, all of which one block has.
+    /// Moves the entries with this hash, all of which are in one block, to `to`.
     fn take(&mut self, hash: u64, to: &mut Vec<Told>) {
         let same = self.entries.as_slice().iter().take_while(|entry| entry.hash == hash).count();
         to.extend(self.entries.by_ref().take(same));
     }
 }
 
-/// Calls `f` with each key that one of the indexes has, and with what each of them says that it names; but for a key that one index has twice.
-/// One read for each block of each index, of which one at a time is in memory. Segments without an index say nothing.
+/// Calls `f` with each key that one of the indexes has, and with the vertex that it names in each index.
+/// Skips a key that one index has twice. Reads each block of each index once; holds one block of each index
+/// in memory. A segment without an index gives `None` for each key.
 pub(in crate::segment) fn walk(
     indexes: &[Option<(&KeyIndex, &Source)>],
     mut f: impl FnMut(IndexedKey<'_>, &[Option<VertexId>]),

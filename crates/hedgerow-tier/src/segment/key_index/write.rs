@@ -1,4 +1,4 @@
-//! The keys of the images that are being written, and the index of them.
+//! The keys of the images that are being written, and their index.
 
 use hedgerow_core::{KindId, LocalVertex, SUBGRAPH_VERTICES, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_io::StoreId;
@@ -11,38 +11,38 @@ use crate::segment::block::index_checksum;
 use crate::segment::image::{ImageRef, KeysRef};
 use crate::segment::sink::Sink;
 
-/// What stands in place of where a text lies for a number.
+/// The place of a text in the entry of a number.
 const NO_TEXT: u64 = u64::MAX;
 
 /// The keys of the images so far: 32 bytes for each, and texts.
 #[derive(Debug, Default)]
 pub(in crate::segment) struct KeyEntries {
-    /// Whether the caller of the segment writer gathers the keys instead.
+    /// True if the caller of the segment writer gathers the keys.
     gathered_elsewhere: bool,
     entries: Vec<Gathered>,
     texts: String,
-    /// By page, the subgraphs of which there is an image.
+    /// The masks, by page, of the subgraphs with an image.
     masks: Vec<(u32, u64)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Gathered {
     hash: u64,
-    /// Where the text begins.
+    /// The place where the text begins.
     text: u64,
     id: VertexId,
-    /// Of the text.
+    /// The length of the text.
     len: u32,
     kind: KindId,
 }
 
 impl KeyEntries {
-    /// Leaves the keys of images to the caller, who has them written by [`finish_with`](Self::finish_with).
+    /// Leaves the keys of images to the caller, who gives them to [`finish_with`](Self::finish_with).
     pub(in crate::segment) fn gather_elsewhere(&mut self) {
         self.gathered_elsewhere = true;
     }
 
-    /// Takes the keys of an image of the default label.
+    /// Adds the keys of an image of the default label.
     pub(in crate::segment) fn add(&mut self, store: StoreId, image: &ImageRef<'_>) {
         let ImageId { subgraph, .. } = image.id;
         let (page, bit) = (subgraph.0 / PAGE_SUBGRAPHS, 1 << (subgraph.0 % PAGE_SUBGRAPHS));
@@ -75,7 +75,7 @@ impl KeyEntries {
         self.entries.push(Gathered { hash: hash_of(store, key), text: at, id, len, kind: key.kind() });
     }
 
-    /// The bytes of memory held.
+    /// Returns the bytes of memory held.
     pub(in crate::segment) fn memory_bytes(&self) -> usize {
         let masks = self.masks.capacity() * size_of::<(u32, u64)>();
         self.entries.capacity() * size_of::<Gathered>() + self.texts.capacity() + masks
@@ -87,7 +87,7 @@ impl KeyEntries {
         Entry { hash, id, kind, text: (text != NO_TEXT).then(|| of(text)) }
     }
 
-    /// Writes blocks and head. Returns where the head begins.
+    /// Writes blocks and head. Returns the position of the head.
     pub(in crate::segment) fn finish(mut self, sink: &mut Sink) -> Result<u64, TierError> {
         let mut entries = std::mem::take(&mut self.entries);
         entries.sort_unstable_by_key(|entry| (entry.hash, entry.id));
@@ -99,7 +99,8 @@ impl KeyEntries {
         index.finish(&self.masks, sink)
     }
 
-    /// Writes blocks of the encoded entries that `each` hands over in their order, and the head. Returns where the head begins.
+    /// Writes blocks of the encoded entries that `each` hands over in their order, and the head. Returns the
+    /// position of the head.
     pub(in crate::segment) fn finish_with<E: From<TierError>>(
         self,
         each: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), TierError>) -> Result<(), E>,
@@ -114,7 +115,7 @@ impl KeyEntries {
     }
 }
 
-/// Appends the entry of a key to `entry`. Returns what the order of entries is that of.
+/// Appends the entry of a key to `entry`. Returns the sort key of the entry.
 pub(in crate::segment) fn put_entry(
     store: StoreId,
     key: VertexKeyRef<'_>,
@@ -126,21 +127,21 @@ pub(in crate::segment) fn put_entry(
     (hash, id)
 }
 
-/// Entries on their way into blocks.
+/// A writer of blocks from entries.
 #[derive(Default)]
 struct IndexBlocks {
-    /// Of the block that is not full.
+    /// The payload of the block that is not full.
     payload: Vec<u8>,
-    /// The hash of its first entry, and of the last one.
+    /// The hashes of its first and its last entry.
     first: u64,
     last: u64,
     entries: u64,
-    /// The full ones: the hash of the first entry, and the length.
+    /// The full blocks: the hash of the first entry, and the length.
     blocks: Vec<(u64, u32)>,
 }
 
 impl IndexBlocks {
-    /// Puts an entry of `len` bytes, whose hash is not below the last one.
+    /// Adds an entry of `len` bytes, whose hash is not below the last one.
     fn put(
         &mut self,
         hash: u64,
@@ -149,7 +150,7 @@ impl IndexBlocks {
         sink: &mut Sink,
     ) -> Result<(), TierError> {
         debug_assert!(hash >= self.last, "entries of a key index ascend");
-        // Entries of one hash stay together, so that a look reads one block.
+        // Entries of one hash stay together, so that a look-up reads one block.
         if self.payload.len() + len > FULL_PAYLOAD && hash != self.last {
             self.end_block(sink)?;
         }
@@ -171,7 +172,7 @@ impl IndexBlocks {
         Ok(())
     }
 
-    /// Writes the last block, and the head. Returns where the head begins.
+    /// Writes the last block, and the head. Returns the position of the head.
     fn finish(mut self, masks: &[(u32, u64)], sink: &mut Sink) -> Result<u64, TierError> {
         self.end_block(sink)?;
         let mut head = Vec::with_capacity(HEAD_BYTES + masks.len() * 8 + self.blocks.len() * 12);
@@ -189,7 +190,7 @@ impl IndexBlocks {
     }
 }
 
-/// Appends bytes and their checksum.
+/// Appends bytes and their checksum to the file.
 fn put(sink: &mut Sink, bytes: &[u8]) -> Result<(), TierError> {
     let mut sum = index_checksum(sink.file_id(), sink.position());
     sum.update(bytes);
