@@ -1,7 +1,8 @@
-//! Reading one list of an image: the block that its record is in, and of a record that is cut the pieces in which the list lies.
+//! Reads of one list of an image: the block of its record, and for a cut record the pieces in which the list
+//! lies.
 //!
-//! Each block is one read, unless the cache has it; nothing is read ahead. Everything is verified before it is interpreted, and the
-//! record is gone through to its end, but of the lists in it only the one that is wanted is decoded.
+//! Each block is one read, unless the cache has it; nothing is read ahead. Everything is verified before it
+//! is interpreted. The record is walked to its end, but only the requested list in it is decoded.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,46 +28,46 @@ use crate::bytes::{Bytes, Fault, whole};
 use crate::id::ImageId;
 use crate::packed::{decode_list, skip_list};
 
-/// What is wanted of an image.
+/// A query for one vertex of an image.
 #[derive(Clone, Copy, Debug)]
 pub struct ListQuery {
-    /// Of which image.
+    /// The image.
     pub image: ImageId,
-    /// Of which of its vertices.
+    /// The vertex of the image.
     pub local: LocalVertex,
-    /// Whether the neighbors are destinations or sources.
+    /// The direction: the neighbors are destinations or sources.
     pub direction: Direction,
-    /// How much of the list.
+    /// The requested part of the list.
     pub extent: Extent,
-    /// Whether properties of the edges are wanted too.
+    /// True if properties of the edges are requested too.
     pub rows: bool,
 }
 
-/// How much of a list is wanted.
+/// The requested part of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// Nothing: whether the vertex is live. The directory tells.
+    /// Nothing but whether the vertex is live. The directory gives it.
     Vertex,
-    /// How long it is. The head of the record tells.
+    /// The length of the list. The head of the record gives it.
     Degree,
-    /// All edges to one neighbor, and whatever lies in the same pieces: those are found by halving.
+    /// All edges to one neighbor, and any others in the same pieces. Halving finds these pieces.
     Near(VertexId),
-    /// All of it.
+    /// The whole list.
     Whole,
 }
 
-/// What an image says of one vertex.
+/// The content of an image for one vertex.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListImage {
     /// The mask of the image: live vertices, in another label than the default one vertices with neighbors.
     pub present: u64,
-    /// The length of the list; 0 where only the vertex was asked for.
+    /// The length of the list; 0 if the query was for the vertex only.
     pub degree: u32,
-    /// The list, or the stretch of it that was wanted, as the only one of its part; none if there is nothing in it.
+    /// The list, or the requested stretch of it, as the only list of its part; `None` if it is empty.
     pub part: Option<AdjacencyPart>,
 }
 
-/// Reads lists of one image of a page.
+/// A reader of lists of one image of a page.
 pub(super) struct ListReader<'a> {
     pub(super) source: &'a Source,
     pub(super) config: &'a GraphConfig,
@@ -78,22 +79,22 @@ pub(super) struct ListReader<'a> {
 /// A stretch of one list.
 #[derive(Debug, Default)]
 struct Stretch {
-    /// Which neighbor of its part is the first.
+    /// The number of its first neighbor in the part.
     begin: u32,
     neighbors: Vec<VertexId>,
     weights: Vec<f64>,
     ranks: Vec<u64>,
 }
 
-/// A part of an image that is cut, and where its pieces are.
+/// A part of a cut image, with the place of its pieces.
 struct Cut<'a> {
     part: &'a Part,
-    /// The block of its first piece.
+    /// The number of the block of its first piece.
     first: usize,
 }
 
 impl ListReader<'_> {
-    /// Asks for memory before it takes it: for a block, and for the list.
+    /// Reads the answer to `query`. Asks `has_memory` before it takes memory: for a block, and for the list.
     pub(super) fn read(&self, query: &ListQuery, has_memory: HasMemory<'_>) -> Result<ListImage, TierError> {
         let present = self.placed.entry.present;
         let mut found = ListImage { present, ..ListImage::default() };
@@ -131,14 +132,15 @@ impl ListReader<'_> {
         Ok(found)
     }
 
-    /// What properties of a stretch take while they are read: the record, all that it says, and a copy of the stretch's share.
+    /// Returns the memory for the properties of a stretch during the read: the record, its decoded content,
+    /// and a copy of the stretch's share.
     fn bytes_of_columns(&self, part: &Part, stretch: &Stretch) -> u64 {
         let record = self.placed.columns.len;
         let share = record / u64::from(part.entries.max(1)) * (stretch.neighbors.len() as u64 + 1);
         record.saturating_mul(2).saturating_add(share.min(record))
     }
 
-    /// The record, or the head of one that is cut. Of a record the list goes to `stretch`.
+    /// Returns the record, or the head of a cut one. Puts the list of a whole record into `stretch`.
     fn head(
         &self,
         query: &ListQuery,
@@ -170,7 +172,7 @@ impl ListReader<'_> {
         decoded.map_err(|fault| self.error(place, fault))
     }
 
-    /// A rule that a head breaks by itself.
+    /// Returns a rule that the head breaks, without its lists.
     fn fault(&self, topology: &Topology) -> Option<&'static str> {
         let parts = || topology.parts.iter().map(|part| &part.adjacency);
         let outgoing = topology.parts.iter().filter(|part| part.adjacency.direction == Direction::Out);
@@ -188,7 +190,8 @@ impl ListReader<'_> {
         check_order(parts().map(|part| part.direction))
     }
 
-    /// The stretch of a list of a part that is cut that is wanted; `list` says which neighbors of the part are the list's.
+    /// Returns the requested stretch of a list of a cut part; `list` is the range of the list's neighbors in
+    /// the part.
     fn stretch(&self, cut: &Cut<'_>, query: &ListQuery, list: Range<u32>) -> Result<Stretch, TierError> {
         let (local, step) = (query.local.index(), cut.part.piece_entries());
         let pieces = list.start / step..list.end.div_ceil(step);
@@ -197,7 +200,7 @@ impl ListReader<'_> {
             pieces.into_iter().try_for_each(|piece| self.piece(cut, piece, local, &mut all))?;
             return Ok(all);
         };
-        // The first piece that does not end before `dst`.
+        // Finds the first piece that does not end before `dst`.
         let repeats = cut.part.form.repeats;
         let (mut low, mut high, mut found) = (pieces.start, pieces.end, Stretch::default());
         while low < high {
@@ -216,7 +219,7 @@ impl ListReader<'_> {
             }
             high = middle;
         }
-        // With ranks, edges to one neighbor may go on in the pieces that follow.
+        // With ranks, edges to one neighbor may go on in the next pieces.
         let mut next = low + 1;
         while repeats && next < pieces.end && found.neighbors.last() == Some(&dst) {
             self.piece(cut, next, local, &mut found)?;
@@ -225,7 +228,7 @@ impl ListReader<'_> {
         Ok(found)
     }
 
-    /// Appends what a piece has of the list of a vertex.
+    /// Appends the neighbors of a vertex that are in one piece.
     fn piece(&self, cut: &Cut<'_>, piece: u32, local: usize, stretch: &mut Stretch) -> Result<(), TierError> {
         let (part, step) = (cut.part, cut.part.piece_entries());
         let number = cut.first.saturating_add(piece as usize);
@@ -238,7 +241,7 @@ impl ListReader<'_> {
         taken.map_err(|fault| self.error(Place { block: number, offset: 0, len: 0 }, fault))
     }
 
-    /// The properties of a stretch of part number `nth`, from the record of all of them.
+    /// Returns the properties of a stretch of part number `nth`, from the record of all of them.
     fn columns(&self, topology: &Topology, nth: usize, stretch: &Stretch) -> Result<Columns, TierError> {
         let place = self.placed.columns;
         let record = self.gathered(place)?;
@@ -260,7 +263,7 @@ impl ListReader<'_> {
         decoded.map_err(|fault| self.error(place, fault))
     }
 
-    /// The record of properties, which may lie in several blocks.
+    /// Returns the record of properties, gathered from its blocks.
     fn gathered(&self, place: Place) -> Result<Vec<u8>, TierError> {
         let missing = || self.error(place, Fault { position: 0, what: "record beyond its blocks" });
         let len = usize::try_from(place.len).map_err(|_| missing())?;
@@ -279,7 +282,7 @@ impl ListReader<'_> {
         Ok(record)
     }
 
-    /// The stretch as the only list of its part, if it breaks no rule.
+    /// Returns the stretch as the only list of its part, if it breaks no rule.
     fn part_of(
         &self,
         part: &Part,
@@ -308,7 +311,7 @@ impl ListReader<'_> {
         }
     }
 
-    /// A block, which must be of `kind`: verified, from the cache or by one read.
+    /// Returns a block, which must be of `kind`: from the cache, or by one read and verified.
     fn block(&self, number: usize, kind: BlockKind) -> Result<Arc<Block>, TierError> {
         let range = self.directory.range_of_block(number);
         let Some(Range { start, end }) = range else {
@@ -341,13 +344,13 @@ impl ListReader<'_> {
     }
 }
 
-/// Which neighbors of its part are those of a vertex.
+/// Returns the range of a vertex's neighbors in its part.
 fn range_of(part: &Part, local: usize) -> Range<u32> {
     let at = |i: usize| part.adjacency.offsets.get(i).copied().unwrap_or(0);
     at(local)..at(local + 1)
 }
 
-/// Goes through the neighbors `range` of a part, and appends those of the vertex `local` to `stretch`.
+/// Walks through the neighbors `range` of a part, and appends those of the vertex `local` to `stretch`.
 fn take_stretch(
     bytes: &mut Bytes<'_>,
     subgraph: SubgraphId,
@@ -378,7 +381,7 @@ fn take_stretch(
     Ok(())
 }
 
-/// Those of `count` values of 8 bytes that are `wanted`.
+/// Returns those of `count` values of 8 bytes that are in `wanted`.
 fn some_of<T>(
     bytes: &mut Bytes<'_>,
     count: usize,

@@ -1,13 +1,13 @@
-//! What salvage reports.
+//! The losses that salvage reports.
 
 use crate::TierError;
 use crate::id::ImageId;
 
-/// Something of a segment that cannot be read.
+/// A part of a segment that cannot be read.
 #[derive(Debug)]
 pub struct SegmentLoss {
-    /// The image, where it is known which.
+    /// The image, if it is known.
     pub image: Option<ImageId>,
-    /// Why not.
+    /// The reason.
     pub error: TierError,
 }

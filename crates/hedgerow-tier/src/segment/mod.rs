@@ -1,7 +1,7 @@
 //! Segments: immutable files of images of subgraphs, in ascending order of label and subgraph.
 //!
-//! A segment is written once, under a file id that is never used again, and never changed. The file is bytes until a
-//! manifest names it; a writer that fails or is dropped leaves a stray file and no harm.
+//! A segment is written once, under a file id that is never reused, and never changed. No reader uses the
+//! file until a manifest names it; a writer that fails or is dropped leaves a stray file and no harm.
 
 mod assemble;
 mod block;
@@ -52,7 +52,7 @@ pub use writer::SegmentWriter;
 use hedgerow_core::Timestamp;
 use hedgerow_io::FileId;
 
-/// What a manifest says of a segment: enough to notice a missing, stale, foreign or damaged file.
+/// A manifest's record of a segment: enough to notice a missing, stale, foreign or damaged file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentInfo {
     /// The id in the file's name and header.
@@ -61,20 +61,20 @@ pub struct SegmentInfo {
     pub bytes: u64,
     /// The 128-bit checksum of the whole file.
     pub hash: u128,
-    /// The number of images: of subgraphs in each label that has edges of them.
+    /// The number of images: a subgraph has one for each label in which the segment stores it.
     pub subgraphs: u64,
     /// The number of live vertices in them.
     pub vertices: u64,
-    /// The number of outgoing neighbor entries: of a directed graph its edges; of an undirected one each edge counts
-    /// at both ends, a self-loop once.
+    /// The number of outgoing neighbor entries: the edges of a directed graph. In an undirected graph each
+    /// edge counts at both ends, a self-loop once.
     pub edges: u64,
     /// The largest `as_of` of any subgraph; zero in an empty segment.
     pub max_as_of: Timestamp,
-    /// The first and the last page; none in an empty segment.
+    /// The first and the last page; `None` in an empty segment.
     pub pages: Option<(PageId, PageId)>,
 }
 
-/// The name of the segment `file_id`: `seg-<16 hex digits>.csr`.
+/// Returns the name of the segment `file_id`: `seg-<16 hex digits>.csr`.
 pub fn segment_name(file_id: FileId) -> String {
     format!("seg-{:016x}.csr", file_id.0)
 }

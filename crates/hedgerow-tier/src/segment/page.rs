@@ -13,7 +13,8 @@ use super::topology;
 use crate::TierError;
 use crate::id::{ImageId, PageId};
 
-/// Images of one page, of which the neighbors are in the sink, and keys and properties wait for its end.
+/// The images of one page: their neighbors are in the sink, while keys and properties wait for the end of the
+/// page.
 #[derive(Debug)]
 pub(super) struct OpenPage {
     id: PageId,
@@ -21,14 +22,14 @@ pub(super) struct OpenPage {
     images: Vec<ImageEntry>,
     /// The lengths of the payloads of the blocks so far.
     blocks: Vec<u16>,
-    /// The payload of the block that is open.
+    /// The payload of the open block.
     open: Vec<u8>,
     keys: Vec<u8>,
     columns: Vec<u8>,
 }
 
 impl OpenPage {
-    /// The page of `id`, whose first block comes next.
+    /// Makes the page of the image `id`; its first block comes next.
     pub(super) fn new(id: ImageId, sink: &Sink) -> OpenPage {
         OpenPage {
             id: id.page(),
@@ -50,8 +51,8 @@ impl OpenPage {
         images + self.open.capacity() + self.keys.capacity() + self.columns.capacity()
     }
 
-    /// Appends an image, which must have passed [`ImageRef::fault`] and be above those before. Returns the bytes of its records, as
-    /// its summary will.
+    /// Appends an image, which must have passed [`ImageRef::fault`] and be above those before. Returns the
+    /// bytes of its records, as in its summary.
     pub(super) fn put(
         &mut self,
         image: &ImageRef<'_>,
@@ -78,7 +79,8 @@ impl OpenPage {
         Ok(u64::from(topology) + piece_bytes + u64::from(keys) + columns)
     }
 
-    /// Ends the block of the head and appends the pieces, a block each. Returns their number and the bytes of these blocks.
+    /// Ends the block of the head and appends the pieces, a block each. Returns their number and the bytes of
+    /// these blocks.
     fn put_pieces(
         &mut self,
         image: &ImageRef<'_>,
@@ -115,7 +117,8 @@ impl OpenPage {
         (keys, (self.columns.len() - begin) as u64)
     }
 
-    /// Ends the page. Returns its entry of the top index, whose directory is not placed yet and is appended to `directories`.
+    /// Ends the page and appends its directory to `directories`. Returns its entry of the top index, in which
+    /// the directory has no place yet.
     pub(super) fn finish(
         mut self,
         sink: &mut Sink,
@@ -157,7 +160,8 @@ impl OpenPage {
         self.close(kind, sink)
     }
 
-    /// Appends a record to the open block, or begins one for it; a record that is longer than a block gets blocks of its own.
+    /// Appends a record to the open block, or begins one for it. A record that is longer than a block gets
+    /// blocks of its own.
     fn put_record(&mut self, record: &[u8], kind: BlockKind, sink: &mut Sink) -> Result<(), TierError> {
         if self.open.len() + record.len() > MOST_PAYLOAD {
             self.close(kind, sink)?;

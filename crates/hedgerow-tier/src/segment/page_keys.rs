@@ -1,4 +1,4 @@
-//! Reading the keys of a page without its neighbors: what an opening does, which needs to know all keys and no edges.
+//! Reads of the keys of a page without its neighbors, as an opening needs them: all keys and no edges.
 
 use hedgerow_core::{GraphConfig, KeyKind, LabelId, LocalVertex, SubgraphId, VertexKey};
 
@@ -13,16 +13,16 @@ use crate::id::ImageId;
 /// The keys of the live vertices of one subgraph, read from the image of the default label without its neighbors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubgraphKeys {
-    /// Which subgraph.
+    /// The subgraph.
     pub id: SubgraphId,
-    /// Bit `i` is set where local vertex `i` is live.
+    /// Bit `i` is set if local vertex `i` is live.
     pub present: u64,
     /// The external ids of the live vertices, in local order.
     pub keys: ImageKeys,
 }
 
 impl SubgraphKeys {
-    /// The key of a vertex, if it is live.
+    /// Returns the key of a vertex, if it is live.
     pub fn key_of(&self, local: LocalVertex) -> Option<VertexKey> {
         let before = (self.present & (local.bit() - 1)).count_ones() as usize;
         let at = (self.present & local.bit() != 0).then_some(before)?;
@@ -36,8 +36,8 @@ impl SubgraphKeys {
 }
 
 impl PagedSegment {
-    /// Reads the keys of the images of page number `i`, of the default label, that are wanted, in order, and gives them to `f`; stops at
-    /// the first error of either. What an image says of its vertices is held against the rules of images, but for its neighbors.
+    /// Reads the keys of the `wanted` images of page number `i`, of the default label, in order, and gives
+    /// them to `f`; stops at the first error of either. Checks all rules of images except those of neighbors.
     pub(super) fn read_keys<E: From<TierError>>(
         &self,
         i: usize,
@@ -50,7 +50,7 @@ impl PagedSegment {
         let Some(last) = images.iter().rposition(is_wanted) else { return Ok(()) };
         let end = directory.positions.len().saturating_sub(1);
         let columns = images.iter().map(|placed| placed.columns).find(|place| place.len > 0);
-        // Where the keys of the next image begin, those of the last one that is wanted end.
+        // The keys of the last wanted image end at the keys of the next image.
         let behind = images.iter().skip(last + 1).map(|placed| placed.keys).find(|place| place.len > 0);
         let until = behind
             .map(|place| place.block + usize::from(place.offset > 0))
@@ -84,7 +84,7 @@ fn finish(
     }
 }
 
-/// The first rule of keys that these break.
+/// Returns the first rule that the keys break.
 pub(super) fn fault_of(keys: &SubgraphKeys, kind: KeyKind) -> Option<&'static str> {
     let SubgraphKeys { id, present, keys } = keys;
     check_vertices(*id, *present).or_else(|| check_keys(keys.as_ref(), *present, kind))

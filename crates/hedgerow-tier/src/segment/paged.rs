@@ -33,7 +33,7 @@ pub(super) struct PagedSegment {
 }
 
 impl PagedSegment {
-    /// Checks size, footer and top index of a file whose header was checked.
+    /// Opens a file whose header was checked; checks its size, footer and top index.
     pub(super) fn open(
         source: Source,
         info: &SegmentInfo,
@@ -72,7 +72,7 @@ impl PagedSegment {
         &self.pages
     }
 
-    /// Where the blocks of page number `i` end in the file.
+    /// Returns the position where the blocks of page number `i` end.
     pub(super) fn blocks_end(&self, i: usize) -> u64 {
         self.pages.get(i + 1).map_or(self.footer.directories, |next| next.blocks)
     }
@@ -99,7 +99,8 @@ impl PagedSegment {
             .map_err(|fault| self.source.invalid(at + fault.position as u64, fault.what))
     }
 
-    /// What the directories say of all images, in order. One read for each MiB of directories.
+    /// Returns the summaries of all images from the directories, in order. One read for each MiB of
+    /// directories.
     pub(super) fn summaries(&self) -> Result<Vec<ImageSummary>, TierError> {
         const READ: u64 = 1 << 20;
         let mut summaries = Vec::new();
@@ -123,12 +124,13 @@ impl PagedSegment {
         Ok(summaries)
     }
 
-    /// What the directory of page number `i` says of its images, in order. One read.
+    /// Returns the summaries of the images of page number `i` from its directory, in order. One read.
     pub(super) fn page_summaries(&self, i: usize) -> Result<Vec<ImageSummary>, TierError> {
         Ok(summarize(&self.directory(i)?).collect())
     }
 
-    /// Reads the images of page number `i` that are wanted, in order, and gives each to `f`; stops at the first error of either.
+    /// Reads the `wanted` images of page number `i`, in order, and gives each to `f`; stops at the first
+    /// error of either.
     pub(super) fn read_page<E: From<TierError>>(
         &self,
         i: usize,
@@ -151,7 +153,7 @@ impl PagedSegment {
 }
 
 impl PagedSegment {
-    /// Reads one image of page number `i`, if the page has it, block by block: a read for each block that it lies in.
+    /// Reads one image of page number `i`, if the page has it. Reads each of its blocks alone.
     pub(super) fn read_image(
         &self,
         i: usize,
@@ -166,7 +168,7 @@ impl PagedSegment {
         images.read_within(placed, has_memory).map(Some)
     }
 
-    /// Reads what is wanted of one image of page number `i`, if the page has it.
+    /// Reads the answer to `query` on page number `i`, if the page has the image.
     pub(super) fn read_list(
         &self,
         i: usize,
@@ -209,7 +211,7 @@ fn summarize(directory: &Directory) -> impl Iterator<Item = ImageSummary> {
     })
 }
 
-/// Reads the footer of a file of `len` bytes, whatever a manifest says of it.
+/// Reads the footer of a file of `len` bytes, without a look at a manifest.
 pub(super) fn read_footer(source: &Source, len: u64) -> Result<Footer, TierError> {
     let offset = len.checked_sub(FOOTER_BYTES).ok_or_else(|| source.invalid(0, "no footer"))?;
     let mut raw = [0; FOOTER_BYTES as usize];

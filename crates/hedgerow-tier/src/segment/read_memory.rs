@@ -1,4 +1,4 @@
-//! The memory that a read of images is about to take, which its caller is asked for before it is taken.
+//! The memory that a read of images is about to take. The read asks its caller for it first.
 
 use super::block::MOST_PAYLOAD;
 use crate::TierError;
@@ -6,19 +6,20 @@ use crate::TierError;
 /// Memory that a read is about to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadMemory {
-    /// So many bytes for blocks as they are in the file, and for the longest record that lies in several of them, from the first image of a
-    /// segment's page to the last, in place of those of the segment before.
+    /// Bytes for blocks as they are in the file, and for the longest record that lies in several of them.
+    /// They serve all images of a page, and replace those of the segment before.
     Buffers(u64),
-    /// So many bytes more for lists of the next image, neighbors and weights, until it was handed over.
+    /// Further bytes for the lists of the next image, neighbors and weights, until the image is handed over.
     Image(u64),
-    /// So many bytes more for what else the next image has, which no store copies: ranks, keys and properties.
+    /// Further bytes for the other content of the next image, which no store copies: ranks, keys and
+    /// properties.
     Values(u64),
 }
 
-/// Whether the caller of a read has that memory. If not, the read ends.
+/// A function of the caller that returns true if there is that memory. If not, the read ends.
 pub(super) type HasMemory<'a> = &'a mut dyn FnMut(ReadMemory) -> bool;
 
-/// Asks for memory.
+/// Asks the caller for memory.
 ///
 /// # Errors
 /// [`TierError::NoRoom`] if there is none.
@@ -30,7 +31,8 @@ pub(super) fn ask(has_memory: HasMemory<'_>, memory: ReadMemory) -> Result<(), T
     Err(TierError::NoRoom { needed })
 }
 
-/// What a record takes that lies in several blocks, put together.
+/// Returns the bytes of a record of `len` bytes that is gathered from several blocks; 0 for one within a
+/// block.
 pub(super) fn gathered_bytes(len: u64) -> u64 {
     if len <= MOST_PAYLOAD as u64 { 0 } else { len }
 }

@@ -1,4 +1,4 @@
-//! Reading a segment.
+//! Reads of a segment.
 
 use std::io;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use super::{SegmentInfo, segment_name};
 use crate::TierError;
 use crate::id::{ImageId, PageId};
 
-/// How much of the file is hashed at a time.
+/// The number of bytes that are hashed at a time.
 const HASH_BYTES: usize = 1024 * 1024;
 
-/// An open segment. All methods may be called from several threads at once; each call reads for itself.
+/// An open segment. Several threads may call its methods at once; each call does its own reads.
 #[derive(Debug)]
 pub struct SegmentReader {
     info: SegmentInfo,
@@ -34,8 +34,8 @@ pub struct SegmentReader {
 
 impl SegmentReader {
     /// Opens the segment that a manifest describes by `info`, and checks header, size, footer and index. Cost: one
-    /// read of the top index, 48 bytes for each page of 4,096 vertices in one label, which stay in memory.
-    /// Images are not read; [`verify_whole`](Self::verify_whole) does that.
+    /// read of the top index, 48 bytes for each page of 4,096 vertices in one label, which stay in memory. It
+    /// reads no images; [`verify_whole`](Self::verify_whole) reads the whole file.
     ///
     /// # Errors
     /// [`TierError::File`]: damage for anything that is not this segment of this store, a missing file included; a
@@ -47,7 +47,7 @@ impl SegmentReader {
             _ => TierError::from(error),
         })?;
         let source = Source { file, file_id: info.file_id };
-        // A size that is wrong says more than what the header looks like then.
+        // A wrong size is a better report than the header that goes with it.
         source.check_size(info, hedgerow_io::HEADER_BYTES as u64)?;
         let header = source.read_header(store)?;
         let paged = PagedSegment::open(source, info, store)?;
@@ -58,49 +58,49 @@ impl SegmentReader {
         Ok(SegmentReader { info: *info, store, paged, keys })
     }
 
-    /// What the manifest says of this segment.
+    /// Returns the manifest's record of this segment.
     pub fn info(&self) -> &SegmentInfo {
         &self.info
     }
 
-    /// The graph configuration that the segment was written under.
+    /// Returns the graph configuration that the segment was written under.
     pub fn config(&self) -> GraphConfig {
         *self.paged.config()
     }
 
-    /// The number of pages.
+    /// Returns the number of pages.
     pub fn page_count(&self) -> usize {
         self.paged.pages().len()
     }
 
-    /// The label of page number `i`; none beyond the last.
+    /// Returns the label of page number `i`; `None` beyond the last.
     pub fn label_of_page(&self, i: usize) -> Option<LabelId> {
         self.paged.pages().get(i).map(|page| page.id.label)
     }
 
-    /// The pages, ascending.
+    /// Returns the pages, ascending.
     pub fn pages(&self) -> impl Iterator<Item = PageId> {
         self.paged.pages().iter().map(|page| page.id)
     }
 
-    /// The number of a page, if the segment has it. O(log pages).
+    /// Returns the number of page `id`, if the segment has it. O(log pages).
     pub fn find_page(&self, id: PageId) -> Option<usize> {
         self.paged.pages().binary_search_by_key(&id, |page| page.id).ok()
     }
 
-    /// The number of outgoing neighbor entries on page number `i`; 0 beyond the last.
+    /// Returns the number of outgoing neighbor entries on page number `i`; 0 beyond the last.
     pub fn edges_of_page(&self, i: usize) -> u64 {
         self.paged.pages().get(i).map_or(0, |page| page.edges)
     }
 
-    /// The bytes of the file that the images of page number `i` take; 0 beyond the last.
+    /// Returns the bytes of the file that the images of page number `i` take; 0 beyond the last.
     pub fn bytes_of_page(&self, i: usize) -> u64 {
         let end = self.paged.blocks_end(i);
         self.paged.pages().get(i).map_or(0, |page| end.saturating_sub(page.blocks))
     }
 
-    /// What is known of the images of page number `i` without reading them, ascending by id. Cost: one read of the page's directory,
-    /// about 30 bytes for each image.
+    /// Returns the summaries of the images of page number `i`, ascending by id, without a read of the images.
+    /// Cost: one read of the page's directory, about 30 bytes for each image.
     ///
     /// # Errors
     /// [`TierError::File`]; [`TierError::NoSuchPage`].
@@ -108,8 +108,8 @@ impl SegmentReader {
         self.paged.page_summaries(i)
     }
 
-    /// What is known of each image without reading it, ascending by id. Cost: the directories are read, about 30 bytes for each
-    /// image.
+    /// Returns the summary of each image, ascending by id, without a read of the images. Cost: reads of all
+    /// directories, about 30 bytes for each image.
     ///
     /// # Errors
     /// [`TierError::File`].
@@ -117,11 +117,13 @@ impl SegmentReader {
         self.paged.summaries()
     }
 
-    /// Reads the images of page number `i` that are `wanted`, in order, and gives each to `f`; stops at the first error of either.
-    /// Cost: the blocks from the first to the last that is wanted, up to 512 KiB in one read; blocks on reads.
+    /// Reads the images of page number `i` that are `wanted`, in order, and gives each to `f`; stops at the
+    /// first error of either. Cost: the blocks from the first wanted image to the last, up to 512 KiB in one
+    /// read; blocks on reads.
     ///
     /// # Errors
-    /// [`TierError::File`], [`TierError::NoSuchPage`] if `i` is not below [`page_count`](Self::page_count), and whatever `f` returns.
+    /// [`TierError::File`], [`TierError::NoSuchPage`] if `i` is not below [`page_count`](Self::page_count),
+    /// and the errors of `f`.
     pub fn read_page<E: From<TierError>>(
         &self,
         i: usize,
@@ -131,11 +133,12 @@ impl SegmentReader {
         self.read_page_within(i, wanted, &mut |_| true, f)
     }
 
-    /// As [`read_page`](Self::read_page), asking `has_memory` before memory is taken: for buffers first, and for each image before its lists
-    /// are read, more than once perhaps. An image's memory is the caller's from when `f` has it.
+    /// Like [`read_page`](Self::read_page), but asks `has_memory` before it takes memory: first for buffers,
+    /// and for each image before its lists are read, perhaps more than once. The memory of an image belongs
+    /// to the caller once `f` has the image.
     ///
     /// # Errors
-    /// As of that; [`TierError::NoRoom`] once `has_memory` says no.
+    /// Those of [`read_page`](Self::read_page); [`TierError::NoRoom`] once `has_memory` returns false.
     pub fn read_page_within<E: From<TierError>>(
         &self,
         i: usize,
@@ -146,11 +149,12 @@ impl SegmentReader {
         self.paged.read_page(i, wanted, has_memory, f)
     }
 
-    /// Reads the keys of the images of page number `i`, of the default label, that are `wanted`, in order, and gives them to `f`; stops at
-    /// the first error of either. Cost: the page's directory and its blocks of keys, up to 512 KiB in one read; no neighbors are read.
+    /// Reads the keys of the images of page number `i`, of the default label, that are `wanted`, in order,
+    /// and gives them to `f`; stops at the first error of either. Cost: the page's directory and its blocks
+    /// of keys, up to 512 KiB in one read; no neighbors.
     ///
     /// # Errors
-    /// [`TierError::File`], [`TierError::NoSuchPage`], and whatever `f` returns.
+    /// [`TierError::File`], [`TierError::NoSuchPage`], and the errors of `f`.
     pub fn read_keys<E: From<TierError>>(
         &self,
         i: usize,
@@ -160,13 +164,14 @@ impl SegmentReader {
         self.paged.read_keys(i, wanted, f)
     }
 
-    /// Whether the segment can be asked for a key.
+    /// True if the segment has a key index.
     pub fn has_key_index(&self) -> bool {
         self.keys.is_some()
     }
 
-    /// The vertex that a key names, by the key index of this segment: true as long as no newer segment
-    /// [has an image](Self::has_vertices_of) of its subgraph. Cost: one read of a block of 4 KiB, more where it holds a text that is longer.
+    /// Returns the vertex that a key names, by the key index of this segment. The answer holds as long as no
+    /// newer segment [has an image](Self::has_vertices_of) of the vertex's subgraph. Cost: one read of a
+    /// block of 4 KiB, or of a longer one with a longer text.
     ///
     /// # Errors
     /// [`TierError::File`].
@@ -174,14 +179,15 @@ impl SegmentReader {
         self.keys.as_ref().map_or(Ok(None), |keys| keys.find(self.source(), self.store, key))
     }
 
-    /// How the key index has a key. O(length of the key).
+    /// Returns the form of a key in the key index. O(length of the key).
     pub fn indexed_key<'k>(&self, key: VertexKeyRef<'k>) -> IndexedKey<'k> {
         IndexedKey::of(self.store, key)
     }
 
-    /// Calls `f` with each key that a key index of the segments has, in no order that says something of the keys, and with what
-    /// [`find_key`](Self::find_key) of each segment finds; not with a key that one index has twice, which is damage to that. Cost: one read of each
-    /// block of each index, of which one at a time is in memory.
+    /// Calls `f` with each key that a key index of the segments has, in no meaningful order, and with the
+    /// result of [`find_key`](Self::find_key) in each segment. Skips a key that one index has twice, which is
+    /// damage to that index. Cost: one read of each block of each index; one block of each index is in
+    /// memory.
     ///
     /// # Errors
     /// [`TierError::File`].
@@ -193,17 +199,19 @@ impl SegmentReader {
         key_index::walk(&segments.into_iter().map(index).collect::<Vec<_>>(), f)
     }
 
-    /// Whether the segment has an image of the vertices of a subgraph, which may say that there is none; by the key index. O(log pages).
+    /// True if the segment, by its key index, has an image of a subgraph's vertices; the image may have no
+    /// vertex. O(log pages).
     pub fn has_vertices_of(&self, id: SubgraphId) -> bool {
         self.keys.as_ref().is_some_and(|keys| keys.has_vertices_of(id))
     }
 
-    /// The bytes of memory that the head of the key index takes. O(1).
+    /// Returns the bytes of memory of the key index's head. O(1).
     pub fn key_index_bytes(&self) -> usize {
         self.keys.as_ref().map_or(0, KeyIndex::memory_bytes)
     }
 
-    /// Compares the key index with the keys of all images. Cost: all keys are read twice, an image or a block at a time.
+    /// Compares the key index with the keys of all images. Cost: a read of all keys in both, an image or a
+    /// block at a time.
     ///
     /// # Errors
     /// [`TierError::File`] with the first difference found.
@@ -211,8 +219,8 @@ impl SegmentReader {
         self.keys.as_ref().map_or(Ok(()), |keys| self.paged.verify_keys(keys, self.store))
     }
 
-    /// Reads one image of page number `i`, if the page has it. Cost: the page's directory unless the cache has it, and a read for each block
-    /// of the image. Asks `has_memory` before memory is taken for the image.
+    /// Reads one image of page number `i`, if the page has it. Asks `has_memory` before it takes memory for
+    /// the image. Cost: the page's directory unless the cache has it, and a read for each block of the image.
     ///
     /// # Errors
     /// [`TierError::File`]; [`TierError::NoSuchPage`]; [`TierError::NoRoom`].
@@ -226,10 +234,11 @@ impl SegmentReader {
         self.paged.read_image(i, id, cache, has_memory)
     }
 
-    /// Reads one list of an image of page number `i`, or a part of it; `None` if the page does not have the image. Cost, as far as the
-    /// cache does not have it, and blocking on reads: the page's directory; the block of the image's record; of an image that is cut one block
-    /// for each piece that the list lies in, to find one neighbor O(log pieces) of them; with properties the blocks of all the image
-    /// has. Asks `has_memory` before memory is taken: for a block, and for the list.
+    /// Reads one list of an image of page number `i`, or a part of it; `None` if the page does not have the
+    /// image. Asks `has_memory` before it takes memory: for a block, and for the list. Blocks on reads of all
+    /// parts that the cache lacks: the page's directory and the block of the image's record. For a cut image
+    /// it also reads one block for each piece in which the list lies, or O(log pieces) of them to find one
+    /// neighbor. With properties it also reads the blocks of all properties of the image.
     ///
     /// # Errors
     /// [`TierError::File`]; [`TierError::NoSuchPage`]; [`TierError::NoRoom`].
@@ -243,10 +252,10 @@ impl SegmentReader {
         self.paged.read_list(i, query, cache, has_memory)
     }
 
-    /// Reads all images in order and gives each to `f`, as [`read_page`](Self::read_page) does.
+    /// Reads all images in order and gives each to `f`, like [`read_page`](Self::read_page).
     ///
     /// # Errors
-    /// As of that.
+    /// Those of [`read_page`](Self::read_page).
     pub fn read_all<E: From<TierError>>(
         &self,
         mut f: impl FnMut(SubgraphImage) -> Result<(), E>,

@@ -1,4 +1,4 @@
-//! Reading what is left of a damaged segment. Every byte that is used has passed its checksum all the same.
+//! Reads of the remains of a damaged segment. Every used byte has passed its checksum all the same.
 
 use std::sync::Arc;
 
@@ -14,15 +14,16 @@ use super::walk::{Handover, walk};
 use super::{SegmentInfo, segment_name};
 use crate::TierError;
 
-/// Hands every image of the segment `file_id` that can be read to `found`, and what cannot to `lost`. `info` is what a
-/// manifest says of it, if there is one, and `config` what the graph was created with, if that is known from elsewhere.
-/// Returns the configuration that the segment itself states, if it still does.
+/// Hands every readable image of the segment `file_id` to `found`, and every loss to `lost`. `info` is a
+/// manifest's record of the segment, if there is one. `config` is the graph's configuration, if it is known
+/// from elsewhere. Returns the configuration that the segment itself states, if that is still readable.
 ///
-/// With a sound top index each page stands for itself, and with a sound directory each image of it; a page without one is read block
-/// by block, up to the first that is damaged, and so is a segment without a top index. Memory: one page.
+/// With a sound top index each page is read independently of the others, and with a sound directory each
+/// image of it. A page without a sound directory is read block by block, up to the first that is damaged, and
+/// so is a segment without a top index. Memory: one page.
 ///
 /// # Errors
-/// [`TierError::File`] if the file is of another store, or is not there.
+/// [`TierError::File`] if the file belongs to another store, or is missing.
 pub fn read_damaged(
     fs: &Arc<dyn Vfs>,
     (file_id, store): (FileId, StoreId),
@@ -70,7 +71,7 @@ fn is_of_another_store(error: &TierError) -> bool {
     matches!(kind, Some(CorruptionKind::Header(FormatError::WrongStore { .. })))
 }
 
-/// What the footer of the file itself says of it.
+/// Returns the record of the segment and its configuration that the footer of the file states.
 fn stated_info(source: &Source, len: u64, store: StoreId) -> Result<(SegmentInfo, GraphConfig), TierError> {
     let footer = read_footer(source, len)?;
     if (footer.file_id, footer.store) != (source.file_id, store) {
@@ -90,7 +91,7 @@ fn stated_info(source: &Source, len: u64, store: StoreId) -> Result<(SegmentInfo
     Ok((info, footer.config))
 }
 
-/// Looks for damage in the key index. It costs nothing: images have all keys.
+/// Looks for damage in the key index. Such damage loses nothing: images have all keys.
 fn read_key_index(segment: &PagedSegment) -> Result<(), TierError> {
     let index = segment.key_index()?;
     index.map_or(Ok(()), |index| index.for_each(segment.source(), |_| ()))

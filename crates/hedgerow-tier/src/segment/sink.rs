@@ -7,12 +7,13 @@ use hedgerow_io::{FileId, NamedFile};
 use super::block::{self, BlockKind};
 use crate::TierError;
 
-/// How much is gathered before the file is written to.
+/// The number of bytes that are gathered before a write to the file.
 const BUFFER_BYTES: usize = 256 * 1024;
-/// As much is synced at a time: the sync of a whole large file at its end would hold up those of the log meanwhile.
+/// The number of bytes between two syncs: one sync of a whole large file at its end would delay those of the
+/// log meanwhile.
 const SYNC_BYTES: u64 = 2 << 20;
 
-/// Takes the bytes of a segment in order.
+/// A writer that takes the bytes of a segment in order.
 #[derive(Debug)]
 pub(super) struct Sink {
     file: NamedFile,
@@ -27,7 +28,7 @@ pub(super) struct Sink {
 }
 
 impl Sink {
-    /// A sink whose file begins with `header`.
+    /// Makes a sink whose file begins with `header`.
     pub(super) fn new(file: NamedFile, file_id: FileId, header: &[u8]) -> Sink {
         Sink {
             file,
@@ -44,12 +45,12 @@ impl Sink {
         self.file_id
     }
 
-    /// The bytes of the buffer.
+    /// Returns the bytes of the buffer.
     pub(super) fn memory_bytes(&self) -> usize {
         self.buffer.capacity()
     }
 
-    /// Where the next byte will lie in the file.
+    /// Returns the position of the next byte in the file.
     pub(super) fn position(&self) -> u64 {
         self.written + self.buffer.len() as u64
     }
@@ -68,7 +69,7 @@ impl Sink {
         self.flush_if_full()
     }
 
-    /// Writes what is left and syncs the file. Returns its size and hash.
+    /// Writes the rest of the buffer and syncs the file. Returns its size and hash.
     pub(super) fn close(mut self) -> Result<(u64, u128), TierError> {
         self.flush()?;
         if !faults::is_on(PlantedFault::SegmentNotSynced) {
@@ -97,7 +98,8 @@ impl Sink {
         Ok(())
     }
 
-    /// What a failed write left in the file is unknown: going on could leave a hole.
+    /// Checks that no write has failed: the content of the file is unknown then, and further writes could
+    /// leave a hole.
     pub(super) fn check(&self) -> Result<(), TierError> {
         if self.failed { Err(TierError::WriterFailed { file: self.file.name().to_owned() }) } else { Ok(()) }
     }

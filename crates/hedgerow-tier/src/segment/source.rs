@@ -1,4 +1,4 @@
-//! The file behind a reader, and how errors name places in it.
+//! The file behind a reader, and errors that name places in it.
 
 use hedgerow_io::{
     Corruption, CorruptionKind, FileHeader, FileId, FileKind, HEADER_BYTES, NamedFile, StoreId,
@@ -15,22 +15,22 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Fills `buf` from `offset`; the file ending before is damage.
+    /// Fills `buf` from `offset`. A file that ends before is damaged.
     pub(super) fn read(&self, buf: &mut [u8], offset: u64) -> Result<(), TierError> {
         Ok(self.file.read_exact_at(buf, offset)?)
     }
 
-    /// Damage at `offset`: the checksum is right, but the content makes no sense.
+    /// Reports damage at `offset`: content with a right checksum that breaks a rule.
     pub(super) fn invalid(&self, offset: u64, what: &'static str) -> TierError {
         TierError::invalid(self.file.name(), offset, what)
     }
 
-    /// Damage of another kind at `offset`.
+    /// Reports damage of another kind at `offset`.
     pub(super) fn corrupt(&self, offset: u64, kind: CorruptionKind) -> TierError {
         Corruption::new(self.file.name(), offset, kind).into()
     }
 
-    /// Compares the checksum `stored` of what begins at `offset` with the one `found`.
+    /// Compares the `stored` checksum of the bytes at `offset` with the one `found`.
     pub(super) fn check(&self, offset: u64, stored: u64, found: u64) -> Result<(), TierError> {
         if stored == found {
             return Ok(());
@@ -38,7 +38,7 @@ impl Source {
         Err(self.corrupt(offset, CorruptionKind::Checksum { expected: stored, found }))
     }
 
-    /// Checks the size of a file that should be as `info` says, and be no shorter than `least`.
+    /// Checks that the file has the size in `info`, and at least `least` bytes.
     pub(super) fn check_size(&self, info: &SegmentInfo, least: u64) -> Result<(), TierError> {
         let found = self.file.byte_len()?;
         if found < info.bytes || found < least {
@@ -63,7 +63,7 @@ impl Source {
         header.map_err(|error| TierError::header(self.file.name(), error))
     }
 
-    /// Reads `len` bytes at `offset`. The length has been held against the size of the file.
+    /// Reads `len` bytes at `offset`. The caller has checked the length against the size of the file.
     pub(super) fn read_region(&self, offset: u64, len: u64) -> Result<Vec<u8>, TierError> {
         let no_memory = || self.invalid(offset, "no memory for an index of this size");
         let len = usize::try_from(len).map_err(|_| no_memory())?;

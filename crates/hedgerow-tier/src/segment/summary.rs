@@ -1,17 +1,18 @@
-//! What directories and indexes say of an image.
+//! Summaries of images, from directories.
 
 use hedgerow_core::Timestamp;
 
 use crate::id::ImageId;
 
-/// What can be said of an image in a segment without reading it.
+/// The properties of an image in a segment that are known without a read of the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageSummary {
-    /// What the image is of.
+    /// The identity of the image.
     pub id: ImageId,
     /// The image holds every commit up to this timestamp.
     pub as_of: Timestamp,
-    /// Bit `i` is set where local vertex `i` is live; in an image of another label than the default one, where it has neighbors.
+    /// Bit `i` is set if local vertex `i` is live; in an image of another label than the default one, if it
+    /// has neighbors.
     pub present: u64,
     /// The number of live vertices; 0 in an image of another label than the default one.
     pub vertices: u32,

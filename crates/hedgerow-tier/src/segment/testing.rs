@@ -33,7 +33,7 @@ pub(super) fn part(direction: Direction, lists: &[(usize, &[u32])]) -> Adjacency
     AdjacencyPart { direction, offsets, neighbors, weights: None, ranks: None, columns: Default::default() }
 }
 
-/// A dense graph's subgraph with `vertices` vertices, each with three neighbors.
+/// Returns a dense graph's subgraph with `vertices` vertices, each with three neighbors.
 pub(super) fn dense_image(id: u32, vertices: usize) -> SubgraphImage {
     let list = [id, id + 100, id + 70_000];
     let lists: Vec<(usize, &[u32])> = (0..vertices).map(|local| (local, &list[..])).collect();
@@ -46,7 +46,7 @@ pub(super) fn dense_image(id: u32, vertices: usize) -> SubgraphImage {
     }
 }
 
-/// A subgraph with one vertex of `degree` neighbors, and that many sources.
+/// Returns a subgraph with one vertex of `degree` neighbors, and that many sources.
 pub(super) fn star_image(id: u32, degree: u32) -> SubgraphImage {
     let list: Vec<u32> = (0..degree).map(|i| i * 3 + 1).collect();
     SubgraphImage {
@@ -58,7 +58,7 @@ pub(super) fn star_image(id: u32, degree: u32) -> SubgraphImage {
     }
 }
 
-/// A small subgraph with number keys and weights.
+/// Returns a small subgraph with number keys and weights.
 pub(super) fn weighted_image() -> SubgraphImage {
     let mut out = part(Direction::Out, &[(1, &[2, 5, 6]), (63, &[7])]);
     out.weights = Some(vec![0.5, -1.0, f64::INFINITY, 0.0]);
@@ -114,7 +114,7 @@ fn plain_keys_strategy(kind: KeyKind, count: usize) -> BoxedStrategy<ImageKeys> 
     }
 }
 
-/// A part with at least one neighbor; hubs of more than 255 included.
+/// Returns a part with at least one neighbor; hubs of more than 255 included.
 pub(super) fn part_strategy(
     direction: Direction,
     present: u64,

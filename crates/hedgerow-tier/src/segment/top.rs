@@ -1,4 +1,4 @@
-//! The end of a segment: the top index, which says where each page is, and the footer.
+//! The end of a segment: the top index, with the place of each page, and the footer.
 
 use hedgerow_core::{GraphConfig, KeyKind, LabelId, Timestamp, VertexId};
 use hedgerow_io::{FileId, HEADER_BYTES, StoreId};
@@ -17,13 +17,13 @@ pub(super) const FOOTER_BYTES: u64 = 128;
 pub(super) const FOOTER_BODY: usize = 112;
 /// The last bytes of a complete segment.
 pub(super) const FOOTER_MAGIC: [u8; 8] = *b"HGSEGMT5";
-/// The checksum behind a directory.
+/// The length of the checksum behind a directory.
 pub(super) const DIRECTORY_CHECKSUM: u64 = 8;
-/// The fixed fields of a directory.
+/// The length of the fixed fields of a directory.
 const DIRECTORY_HEAD: u64 = 16;
-/// What an image takes in a directory at least.
+/// The least number of bytes of an image in a directory.
 const DIRECTORY_ENTRY: u64 = 24;
-/// No segment has more pages: 2^20 of each label.
+/// The most pages of a segment: 2^20 of each label.
 const MOST_PAGES: u64 = 1 << 36;
 
 /// A page of a segment: the images of up to 64 neighboring subgraphs in one label.
@@ -35,7 +35,7 @@ pub(super) struct PageEntry {
     pub(super) vertices: u32,
     pub(super) edges: u64,
     pub(super) as_of: Timestamp,
-    /// Where its first block begins.
+    /// The position of its first block.
     pub(super) blocks: u64,
     pub(super) directory: u64,
     /// The length of the directory, without its checksum.
@@ -84,7 +84,7 @@ impl PageEntry {
         })
     }
 
-    /// What follows the directory.
+    /// Returns the position behind the directory and its checksum.
     pub(super) fn directory_end(&self) -> Option<u64> {
         self.directory.checked_add(u64::from(self.directory_len))?.checked_add(DIRECTORY_CHECKSUM)
     }
@@ -95,10 +95,10 @@ impl PageEntry {
 pub(super) struct Footer {
     pub(super) file_id: FileId,
     pub(super) store: StoreId,
-    /// Where the blocks end and the directories begin.
+    /// The position where the blocks end and the directories begin.
     pub(super) directories: u64,
     pub(super) top_index: u64,
-    /// Where the head of the key index begins, which ends where the top index begins; none without such an index.
+    /// The position of the head of the key index, which ends at the top index; `None` without such an index.
     pub(super) key_head: Option<u64>,
     pub(super) pages: u64,
     pub(super) totals: Totals,
@@ -107,7 +107,7 @@ pub(super) struct Footer {
 }
 
 impl Footer {
-    /// The bytes before the checksum and the magic.
+    /// Appends the bytes before the checksum and the magic.
     pub(super) fn encode_body(&self, out: &mut Vec<u8>) {
         out.extend(self.file_id.0.to_le_bytes());
         out.extend(self.store.0);
@@ -158,8 +158,8 @@ impl Footer {
     }
 }
 
-/// Reads the top index: pages strictly ascending by label and number, their blocks and directories side by side, counts that add up
-/// to the footer's.
+/// Reads the top index. Checks that pages ascend strictly by label and number, that their blocks and
+/// directories lie side by side, and that counts add up to the footer's.
 pub(super) fn decode_top_index(index: &[u8], footer: &Footer) -> Result<Vec<PageEntry>, Fault> {
     let mut bytes = Bytes::new(index);
     let mut pages: Vec<PageEntry> = Vec::new();

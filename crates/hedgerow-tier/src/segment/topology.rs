@@ -1,4 +1,5 @@
-//! The neighbors of one subgraph in one label as bytes. The layout is drawn in `docs/format/segment.md`.
+//! The encoding of the neighbors of one subgraph in one label. The layout is drawn in
+//! `docs/format/segment.md`.
 
 use hedgerow_core::{Columns, Direction, LabelId, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId};
 
@@ -11,44 +12,46 @@ use crate::bytes::{Bytes, Fault};
 use crate::id::ImageId;
 use crate::packed::{self, Form};
 
-/// A whole image in one record.
+/// The kind of a record with a whole image.
 const WHOLE: u8 = 0;
-/// The head of an image whose neighbors follow in pieces, a block each.
+/// The kind of a head of an image whose neighbors follow in pieces, a block each.
 const CUT: u8 = 1;
 
-/// Neighbors are packed, the first of each list as it is.
+/// The encoding of packed neighbors with the first of each list as it is.
 const PACKED: u8 = 1;
-/// Neighbors are packed, the first of each list by its distance from the vertex.
+/// The encoding of packed neighbors with the first of each list by its distance from the vertex.
 const PACKED_NEAR: u8 = 2;
 
-/// Part flags: weights follow the neighbors, ranks follow those, properties stand in the record of columns.
+/// Flags of a part: weights follow the neighbors, ranks follow those, properties stand in the record of
+/// columns.
 const WEIGHTS: u8 = 1;
 const RANKS: u8 = 2;
 const PROPERTIES: u8 = 4;
 
-/// What [`packed`] takes at most for a neighbor: a first one five bytes, the others four and a share of a width.
+/// The most bytes that [`packed`] takes for a neighbor: five for a first one, four and a share of a width for
+/// the others.
 const MOST_PACKED: usize = 5;
 
-/// Why lists are not read that the allocator has no memory for.
+/// The error of lists for which the allocator has no memory.
 pub(super) const NO_MEMORY: &str = "no memory for lists this long";
 
 /// The least length of a record: its fixed fields.
 pub(super) const HEAD_BYTES: usize = 24;
-/// No head is longer: fixed fields, and two parts with degrees of four bytes.
+/// The longest head: fixed fields, and two parts with degrees of four bytes.
 pub(super) const MOST_HEAD: usize = HEAD_BYTES + 2 * (16 + 4 * SUBGRAPH_VERTICES);
 
-/// The neighbors of a subgraph, as far as they are read.
+/// The neighbors of a subgraph that are read so far.
 #[derive(Debug)]
 pub(super) struct Topology {
     pub(super) id: ImageId,
     pub(super) as_of: Timestamp,
     pub(super) present: u64,
-    /// Whether the neighbors follow in pieces.
+    /// True if the neighbors follow in pieces.
     pub(super) is_cut: bool,
     pub(super) parts: Vec<Part>,
 }
 
-/// Neighbors of one direction.
+/// The neighbors of one direction.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) adjacency: AdjacencyPart,
@@ -57,18 +60,19 @@ pub(super) struct Part {
     pub(super) form: Form,
 }
 
-/// How many neighbors a piece holds: as many as fit in a block, whatever they are. The last one of a part may hold fewer.
+/// Returns how many neighbors a piece holds: the number that fits in a block in every case. The last piece of
+/// a part may hold fewer.
 fn piece_entries(weights: bool, ranks: bool) -> u32 {
     (MOST_PAYLOAD / (MOST_PACKED + 8 * usize::from(weights) + 8 * usize::from(ranks))) as u32
 }
 
 impl Part {
-    /// How many neighbors a piece of this part holds.
+    /// Returns how many neighbors a piece of this part holds.
     pub(super) fn piece_entries(&self) -> u32 {
         piece_entries(self.adjacency.weights.is_some(), self.adjacency.ranks.is_some())
     }
 
-    /// Asks for memory for all its entries.
+    /// Asks the caller for memory for all entries of the part.
     ///
     /// # Errors
     /// [`TierError::NoRoom`] if there is none.
@@ -76,7 +80,7 @@ impl Part {
         self.ask_for(self.entries, has_memory)
     }
 
-    /// As that, for so many of them.
+    /// Like [`ask`](Self::ask), but for `entries` of them.
     pub(super) fn ask_for(&self, entries: u32, has_memory: HasMemory<'_>) -> Result<(), TierError> {
         let count = u64::from(entries) + packed::DECODED_BESIDE as u64;
         let weight = if self.adjacency.weights.is_some() { size_of::<f64>() } else { 0 };
@@ -87,20 +91,20 @@ impl Part {
         }
     }
 
-    /// Refuses more entries than there can be in the bytes that are left: those are no reason to ask for memory. A byte holds the gaps of 64
-    /// neighbors at most, or begins a list.
+    /// Refuses more entries than the remaining bytes can hold: these do not justify a request for memory. A
+    /// byte holds the gaps of 64 neighbors at most, or begins a list.
     pub(super) fn check_length(&self, bytes: &Bytes<'_>) -> Result<(), Fault> {
         let most = bytes.remaining().saturating_mul(packed::MINI_BLOCK + 1);
         bytes.require(self.entries as usize <= most, "bytes missing")
     }
 
-    /// Takes that memory for its neighbors.
+    /// Reserves memory for the neighbors of all entries.
     fn reserve(&mut self) -> Result<(), &'static str> {
         let entries = self.entries as usize + packed::DECODED_BESIDE;
         self.adjacency.neighbors.try_reserve_exact(entries).map_err(|_| NO_MEMORY)
     }
 
-    /// As that, for weights and ranks too, which come piece by piece.
+    /// Reserves memory for neighbors, weights and ranks, which come piece by piece.
     fn reserve_all(&mut self) -> Result<(), &'static str> {
         self.reserve()?;
         let (entries, part) = (self.entries as usize, &mut self.adjacency);
@@ -109,26 +113,26 @@ impl Part {
         weights.and(ranks).map_err(|_| NO_MEMORY)
     }
 
-    /// How many pieces the part is cut into, if it is.
+    /// Returns the number of pieces of the part, if it is cut.
     pub(super) fn pieces(&self) -> u32 {
         self.entries.div_ceil(self.piece_entries())
     }
 }
 
 impl Topology {
-    /// How many pieces follow the head.
+    /// Returns how many pieces follow the head.
     pub(super) fn pieces(&self) -> u64 {
         if self.is_cut { self.parts.iter().map(|part| u64::from(part.pieces())).sum() } else { 0 }
     }
 }
 
-/// Appends the record of `image`, which must have passed [`ImageRef::fault`]. Returns whether it is only a head, after which
-/// [`encode_pieces`] gives the rest.
+/// Appends the record of `image`, which must have passed [`ImageRef::fault`]. Returns true if it is only a
+/// head; [`encode_pieces`] then gives the rest.
 pub(super) fn encode(image: &ImageRef<'_>, out: &mut Vec<u8>) -> bool {
     let begin = out.len();
     let most: usize =
         MOST_HEAD + parts_of(image).map(|part| part.neighbors.len() * most_of(part)).sum::<usize>();
-    // What may take four blocks is packed to see whether it fits in one.
+    // An image of at most four blocks before packing is packed to see whether it fits in one.
     if most <= 4 * MOST_PAYLOAD {
         encode_head(image, WHOLE, out, |part, form, out| {
             encode_entries(image.id.subgraph, part, form, 0..part.neighbors.len() as u32, out);
@@ -142,7 +146,7 @@ pub(super) fn encode(image: &ImageRef<'_>, out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Gives each piece of `image` to `put`, in order.
+/// Encodes the pieces of `image`, and gives each to `put`, in order.
 pub(super) fn encode_pieces<E>(
     image: &ImageRef<'_>,
     scratch: &mut Vec<u8>,
@@ -203,7 +207,8 @@ fn encode_head(
     }
 }
 
-/// In a graph whose neighbors have ids near those of their vertices the first of each list is shorter by its distance.
+/// Returns the form of a part. If neighbors have ids near those of their vertices, the first of each list is
+/// shorter as a distance.
 fn form_of(subgraph: SubgraphId, part: &PartRef<'_>) -> Form {
     let form = |relative| Form { relative, repeats: part.ranks.is_some() };
     let (mut plain, mut near) = (0, 0);
@@ -220,7 +225,7 @@ pub(super) fn vertex(subgraph: SubgraphId, local: usize) -> VertexId {
     VertexId((subgraph.0 << 6) | local as u32)
 }
 
-/// The parts of lists that lie in `range`, with their vertices.
+/// Returns the parts of lists that lie in `range`, with their vertices.
 pub(super) fn portions(
     offsets: &[u32; SUBGRAPH_VERTICES + 1],
     range: std::ops::Range<u32>,
@@ -248,8 +253,8 @@ fn encode_entries(
     out.extend(ranks.iter().flat_map(|rank| rank.to_le_bytes()));
 }
 
-/// Reads the next record. The bytes have passed their checksum, but may still be forged: what is allocated is in proportion to
-/// them, at most 64 neighbors for each byte.
+/// Reads the next record. The bytes have passed their checksum, but may still be forged. So allocations are
+/// in proportion to the bytes: at most 64 neighbors for each.
 pub(super) fn decode(bytes: &mut Bytes<'_>) -> Result<Topology, Fault> {
     decode_with(bytes, |bytes, subgraph, part| {
         let all = 0..part.entries;
@@ -257,8 +262,9 @@ pub(super) fn decode(bytes: &mut Bytes<'_>) -> Result<Topology, Fault> {
     })
 }
 
-/// As [`decode`], but calls `has_memory` with each part before memory is taken for its entries. If there is none, it ends with some fault.
-/// Memory for entries that follow in pieces is asked for by [`Topology::reserve_pieces`].
+/// Like [`decode`], but calls `has_memory` with each part before it takes memory for the part's entries. If
+/// there is none, it ends with some fault. [`Topology::reserve_pieces`] asks for the memory of entries that
+/// follow in pieces.
 pub(super) fn decode_within(
     bytes: &mut Bytes<'_>,
     mut has_memory: impl FnMut(&Part) -> bool,
@@ -272,7 +278,7 @@ pub(super) fn decode_within(
     })
 }
 
-/// As [`decode`], but what is done with the entries of each part that has some in the record is for `entries` to say.
+/// Like [`decode`], but calls `entries` to read the entries of each part that has some in the record.
 pub(super) fn decode_with(
     bytes: &mut Bytes<'_>,
     mut entries: impl FnMut(&mut Bytes<'_>, SubgraphId, &mut Part) -> Result<(), Fault>,
@@ -326,7 +332,7 @@ fn decode_part(bytes: &mut Bytes<'_>) -> Result<Part, Fault> {
     Ok(Part { adjacency, has_columns: flags & PROPERTIES != 0, entries, form })
 }
 
-/// Reads the neighbors `range` of a part, behind those that are read.
+/// Reads the neighbors `range` of a part, which come behind those already read.
 fn decode_entries(
     bytes: &mut Bytes<'_>,
     subgraph: SubgraphId,
@@ -347,19 +353,19 @@ fn decode_entries(
     Ok(())
 }
 
-/// Appends values; those of a whole part, for which there is no room yet, are not copied.
+/// Appends values. Moves those of a whole part without a copy, since `all` has no room yet.
 fn put_behind<T>(mut values: Vec<T>, all: &mut Vec<T>) {
     if all.capacity() == 0 { *all = values } else { all.append(&mut values) }
 }
 
 impl Topology {
-    /// Of a head whose number of pieces agrees with the directory: calls `has_memory` with each part before memory is taken for the
-    /// entries that follow in pieces; whether there was enough.
+    /// Reserves memory for the entries that follow in pieces, after it called `has_memory` with each part.
+    /// Returns false if there was not enough. The number of pieces must agree with the directory.
     pub(super) fn reserve_pieces(&mut self, mut has_memory: impl FnMut(&Part) -> bool) -> bool {
         !self.is_cut || self.parts.iter_mut().all(|part| has_memory(part) && part.reserve_all().is_ok())
     }
 
-    /// Takes the next piece, whose payload is `piece`.
+    /// Adds the next piece, whose payload is `piece`.
     pub(super) fn add_piece(&mut self, piece: &[u8]) -> Result<(), Fault> {
         let mut bytes = Bytes::new(piece);
         let subgraph = self.id.subgraph;

@@ -1,10 +1,10 @@
-//! What a segment holds in all.
+//! The totals of a segment.
 
 use hedgerow_core::Timestamp;
 
 use super::SegmentInfo;
 
-/// The counts of a segment, which footer and manifest both state.
+/// The counts of a segment; footer and manifest both state them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Totals {
     pub(super) images: u64,
@@ -14,7 +14,8 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Counts `images` images in that have so many live vertices and outgoing neighbors; none if a count leaves 64 bits.
+    /// Adds `images` images with these live vertices and outgoing neighbors; `None` if a count exceeds 64
+    /// bits.
     pub(super) fn add(self, images: u64, vertices: u64, edges: u64, as_of: Timestamp) -> Option<Totals> {
         Some(Totals {
             images: self.images.checked_add(images)?,

@@ -1,4 +1,4 @@
-//! Reading blocks one after the other, without a directory: what salvage does where that is damaged.
+//! Reads of blocks one after the other, without a directory: salvage does this if the directory is damaged.
 
 use hedgerow_core::GraphConfig;
 
@@ -13,7 +13,7 @@ use crate::TierError;
 use crate::bytes::{Bytes, Fault};
 use crate::id::ImageId;
 
-/// What is handed over while blocks are read.
+/// The receiver of images and losses while blocks are read.
 pub(super) struct Handover<'a> {
     pub(super) config: &'a GraphConfig,
     pub(super) found: &'a mut dyn FnMut(SubgraphImage),
@@ -26,11 +26,12 @@ struct Gathered {
     topologies: Vec<Topology>,
     keys: Vec<u8>,
     columns: Vec<u8>,
-    /// Where the first block of the page begins.
+    /// The position of the first block of the page.
     begin: u64,
 }
 
-/// Reads the blocks from `begin` to `end` up to the first that is damaged, and hands over the images that are whole in them.
+/// Reads the blocks from `begin` to `end` up to the first damaged one, and hands over the images that are
+/// whole in them.
 pub(super) fn walk(source: &Source, begin: u64, end: u64, handover: &mut Handover<'_>) {
     let mut gathered = Gathered { begin, ..Gathered::default() };
     let mut position = begin;
@@ -49,7 +50,7 @@ pub(super) fn walk(source: &Source, begin: u64, end: u64, handover: &mut Handove
     gathered.hand_over(source, handover);
 }
 
-/// The block at `position`: what it holds, its payload, its length in the file.
+/// Returns the block at `position`: its kind, its payload, its length in the file.
 fn read_block(source: &Source, position: u64, end: u64) -> Result<(BlockKind, Vec<u8>, u64), TierError> {
     let mut head = [0; HEAD_BYTES];
     source.read(&mut head, position)?;
@@ -101,13 +102,14 @@ impl Gathered {
         }
     }
 
-    /// Whether an image may follow those that are gathered on the same page.
+    /// True if an image may follow the gathered ones on the same page.
     fn continues(&self, id: ImageId) -> bool {
         let same = self.topologies.last().is_none_or(|last| last.id.page() == id.page() && last.id < id);
         same && self.keys.is_empty() && self.columns.is_empty()
     }
 
-    /// Hands over what is whole. Once a record of keys or properties is not, those behind it cannot be found.
+    /// Hands over the images that are whole. Behind a damaged record of keys or properties no further one can
+    /// be found.
     fn hand_over(self, source: &Source, handover: &mut Handover<'_>) {
         let Gathered { topologies, keys, columns, begin } = self;
         let (mut keys, mut columns) = (Bytes::new(&keys), Bytes::new(&columns));

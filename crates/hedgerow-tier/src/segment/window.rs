@@ -1,4 +1,4 @@
-//! Reading records out of the blocks of a page, in order, some blocks at a time.
+//! Reads of records from the blocks of a page, in order, several blocks at a time.
 
 use std::ops::Range;
 
@@ -8,16 +8,16 @@ use super::source::Source;
 use crate::TierError;
 use crate::bytes::Fault;
 
-/// How much one read takes at most, if that is more than one block.
+/// The most bytes of one read, unless one block is longer.
 const READ_AHEAD: u64 = 512 * 1024;
 
-/// Blocks of a page that were read last, and which of them is verified.
+/// The blocks of a page that were read last, and the number of the verified one.
 #[derive(Debug)]
 pub(super) struct Window<'a> {
     source: &'a Source,
-    /// Where each block begins and the last one ends.
+    /// The position of each block, and the end of the last.
     positions: &'a [u64],
-    /// Blocks from here on are not read ahead.
+    /// The number of the first block that is not read ahead.
     until: usize,
     blocks: Range<usize>,
     raw: Vec<u8>,
@@ -27,7 +27,7 @@ pub(super) struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    /// A window on the blocks that begin at `positions`; those from `until` on are not read ahead.
+    /// Makes a window on the blocks at `positions`; it does not read those from `until` on ahead.
     pub(super) fn new(source: &'a Source, positions: &'a [u64], until: usize) -> Window<'a> {
         Window {
             source,
@@ -40,13 +40,13 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// What the buffer takes at most for the blocks from `number` to the last one that is read ahead.
+    /// Returns an upper bound for the buffer of the blocks from `number` to the last one that is read ahead.
     pub(super) fn buffer_bytes(&self, number: usize) -> u64 {
         let at = |block: usize| self.positions.get(block).copied().unwrap_or(0);
         at(self.until.max(number.saturating_add(1))).saturating_sub(at(number)).min(READ_AHEAD)
     }
 
-    /// The payload of a block, which must be of `kind`.
+    /// Returns the payload of a block, which must be of `kind`.
     pub(super) fn payload(&mut self, number: usize, kind: BlockKind) -> Result<&[u8], TierError> {
         if !self.blocks.contains(&number) {
             self.read_from(number)?;
@@ -64,7 +64,7 @@ impl<'a> Window<'a> {
         Ok(raw.get(HEAD_BYTES..raw.len() - 8).unwrap_or(&[]))
     }
 
-    /// The record at `place`, which the directory has checked against the lengths of the blocks.
+    /// Returns the record at `place`, which the directory has checked against the lengths of the blocks.
     pub(super) fn record(&mut self, place: Place, kind: BlockKind) -> Result<&[u8], TierError> {
         let position = self.positions.get(place.block).copied().unwrap_or(0);
         let missing = || self.source.invalid(position, "record beyond its blocks");
@@ -91,14 +91,14 @@ impl<'a> Window<'a> {
         self.gathered.get(..len).ok_or_else(|| self.source.invalid(position, "record beyond its blocks"))
     }
 
-    /// What is wrong with the record at `place`, as an error that says where in the file.
+    /// Returns the fault of the record at `place` as an error with its position in the file.
     pub(super) fn error(&self, place: Place, fault: Fault) -> TierError {
         let block = self.positions.get(place.block).copied().unwrap_or(0);
         let offset = (HEAD_BYTES + place.offset + fault.position) as u64;
         self.source.invalid(block.saturating_add(offset), fault.what)
     }
 
-    /// Reads blocks from `number` on: as many as one read takes, at least one.
+    /// Reads blocks from `number` on: as many as fit in one read, at least one.
     fn read_from(&mut self, number: usize) -> Result<(), TierError> {
         let at = |block: usize| self.positions.get(block).copied();
         let begin = at(number).unwrap_or(0);
@@ -113,7 +113,7 @@ impl<'a> Window<'a> {
         self.verified = None;
         let len = (after - begin) as usize;
         if self.raw.capacity() < len {
-            // No more than that, which was asked for: nothing of it is kept while it grows.
+            // Exactly the memory that the caller granted: the old buffer is dropped, not copied.
             self.raw = Vec::with_capacity(len);
         }
         self.raw.resize(len, 0);
@@ -123,8 +123,9 @@ impl<'a> Window<'a> {
     }
 }
 
-/// Whether there is memory for `more` bytes of a record of which the `rest` is missing. Grows with what was read and verified, since a length alone is
-/// no reason to allocate, and never beyond the record.
+/// Reserves memory for `more` bytes of a record of which the `rest` is missing; false if there is none. The
+/// record grows with the verified bytes, since a length alone does not justify an allocation, and never
+/// beyond its length.
 pub(super) fn has_room_for(record: &mut Vec<u8>, more: usize, rest: usize) -> bool {
     record.capacity() - record.len() >= more
         || record.try_reserve_exact(more.max(record.len()).min(rest.max(more))).is_ok()

@@ -1,4 +1,4 @@
-//! Writing a segment.
+//! Writes of a segment.
 
 use std::sync::Arc;
 
@@ -16,12 +16,13 @@ use super::{SegmentInfo, segment_name};
 use crate::TierError;
 use crate::id::ImageId;
 
-/// Writes one segment, image by image.
+/// A writer of one segment, image by image.
 ///
-/// Memory is about 1 MiB of buffer, the keys and properties of the page that is being written (4,096 vertices in one label), and
-/// about 30 bytes for each image written, for the directories; where vertices have keys, 32 bytes for each, and texts, unless the caller
-/// [sorts keys](Self::leave_keys). After an error every further call fails; dropping the writer then, or
-/// at any time before [`finish`](Self::finish), leaves a stray file that no manifest names.
+/// Its memory is about 1 MiB of buffer, the keys and properties of the open page (4,096 vertices in one
+/// label), and about 30 bytes for each image written, for the directories. If vertices have keys, it also
+/// takes 32 bytes for each, and texts, unless the caller [sorts keys](Self::leave_keys). After an error every
+/// further call fails. A writer that is dropped then, or at any time before [`finish`](Self::finish), leaves
+/// a stray file that no manifest names.
 #[derive(Debug)]
 pub struct SegmentWriter {
     sink: Sink,
@@ -31,7 +32,7 @@ pub struct SegmentWriter {
     last: Option<ImageId>,
     pages: Vec<PageEntry>,
     directories: Vec<u8>,
-    /// For the key index; none where ids are dense.
+    /// The gathered entries of the key index; `None` if ids are dense.
     keys: Option<KeyEntries>,
     totals: Totals,
     scratch: Vec<u8>,
@@ -41,7 +42,7 @@ impl SegmentWriter {
     /// Creates the file of the segment `file_id`, which must never have been used before.
     ///
     /// # Errors
-    /// [`TierError::File`], also where a file of that name exists.
+    /// [`TierError::File`], also if a file of that name exists.
     pub fn create(
         fs: Arc<dyn Vfs>,
         file_id: FileId,
@@ -66,12 +67,12 @@ impl SegmentWriter {
         })
     }
 
-    /// Appends an image, whose id must be above that of every image before. Returns the bytes of its records. Cost: linear in the
-    /// image; blocks on file writes, and on a sync every 2 MiB.
+    /// Appends an image, whose id must be above that of every image before. Returns the bytes of its records.
+    /// Cost: linear in the image; blocks on file writes, and on a sync every 2 MiB.
     ///
     /// # Errors
-    /// [`TierError::OutOfOrder`] and [`TierError::InvalidImage`] before anything is written, so the writer stays
-    /// usable; [`TierError::File`] ends its use.
+    /// [`TierError::OutOfOrder`] and [`TierError::InvalidImage`] come before anything is written, so the
+    /// writer stays usable; [`TierError::File`] ends its use.
     pub fn write(&mut self, image: &ImageRef<'_>) -> Result<u64, TierError> {
         self.sink.check()?;
         if let Some(last) = self.last.filter(|last| *last >= image.id) {
@@ -92,18 +93,20 @@ impl SegmentWriter {
         Ok(bytes)
     }
 
-    /// Gathers no keys of the images that follow: the caller sorts an [entry](Self::key_entry) for each key, and ends with
-    /// [`finish_with_keys`](Self::finish_with_keys). For callers who must not keep all keys in memory.
+    /// Stops gathering the keys of images. The caller sorts an [entry](Self::key_entry) for each key, and
+    /// ends with [`finish_with_keys`](Self::finish_with_keys). For callers that must not keep all keys in
+    /// memory.
     pub fn leave_keys(&mut self) {
         self.keys.iter_mut().for_each(KeyEntries::gather_elsewhere);
     }
 
-    /// Appends the entry of a key in the key index to `entry`, 14 bytes or, of a text, 15 to 18 and its own; returns what entries are to ascend by.
+    /// Appends the entry of a key in the key index to `entry`: 14 bytes, or for a text 15 to 18 and its own.
+    /// Returns the sort key of entries.
     pub fn key_entry(&self, key: VertexKeyRef<'_>, id: VertexId, entry: &mut Vec<u8>) -> (u64, VertexId) {
         put_entry(self.store, key, id, entry)
     }
 
-    /// The bytes of memory held: buffers, the page that is being written, directories. O(1).
+    /// Returns the bytes of memory held: buffers, the open page, directories. O(1).
     pub fn memory_bytes(&self) -> usize {
         let open = self.open.as_ref().map_or(0, OpenPage::memory_bytes);
         let pages = self.pages.capacity() * size_of::<PageEntry>();
@@ -115,15 +118,17 @@ impl SegmentWriter {
         let Some(page) = self.open.take() else { return Ok(()) };
         let page = page.finish(&mut self.sink, &mut self.directories)?;
         let (images, vertices) = (u64::from(page.images), u64::from(page.vertices));
-        // 2^26 subgraphs of at most 2^32 neighbors in each label: memory ends long before a sum leaves 64 bits.
+        // 2^26 subgraphs of at most 2^32 neighbors in each label: memory ends long before a sum exceeds 64
+        // bits.
         let totals = self.totals.add(images, vertices, page.edges, page.as_of);
         self.totals = totals.unwrap_or(self.totals);
         self.pages.push(page);
         Ok(())
     }
 
-    /// Writes directories, key index, top index and footer, and syncs the file. The directory of the store is not synced: the caller does that
-    /// once for all files that the next manifest names, before it writes the manifest.
+    /// Writes directories, key index, top index and footer, and syncs the file. It does not sync the
+    /// directory of the store: the caller does that once for all files that the next manifest names, before
+    /// it writes the manifest.
     ///
     /// # Errors
     /// [`TierError::File`]; the file is then a stray one and must not be named by any manifest.
@@ -131,11 +136,12 @@ impl SegmentWriter {
         self.finish_by(KeyEntries::finish)
     }
 
-    /// As [`finish`](Self::finish), of a writer that [gathered no keys](Self::leave_keys): `each` hands over the [entry](Self::key_entry) of each key of
-    /// the images written, in their order. It is not called where vertices have no keys.
+    /// Like [`finish`](Self::finish), but for a writer that [gathered no keys](Self::leave_keys). `each`
+    /// hands over the [entry](Self::key_entry) of each key of the images written, in their order. It is not
+    /// called if vertices have no keys.
     ///
     /// # Errors
-    /// As of that, and those of `each`.
+    /// Those of [`finish`](Self::finish), and those of `each`.
     pub fn finish_with_keys<E: From<TierError>>(
         self,
         each: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), TierError>) -> Result<(), E>,
@@ -143,7 +149,7 @@ impl SegmentWriter {
         self.finish_by(|keys, sink| keys.finish_with(each, sink))
     }
 
-    /// `finish_keys` writes the key index, and returns where its head begins.
+    /// Finishes the segment. `finish_keys` writes the key index, and returns the position of its head.
     fn finish_by<E: From<TierError>>(
         mut self,
         finish_keys: impl FnOnce(KeyEntries, &mut Sink) -> Result<u64, E>,
