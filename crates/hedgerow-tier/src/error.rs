@@ -82,7 +82,7 @@ pub enum TierError {
         needed: u64,
     },
     /// The caller asked for a page number that the segment does not have.
-    #[error("page number {index} of a segment with {len}")]
+    #[error("page {index} is out of range: the segment has {len} pages")]
     NoSuchPage {
         /// The number asked for.
         index: usize,
