@@ -56,7 +56,7 @@ impl CliError {
         matches!(self, CliError::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// The defined names that resemble the undefined one, if there are any.
+    /// Returns the defined names that resemble the undefined one, if there are any.
     fn near_names(&self) -> String {
         let CliError::Store(hedgerow::Error::Argument(error)) = self else { return String::new() };
         let (ArgumentError::NoSuchLabel { label: name, known }
@@ -84,7 +84,7 @@ impl CliError {
     }
 }
 
-/// The first paragraph of a parser's message as one line: what is wrong, with which argument.
+/// Returns the first paragraph of a parser's message as one line: what is wrong, with which argument.
 pub(crate) fn one_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let lines = text.lines().map(str::trim);

@@ -87,7 +87,7 @@ pub(crate) fn export(args: &ExportArgs, style: Style) -> Result<(), CliError> {
     out.finish()
 }
 
-/// The kind of the vertices that are written.
+/// Returns the kind of the vertices that are written.
 fn kind_to_write(args: &ExportArgs, schema: &Schema) -> Result<KindId, CliError> {
     match &args.kind {
         Some(name) => Ok(schema.find_kind(name)?),
@@ -101,7 +101,7 @@ fn kind_to_write(args: &ExportArgs, schema: &Schema) -> Result<KindId, CliError>
     }
 }
 
-/// The edges of the default label without properties.
+/// Returns the edges of the default label without properties.
 fn write_plain(
     config: GraphConfig,
     snapshot: &Snapshot,

@@ -5,7 +5,7 @@ use hedgerow_core::key::MAX_KEY_BYTES;
 
 use crate::error::CliError;
 
-/// The key of type `kind` that `text` spells; else what is wrong with it.
+/// Returns the key of type `kind` that `text` spells; else what is wrong with it.
 pub(crate) fn parse(kind: KeyKind, text: &str) -> Result<VertexKeyRef<'_>, String> {
     let number = || -> Result<u64, String> {
         text.parse()
@@ -25,7 +25,7 @@ pub(crate) fn parse(kind: KeyKind, text: &str) -> Result<VertexKeyRef<'_>, Strin
     }
 }
 
-/// As [`parse`], of a key of a kind; what is wrong names the kind.
+/// Like [`parse`], but of a key of a kind; what is wrong names the kind.
 pub(crate) fn parse_of<'a>(
     name: &str,
     id: KindId,
@@ -40,8 +40,9 @@ pub(crate) fn parse_of<'a>(
     }
 }
 
-/// The key that the command line argument `argument` names in a store with `schema`, whose default kind has `keys`: where there are
-/// kinds, `KIND:KEY` is one of a kind and `:KEY` one of the default kind, as is every text that begins with no kind.
+/// Returns the key that the command line argument `argument` names in a store with `schema`, whose default
+/// kind has `keys`: where there are kinds, `KIND:KEY` is one of a kind and `:KEY` one of the default kind, as
+/// is every text that begins with no kind.
 pub(crate) fn parse_argument(
     schema: &Schema,
     keys: KeyKind,
@@ -59,13 +60,13 @@ pub(crate) fn parse_argument(
     parsed.map(VertexKeyRef::to_owned).map_err(|why| CliError::Usage(format!("{argument}: {why}")))
 }
 
-/// A key as [`parse_argument`] reads it.
+/// Returns a key as [`parse_argument`] reads it.
 pub(crate) fn spelled(schema: &Schema, key: VertexKeyRef<'_>) -> String {
     let (kind, plain) = key.split();
     if schema.kinds().is_empty() { plain.to_string() } else { format!("{}:{plain}", schema.kind_name(kind)) }
 }
 
-/// A key as JSON, without its kind.
+/// Returns a key as JSON, without its kind.
 pub(crate) fn to_json(key: &VertexKey) -> serde_json::Value {
     match key {
         VertexKey::U64(n) | VertexKey::KindU64(_, n) => (*n).into(),
@@ -73,7 +74,7 @@ pub(crate) fn to_json(key: &VertexKey) -> serde_json::Value {
     }
 }
 
-/// The name of a type of keys, as `--keys` has it.
+/// Returns the name of a type of keys, as `--keys` has it.
 pub(crate) fn kind_name(kind: KeyKind) -> &'static str {
     match kind {
         KeyKind::Dense => "dense",

@@ -182,7 +182,7 @@ impl Shown {
         columns.into_iter().map(str::to_owned).chain(others).collect()
     }
 
-    /// The kind, if it is shown, and the key of a vertex.
+    /// Returns the kind, if it is shown, and the key of a vertex.
     fn key(self, schema: &Schema, key: &VertexKey) -> Vec<Value> {
         let kind = self.kinds.then(|| schema.kind_name(key.kind()).into());
         kind.into_iter().chain([to_json(key)]).collect()

@@ -155,12 +155,12 @@ impl Fact {
     }
 }
 
-/// A number as JSON has it, or its name where JSON has no such number.
+/// Returns a number as JSON has it, or its name where JSON has no such number.
 pub(crate) fn number(value: f64) -> Value {
     serde_json::Number::from_f64(value).map_or_else(|| Value::String(value.to_string()), Value::Number)
 }
 
-/// A value without the quotes of JSON.
+/// Returns a value without the quotes of JSON.
 pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -21,7 +21,7 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// A bar for one file.
+    /// Returns a bar for one file.
     pub(crate) fn new(what: &'static str, file: &std::path::Path, progress: Progress) -> Bar {
         let bar = if std::io::stderr().is_terminal() {
             ProgressBar::with_draw_target(Some(progress.total()), ProgressDrawTarget::stderr())
@@ -61,7 +61,7 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// A bar for a kernel that was given `cancel`.
+    /// Returns a bar for a kernel that was given `cancel`.
     pub(crate) fn new(kernel: &Kernel, cancel: &Cancel) -> Steps {
         if !std::io::stderr().is_terminal() {
             return Steps { drawing: None };

@@ -17,12 +17,12 @@ pub(crate) struct ColumnType {
 pub(crate) const TYPES: &str = "bool, i64, f64, utf8, bytes, timestamp or timestamp_s, _ms, _us, _ns";
 
 impl ColumnType {
-    /// A column of an export: numbers that are times count microseconds.
+    /// Returns a column of an export: numbers that are times count microseconds.
     pub(crate) fn exported(property: PropertyType) -> ColumnType {
         ColumnType { property, unit: Some(TimeUnit::Microseconds) }
     }
 
-    /// The name of the type, as a header has it.
+    /// Returns the name of the type, as a header has it.
     pub(crate) fn name(self) -> String {
         match self.unit {
             Some(unit) => format!("{}_{}", self.property, unit.symbol()),
@@ -30,7 +30,7 @@ impl ColumnType {
         }
     }
 
-    /// The type of a column whose fields look so.
+    /// Returns the type of a column whose fields look so.
     pub(crate) fn of_field(kind: FieldKind) -> ColumnType {
         let property = match kind {
             FieldKind::Truth => PropertyType::Bool,
@@ -42,7 +42,8 @@ impl ColumnType {
         ColumnType { property, unit: None }
     }
 
-    /// The type of a column of Neo4j's importer, in lower case; nothing for those that no property has.
+    /// Returns the type of a column of Neo4j's importer, in lower case; nothing for those that no property
+    /// has.
     pub(crate) fn of_importer(name: &str) -> Option<ColumnType> {
         let property = match name {
             "" | "string" | "char" => PropertyType::Utf8,
@@ -55,7 +56,7 @@ impl ColumnType {
         Some(ColumnType { property, unit: None })
     }
 
-    /// The type of this name.
+    /// Returns the type of this name.
     pub(crate) fn from_name(name: &str) -> Option<ColumnType> {
         let timestamp = PropertyType::Timestamp;
         let with_unit = || {
@@ -98,7 +99,7 @@ fn unlikely(name: &str, text: &str, error: TimeError) -> String {
     format!("property {name}: {text} is {when} if it counts microseconds")
 }
 
-/// The value of type `kind` that an argument or a field spells; else what is wrong with it.
+/// Returns the value of type `kind` that an argument or a field spells; else what is wrong with it.
 pub(crate) fn parse(name: &str, kind: PropertyType, text: &str) -> Result<Value, String> {
     let trimmed = text.trim();
     let value = match kind {
@@ -151,7 +152,7 @@ fn bytes(text: &str) -> Option<Vec<u8>> {
     Some(digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect())
 }
 
-/// A value as [`parse`] reads it; nothing for null.
+/// Returns a value as [`parse`] reads it; nothing for null.
 pub(crate) fn to_text(value: ValueRef<'_>) -> Option<String> {
     match value {
         ValueRef::Null => None,
@@ -161,12 +162,12 @@ pub(crate) fn to_text(value: ValueRef<'_>) -> Option<String> {
     }
 }
 
-/// A time as a date; outside the years of four digits as microseconds since 1970.
+/// Returns a time as a date; outside the years of four digits as microseconds since 1970.
 fn time(microseconds: i64) -> String {
     show_time(microseconds).unwrap_or_else(|| microseconds.to_string())
 }
 
-/// A value as JSON: bytes in hexadecimal digits, times as dates.
+/// Returns a value as JSON: bytes in hexadecimal digits, times as dates.
 pub(crate) fn to_json(value: ValueRef<'_>) -> serde_json::Value {
     match value {
         ValueRef::Null => serde_json::Value::Null,
@@ -182,7 +183,7 @@ pub(crate) fn header(property: &Property) -> String {
     format!("{}:{}", property.name(), property.property_type())
 }
 
-/// A name with its type behind the last colon; else what is wrong with it.
+/// Returns a name with its type behind the last colon; else what is wrong with it.
 pub(crate) fn parse_header(text: &str) -> Result<(String, ColumnType), String> {
     let (name, kind) =
         text.rsplit_once(':').ok_or_else(|| format!("{text:?} has no type: NAME:TYPE is needed"))?;

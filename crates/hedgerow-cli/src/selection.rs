@@ -46,12 +46,12 @@ fn rank_range(text: &str) -> Result<RankRange, String> {
 }
 
 impl Chosen {
-    /// The labels that are named; an error where one is not defined.
+    /// Returns the labels that are named; an error where one is not defined.
     pub(crate) fn labels(&self, schema: &Schema) -> Result<Vec<LabelId>, CliError> {
         self.label.iter().map(|name| Ok(schema.find_label(name.as_str())?.id())).collect()
     }
 
-    /// Whether more is asked of edges than their label.
+    /// True if more is asked of edges than their label.
     pub(crate) fn is_plain(&self) -> bool {
         self.rank_range.is_none() && self.filters.is_empty() && self.along != Some(EdgeDirection::Both)
     }

@@ -11,7 +11,7 @@ pub(crate) fn open_read_only(path: &Path) -> Result<Graph, CliError> {
     open_within(path, None)
 }
 
-/// As [`open_read_only`], within a memory limit if there is one.
+/// Like [`open_read_only`], but within a memory limit if there is one.
 pub(crate) fn open_within(path: &Path, memory_limit: Option<u64>) -> Result<Graph, CliError> {
     if is_vacant(path) {
         return Err(not_a_store(path));
@@ -21,8 +21,8 @@ pub(crate) fn open_within(path: &Path, memory_limit: Option<u64>) -> Result<Grap
     Ok(options.open(path)?)
 }
 
-/// The label that is read: the one that was named, or else the label of all edges. Where they have several, the error
-/// says to name one, `or` what else can be done.
+/// Returns the label that is read: the one that was named, or else the label of all edges. Where they have
+/// several, the error says to name one, `or` what else can be done.
 pub(crate) fn label_to_read(snapshot: &Snapshot, named: Option<&str>, or: &str) -> Result<LabelId, CliError> {
     if let Some(name) = named {
         return Ok(snapshot.schema().find_label(name)?.id());
@@ -35,7 +35,8 @@ pub(crate) fn label_to_read(snapshot: &Snapshot, named: Option<&str>, or: &str) 
     })
 }
 
-/// All kinds of vertices with the types of their keys: the default one, which has `keys`, and those that were defined.
+/// Returns all kinds of vertices with the types of their keys: the default one, which has `keys`, and those
+/// that were defined.
 pub(crate) fn kinds(schema: &Schema, keys: KeyKind) -> impl Iterator<Item = (KindId, KeyKind)> {
     let defined = schema.kinds().iter().map(|kind| (kind.id(), kind.keys()));
     std::iter::once((KindId::DEFAULT, keys)).chain(defined)
@@ -49,7 +50,7 @@ pub(crate) fn is_vacant(path: &Path) -> bool {
     }
 }
 
-/// The error for a place where there is no store.
+/// Returns the error for a place where there is no store.
 pub(crate) fn not_a_store(path: &Path) -> CliError {
     let reason = if path.exists() { "it is empty" } else { "no such directory" };
     hedgerow::Error::Open(hedgerow::OpenError::NotAStore {

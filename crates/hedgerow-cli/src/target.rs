@@ -30,7 +30,7 @@ impl Target {
         Target { name: "standard output".to_owned(), to, file: None }
     }
 
-    /// The file `path`; standard output where there is none, or for `-`.
+    /// Returns the file `path`; standard output where there is none, or for `-`.
     pub(crate) fn open(path: Option<&Path>) -> Result<Target, CliError> {
         let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return Ok(Target::stdout()) };
         let name = path.display().to_string();

@@ -81,7 +81,7 @@ impl Acks {
         Ok(follower.acks)
     }
 
-    /// Whether the store is known to hold transaction `index`.
+    /// True if the store is known to hold transaction `index`.
     pub(crate) fn holds(&self, index: u64) -> bool {
         self.acknowledged.contains_key(&index) || self.found.contains(&index)
     }

@@ -99,7 +99,7 @@ pub(crate) fn recovered(spec: &StreamSpec, dir: &Path, ack_file: &Path, fault: F
     })
 }
 
-/// The state after the acknowledged transactions, in stream order, and those in flight.
+/// Returns the state after the acknowledged transactions, in stream order, and those in flight.
 fn replay(spec: &StreamSpec, acks: &Acks, in_flight: &[u64]) -> Result<(State, Vec<Transaction>)> {
     let mut state = State::new();
     let mut pending = Vec::new();

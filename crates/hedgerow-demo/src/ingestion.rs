@@ -31,7 +31,7 @@ impl Ingestion {
         self.start.elapsed().as_secs_f64()
     }
 
-    /// Whether the writers have ended.
+    /// True if the writers have ended.
     pub(crate) fn is_done(&self) -> bool {
         self.done.load(Ordering::Acquire)
     }

@@ -32,7 +32,7 @@ pub(super) fn write(story: &Story, path: &Path) -> Result<()> {
     std::fs::write(path, page.finish()).context(path.display())
 }
 
-/// The curves, all on one axis of time with the kill and the recovery marked.
+/// Returns the curves, all on one axis of time with the kill and the recovery marked.
 fn charts(first: &Ingested, recovery: f64, second: &Ingested) -> Vec<Chart> {
     let reopened = first.seconds + recovery;
     let marks = [("killed", first.seconds), ("open again", reopened)]
@@ -88,7 +88,8 @@ mod tests {
     use super::super::message::Analysis;
     use super::*;
 
-    /// A run of so many seconds with a sample every so often; it counts 1,000 events and 100 commits a second.
+    /// Returns a run of so many seconds with a sample every so often; it counts 1,000 events and 100 commits
+    /// a second.
     fn run(seconds: f64, every: f64) -> Ingested {
         let samples = (0..=(seconds / every).round() as u64).map(|i| {
             let at = i as f64 * every;

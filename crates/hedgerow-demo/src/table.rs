@@ -6,7 +6,7 @@ use super::setting::WRITERS;
 use super::story::Story;
 use hedgerow_report::figures::{grouped, percentile, seconds};
 
-/// The table as text.
+/// Returns the table as text.
 pub(super) fn text(story: &Story) -> String {
     let mut text = String::from("\n");
     for (name, value) in rows(story) {
@@ -15,7 +15,7 @@ pub(super) fn text(story: &Story) -> String {
     text
 }
 
-/// The table's rows: name and value.
+/// Returns the table's rows: name and value.
 pub(super) fn rows(story: &Story) -> Vec<(String, String)> {
     let (first, second) = (&story.first, &story.second);
     let mut rows: Vec<(String, String)> = Vec::new();

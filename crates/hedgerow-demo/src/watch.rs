@@ -50,7 +50,7 @@ impl Ingested {
         self.samples.last().map_or(self.seconds, |s| s.at)
     }
 
-    /// A figure that the child measured at its end.
+    /// Returns a figure that the child measured at its end.
     pub(super) fn figure(&self, name: &str) -> Option<f64> {
         self.figures.iter().find(|(n, _, _)| n == name).map(|(_, value, _)| *value)
     }
@@ -121,7 +121,7 @@ impl Watch<'_> {
     }
 }
 
-/// A child that should have been killed must have died of that, another must have succeeded.
+/// Returns a child that should have been killed must have died of that, another must have succeeded.
 fn judge(status: std::process::ExitStatus, kill_at: Option<u64>, run: &Ingested) -> Result<()> {
     use std::os::unix::process::ExitStatusExt;
     let (transactions, events) = (grouped(run.transactions), grouped(run.events));
@@ -142,7 +142,8 @@ fn judge(status: std::process::ExitStatus, kill_at: Option<u64>, run: &Ingested)
     }
 }
 
-/// A thread reads the child's messages; the channel ends with the child. A killed child may leave half a line.
+/// Returns a thread reads the child's messages; the channel ends with the child. A killed child may leave
+/// half a line.
 fn receive(child: &mut Child) -> Result<Receiver<Result<Message>>> {
     let stdout = child.stdout.take().ok_or("the child has no standard output")?;
     let (sender, receiver) = channel();

@@ -1,9 +1,10 @@
-//! Ending a kernel early: a flag that its threads look at as they go.
+//! Cancellation: a flag that ends a kernel early, which its threads read while they work.
 //!
-//! A look at the flag is a *poll*. Kernels poll once for each item of work that they share, and again within an item
-//! when the edges visited since the last poll add up to [`Cancel::EDGES_BETWEEN_POLLS`]; the list of a hub is read in
-//! parts of that length. So the distance between two polls does not depend on degrees, and what it costs is a
-//! subtraction per list, or a poll per subgraph, and nothing per edge. `docs/design/cancellation.md` says what is not polled.
+//! A read of the flag is a *poll*. Kernels poll once for each item of work that their threads share. Within
+//! an item they poll again when the edges visited since the last poll add up to
+//! [`Cancel::EDGES_BETWEEN_POLLS`]; the list of a hub is read in parts of that length. So the distance
+//! between two polls does not depend on degrees. It costs a subtraction per list, or a poll per subgraph, and
+//! nothing per edge. `docs/design/cancellation.md` lists the steps that are not polled.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use hedgerow_core::SUBGRAPH_VERTICES;
 use crate::KernelError;
 use crate::progress::{Progress, Steps};
 
-/// A handle to end kernels with. Clones are handles to the same flag, which stays raised.
+/// A handle that ends kernels. Clones are handles to the same flag, which stays raised.
 ///
 /// ```
 /// use hedgerow_kernels::{Cancel, KernelError, PageRankConfig, pagerank_until};
@@ -43,37 +44,38 @@ struct Inner {
 }
 
 impl Cancel {
-    /// A thread of a kernel visits at most so many edges between two polls: some milliseconds of work.
+    /// The most edges that a thread of a kernel visits between two polls: some milliseconds of work.
     pub const EDGES_BETWEEN_POLLS: usize = 1 << 18;
 
-    /// Lists of at most so many edges need no account where the thread polls once for each subgraph: those of all its
-    /// vertices are half of what may be visited between two polls. A subtraction for each list cost PageRank and the
-    /// bottom-up levels of BFS a tenth and a fifth on settled graphs.
+    /// The longest list that needs no account if the thread polls once for each subgraph. Such lists of all
+    /// vertices of a subgraph are half of the edges that may be visited between two polls. A subtraction for
+    /// each list cost PageRank and the bottom-up levels of BFS a tenth and a fifth on settled graphs.
     pub(crate) const SHORT_LIST: usize = Cancel::EDGES_BETWEEN_POLLS / 2 / SUBGRAPH_VERTICES;
 
-    /// A flag that is not raised.
+    /// Returns a flag that is not raised.
     pub fn new() -> Cancel {
         Cancel::default()
     }
 
-    /// A flag that raises itself once `ask` says `true`, which every poll calls until then: on any thread of the kernel,
-    /// several at a time, and often, so that it should take nanoseconds.
+    /// Returns a flag that raises itself once `ask` returns `true`. Every poll calls `ask` until then: on any
+    /// thread of the kernel, several at a time, and often, so `ask` should take nanoseconds.
     pub fn asking(ask: impl Fn() -> bool + Send + Sync + 'static) -> Cancel {
         Cancel { inner: Arc::new(Inner { ask: Some(Box::new(ask)), ..Inner::default() }) }
     }
 
-    /// Has kernels that were given this handle end with [`KernelError::Cancelled`], those under way and those to come.
-    /// Returns at once; a kernel under way has ended when its call returns.
+    /// Ends the kernels that were given this handle with [`KernelError::Cancelled`], those under way and
+    /// those to come. Returns at once; a kernel under way has ended when its call returns.
     pub fn cancel(&self) {
         self.inner.raised.store(true, Relaxed);
     }
 
-    /// Whether the flag is raised.
+    /// True if the flag is raised.
     pub fn is_cancelled(&self) -> bool {
         self.inner.raised.load(Relaxed)
     }
 
-    /// Whether to stop: asks, if the flag [asks](Self::asking). For loops that are no kernels and end with the same flag.
+    /// True if the caller must stop. Calls `ask` if the flag [asks](Self::asking). Loops that are no kernels
+    /// use it to end with the same flag.
     #[inline]
     pub fn poll(&self) -> bool {
         self.is_cancelled() || (self.inner.ask.is_some() && self.poll_asking())
@@ -87,14 +89,16 @@ impl Cancel {
         self.is_cancelled()
     }
 
-    /// A handle for a kernel that is a part of another: it ends with this one, and the steps of the part are no steps of the whole.
+    /// Returns a handle for a kernel that is a part of another. The part ends with this handle, and its steps
+    /// are no steps of the whole.
     pub(crate) fn of_part(&self) -> Cancel {
         let whole = self.clone();
         Cancel::asking(move || whole.poll())
     }
 
-    /// How far the kernel is that was given this handle, from any thread, in two loads. A kernel that ends early, since a tolerance is met for
-    /// instance, has not done all its steps. A handle that several kernels were given at once tells of the one that began last, with the steps of all.
+    /// Returns the progress of the kernel that was given this handle, from any thread, in two loads. A kernel
+    /// that ends early, for instance because a tolerance is met, has not done all its steps. If several
+    /// kernels have the handle at once, it shows the total of the one that began last, with the steps of all.
     pub fn progress(&self) -> Progress {
         self.inner.steps.progress()
     }
@@ -115,15 +119,15 @@ impl Cancel {
         if self.poll() { Err(KernelError::Cancelled) } else { Ok(()) }
     }
 
-    /// Polls, and begins an item of work; `None` if there is to be none.
+    /// Polls, and begins an item of work; `None` if the flag is raised.
     #[inline]
     pub(crate) fn meter(&self) -> Option<Meter<'_>> {
         self.meter_of(Cancel::EDGES_BETWEEN_POLLS)
     }
 
-    /// As [`meter`](Self::meter), of an item that goes from subgraph to subgraph: each begins with
-    /// [`Meter::next_subgraph`], and its [short](Self::SHORT_LIST) lists are read without asking the meter, which leaves
-    /// room for all of them.
+    /// Like [`meter`](Self::meter), but for an item that goes from subgraph to subgraph: each begins with
+    /// [`Meter::next_subgraph`]. The [short](Self::SHORT_LIST) lists of a subgraph are read without asking
+    /// the meter, which leaves room for all of them.
     #[inline]
     pub(crate) fn meter_of_subgraphs(&self) -> Option<Meter<'_>> {
         self.meter_of(Cancel::EDGES_BETWEEN_POLLS - SUBGRAPH_VERTICES * Cancel::SHORT_LIST)
@@ -141,20 +145,21 @@ impl fmt::Debug for Cancel {
     }
 }
 
-/// What one item of work may still visit before the next poll. Once that found the flag raised, nothing more, and the
-/// result is thrown away.
+/// The edges that one item of work may still visit before the next poll. After a poll that found the flag
+/// raised it is none, and the result is thrown away.
 pub(crate) struct Meter<'c> {
     cancel: &'c Cancel,
     left: usize,
-    /// What there is after a poll.
+    /// The edges that it may visit after a poll.
     budget: usize,
 }
 
 impl Meter<'_> {
-    /// Takes a list of `edges`, if that needs no poll. Lists too long to be read without one always do.
+    /// Takes a list of `edges` edges if that needs no poll; false if it does. Lists too long for the budget
+    /// always do.
     #[inline]
     pub(crate) fn takes(&mut self, edges: usize) -> bool {
-        // A list counts one more, so that empty ones are not free.
+        // A list counts one more than its edges, so that empty ones are not free.
         let fits = edges < self.left;
         if fits {
             self.left -= edges + 1;
@@ -162,7 +167,7 @@ impl Meter<'_> {
         fits
     }
 
-    /// Takes a part of a list, after a poll if need be; `false` if the flag is raised.
+    /// Takes a part of a list, after a poll if it needs one; `false` if the flag is raised.
     #[inline]
     pub(crate) fn spend(&mut self, edges: usize) -> bool {
         self.takes(edges) || self.refill(edges)
@@ -183,7 +188,7 @@ impl Meter<'_> {
         goes_on
     }
 
-    /// Whether a poll found the flag raised: the rest of the item is to be left.
+    /// True if a poll found the flag raised: the kernel must skip the rest of the item.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         self.left == 0 && self.cancel.is_cancelled()

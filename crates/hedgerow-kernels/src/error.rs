@@ -127,7 +127,7 @@ pub enum KernelError<E = Infallible> {
 }
 
 impl<E> KernelError<E> {
-    /// The same error, with another one of the graph in place of its own.
+    /// Returns the same error, with another one of the graph in place of its own.
     ///
     /// # Errors
     /// What `f` makes of an error of the graph, if it makes none of another type.
@@ -164,7 +164,7 @@ impl<E> KernelError<E> {
         })
     }
 
-    /// The error of the kernel, or else that of the graph.
+    /// Returns the error of the kernel, or else that of the graph.
     ///
     /// # Errors
     /// The latter.
@@ -181,7 +181,7 @@ impl KernelError {
     /// What messages say that a [`WeightSum`](Self::WeightSum) must be.
     pub const EXPECTED_OF_SUMS: &'static str = "0 or a number in 2.3e-308..=1.8e308";
 
-    /// The same error of a kernel on a graph that may have errors of its own.
+    /// Returns the same error of a kernel on a graph that may have errors of its own.
     pub fn of_any<E>(self) -> KernelError<E> {
         match self.try_map(|never| match never {}) {
             Ok(error) => error,
@@ -285,7 +285,7 @@ impl<E> Failure<E> {
         }
     }
 
-    /// Whether there is one.
+    /// True if there is one.
     #[inline]
     pub(crate) fn is_noted(&self) -> bool {
         self.0.get().is_some()
@@ -297,7 +297,7 @@ impl<E> Failure<E> {
     }
 }
 
-/// The error of an edge whose weight is not finite, or below 0.
+/// Returns the error of an edge whose weight is not finite, or below 0.
 pub(crate) fn weight_error<E>(from: VertexId, to: VertexId, weight: f64) -> KernelError<E> {
     match weight == f64::INFINITY {
         true => KernelError::NotFinite { from, to, weight },
@@ -305,14 +305,14 @@ pub(crate) fn weight_error<E>(from: VertexId, to: VertexId, weight: f64) -> Kern
     }
 }
 
-/// Whether a search can begin at `source`.
+/// True if a search can begin at `source`.
 pub(crate) fn check_source<G: Topology>(g: &G, source: VertexId) -> Result<(), KernelError<G::Error>> {
     let vertex_bound = g.vertex_bound();
     let is_live = source.index() < vertex_bound && g.contains(source);
     if is_live { Ok(()) } else { Err(KernelError::SourceNotLive { source, vertex_bound }) }
 }
 
-/// Whether a path can lead from `source` to `target`.
+/// True if a path can lead from `source` to `target`.
 pub(crate) fn check_ends<G: Topology>(
     g: &G,
     source: VertexId,
@@ -324,7 +324,7 @@ pub(crate) fn check_ends<G: Topology>(
     if is_live { Ok(()) } else { Err(KernelError::TargetNotLive { target, vertex_bound }) }
 }
 
-/// The domain's size, if every id below it is a valid vertex id.
+/// Returns the domain's size, if every id below it is a valid vertex id.
 pub(crate) fn checked_bound<E>(vertex_bound: usize) -> Result<usize, KernelError<E>> {
     if vertex_bound <= u32::MAX as usize {
         Ok(vertex_bound)

@@ -72,7 +72,7 @@ impl<G: Topology> Rounds<'_, G> {
     }
 }
 
-/// The directions in which all neighbours of a vertex are found.
+/// Returns the directions in which all neighbours of a vertex are found.
 pub(crate) fn all_ways<G: Topology>(g: &G) -> &'static [Direction] {
     if g.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
 }

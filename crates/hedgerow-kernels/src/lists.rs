@@ -77,7 +77,7 @@ impl<'g, G: Topology> Lists<'g, G> {
         Ok(())
     }
 
-    /// The buffer that threads share, with what this list has so far.
+    /// Returns the buffer that threads share, with what this list has so far.
     fn take_long(&self, list: &[VertexId]) -> MutexGuard<'_, Vec<VertexId>> {
         let mut long = self.long.lock().unwrap_or_else(PoisonError::into_inner);
         long.clear();
@@ -85,12 +85,12 @@ impl<'g, G: Topology> Lists<'g, G> {
         long
     }
 
-    /// Whether there are threads that share work.
+    /// True if there are threads that share work.
     pub(crate) fn is_shared(&self) -> bool {
         self.is_shared
     }
 
-    /// Whether other threads are to share the lists of these vertices.
+    /// True if other threads are to share the lists of these vertices.
     pub(crate) fn are_shared(&self, vertices: &[VertexId], direction: Direction) -> bool {
         let mut left = SEQUENTIAL_EDGES;
         self.is_shared
@@ -125,12 +125,13 @@ impl<'g, G: Topology> Lists<'g, G> {
     }
 }
 
-/// Whether each vertex is less than the next one. Compares all, without a branch for each: lists nearly always are.
+/// True if each vertex is less than the next one. Compares all, without a branch for each: lists nearly
+/// always are.
 fn is_ascending(list: &[VertexId]) -> bool {
     list.iter().zip(list.iter().skip(1)).fold(true, |ascends, (v, next)| ascends & (v < next))
 }
 
-/// The part of an ascending list that has its ids in a range.
+/// Returns the part of an ascending list that has its ids in a range.
 fn within<'a>(list: &'a [VertexId], ids: &Range<u32>) -> &'a [VertexId] {
     let list = &list[list.partition_point(|v| v.0 < ids.start)..];
     &list[..list.partition_point(|v| v.0 < ids.end)]

@@ -29,43 +29,44 @@ impl Pairs {
         self.values.push(value);
     }
 
-    /// The number of pairs.
+    /// Returns the number of pairs.
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// The first vertex of each pair.
+    /// Returns the first vertex of each pair.
     pub fn from(&self) -> &[VertexId] {
         &self.from
     }
 
-    /// The second vertex of each pair.
+    /// Returns the second vertex of each pair.
     pub fn to(&self) -> &[VertexId] {
         &self.to
     }
 
-    /// The number of each pair.
+    /// Returns the number of each pair.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// The pairs with their numbers.
+    /// Returns the pairs with their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (VertexId, VertexId, f64)> {
         let ends = self.from.iter().zip(&self.to);
         ends.zip(&self.values).map(|((&from, &to), &value)| (from, to, value))
     }
 
-    /// The sum of all numbers, added up in the order of the pairs.
+    /// Returns the sum of all numbers, added up in the order of the pairs.
     pub fn total(&self) -> f64 {
         self.values.iter().sum()
     }
 
-    /// Whether both are the same pairs in the same order, with numbers that are equal within a relative error.
+    /// True if both are the same pairs in the same order, with numbers that are equal within a relative
+    /// error.
     pub fn agrees_with(&self, other: &Pairs, relative: f64) -> bool {
         let values = self.values.iter().zip(&other.values);
         self.from == other.from

@@ -20,7 +20,7 @@ pub(crate) const LISTS_AHEAD: usize = 6;
 /// So many frontier vertices count as few: what [`Topology::VISITED_TOGETHER`] is where lists are in memory.
 const FEW: usize = 64;
 
-/// Whether a graph reads pages for its lists.
+/// True if a graph reads pages for its lists.
 #[inline]
 pub(crate) fn is_read_by_the_page<G: Topology>() -> bool {
     G::VISITED_TOGETHER > FEW
@@ -34,7 +34,7 @@ pub(crate) fn sort_if_read_together<G: Topology, T: Ord + Send>(frontier: &mut [
     }
 }
 
-/// The other direction.
+/// Returns the other direction.
 pub(crate) fn reverse(direction: Direction) -> Direction {
     match direction {
         Direction::Out => Direction::In,

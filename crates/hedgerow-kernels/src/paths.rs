@@ -74,12 +74,12 @@ impl Paths {
         self.is_stopped = true;
     }
 
-    /// The number of those that are here.
+    /// Returns the number of those that are here.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether none is here.
+    /// True if none is here.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -94,7 +94,7 @@ impl Paths {
         self.found > self.len() as u64
     }
 
-    /// The vertices of one in order; none where there is no such one.
+    /// Returns the vertices of one in order; none where there is no such one.
     pub fn path(&self, at: usize) -> &[VertexId] {
         let from = at.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
         self.ends.get(at).and_then(|&end| self.vertices.get(from..end)).unwrap_or(&[])
@@ -105,7 +105,7 @@ impl Paths {
         self.lengths.iter().enumerate().map(|(at, &length)| (self.path(at), length))
     }
 
-    /// The vertices of all, one behind another.
+    /// Returns the vertices of all, one behind another.
     pub fn vertices(&self) -> &[VertexId] {
         &self.vertices
     }
@@ -115,12 +115,12 @@ impl Paths {
         &self.ends
     }
 
-    /// The length of each.
+    /// Returns the length of each.
     pub fn lengths(&self) -> &[f64] {
         &self.lengths
     }
 
-    /// Whether there are as many, of the same lengths within a relative error, between the same ends.
+    /// True if there are as many, of the same lengths within a relative error, between the same ends.
     pub fn agrees_with(&self, other: &Paths, relative: f64) -> bool {
         let lengths = self.lengths.iter().zip(&other.lengths);
         let ends = |paths: &Paths, at| {
@@ -135,14 +135,16 @@ impl Paths {
     }
 }
 
-/// The path from one root to the other, of the paths of both halves of a bidirectional search from their meeting vertex back to their roots.
+/// Returns the path from one root to the other, of the paths of both halves of a bidirectional search from
+/// their meeting vertex back to their roots.
 pub(crate) fn joined(mut to_source: Vec<VertexId>, to_target: Vec<VertexId>) -> Vec<VertexId> {
     to_source.reverse();
     to_source.extend(to_target.into_iter().skip(1));
     to_source
 }
 
-/// The path from `v` back to the root of its search, of the vertex `before` each; the root stands before itself.
+/// Returns the path from `v` back to the root of its search, of the vertex `before` each; the root stands
+/// before itself.
 pub(crate) fn path_to_root(before: &[u32], mut v: VertexId) -> Vec<VertexId> {
     let mut path = vec![v];
     while before[v.index()] != v.0 {

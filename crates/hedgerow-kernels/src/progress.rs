@@ -16,7 +16,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The share of the steps that is done, in `0.0..=1.0`; `None` where the number of steps is not known.
+    /// Returns the share of the steps that is done, in `0.0..=1.0`; `None` where the number of steps is not
+    /// known.
     pub fn fraction(self) -> Option<f64> {
         (self.total > 0).then(|| self.done as f64 / self.total as f64)
     }

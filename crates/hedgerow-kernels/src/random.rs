@@ -21,7 +21,7 @@ fn mix(value: u64) -> u64 {
 }
 
 impl Random {
-    /// The `part`-th of many streams of `seed`.
+    /// Returns the `part`-th of many streams of `seed`.
     #[inline]
     pub(crate) fn new(seed: u64, part: u64) -> Random {
         Random { state: mix(mix(seed.wrapping_add(STEP)) ^ part.wrapping_mul(0xD134_2543_DE82_EF95)) }
@@ -33,13 +33,13 @@ impl Random {
         mix(self.state)
     }
 
-    /// A number below `bound`, or 0 if that is 0; its bias is below `bound` / 2^64.
+    /// Returns a number below `bound`, or 0 if that is 0; its bias is below `bound` / 2^64.
     #[inline]
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next_u64()) * bound as u128) >> 64) as usize
     }
 
-    /// A number in 0 to 1, 1 excluded.
+    /// Returns a number in 0 to 1, 1 excluded.
     #[inline]
     pub(crate) fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64

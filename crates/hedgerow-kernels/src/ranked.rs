@@ -62,8 +62,8 @@ impl Ranking {
     }
 }
 
-/// The vertices by falling degree, those of one degree ascending. A sort by counting, since one by comparing could not be
-/// ended: each vertex goes to the place of its degree, in two passes.
+/// Returns the vertices by falling degree, those of one degree ascending. A sort by counting, since one by
+/// comparing could not be ended: each vertex goes to the place of its degree, in two passes.
 fn by_falling_degree(degrees: &[u32], cancel: &Cancel) -> Result<Vec<u32>, KernelError> {
     let class = |degree: u32| (HIGH_DEGREE - degree.min(HIGH_DEGREE)) as usize;
     // At first how many there are of each class, one place further on; then where its next vertex goes.
@@ -89,7 +89,7 @@ fn by_falling_degree(degrees: &[u32], cancel: &Cancel) -> Result<Vec<u32>, Kerne
     Ok(order)
 }
 
-/// The parts of a list between which is polled, and where each begins.
+/// Returns the parts of a list between which is polled, and where each begins.
 fn in_parts<T>(list: &[T]) -> impl Iterator<Item = (&[T], u32)> {
     let firsts = (0..=u32::MAX).step_by(Cancel::EDGES_BETWEEN_POLLS);
     list.chunks(Cancel::EDGES_BETWEEN_POLLS).zip(firsts)
@@ -152,7 +152,7 @@ impl Earlier {
         Ok(Earlier { offsets, ranks, both, degrees })
     }
 
-    /// The number of ranks.
+    /// Returns the number of ranks.
     pub(crate) fn len(&self) -> usize {
         self.offsets.len() - 1
     }
@@ -162,13 +162,14 @@ impl Earlier {
         &self.ranks[self.places(rank)]
     }
 
-    /// Whether edges lead both ways, for each place of [`list`](Self::list).
+    /// True if edges lead both ways, for each place of [`list`](Self::list).
     #[inline]
     pub(crate) fn both(&self, rank: u32) -> &[u8] {
         &self.both[self.places(rank)]
     }
 
-    /// Whether there is [`both`](Self::both): of directed graphs, where it was asked for. A graph without edges has none.
+    /// True if there is [`both`](Self::both): of directed graphs, where it was asked for. A graph without
+    /// edges has none.
     pub(crate) fn knows_ways(&self) -> bool {
         !self.both.is_empty()
     }
@@ -184,7 +185,7 @@ impl Earlier {
     }
 }
 
-/// All parts in one list.
+/// Returns all parts in one list.
 fn joined<T: Copy + Default + Send + Sync>(
     parts: Vec<Vec<T>>,
     cancel: &Cancel,
@@ -206,7 +207,8 @@ fn joined<T: Copy + Default + Send + Sync>(
     Ok(all)
 }
 
-/// The lists of the vertices of one work item; those that are left once the flag is raised are missing.
+/// Returns the lists of the vertices of one work item; those that are left once the flag is raised are
+/// missing.
 fn part<G: Resident>(
     g: &G,
     ranking: &Ranking,
@@ -309,7 +311,7 @@ fn push_all<T>(mut neighbors: impl Iterator<Item = T>, mut push: impl FnMut(T), 
     }
 }
 
-/// The neighbours of both lists, ascending, each with the way of its list.
+/// Returns the neighbours of both lists, ascending, each with the way of its list.
 fn merged<'a>(out: Neighbors<'a>, into: Neighbors<'a>) -> impl Iterator<Item = (VertexId, u8)> {
     let (mut out, mut into) = (out.iter().peekable(), into.iter().peekable());
     std::iter::from_fn(move || match (out.peek(), into.peek()) {

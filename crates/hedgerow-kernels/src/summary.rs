@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 
 use hedgerow_core::{Topology, VertexId};
 
-/// The number of components in a result of [`wcc`](crate::wcc()): the vertices that name one. O(vertices).
+/// Returns the number of components in a result of [`wcc`](crate::wcc()): the vertices that name one.
+/// O(vertices).
 pub fn count_components(components: &[u32]) -> usize {
     components.iter().zip(0u32..).filter(|&(&component, v)| component == v).count()
 }
 
-/// The `k` live vertices with the highest scores, best first, equal scores by ascending id; fewer where the graph has
-/// fewer. `scores` is indexed by vertex id, ids beyond its end are left out. O(vertices + k log k).
+/// Returns the `k` live vertices with the highest scores, best first, equal scores by ascending id; fewer
+/// where the graph has fewer. `scores` is indexed by vertex id, ids beyond its end are left out. O(vertices +
+/// k log k).
 pub fn top_k<G: Topology>(g: &G, scores: &[f64], k: usize) -> Vec<(VertexId, f64)> {
     let live =
         (0u32..).zip(scores).filter(|&(v, _)| (v as usize) < g.vertex_bound() && g.contains(VertexId(v)));

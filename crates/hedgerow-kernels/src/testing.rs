@@ -6,7 +6,7 @@ use hedgerow_workload::rng::Rng;
 use hedgerow_workload::{Csr, CsrOptions, Duplicates};
 use hedgerow_workload::{GraphSpec, LoadedGraph};
 
-/// A random graph; `loops` keeps self-loops, `hole_share` of the ids are not live.
+/// Returns a random graph; `loops` keeps self-loops, `hole_share` of the ids are not live.
 pub(crate) fn random_graph(vertices: usize, edges: usize, directed: bool, hole_share: f64, seed: u64) -> Csr {
     let mut rng = Rng::new(seed);
     let live: Vec<bool> = (0..vertices).map(|_| !rng.chance(hole_share)).collect();
@@ -27,7 +27,7 @@ pub(crate) fn plain_graph(vertices: usize, edges: &[(u32, u32)], directed: bool)
     Csr::from_edges(vertices, edges, &options).expect("ends in range")
 }
 
-/// A loaded graph, repeated edges merged, with weights where it has them.
+/// Returns a loaded graph, repeated edges merged, with weights where it has them.
 pub(crate) fn csr_of(graph: &LoadedGraph) -> Csr {
     let options = CsrOptions { directed: graph.directed, ..CsrOptions::default() };
     match &graph.weights {
@@ -49,7 +49,8 @@ pub(crate) fn weighted_graph(
     Csr::from_weighted_edges(vertices, edges, &weights, &options).expect("ends in range")
 }
 
-/// A graph of which NetworkX was asked too: nine ids, of which 4 is a hole, most edges with others as heavy.
+/// Returns a graph of which NetworkX was asked too: nine ids, of which 4 is a hole, most edges with others as
+/// heavy.
 pub(crate) fn known_graph(directed: bool) -> Csr {
     let undirected = [
         (0, 1, 1.0),
@@ -124,14 +125,14 @@ fn special_graphs() -> Vec<Csr> {
     ]
 }
 
-/// A skewed graph large enough for all steps of a kernel.
+/// Returns a skewed graph large enough for all steps of a kernel.
 fn skewed_graph() -> Csr {
     csr_of(
         &GraphSpec::Kron { scale: 13, edge_factor: 16 }.load().expect("generated").expect("no data needed"),
     )
 }
 
-/// All those graphs.
+/// Returns all those graphs.
 pub(crate) fn graphs() -> Vec<Csr> {
     let mut graphs = random_graphs();
     assert_eq!(graphs.len(), 160);
@@ -140,7 +141,7 @@ pub(crate) fn graphs() -> Vec<Csr> {
     graphs
 }
 
-/// The first live vertices, to search from.
+/// Returns the first live vertices, to search from.
 pub(crate) fn sources(g: &impl Topology, count: usize) -> Vec<VertexId> {
     (0..g.vertex_bound() as u32).map(VertexId).filter(|&v| g.contains(v)).take(count).collect()
 }
@@ -150,7 +151,7 @@ pub(crate) fn with_threads<R: Send>(threads: usize, f: impl FnOnce() -> R + Send
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool").install(f)
 }
 
-/// A statistic that exceeds these in one of 10,000 draws, by the number of choices less one.
+/// Returns a statistic that exceeds these in one of 10,000 draws, by the number of choices less one.
 pub(crate) fn most_chi_square(freedom: usize) -> f64 {
     // Wilson and Hilferty's approximation; 3.719 is the point of the normal distribution.
     let n = freedom as f64;

@@ -32,7 +32,7 @@ pub use crate::wpagerank::verify::weighted_pagerank;
 pub use crate::wpath::verify::shortest_weighted_path;
 pub use crate::wwalks::verify::weighted_random_walks;
 
-/// Whether two labellings put the same vertices together, whatever the labels are.
+/// True if two labellings put the same vertices together, whatever the labels are.
 pub fn same_partition(a: &[u32], b: &[u32]) -> bool {
     let mut forth = std::collections::HashMap::new();
     let mut back = std::collections::HashMap::new();

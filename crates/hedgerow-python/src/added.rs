@@ -79,7 +79,7 @@ impl std::ops::AddAssign for Told {
 }
 
 impl Added {
-    /// An `Added` of Python.
+    /// Returns an `Added` of Python.
     pub(crate) fn to_object(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let arguments = PyDict::new(py);
         arguments.set_item("rows", self.rows)?;

@@ -17,12 +17,12 @@ pub(crate) struct Array<'py> {
 }
 
 impl<'py> Array<'py> {
-    /// The column `object`, which messages call `name`.
+    /// Returns the column `object`, which messages call `name`.
     pub(crate) fn read(name: &str, object: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
         Array::read_by("plain", name, object)
     }
 
-    /// As [`read`](Self::read), of vertex ids: those of a result, if it is one.
+    /// Like [`read`](Self::read), but of vertex ids: those of a result, if it is one.
     pub(crate) fn read_keys(name: &str, object: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
         Array::read_by("plain_keys", name, object)
     }
@@ -61,12 +61,12 @@ impl<'py> Array<'py> {
         self.array.len()
     }
 
-    /// Whether the element `at` has no value.
+    /// True if the element `at` has no value.
     pub(crate) fn is_missing(&self, at: usize) -> bool {
         self.missing.get(at).is_some_and(|&missing| missing)
     }
 
-    /// Whether some element has no value.
+    /// True if some element has no value.
     pub(crate) fn has_missing(&self) -> bool {
         !self.missing.is_empty()
     }
@@ -84,12 +84,12 @@ impl<'py> Array<'py> {
         }
     }
 
-    /// Whether the elements are floats of more than 64 bits.
+    /// True if the elements are floats of more than 64 bits.
     pub(crate) fn is_wide_float(&self) -> bool {
         self.kind == 'f' && self.array.dtype().getattr("itemsize").and_then(|n| n.extract()).unwrap_or(0) > 8
     }
 
-    /// The elements as Python objects.
+    /// Returns the elements as Python objects.
     pub(crate) fn objects(&self) -> PyResult<impl Iterator<Item = Bound<'py, PyAny>>> {
         let list = self.array.call_method0("tolist")?;
         Ok(list.cast_into::<PyList>().map_err(PyErr::from)?.into_iter())
@@ -105,7 +105,7 @@ fn not_an_array(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
     })
 }
 
-/// A readable view of `array` with elements of type `dtype`, converted where they are of another.
+/// Returns a readable view of `array` with elements of type `dtype`, converted where they are of another.
 pub(crate) fn view<'py, T: numpy::Element>(
     array: &Bound<'py, PyUntypedArray>,
     dtype: &str,
@@ -120,14 +120,14 @@ pub(crate) fn reserved<T>(what: &str, items: usize) -> PyResult<Vec<T>> {
     Ok(vec)
 }
 
-/// The float that is exactly this int.
+/// Returns the float that is exactly this int.
 pub(crate) fn exact(number: impl Into<i128>) -> Option<f64> {
     let number = number.into();
     let float = number as f64;
     (float as i128 == number).then_some(float)
 }
 
-/// The error for an int that no float equals.
+/// Returns the error for an int that no float equals.
 pub(crate) fn not_exact(shown: &dyn std::fmt::Display, number: impl std::fmt::Display) -> PyErr {
     DataError::new_err(format!(
         "{shown} is {number}: a float holds ints exactly from -2**53 to 2**53, and few beyond"

@@ -64,7 +64,7 @@ fn batch(columns: Vec<Column<'_>>) -> PyResult<RecordBatch> {
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(refused)
 }
 
-/// A column as Arrow has it.
+/// Returns a column as Arrow has it.
 fn array(name: &str, column: &Bound<'_, PyAny>, is_bytes: bool) -> PyResult<ArrayRef> {
     if let Ok(lists) = column.cast::<PyTuple>() {
         let (offsets, values) = lists.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;

@@ -137,13 +137,13 @@ impl Edges {
         self.rich.as_ref().map_or("", |rich| &rich.label)
     }
 
-    /// The edge of a row whose rank is given, or 0.
+    /// Returns the edge of a row whose rank is given, or 0.
     fn edge(&self, at: usize) -> EdgeKey<'_> {
         let rank = if let Ranks::Given(ranks) = self.ranks() { ranks[at] } else { 0 };
         EdgeKey::new(self.label(), self.src.at(at), self.dst.at(at)).rank(rank)
     }
 
-    /// The values of a row, the weight among them.
+    /// Returns the values of a row, the weight among them.
     fn cells(&self, at: usize) -> impl Iterator<Item = (&str, Value)> {
         let weight = self.weights.as_ref().map(|weights| (WEIGHT, Value::F64(weights[at])));
         let others = self.rich.as_ref().map(|rich| rich.cells(at));
@@ -161,7 +161,7 @@ impl Edges {
         }
     }
 
-    /// As [`first_rank`](Self::first_rank), of a store.
+    /// Like [`first_rank`](Self::first_rank), but of a store.
     pub(crate) fn first_rank_in(&self, graph: &Graph) -> hedgerow::Result<u64> {
         self.first_rank(|| graph.snapshot())
     }
@@ -330,7 +330,7 @@ impl Rich {
         after(rank)
     }
 
-    /// The properties of a row: nulls have no place in a new one.
+    /// Returns the properties of a row: nulls have no place in a new one.
     fn cells(&self, at: usize) -> impl Iterator<Item = (&str, Value)> {
         let cells = self.columns.iter().map(move |column| (column.name.as_str(), column.value(at)));
         cells.filter(|(_, value)| !value.is_null())
@@ -371,7 +371,7 @@ pub(crate) fn read_columns(
     Ok(columns)
 }
 
-/// An object that holds no columns is wrong data, as any column is that cannot be read.
+/// Returns an object that holds no columns is wrong data, as any column is that cannot be read.
 fn wrong_properties(properties: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     let py = properties.py();
     if error.is_instance_of::<PyTypeError>(py) {

@@ -21,17 +21,17 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// A value by itself.
+    /// Returns a value by itself.
     pub(crate) fn value(&self, at: usize) -> Value {
         self.values.get(at).to_owned()
     }
 
-    /// The type of the values, if there is one.
+    /// Returns the type of the values, if there is one.
     pub(crate) fn found_type(&self) -> Option<PropertyType> {
         (0..self.values.len()).find_map(|at| self.values.get(at).property_type())
     }
 
-    /// The column as one of the type of its property, if it has no value that tells another.
+    /// Returns the column as one of the type of its property, if it has no value that tells another.
     fn of_type(self, kind: Option<PropertyType>) -> Column {
         let Some(kind) = kind.filter(|&kind| kind != self.values.kind() && self.found_type().is_none())
         else {
@@ -42,7 +42,7 @@ impl Column {
         Column { values: nulls.unwrap_or(self.values), ..self }
     }
 
-    /// The rows at these places alone.
+    /// Returns the rows at these places alone.
     pub(crate) fn of_rows(&self, rows: &[usize]) -> Column {
         let kept = rows.iter().map(|&at| self.values.get(at));
         let kept = hedgerow::Column::of_values(self.values.kind(), kept);
@@ -51,7 +51,7 @@ impl Column {
     }
 }
 
-/// Whether an object is one value, which all rows get.
+/// True if an object is one value, which all rows get.
 pub(crate) fn is_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let is_python = object.is_none()
         || object.is_instance_of::<PyString>()
@@ -65,7 +65,7 @@ pub(crate) fn is_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     object.is_instance(&imports::NUMPY.get(object.py())?.getattr("generic")?)
 }
 
-/// The column of property `name` in which all of `rows` have one value.
+/// Returns the column of property `name` in which all of `rows` have one value.
 pub(crate) fn repeated(
     name: String,
     object: &Bound<'_, PyAny>,
@@ -126,7 +126,7 @@ pub(crate) fn read(
     Ok(Column { name, values })
 }
 
-/// The values of an array that need no look at each: floats, ints that stay ints, and texts.
+/// Returns the values of an array that need no look at each: floats, ints that stay ints, and texts.
 fn as_it_lies(array: &Array<'_>, kind: Option<PropertyType>) -> PyResult<Option<hedgerow::Column>> {
     if array.has_missing() {
         return Ok(None);
@@ -147,7 +147,7 @@ fn as_it_lies(array: &Array<'_>, kind: Option<PropertyType>) -> PyResult<Option<
     })
 }
 
-/// The column of an array of texts and `None`, if it holds nothing else.
+/// Returns the column of an array of texts and `None`, if it holds nothing else.
 fn texts(array: &Array<'_>) -> PyResult<Option<hedgerow::Column>> {
     let mut texts = ColumnBuilder::new(PropertyType::Utf8, array.len());
     let mut push = |item: &Bound<'_, PyAny>| {
@@ -202,7 +202,7 @@ fn objects(shown: &str, array: &Array<'_>) -> PyResult<Vec<Value>> {
     Ok(values)
 }
 
-/// An element of the wrong kind is wrong data of the column.
+/// Returns an element of the wrong kind is wrong data of the column.
 fn data_error(py: Python<'_>, error: PyErr) -> PyErr {
     match error.is_instance_of::<PyTypeError>(py) {
         true => DataError::new_err(text_of(error.value(py))),
@@ -221,7 +221,7 @@ fn ints_as_floats(shown: &str, values: &mut [Value]) -> PyResult<()> {
     Ok(())
 }
 
-/// The type of the values, if there is one. Refuses a column of several before anything is written.
+/// Returns the type of the values, if there is one. Refuses a column of several before anything is written.
 fn one_type(shown: &str, values: &[Value]) -> PyResult<Option<PropertyType>> {
     let mut first = None;
     for (at, value) in values.iter().enumerate() {
@@ -273,7 +273,7 @@ impl Gather {
         }
     }
 
-    /// A masked array; of text and bytes, an array of objects with None.
+    /// Returns a masked array; of text and bytes, an array of objects with None.
     pub(crate) fn finish(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let _calling = calling(py);
         let values = match self.kind {

@@ -63,7 +63,7 @@ impl Database {
         py.detach(move || f(&graph)).map_err(raise)
     }
 
-    /// A checkpoint of either kind, as a Python object.
+    /// Returns a checkpoint of either kind, as a Python object.
     fn write_checkpoint(
         &self,
         py: Python<'_>,

@@ -49,7 +49,7 @@ impl<'a> Edge<'a> {
         EdgeKey::new(self.label, self.src.as_ref(), self.dst.as_ref()).rank(self.rank)
     }
 
-    /// Whether it is an edge without rank of the default label.
+    /// True if it is an edge without rank of the default label.
     pub(crate) fn is_plain(&self) -> bool {
         self.label.is_empty() && self.rank == 0
     }
@@ -146,7 +146,7 @@ impl<'py> FromPyObject<'_, 'py> for Weight {
     }
 }
 
-/// How many edges a label has in a snapshot. One that was defined later has none.
+/// Returns how many edges a label has in a snapshot. One that was defined later has none.
 pub(crate) fn edges_so_far(snapshot: &hedgerow::Snapshot, label: &str) -> hedgerow::Result<u64> {
     match snapshot.edge_count_of(label) {
         Err(hedgerow::Error::Argument(hedgerow::ArgumentError::NoSuchLabel { .. })) => Ok(0),

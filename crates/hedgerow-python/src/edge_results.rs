@@ -18,7 +18,7 @@ use crate::selection::Chosen;
 use crate::value::WEIGHT;
 
 impl Reading {
-    /// The chosen edges as `Edges`.
+    /// Returns the chosen edges as `Edges`.
     pub(crate) fn edges(&self, py: Python<'_>, weighted: bool, chosen: &Chosen) -> PyResult<Py<PyAny>> {
         self.vertex_view(py, BYTES_PER_ROW)?;
         let vertices = self.vertices(py)?;
@@ -68,7 +68,7 @@ impl Reading {
         make(py, "Edges", &arguments)
     }
 
-    /// The edges of these labels, label after label; endpoints as rows.
+    /// Returns the edges of these labels, label after label; endpoints as rows.
     fn gather(
         &self,
         labels: &[&Label],
@@ -95,7 +95,7 @@ impl Reading {
         Ok(found)
     }
 
-    /// As [`gather`](Self::gather), of the chosen edges.
+    /// Like [`gather`](Self::gather), but of the chosen edges.
     fn gather_chosen(
         &self,
         chosen: &Chosen,
@@ -118,7 +118,8 @@ impl Reading {
         Ok(found)
     }
 
-    /// The edges of a label as an `EdgeTable`, or those of several with their labels, and of these the chosen ones.
+    /// Returns the edges of a label as an `EdgeTable`, or those of several with their labels, and of these
+    /// the chosen ones.
     pub(crate) fn edge_table(
         &self,
         py: Python<'_>,
@@ -187,7 +188,8 @@ impl Reading {
         nowhere(&chosen.selection()).map_err(raise)
     }
 
-    /// The types of the ids at both ends of edges of these labels, if they all say the kinds there, and of one type.
+    /// Returns the types of the ids at both ends of edges of these labels, if they all say the kinds there,
+    /// and of one type.
     fn key_types(&self, schema: &Schema, labels: &[&Label]) -> Option<(&'static str, &'static str)> {
         let of = |kind| key_type(schema.kind_by_id(kind).map_or(self.origin.config.keys, Kind::keys));
         let mut types = labels.iter().map(|label| label.ends().map(|[src, dst]| (of(src), of(dst))));
@@ -196,7 +198,7 @@ impl Reading {
     }
 }
 
-/// The names of labels, one for each of these numbers.
+/// Returns the names of labels, one for each of these numbers.
 fn label_names<'py>(py: Python<'py>, schema: &Schema, of: Vec<i64>) -> PyResult<Bound<'py, PyAny>> {
     let _calling = calling(py);
     let names = text_array(py, schema.labels().iter().map(|label| &**label.name()));

@@ -114,7 +114,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// The exception for an error of the store.
+/// Returns the exception for an error of the store.
 pub(crate) fn raise(error: hedgerow::Error) -> PyErr {
     use hedgerow::Error as E;
     let text = error.to_string();
@@ -196,7 +196,7 @@ fn raise_storage(error: &StorageError, text: String) -> PyErr {
     }
 }
 
-/// The exception for an argument that a kernel refuses.
+/// Returns the exception for an argument that a kernel refuses.
 pub(crate) fn raise_kernel(error: KernelError) -> PyErr {
     DataError::new_err(error.to_string())
 }
@@ -209,7 +209,7 @@ fn conflict(text: String, timestamp: u64) -> PyErr {
     }
 }
 
-/// The exception for memory that could not be had.
+/// Returns the exception for memory that could not be had.
 pub(crate) fn out_of_memory(what: &str, items: usize) -> PyErr {
     OutOfMemoryError::new_err(format!("not enough memory for {items} {what}"))
 }

@@ -32,7 +32,7 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// Whether this is a child of the process that opened the store. One load.
+    /// True if this is a child of the process that opened the store. One load.
     pub(crate) fn is_forked(&self) -> bool {
         !self.owner.is_current()
     }
@@ -81,7 +81,7 @@ impl Handle {
         Handle { graph, origin, path, read_only, closed: AtomicBool::new(false) }
     }
 
-    /// The usable store, for one call.
+    /// Returns the usable store, for one call.
     pub(crate) fn graph(&self) -> PyResult<Graph> {
         self.check_usable()?;
         match &*lock(&self.graph) {

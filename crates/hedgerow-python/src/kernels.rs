@@ -20,13 +20,14 @@ use crate::result_rows::Vertices;
 use crate::results::{BYTES_PER_ROW, Reading, is_room, keys_array, make};
 use crate::selection::Chosen;
 
-/// A kernel's arguments, as they are by default. The kernel is named as the command line names it, or as its function.
+/// Returns a kernel's arguments, as they are by default. The kernel is named as the command line names it, or
+/// as its function.
 pub(crate) fn arguments(name: &str) -> PyResult<Arguments> {
     let found = registry::KERNELS.iter().find(|kernel| kernel.name == name || kernel.function == name);
     found.map(|kernel| kernel.arguments()).ok_or_else(|| no_such_kernel(name, registry::KERNELS))
 }
 
-/// The exception for a name that is none of these kernels.
+/// Returns the exception for a name that is none of these kernels.
 pub(crate) fn no_such_kernel(name: &str, kernels: &[&Kernel]) -> PyErr {
     let names: Vec<&str> = kernels.iter().map(|kernel| kernel.name).collect();
     let functions: Vec<&str> = kernels.iter().map(|kernel| kernel.function).collect();
@@ -116,7 +117,8 @@ pub(crate) fn direct(
     Ok(chosen.in_direction(direction))
 }
 
-/// The vertex with an external id, at which a kernel begins to follow chosen edges in a direction, or ends.
+/// Returns the vertex with an external id, at which a kernel begins to follow chosen edges in a direction, or
+/// ends.
 pub(crate) fn vertex(
     reading: &Reading,
     chosen: &Chosen,
@@ -186,7 +188,7 @@ struct Found {
     vertices: Option<Vec<VertexId>>,
 }
 
-/// The vertices of a graph of a snapshot, unless they are all that there are.
+/// Returns the vertices of a graph of a snapshot, unless they are all that there are.
 pub(crate) fn some_vertices(
     snapshot: &hedgerow::Snapshot,
     count: usize,
@@ -266,7 +268,7 @@ fn pairs(py: Python<'_>, reading: &Reading, pairs: &Pairs) -> PyResult<Py<PyAny>
     make(py, "Pairs", &arguments)
 }
 
-/// A `VertexResult` whose values are external ids: masked where there is none, or None among objects.
+/// Returns a `VertexResult` whose values are external ids: masked where there is none, or None among objects.
 fn vertex_or_none(
     py: Python<'_>,
     reading: &Reading,

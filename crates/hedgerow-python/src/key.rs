@@ -74,12 +74,12 @@ impl Key {
         if self.kind == KindId::DEFAULT { key } else { self.kind.key(key) }
     }
 
-    /// The kind of the vertex.
+    /// Returns the kind of the vertex.
     pub(crate) fn kind(&self) -> KindId {
         self.kind
     }
 
-    /// The error for a vertex that must exist.
+    /// Returns the error for a vertex that must exist.
     pub(crate) fn no_such_vertex(&self, kinds: &impl Kinds) -> PyErr {
         names::no_such_vertex(kinds, self.as_ref())
     }
@@ -107,7 +107,7 @@ pub(crate) fn read_number(kind: KeyKind, object: &Bound<'_, PyAny>) -> PyResult<
     Ok(number)
 }
 
-/// Whether a graph with ids of `kind` can hold `number`.
+/// True if a graph with ids of `kind` can hold `number`.
 #[inline]
 pub(crate) fn check_range(kind: KeyKind, number: u64) -> Result<(), String> {
     if kind == KeyKind::Dense && number > u64::from(VertexId::MAX.0) {
@@ -128,7 +128,7 @@ fn read_text(object: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
     check_text(text).map_err(DataError::new_err)
 }
 
-/// A string that can be a vertex id: valid Unicode, not too long.
+/// Returns a string that can be a vertex id: valid Unicode, not too long.
 pub(crate) fn check_text(text: &Bound<'_, PyString>) -> Result<PyBackedStr, String> {
     let backed = PyBackedStr::try_from(text.clone())
         .map_err(|_| "a vertex id must not hold surrogates: it is stored as UTF-8".to_owned())?;
@@ -164,7 +164,7 @@ fn told_as_number(object: &Bound<'_, PyAny>, error: &PyErr) -> PyErr {
     }
 }
 
-/// The name of an object's type, for messages.
+/// Returns the name of an object's type, for messages.
 pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
     object
         .get_type()
@@ -181,7 +181,7 @@ pub(crate) fn direction(text: &str) -> PyResult<Direction> {
     }
 }
 
-/// An int from `least` up that fits 32 bits.
+/// Returns an int from `least` up that fits 32 bits.
 pub(crate) fn count(name: &str, object: &Bound<'_, PyAny>, least: u32) -> PyResult<u32> {
     match object.extract::<u32>() {
         Ok(number) if number >= least => Ok(number),
@@ -194,7 +194,7 @@ pub(crate) fn count(name: &str, object: &Bound<'_, PyAny>, least: u32) -> PyResu
     }
 }
 
-/// An int that fits 64 bits.
+/// Returns an int that fits 64 bits.
 pub(crate) fn long_count(name: &str, object: &Bound<'_, PyAny>) -> PyResult<u64> {
     match object.extract::<u64>() {
         Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => {
@@ -209,7 +209,7 @@ pub(crate) fn read_limit(object: &Bound<'_, PyAny>) -> PyResult<usize> {
     long_count("limit", object).map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
 }
 
-/// A sequence of str, which is not a str itself.
+/// Returns a sequence of str, which is not a str itself.
 pub(crate) fn read_names(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let wrong = || PyTypeError::new_err(format!("{name} must be a sequence of str, found {}", shown(object)));
     let py = object.py();
@@ -224,13 +224,13 @@ pub(crate) fn read_names(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<
     std::iter::from_fn(|| names.next()).map(|name| name?.extract().map_err(told_name)).collect()
 }
 
-/// A bool.
+/// Returns a bool.
 pub(crate) fn flag(name: &str, object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let wrong = || PyTypeError::new_err(format!("{name} must be True or False, found {}", shown(object)));
     object.extract().map_err(|error| told(object.py(), error, |_| wrong()))
 }
 
-/// An object for messages: as Python shows it, if that is short, and its type.
+/// Returns an object for messages: as Python shows it, if that is short, and its type.
 pub(crate) fn shown(object: &Bound<'_, PyAny>) -> String {
     const MOST: usize = 40;
     let _calling = calling(object.py());
@@ -252,7 +252,7 @@ impl<'a, K: Kinds> Namer<'a, K> {
         Namer { kinds, known: OnceCell::new() }
     }
 
-    /// A vertex id as a Python object.
+    /// Returns a vertex id as a Python object.
     pub(crate) fn object(&self, py: Python<'_>, key: VertexKeyRef<'_>) -> PyResult<Py<PyAny>> {
         let (kind, key) = key.split();
         let name = match key {

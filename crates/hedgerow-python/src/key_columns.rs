@@ -32,7 +32,7 @@ impl Keys {
         }
     }
 
-    /// The keys as those of vertices of a kind, unless they say another.
+    /// Returns the keys as those of vertices of a kind, unless they say another.
     pub(crate) fn of_kind(&self, kind: KindId) -> Vec<VertexKeyRef<'_>> {
         (0..self.len()).map(|at| self.of_kind_at(kind, at)).collect()
     }
@@ -62,7 +62,7 @@ pub(crate) fn read_ranks(object: &Bound<'_, PyAny>, edges: usize) -> PyResult<Ve
     Ok(ranks)
 }
 
-/// The types of the ids at both ends of edges of a label: those of the kinds that it says.
+/// Returns the types of the ids at both ends of edges of a label: those of the kinds that it says.
 pub(crate) fn key_types(origin: &Origin, kinds: &impl Kinds, label: &str) -> PyResult<[KeyKind; 2]> {
     let default = origin.config.keys;
     if label.is_empty() {
@@ -94,7 +94,7 @@ pub(crate) fn read_keys(
     }
 }
 
-/// Whether some of the objects are pairs, as calls name vertices of other kinds than the default one.
+/// True if some of the objects are pairs, as calls name vertices of other kinds than the default one.
 fn has_pairs(array: &Array<'_>) -> PyResult<bool> {
     Ok(array.objects()?.any(|item| item.is_exact_instance_of::<PyTuple>()))
 }

@@ -42,7 +42,7 @@ pub(crate) fn order(text: &str) -> PyResult<RowOrder> {
     }
 }
 
-/// The exception for a read of many vertices, whose argument is called so.
+/// Returns the exception for a read of many vertices, whose argument is called so.
 pub(crate) fn refused(
     reading: &Reading,
     name: &str,
@@ -84,7 +84,7 @@ impl Wanted {
         }
     }
 
-    /// The neighbors of each, and where its list ends.
+    /// Returns the neighbors of each, and where its list ends.
     fn lists_by<'k, K: Into<VertexKeyRef<'k>> + Copy + Sync>(
         &self,
         snapshot: &hedgerow::Snapshot,
@@ -157,7 +157,7 @@ fn contained<'k, K: Into<VertexKeyRef<'k>> + Copy + Sync>(
 }
 
 impl Reading {
-    /// The degrees of vertices as an array.
+    /// Returns the degrees of vertices as an array.
     pub(crate) fn degrees(&self, py: Python<'_>, wanted: &Wanted) -> PyResult<Py<PyAny>> {
         let _keeping = Keeping::begin();
         self.reserve(wanted.keys.len(), wanted.keys.len().saturating_mul(40))?;
@@ -175,7 +175,7 @@ impl Reading {
         Ok(degrees.into_pyarray(py).into_any().unbind())
     }
 
-    /// Whether edges exist, as an array.
+    /// True if edges exist, as an array.
     pub(crate) fn contains_edges(
         &self,
         py: Python<'_>,
@@ -197,7 +197,7 @@ impl Reading {
         Ok(found.map_err(raise)?.into_pyarray(py).into_any().unbind())
     }
 
-    /// The neighbors of vertices as `NeighborLists`.
+    /// Returns the neighbors of vertices as `NeighborLists`.
     pub(crate) fn neighbors_of(&self, py: Python<'_>, wanted: Wanted) -> PyResult<Py<PyAny>> {
         let _keeping = Keeping::begin();
         self.reserve(wanted.keys.len(), wanted.keys.len().saturating_mul(40))?;
@@ -234,7 +234,7 @@ impl Reading {
         make(py, "NeighborLists", &arguments)
     }
 
-    /// The edges of a label as `Csr`. Snapshots of one timestamp share it while Python uses it.
+    /// Returns the edges of a label as `Csr`. Snapshots of one timestamp share it while Python uses it.
     pub(crate) fn csr(
         &self,
         py: Python<'_>,
@@ -298,7 +298,8 @@ impl Reading {
         Ok(copies.call_method1("setdefault", (key, made))?.unbind())
     }
 
-    /// The vertices of a kind with properties as a `VertexTable`; those of the default kind if none is named.
+    /// Returns the vertices of a kind with properties as a `VertexTable`; those of the default kind if none
+    /// is named.
     pub(crate) fn vertex_table(
         &self,
         py: Python<'_>,
@@ -327,7 +328,7 @@ impl Reading {
         make(py, "VertexTable", &arguments)
     }
 
-    /// The ids of the vertices of a kind, among those of their kind, in the order of results.
+    /// Returns the ids of the vertices of a kind, among those of their kind, in the order of results.
     fn ids_of<'py>(&self, py: Python<'py>, kind: KindId) -> PyResult<Bound<'py, PyAny>> {
         let keys = parallel(py, || self.snapshot.all_vertex_keys()).map_err(raise)?.1;
         let of_kind: Vec<VertexKey> =
@@ -343,8 +344,8 @@ impl Reading {
         }
     }
 
-    /// The values of properties of the vertices of a kind, in the order of results; all properties if none are named. Without a kind of
-    /// all vertices, those properties that the default kind has.
+    /// Returns the values of properties of the vertices of a kind, in the order of results; all properties if
+    /// none are named. Without a kind of all vertices, those properties that the default kind has.
     pub(crate) fn vertex_columns(
         &self,
         py: Python<'_>,

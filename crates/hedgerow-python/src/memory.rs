@@ -80,7 +80,7 @@ fn let_go() {
     }
 }
 
-/// The pages of a block that is mapped by itself.
+/// Returns the pages of a block that is mapped by itself.
 fn span_of(block: *mut u8, bytes: usize) -> Span {
     Span { first: block.expose_provenance() / PAGE, pages: bytes.div_ceil(PAGE) }
 }
@@ -108,7 +108,7 @@ fn unmap(block: *mut u8, bytes: usize) {
     }
 }
 
-/// A block of pages that were kept, with what was written there; null if there is none.
+/// Returns a block of pages that were kept, with what was written there; null if there is none.
 fn take(bytes: usize) -> *mut u8 {
     let first = SPANS.take(bytes.div_ceil(PAGE));
     first.map_or(null_mut(), |first| std::ptr::with_exposed_provenance_mut(first * PAGE))
@@ -138,7 +138,7 @@ pub(crate) fn give_back_after(edges: usize) {
     }
 }
 
-/// Whether a block of this layout is mapped by itself.
+/// True if a block of this layout is mapped by itself.
 fn is_mapped(layout: Layout) -> bool {
     layout.size() >= LARGE && layout.align() <= PAGE
 }

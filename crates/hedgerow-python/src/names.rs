@@ -21,7 +21,7 @@ impl Names {
         Names(schema)
     }
 
-    /// A vertex as a program names it: its id, or the pair of its kind and its id.
+    /// Returns a vertex as a program names it: its id, or the pair of its kind and its id.
     pub(crate) fn shown(&self, key: VertexKeyRef<'_>) -> String {
         let (kind, key) = key.split();
         match key {
@@ -31,7 +31,7 @@ impl Names {
         }
     }
 
-    /// A kind with its name.
+    /// Returns a kind with its name.
     pub(crate) fn kind(&self, kind: KindId) -> String {
         if kind == KindId::DEFAULT {
             "the default kind".to_owned()
@@ -41,7 +41,7 @@ impl Names {
     }
 }
 
-/// The exception for a vertex that must exist.
+/// Returns the exception for a vertex that must exist.
 pub(crate) fn no_such_vertex(kinds: &impl Kinds, key: VertexKeyRef<'_>) -> PyErr {
     match kinds.kind_schema() {
         Ok(schema) => IntegrityError::new_err(format!("no vertex {}", Names::of(schema).shown(key))),
@@ -49,7 +49,7 @@ pub(crate) fn no_such_vertex(kinds: &impl Kinds, key: VertexKeyRef<'_>) -> PyErr
     }
 }
 
-/// The exception for an error of a commit.
+/// Returns the exception for an error of a commit.
 pub(crate) fn raise_commit(kinds: &impl Kinds, error: Error) -> PyErr {
     match &error {
         Error::Commit(CommitError::NoSuchVertex { key }) if key.kind() != KindId::DEFAULT => {
@@ -59,8 +59,8 @@ pub(crate) fn raise_commit(kinds: &impl Kinds, error: Error) -> PyErr {
     }
 }
 
-/// The exception for an error of a kernel on a snapshot. Where the error is about an edge, the message says its ends without their order,
-/// since some kernels follow edges against their direction.
+/// Returns the exception for an error of a kernel on a snapshot. Where the error is about an edge, the
+/// message says its ends without their order, since some kernels follow edges against their direction.
 pub(crate) fn raise_run(snapshot: &hedgerow::Snapshot, error: KernelError<Error>) -> PyErr {
     let error = match error.split() {
         Ok(error) => error,

@@ -30,7 +30,7 @@ impl From<(LabelId, EdgeOf)> for Neighbor {
     }
 }
 
-/// The chosen edges at a vertex.
+/// Returns the chosen edges at a vertex.
 pub(crate) fn chosen_neighbors(
     snapshot: &hedgerow::Snapshot,
     chosen: &Chosen,
@@ -47,7 +47,7 @@ pub(crate) fn chosen_neighbors(
     })
 }
 
-/// The edges at a vertex, of one label or of all.
+/// Returns the edges at a vertex, of one label or of all.
 pub(crate) fn neighbors(
     snapshot: &hedgerow::Snapshot,
     label: Option<&str>,
@@ -83,12 +83,13 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// Whether neighbors are given by themselves.
+    /// True if neighbors are given by themselves.
     pub(crate) fn none(self) -> bool {
         !(self.labels || self.ranks || self.properties)
     }
 
-    /// The edges as a Python list. `name` tells what a label is called; it is asked once for each that occurs in a row.
+    /// Returns the edges as a Python list. `name` tells what a label is called; it is asked once for each
+    /// that occurs in a row.
     pub(crate) fn list(
         self,
         py: Python<'_>,

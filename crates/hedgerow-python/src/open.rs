@@ -158,7 +158,7 @@ pub(crate) fn open(
     Ok(Database::new(Handle::new(graph.map_err(raise)?, path, read_only)))
 }
 
-/// A number of bytes, or a text that says one with its unit.
+/// Returns a number of bytes, or a text that says one with its unit.
 pub(crate) fn read_size(name: &str, object: &Bound<'_, PyAny>) -> PyResult<u64> {
     let Ok(text) = object.cast::<PyString>() else { return long_count(name, object) };
     text.to_str()?.parse().map(|ByteSize(bytes)| bytes).map_err(|_| {

@@ -149,7 +149,7 @@ pub(crate) fn cancellable<T: Send + 'static>(
     error.map_or(Ok(outcome), Err)
 }
 
-/// Whether the calling thread is the one that gets signals.
+/// True if the calling thread is the one that gets signals.
 fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
     let _calling = calling(py);
     let threading = imports::THREADING.get(py)?;

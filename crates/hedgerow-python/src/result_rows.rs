@@ -19,7 +19,7 @@ pub(crate) struct Vertices {
 pub(crate) struct Rows(Option<Vec<i64>>);
 
 impl Rows {
-    /// The rows of these vertices, ascending. Without holes the id is the row, and nothing is kept.
+    /// Returns the rows of these vertices, ascending. Without holes the id is the row, and nothing is kept.
     pub(crate) fn of(live: &[VertexId]) -> Rows {
         let bound = live.last().map_or(0, |v| v.index() + 1);
         Rows((bound > live.len()).then(|| {
@@ -31,13 +31,13 @@ impl Rows {
         }))
     }
 
-    /// The row of a vertex.
+    /// Returns the row of a vertex.
     #[inline]
     pub(crate) fn of_vertex(&self, v: usize) -> i64 {
         self.0.as_ref().map_or(v as i64, |row_of| row_of.get(v).copied().unwrap_or(0))
     }
 
-    /// Whether each row is that of the id.
+    /// True if each row is that of the id.
     pub(crate) fn are_ids(&self) -> bool {
         self.0.is_none()
     }

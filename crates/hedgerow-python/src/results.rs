@@ -38,7 +38,7 @@ pub(crate) struct Reading {
     some: SomeVertices,
 }
 
-/// Whether there are so many bytes of memory.
+/// True if there are so many bytes of memory.
 pub(crate) fn is_room(bytes: usize) -> bool {
     Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
 }
@@ -54,7 +54,7 @@ impl Reading {
         Reading { snapshot, origin, vertices: PyOnceLock::new(), some: SomeVertices::default() }
     }
 
-    /// The label that a kernel reads: the one that was named, or else the label of all edges.
+    /// Returns the label that a kernel reads: the one that was named, or else the label of all edges.
     pub(crate) fn label(&self, py: Python<'_>, label: Option<&str>) -> PyResult<LabelId> {
         match label {
             Some(name) => self.snapshot.schema().find_label(name).map(Label::id).map_err(raise),
@@ -100,7 +100,7 @@ impl Reading {
         })
     }
 
-    /// The rows of a result about some vertices, ascending, or else about all.
+    /// Returns the rows of a result about some vertices, ascending, or else about all.
     pub(crate) fn rows(&self, py: Python<'_>, some: Option<Vec<VertexId>>) -> PyResult<Arc<Vertices>> {
         let Some(live) = some else { return self.vertices(py).cloned() };
         if let Some(same) = self.some.find(&live) {
@@ -119,7 +119,7 @@ impl Reading {
         Ok(Vertices { live, keys: keys.unbind(), rows })
     }
 
-    /// A `VertexResult` from one value per vertex id.
+    /// Returns a `VertexResult` from one value per vertex id.
     pub(crate) fn per_vertex<T, V>(
         &self,
         py: Python<'_>,
@@ -139,7 +139,7 @@ impl Reading {
         self.result(py, vertices, found.into_pyarray(py).into_any())
     }
 
-    /// A `VertexResult` from one vertex per vertex id; the values are their external ids.
+    /// Returns a `VertexResult` from one vertex per vertex id; the values are their external ids.
     pub(crate) fn vertex_per_vertex(
         &self,
         py: Python<'_>,
@@ -164,7 +164,7 @@ impl Reading {
         self.result(py, vertices, named)
     }
 
-    /// A property of all vertices as a `VertexResult`; those of other kinds have none.
+    /// Returns a property of all vertices as a `VertexResult`; those of other kinds have none.
     pub(crate) fn vertex_property(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
         let (_, columns) = self.vertex_columns(py, None, Some(vec![name.to_owned()]))?;
         let vertices = self.vertices(py)?;
@@ -178,7 +178,7 @@ impl Reading {
         make(py, "VertexResult", &arguments)
     }
 
-    /// The external ids of rows.
+    /// Returns the external ids of rows.
     pub(crate) fn names<'py>(
         &self,
         py: Python<'py>,
@@ -196,13 +196,13 @@ impl Reading {
         make(py, "VertexResult", &arguments)
     }
 
-    /// The external ids of all vertices.
+    /// Returns the external ids of all vertices.
     pub(crate) fn ids(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         Ok(self.vertices(py)?.keys.clone_ref(py))
     }
 }
 
-/// The type of ids, as `Schema` has it.
+/// Returns the type of ids, as `Schema` has it.
 pub(crate) fn key_type(keys: KeyKind) -> &'static str {
     if keys == KeyKind::Str { "str" } else { "u64" }
 }
@@ -216,7 +216,7 @@ pub(crate) fn text_array<'py, 'a>(
     texts.into_pyarray(py).into_any()
 }
 
-/// An array that the program can only read.
+/// Returns an array that the program can only read.
 pub(crate) fn read_only(array: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     array.getattr("flags")?.setattr("writeable", false)?;
     Ok(array)

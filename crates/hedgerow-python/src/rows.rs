@@ -82,12 +82,12 @@ impl VertexRows {
         self.kept.as_ref().map_or(self.keys.len(), Vec::len)
     }
 
-    /// The place of a row that counts among those that were given.
+    /// Returns the place of a row that counts among those that were given.
     fn place(&self, row: usize) -> usize {
         self.kept.as_ref().map_or(row, |kept| kept[row])
     }
 
-    /// The key of a row that counts.
+    /// Returns the key of a row that counts.
     fn key(&self, row: usize) -> VertexKeyRef<'_> {
         self.kind.key(self.keys.at(self.place(row)))
     }
@@ -113,8 +113,8 @@ impl VertexRows {
         hedgerow::ArgumentError::Invalid(what).into()
     }
 
-    /// Whether a vertex that exists is the same merged with any row of `range` as replaced by it: the row has a value of every property
-    /// of its kind.
+    /// True if a vertex that exists is the same merged with any row of `range` as replaced by it: the row has
+    /// a value of every property of its kind.
     pub(crate) fn are_full(&self, schema: &Schema, range: Range<usize>) -> bool {
         let mut properties = schema.vertex_properties_of(self.kind);
         let is_given = |name: &str| self.columns.iter().any(|column| column.name == name);
@@ -180,7 +180,7 @@ impl VertexRows {
     }
 }
 
-/// The kind of all vertices: the one that the call names, or else that of all pairs.
+/// Returns the kind of all vertices: the one that the call names, or else that of all pairs.
 fn one_kind(keys: &Keys, named: Option<KindId>, names: &Names) -> PyResult<KindId> {
     let Keys::OfKinds(pairs) = keys else { return Ok(named.unwrap_or_default()) };
     // An id alone is one of the kind that the call names.
@@ -201,7 +201,7 @@ fn cells(columns: &[Column], at: usize) -> impl Iterator<Item = (&str, Value)> {
     columns.iter().map(move |column| (column.name.as_str(), column.value(at)))
 }
 
-/// The rows that count, where some do not.
+/// Returns the rows that count, where some do not.
 fn kept(keys: &Keys, duplicates: Duplicates, names: &Names) -> PyResult<Option<Vec<usize>>> {
     if repeats::of_keys(keys) == 0 {
         return Ok(None);

@@ -11,7 +11,7 @@ use crate::ending::calling;
 use crate::key::shown;
 use crate::results::{key_type, make};
 
-/// A `Schema`.
+/// Returns a `Schema`.
 pub(crate) fn to_object(py: Python<'_>, schema: &hedgerow::Schema) -> PyResult<Py<PyAny>> {
     let _calling = calling(py);
     let labels = PyDict::new(py);
@@ -41,7 +41,7 @@ pub(crate) fn to_object(py: Python<'_>, schema: &hedgerow::Schema) -> PyResult<P
     make(py, "Schema", &arguments)
 }
 
-/// The names of all labels, the default one first.
+/// Returns the names of all labels, the default one first.
 pub(crate) fn names(schema: &hedgerow::Schema) -> Vec<String> {
     schema.labels().iter().map(|label| label.name().to_string()).collect()
 }

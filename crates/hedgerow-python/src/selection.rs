@@ -35,7 +35,7 @@ impl<'py> FromPyObject<'_, 'py> for VertexKinds {
     }
 }
 
-/// A name, or several.
+/// Returns a name, or several.
 fn names(argument: &str, object: Borrowed<'_, '_, PyAny>) -> PyResult<Vec<String>> {
     if let Ok(name) = object.cast::<PyString>() {
         return Ok(vec![name.to_str()?.to_owned()]);
@@ -55,7 +55,7 @@ fn names(argument: &str, object: Borrowed<'_, '_, PyAny>) -> PyResult<Vec<String
 }
 
 impl Labels {
-    /// The labels of these names, each once, in the order of their definition.
+    /// Returns the labels of these names, each once, in the order of their definition.
     pub(crate) fn find<'s>(&self, schema: &'s Schema) -> PyResult<Vec<&'s Label>> {
         if self.0.is_empty() {
             return Err(DataError::new_err("no label is named: name one, or take all"));
@@ -67,7 +67,8 @@ impl Labels {
         Ok(found)
     }
 
-    /// The kind of vertices that all these labels say for the ends at which edges are read: sources, destinations, or both.
+    /// Returns the kind of vertices that all these labels say for the ends at which edges are read: sources,
+    /// destinations, or both.
     pub(crate) fn kind_at(&self, schema: &Schema, direction: Option<Direction>) -> Option<KindId> {
         let mut kinds = Vec::new();
         for name in &self.0 {
@@ -82,7 +83,7 @@ impl Labels {
         if let [kind] = kinds[..] { Some(kind) } else { None }
     }
 
-    /// The name, if it is one.
+    /// Returns the name, if it is one.
     pub(crate) fn one(&self) -> Option<&str> {
         if let [name] = &self.0[..] { Some(name) } else { None }
     }
@@ -147,7 +148,8 @@ impl Chosen {
         Chosen { direction, ..self }
     }
 
-    /// The label and the direction, where all edges of one label, or of all labels, are read in one direction.
+    /// Returns the label and the direction, where all edges of one label, or of all labels, are read in one
+    /// direction.
     pub(crate) fn plain(&self) -> Option<(Option<&str>, Direction)> {
         let direction = self.one_way()?;
         let all = self.ranks.is_none() && self.conditions.is_empty();
@@ -167,12 +169,12 @@ impl Chosen {
         }
     }
 
-    /// Whether the edges of a label are read.
+    /// True if the edges of a label are read.
     pub(crate) fn names(&self, label: &str) -> bool {
         self.labels.as_ref().is_none_or(|Labels(labels)| labels.iter().any(|name| name == label))
     }
 
-    /// Whether the edges of a rank are read.
+    /// True if the edges of a rank are read.
     pub(crate) fn has_rank(&self, rank: u64) -> bool {
         let Some(RankRange(first, stop)) = self.ranks else { return true };
         first.is_none_or(|first| first <= rank) && stop.is_none_or(|stop| rank < stop)
@@ -215,7 +217,7 @@ fn type_of(schema: &Schema, labels: Option<&Labels>, weighted: bool, name: &str)
     })
 }
 
-/// The argument `direction`, where both are possible.
+/// Returns the argument `direction`, where both are possible.
 pub(crate) fn direction(text: &str) -> PyResult<EdgeDirection> {
     match text {
         "out" => Ok(EdgeDirection::Out),

@@ -28,8 +28,8 @@ impl Snapshot {
         Ok(Wanted { keys, kind, chosen, missing })
     }
 
-    /// The kind of vertices at which edges are read, and the type of its keys: the one that is named, or else the one that the labels
-    /// say for that direction, if they say one.
+    /// Returns the kind of vertices at which edges are read, and the type of its keys: the one that is named,
+    /// or else the one that the labels say for that direction, if they say one.
     pub(crate) fn kind_at(&self, chosen: &Chosen, kind: Option<&str>) -> PyResult<(KindId, KeyKind)> {
         let schema = self.kind_schema()?;
         let kind = match (kind, &chosen.labels) {

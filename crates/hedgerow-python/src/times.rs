@@ -21,7 +21,7 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// The unit of the elements of `dtype`.
+    /// Returns the unit of the elements of `dtype`.
     pub(crate) fn of(dtype: &Bound<'_, PyAny>) -> PyResult<Unit> {
         let data = imports::NUMPY.get(dtype.py())?.call_method1("datetime_data", (dtype,))?;
         let (name, count) = data.extract::<(String, i64)>()?;
@@ -44,7 +44,7 @@ impl Unit {
         })
     }
 
-    /// The time `number` units after 1970, or why it has no value here.
+    /// Returns the time `number` units after 1970, or why it has no value here.
     pub(crate) fn value(&self, number: i64) -> Result<Value, &'static str> {
         if number == i64::MIN {
             return Ok(Value::Null);

@@ -102,7 +102,8 @@ pub(crate) fn add(cells: &mut Cells, name: String, value: Value) -> PyResult<()>
     Ok(())
 }
 
-/// The value that `object`, which messages call `name`, stands for; an int becomes a float where the property holds floats.
+/// Returns the value that `object`, which messages call `name`, stands for; an int becomes a float where the
+/// property holds floats.
 pub(crate) fn read(
     name: &dyn Display,
     object: &Bound<'_, PyAny>,
@@ -158,7 +159,7 @@ fn read_any(name: &dyn Display, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     )))
 }
 
-/// The value of a scalar of NumPy whose type is called `kind`; of other objects none.
+/// Returns the value of a scalar of NumPy whose type is called `kind`; of other objects none.
 fn read_scalar(name: &dyn Display, object: &Bound<'_, PyAny>, kind: &str) -> PyResult<Option<Value>> {
     let numpy = imports::NUMPY.get(object.py())?;
     if object.is_instance(&numpy.getattr("datetime64")?)? {
@@ -181,7 +182,7 @@ fn read_scalar(name: &dyn Display, object: &Bound<'_, PyAny>, kind: &str) -> PyR
 /// Names of the types whose objects stand for a missing value: of pandas, and of masked arrays.
 const MISSING: [&str; 3] = ["NAType", "NaTType", "MaskedConstant"];
 
-/// Whether an object stands for a missing value, as None does.
+/// True if an object stands for a missing value, as None does.
 pub(crate) fn is_missing(object: &Bound<'_, PyAny>) -> bool {
     MISSING.contains(&type_name(object).as_str())
 }
@@ -211,7 +212,7 @@ fn epoch(py: Python<'_>) -> PyResult<Bound<'_, PyDateTime>> {
     PyDateTime::new(py, 1970, 1, 1, 0, 0, 0, 0, Some(&*PyTzInfo::utc(py)?))
 }
 
-/// A value as a Python object. A time beyond the years that `datetime` knows is a `numpy.datetime64`.
+/// Returns a value as a Python object. A time beyond the years that `datetime` knows is a `numpy.datetime64`.
 pub(crate) fn to_object(py: Python<'_>, value: ValueRef<'_>) -> PyResult<Py<PyAny>> {
     Ok(match value {
         ValueRef::Null => py.None(),
@@ -248,7 +249,7 @@ pub(crate) fn to_dict<'py>(
     Ok(dict)
 }
 
-/// A type of properties: by its name, or as the Python type of its values.
+/// Returns a type of properties: by its name, or as the Python type of its values.
 pub(crate) fn read_type(object: &Bound<'_, PyAny>) -> PyResult<PropertyType> {
     if let Ok(name) = object.extract::<String>()
         && let Some(kind) = PropertyType::from_name(&name)
@@ -274,7 +275,7 @@ pub(crate) fn read_type(object: &Bound<'_, PyAny>) -> PyResult<PropertyType> {
     )))
 }
 
-/// The types of a mapping from name to type.
+/// Returns the types of a mapping from name to type.
 pub(crate) fn read_types(
     object: Option<HashMap<String, Bound<'_, PyAny>>>,
 ) -> PyResult<Vec<(String, PropertyType)>> {

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-/// The middle of the values, the mean of the two middle ones for an even number; NaN of none.
+/// Returns the middle of the values, the mean of the two middle ones for an even number; NaN of none.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -15,23 +15,24 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// The least value that at least the share `p` (0 to 1) of the values do not exceed; NaN of none. `sorted` ascends.
+/// Returns the least value that at least the share `p` (0 to 1) of the values do not exceed; NaN of none.
+/// `sorted` ascends.
 pub fn percentile<T: Copy + Into<f64>>(sorted: &[T], p: f64) -> f64 {
     let rank = (p * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.max(1) - 1).map_or(f64::NAN, |&v| v.into())
 }
 
-/// The geometric mean; NaN of none.
+/// Returns the geometric mean; NaN of none.
 pub fn geomean(values: &[f64]) -> f64 {
     (values.iter().map(|v| v.ln()).sum::<f64>() / values.len() as f64).exp()
 }
 
-/// The least and the greatest value.
+/// Returns the least and the greatest value.
 pub fn range(values: &[f64]) -> (f64, f64) {
     values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), &v| (lo.min(v), hi.max(v)))
 }
 
-/// A whole number in groups of three digits.
+/// Returns a whole number in groups of three digits.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -44,7 +45,7 @@ pub fn grouped(n: u64) -> String {
     text
 }
 
-/// A time in the unit that suits it.
+/// Returns a time in the unit that suits it.
 pub fn seconds(s: f64) -> String {
     match s {
         s if s >= 10.0 => format!("{s:.1} s"),

@@ -33,7 +33,7 @@ margin-top:1.6rem}table{border-collapse:collapse;display:block;overflow-x:auto}\
 td,th{vertical-align:top;padding:.25rem .8rem .25rem 0;text-align:left;border-bottom:1px solid #ddd}svg{width:100%;height:auto}";
 
 impl Page {
-    /// A page with a title.
+    /// Returns a page with a title.
     pub fn new(title: &str) -> Page {
         let title = escape(title);
         let head = format!(
@@ -94,7 +94,7 @@ impl Page {
         self.html += "</table>\n";
     }
 
-    /// The whole page.
+    /// Returns the whole page.
     pub fn finish(self) -> String {
         self.html + "</body></html>\n"
     }

@@ -19,18 +19,18 @@ pub struct Radar {
 }
 
 impl Radar {
-    /// A chart.
+    /// Returns a chart.
     pub fn new(title: &str, axes: Vec<String>, kinds: Vec<(String, Vec<f64>)>) -> Radar {
         let colors = (0..kinds.len()).collect();
         Radar { title: title.to_owned(), axes, kinds, colors }
     }
 
-    /// The chart with these colors of its kinds, by number.
+    /// Returns the chart with these colors of its kinds, by number.
     pub fn colored(self, colors: Vec<usize>) -> Radar {
         Radar { colors, ..self }
     }
 
-    /// The chart as an `svg` element.
+    /// Returns the chart as an `svg` element.
     pub fn to_svg(&self) -> String {
         let mut svg = open(&self.title, self.kinds.len(), 0.0);
         for (i, axis) in self.axes.iter().enumerate() {

@@ -16,7 +16,8 @@ pub(super) enum Scale {
 }
 
 impl Scale {
-    /// The axis of these values; logarithmic if it may be, all are greater than 0, and they differ much.
+    /// Returns the axis of these values; logarithmic if it may be, all are greater than 0, and they differ
+    /// much.
     pub(super) fn of(values: &[f64], may_be_log: bool) -> Scale {
         let (least, most) = range(values);
         match may_be_log && least > 0.0 && most.is_finite() && most / least > WIDE {
@@ -38,7 +39,7 @@ impl Scale {
         }
     }
 
-    /// The values that have a line, ascending.
+    /// Returns the values that have a line, ascending.
     pub(super) fn ticks(&self) -> Vec<f64> {
         match *self {
             Scale::Linear(most) => (0..=4).map(|i| most * f64::from(i) / 4.0).collect(),
@@ -50,7 +51,7 @@ impl Scale {
     }
 }
 
-/// The next round number at or above `v`; 1 where there is none.
+/// Returns the next round number at or above `v`; 1 where there is none.
 pub(super) fn ceiling(v: f64) -> f64 {
     if !v.is_finite() || v <= 0.0 {
         return 1.0;

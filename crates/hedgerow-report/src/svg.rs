@@ -32,7 +32,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// A curve through points with ascending x; those that are not numbers are left out.
+    /// Returns a curve through points with ascending x; those that are not numbers are left out.
     pub fn new(name: &str, points: Vec<(f64, f64)>) -> Series {
         let points = points.into_iter().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
         Series { name: name.to_owned(), points }
@@ -67,7 +67,7 @@ pub struct Chart {
 const MOST_DOTS: usize = 150;
 
 impl Chart {
-    /// A chart.
+    /// Returns a chart.
     pub fn new(title: &str, x_label: &str, y_label: &str, series: Vec<Series>) -> Chart {
         let (title, x_label, y_label) = (title.to_owned(), x_label.to_owned(), y_label.to_owned());
         let colors = (0..series.len()).collect();
@@ -83,7 +83,8 @@ impl Chart {
         }
     }
 
-    /// The chart with an x axis that reaches to `x_end`, and with marks: charts of one story get the same.
+    /// Returns the chart with an x axis that reaches to `x_end`, and with marks: charts of one story get the
+    /// same.
     pub fn over(mut self, x_end: f64, marks: &[Mark]) -> Chart {
         self.x_end = x_end;
         self.marks = marks.iter().filter(|mark| mark.at.is_finite()).cloned().collect();
@@ -95,12 +96,13 @@ impl Chart {
         Chart { is_log_where_wide: true, ..self }
     }
 
-    /// The chart with these colors of its curves, by number: so that a name has one color in all charts of a page.
+    /// Returns the chart with these colors of its curves, by number: so that a name has one color in all
+    /// charts of a page.
     pub fn colored(self, colors: Vec<usize>) -> Chart {
         Chart { colors, ..self }
     }
 
-    /// The chart as an `svg` element.
+    /// Returns the chart as an `svg` element.
     pub fn to_svg(&self) -> String {
         let all = || self.series.iter().flat_map(|s| &s.points);
         let marks = self.marks.iter().map(|mark| mark.at);
@@ -151,14 +153,14 @@ pub struct Bars {
 }
 
 impl Bars {
-    /// A chart of bars.
+    /// Returns a chart of bars.
     pub fn new(title: &str, unit: &str, kinds: Vec<String>, groups: Vec<(String, Vec<f64>)>) -> Bars {
         let (title, unit) = (title.to_owned(), unit.to_owned());
         let colors = (0..kinds.len()).collect();
         Bars { title, unit, along: String::new(), kinds, is_log_where_wide: false, colors, groups }
     }
 
-    /// The chart with a title of its x axis.
+    /// Returns the chart with a title of its x axis.
     pub fn along(self, what: &str) -> Bars {
         Bars { along: what.to_owned(), ..self }
     }
@@ -168,12 +170,12 @@ impl Bars {
         Bars { is_log_where_wide: true, ..self }
     }
 
-    /// As [`Chart::colored`], of its kinds.
+    /// Like [`Chart::colored`], but of its kinds.
     pub fn colored(self, colors: Vec<usize>) -> Bars {
         Bars { colors, ..self }
     }
 
-    /// The chart as an `svg` element.
+    /// Returns the chart as an `svg` element.
     pub fn to_svg(&self) -> String {
         let values: Vec<f64> =
             self.groups.iter().flat_map(|(_, v)| v).copied().filter(|v| v.is_finite()).collect();
@@ -218,12 +220,12 @@ impl Bars {
     }
 }
 
-/// The color of the `i`-th curve or kind, of colors by number.
+/// Returns the color of the `i`-th curve or kind, of colors by number.
 pub(super) fn color(colors: &[usize], i: usize) -> &'static str {
     COLORS[colors.get(i).copied().unwrap_or(i) % COLORS.len()]
 }
 
-/// The words of a label in as many lines as they need in this width.
+/// Returns the words of a label in as many lines as they need in this width.
 fn wrap(label: &str, width: f64) -> Vec<String> {
     let most = (width / LETTER) as usize;
     let mut lines: Vec<String> = Vec::new();
@@ -250,7 +252,7 @@ pub(super) fn open(title: &str, names: usize, below: f64) -> String {
     svg
 }
 
-/// The height of the rows of the legend that do not fit beside the unit.
+/// Returns the height of the rows of the legend that do not fit beside the unit.
 fn above(names: usize) -> f64 {
     if names <= 4 { 0.0 } else { 14.0 * names.div_ceil(LEGEND_ROW) as f64 }
 }
@@ -321,7 +323,7 @@ pub(super) fn legend(svg: &mut String, (i, names): (usize, usize), name: &str, c
     let _ = write!(svg, "<text x=\"{}\" y=\"{}\">{}</text>", x + 14.0, y + 9.0, escape(name));
 }
 
-/// A number of about three digits.
+/// Returns a number of about three digits.
 pub(super) fn number(v: f64) -> String {
     match v.abs() {
         a if a >= 1e6 => {

@@ -26,7 +26,8 @@ pub struct DataError {
     pub folder: PathBuf,
 }
 
-/// The data folder: `HEDGEROW_DATA`, or `../shared/data` beside the project. `None` if there is no such folder.
+/// Returns the data folder: `HEDGEROW_DATA`, or `../shared/data` beside the project. `None` if there is no
+/// such folder.
 ///
 /// # Errors
 /// [`DataError`] if there is none although `HEDGEROW_REQUIRE_DATA` is 1.
@@ -35,8 +36,8 @@ pub fn data_dir() -> Result<Option<PathBuf>, DataError> {
     if folder.is_dir() { Ok(Some(folder)) } else { absent("the folder itself", folder) }
 }
 
-/// The path of `name` below the data folder, for instance `static/law-cnr-2000`. Where it is absent, says on stderr
-/// that `purpose` is skipped, and returns `None`.
+/// Returns the path of `name` below the data folder, for instance `static/law-cnr-2000`. Where it is absent,
+/// says on stderr that `purpose` is skipped, and returns `None`.
 ///
 /// # Errors
 /// [`DataError`] if it is absent although `HEDGEROW_REQUIRE_DATA` is 1.

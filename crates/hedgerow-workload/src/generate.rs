@@ -27,7 +27,7 @@ pub const MAX_SCALE: u32 = 31;
 /// Edges drawn from one random stream.
 const BLOCK_EDGES: u64 = 1 << 14;
 
-/// A Graph500 Kronecker graph with 2^`scale` vertices: 2^`scale` · `edge_factor` edges are drawn with A = .57,
+/// Returns a Graph500 Kronecker graph with 2^`scale` vertices: 2^`scale` · `edge_factor` edges are drawn with A = .57,
 /// B = C = .19, D = .05; ids are permuted, self-loops and repetitions dropped. Returned undirected, each edge once as
 /// `(u, v)` with u < v, ascending. Parallel; memory 8 bytes per edge drawn, twice.
 ///
@@ -41,8 +41,8 @@ pub fn kron(scale: u32, edge_factor: u32, seed: u64) -> EdgeList {
     })
 }
 
-/// A uniform (Erdős–Rényi) graph of the sizes of [`kron`]: both ends of each drawn edge are uniform. Self-loops and
-/// repetitions are dropped.
+/// Returns a uniform (Erdős–Rényi) graph of the sizes of [`kron`]: both ends of each drawn edge are uniform.
+/// Self-loops and repetitions are dropped.
 pub fn uniform(scale: u32, edge_factor: u32, seed: u64) -> EdgeList {
     let scale = scale.min(MAX_SCALE);
     undirected(scale, edge_factor, seed, |rng| {
@@ -59,7 +59,7 @@ pub fn shuffle<T>(items: &mut [T], seed: u64) {
     }
 }
 
-/// The numbers below `count` in random order.
+/// Returns the numbers below `count` in random order.
 fn permutation(count: u32, seed: u64) -> Vec<u32> {
     let mut ids: Vec<u32> = (0..count).collect();
     shuffle(&mut ids, seed);

@@ -52,7 +52,7 @@ pub struct Diff {
 const MAX_EXAMPLES: usize = 10;
 
 impl Diff {
-    /// Whether there is no difference.
+    /// True if there is no difference.
     pub fn is_empty(&self) -> bool {
         *self == Diff::default()
     }
@@ -65,12 +65,12 @@ impl Diff {
 }
 
 impl State {
-    /// The empty graph.
+    /// Returns the empty graph.
     pub fn new() -> State {
         State::default()
     }
 
-    /// The state that somebody else reports, for comparison. Endpoints of edges count as live vertices only if
+    /// Returns the state that somebody else reports, for comparison. Endpoints of edges count as live vertices only if
     /// `vertices` names them, so that a report that forgets some differs.
     pub fn from_parts(
         vertices: impl IntoIterator<Item = VertexKey>,
@@ -125,38 +125,38 @@ impl State {
         }
     }
 
-    /// The number of live vertices.
+    /// Returns the number of live vertices.
     pub fn vertex_count(&self) -> usize {
         self.live_count
     }
 
-    /// The number of edges.
+    /// Returns the number of edges.
     pub fn edge_count(&self) -> usize {
         self.edges.len()
     }
 
-    /// The sum of all weights. Exact while it is below 2^53, weights being counts.
+    /// Returns the sum of all weights. Exact while it is below 2^53, weights being counts.
     pub fn weight_sum(&self) -> f64 {
         self.edges.values().sum()
     }
 
-    /// Whether the vertex is live.
+    /// True if the vertex is live.
     pub fn contains(&self, key: VertexKeyRef<'_>) -> bool {
         self.ids.get(&key.to_owned()).is_some_and(|&id| self.live[id as usize])
     }
 
-    /// The weight of the edge, if it is there.
+    /// Returns the weight of the edge, if it is there.
     pub fn weight(&self, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) -> Option<f64> {
         let (src, dst) = (self.ids.get(&src.to_owned())?, self.ids.get(&dst.to_owned())?);
         self.edges.get(&pack(*src, *dst)).copied()
     }
 
-    /// The live vertices, in no particular order.
+    /// Returns the live vertices, in no particular order.
     pub fn vertices(&self) -> impl Iterator<Item = &VertexKey> {
         self.keys.iter().zip(&self.live).filter(|(_, live)| **live).map(|(key, _)| key)
     }
 
-    /// The edges, in no particular order.
+    /// Returns the edges, in no particular order.
     pub fn edges(&self) -> impl Iterator<Item = (&VertexKey, &VertexKey, f64)> {
         self.edges.iter().map(|(&edge, &weight)| {
             let (src, dst) = unpack(edge);
@@ -164,21 +164,21 @@ impl State {
         })
     }
 
-    /// The live vertices, ascending.
+    /// Returns the live vertices, ascending.
     pub fn sorted_vertices(&self) -> Vec<VertexKey> {
         let mut vertices: Vec<VertexKey> = self.vertices().cloned().collect();
         vertices.sort_unstable();
         vertices
     }
 
-    /// The edges, ascending by source and destination.
+    /// Returns the edges, ascending by source and destination.
     pub fn sorted_edges(&self) -> Vec<KeyedEdge> {
         let mut edges: Vec<KeyedEdge> = self.edges().map(|(u, v, w)| (u.clone(), v.clone(), w)).collect();
         edges.sort_unstable_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
         edges
     }
 
-    /// A number that equal states share and different ones almost surely do not. O(vertices + edges).
+    /// Returns a number that equal states share and different ones almost surely do not. O(vertices + edges).
     pub fn digest(&self) -> u64 {
         let hashes: Vec<u64> = self.keys.iter().map(hash_key).collect();
         let live = hashes.iter().zip(&self.live).filter(|(_, live)| **live);
@@ -238,7 +238,7 @@ impl State {
         })
     }
 
-    /// The graph with its vertices numbered densely, in the order of their keys.
+    /// Returns the graph with its vertices numbered densely, in the order of their keys.
     pub fn to_graph(&self) -> LoadedGraph {
         let mut live: Vec<u32> = (0..self.keys.len() as u32).filter(|&id| self.live[id as usize]).collect();
         live.sort_unstable_by_key(|&id| &self.keys[id as usize]);

@@ -4,7 +4,7 @@
 //! and mixing, xoshiro256++ (D. Blackman, S. Vigna, *Scrambled Linear Pseudorandom Number Generators*, 2021) for
 //! drawing, multiplication for ranges (D. Lemire, *Fast Random Integer Generation in an Interval*, 2019).
 
-/// A bijective mix of 64 bits: the output function of SplitMix64.
+/// Returns a bijective mix of 64 bits: the output function of SplitMix64.
 #[inline]
 pub fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -20,13 +20,13 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// The stream of `seed`.
+    /// Returns the stream of `seed`.
     pub fn new(seed: u64) -> Self {
         let step = |n: u64| mix(seed.wrapping_add(n.wrapping_mul(0x9E37_79B9_7F4A_7C15)));
         Rng { state: [step(0), step(1), step(2), step(3)] }
     }
 
-    /// The `n`-th of many independent streams of `seed`, for work that is split into parts.
+    /// Returns the `n`-th of many independent streams of `seed`, for work that is split into parts.
     pub fn part(seed: u64, n: u64) -> Self {
         Rng::new(mix(seed) ^ mix(n ^ 0x5851_F42D_4C95_7F2D))
     }
@@ -46,13 +46,13 @@ impl Rng {
         result
     }
 
-    /// A number below `bound`, or 0 if `bound` is 0. Bias is below `bound` / 2^64.
+    /// Returns a number below `bound`, or 0 if `bound` is 0. Bias is below `bound` / 2^64.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A number in 0 to 1, 1 excluded, with 53 random bits.
+    /// Returns a number in 0 to 1, 1 excluded, with 53 random bits.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64

@@ -73,8 +73,8 @@ where
         }
     }
 
-    /// The earliest ready transaction; blocks while there is none but may yet be one. `None` once all were handed out,
-    /// or after [`stop`](Self::stop).
+    /// Returns the earliest ready transaction; blocks while there is none but may yet be one. `None` once all
+    /// were handed out, or after [`stop`](Self::stop).
     ///
     /// # Errors
     /// The error of the source, to one caller; the stream ends there, and what was read before it is still handed out.
@@ -172,7 +172,8 @@ where
         state.pending.insert(index, Pending { transaction, vertices, waits_for, waiters: Vec::new() });
     }
 
-    /// A writer that panicked left the state whole: nothing here panics between two changes that belong together.
+    /// Returns a writer that panicked left the state whole: nothing here panics between two changes that
+    /// belong together.
     fn lock(&self) -> MutexGuard<'_, State<I>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -116,7 +116,7 @@ fn described<'a>(properties: impl IntoIterator<Item = &'a Property>) -> Vec<Valu
     properties.into_iter().map(property).collect()
 }
 
-/// The name of the file of the vertices of a kind: with its id, as of labels.
+/// Returns the name of the file of the vertices of a kind: with its id, as of labels.
 fn vertex_file_name(schema: &Schema, kind: KindId) -> String {
     match schema.kind_name(kind) {
         "" => VERTICES.to_owned(),
@@ -124,7 +124,7 @@ fn vertex_file_name(schema: &Schema, kind: KindId) -> String {
     }
 }
 
-/// The name of a label's file: with its id, which tells labels apart whose names look alike there.
+/// Returns the name of a label's file: with its id, which tells labels apart whose names look alike there.
 fn file_name(label: &Label) -> String {
     if label.name().is_empty() {
         return "edges.csv".to_owned();
@@ -132,7 +132,7 @@ fn file_name(label: &Label) -> String {
     format!("edges-{}-{}.csv", label.id().0, harmless(label.name()))
 }
 
-/// A name as that of a file can have it.
+/// Returns a name as that of a file can have it.
 fn harmless(name: &str) -> String {
     let harmless = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     name.chars().take(MOST_NAME_CHARS).map(|c| if harmless(c) { c } else { '_' }).collect()

@@ -36,7 +36,7 @@ impl Names {
         Ok(Names { texts, kinds })
     }
 
-    /// The key of a vertex among those of its kind.
+    /// Returns the key of a vertex among those of its kind.
     pub(super) fn get(&self, id: VertexId) -> &str {
         self.texts.get(id.index()).unwrap_or("")
     }

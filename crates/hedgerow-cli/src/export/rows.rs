@@ -72,7 +72,7 @@ impl Ends {
         Ends { stated, are_shown: stated.is_none() && !schema.kinds().is_empty() }
     }
 
-    /// Whether an undirected edge comes with its ends the other way round than the label says them.
+    /// True if an undirected edge comes with its ends the other way round than the label says them.
     fn are_turned(&self, src: KindId, dst: KindId) -> bool {
         self.stated.is_some_and(|ends| ends != [src, dst] && ends == [dst, src])
     }
@@ -127,7 +127,7 @@ pub(super) fn write_vertex_rows(
     })
 }
 
-/// A value as a field: nothing for null, and `""` for an empty text.
+/// Returns a value as a field: nothing for null, and `""` for an empty text.
 fn field(value: ValueRef<'_>, delimiter: u8) -> String {
     property::to_text(value).map_or_else(String::new, |text| quoted(&text, delimiter).into_owned())
 }

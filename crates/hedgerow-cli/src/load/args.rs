@@ -219,7 +219,7 @@ pub(super) fn durability(args: &LoadArgs) -> Durability {
     }
 }
 
-/// The type of vertex keys, if it is said.
+/// Returns the type of vertex keys, if it is said.
 pub(super) fn key_kind(args: &LoadArgs) -> Option<KeyKind> {
     args.keys.map(|keys| match keys {
         Keys::U64 => KeyKind::U64,
@@ -228,7 +228,7 @@ pub(super) fn key_kind(args: &LoadArgs) -> Option<KeyKind> {
     })
 }
 
-/// The type of the keys of `--kind`, if it is said.
+/// Returns the type of the keys of `--kind`, if it is said.
 pub(super) fn keys_of_kind(args: &LoadArgs) -> Option<KeyKind> {
     args.kind_keys.map(|keys| match keys {
         KindKeys::U64 => KeyKind::U64,
@@ -236,7 +236,7 @@ pub(super) fn keys_of_kind(args: &LoadArgs) -> Option<KeyKind> {
     })
 }
 
-/// A column as the command line names it: a position from 1, else a name.
+/// Returns a column as the command line names it: a position from 1, else a name.
 fn column(text: &str) -> Result<Column, String> {
     match text.parse::<usize>() {
         Ok(0) => Err("columns count from 1".to_owned()),

@@ -75,7 +75,7 @@ pub(super) fn load(
     )
 }
 
-/// An option that says what `schema.json` says.
+/// Returns an option that says what `schema.json` says.
 fn foreign_option(args: &LoadArgs) -> Option<&'static str> {
     let given = [
         ("--vertices", !args.vertices.is_empty()),
@@ -187,7 +187,8 @@ impl Schema {
         Ok((if directed { options.reverse(reverse) } else { options }, kind))
     }
 
-    /// The files: vertices first, kind by kind, then the labels in the order of their ids. Adds the kinds to `kinds`.
+    /// Returns the files: vertices first, kind by kind, then the labels in the order of their ids. Adds the
+    /// kinds to `kinds`.
     fn parts(&self, directory: &Path, kinds: &mut Kinds) -> Result<Vec<Part>, CliError> {
         let root = self.root();
         let weighted = root.truth("weighted")?;
@@ -243,7 +244,7 @@ impl Schema {
     }
 }
 
-/// The layout of every file of a directory.
+/// Returns the layout of every file of a directory.
 fn exact(extra: std::ops::Range<usize>, weight: Option<usize>) -> EdgeFormat {
     EdgeFormat {
         delimiter: Delimiter::Byte(DELIMITER),
@@ -378,7 +379,7 @@ impl<'a> Entry<'a> {
         Ok(properties)
     }
 
-    /// The file that the entry names: one in the directory itself.
+    /// Returns the file that the entry names: one in the directory itself.
     fn file(&self, directory: &Path) -> Result<PathBuf, CliError> {
         let name = self.text("file")?;
         if name.is_empty() || name.contains(['/', '\\', '\0']) || name == "." || name == ".." {

@@ -34,7 +34,7 @@ impl Before {
         Ok(Before { snapshot, schema })
     }
 
-    /// Whether the kind of a key is one of the store, not one that the load defines.
+    /// True if the kind of a key is one of the store, not one that the load defines.
     fn has_kind(&self, key: VertexKeyRef<'_>) -> bool {
         usize::from(key.split().0.0) <= self.schema.kinds().len()
     }

@@ -77,12 +77,12 @@ impl EdgeTable {
         self.is_labelled() || self.rank || !self.properties.is_empty()
     }
 
-    /// Whether edges have another label than the default one.
+    /// True if edges have another label than the default one.
     pub(super) fn is_labelled(&self) -> bool {
         self.label.as_ref().is_none_or(|label| !label.is_empty())
     }
 
-    /// Whether edges get their ranks by counting.
+    /// True if edges get their ranks by counting.
     pub(super) fn is_counted(&self) -> bool {
         self.multi == Some(true) && !self.rank
     }
@@ -105,7 +105,7 @@ impl Input {
         }
     }
 
-    /// The lines of the file, from the first.
+    /// Returns the lines of the file, from the first.
     pub(super) fn lines(&self) -> Result<Lines, ReadError> {
         match &self.spooled {
             Some(file) => Lines::of_file(&self.path, file),
@@ -113,25 +113,25 @@ impl Input {
         }
     }
 
-    /// Whether the file says that edges have a direction. A symmetric matrix says it for a new store alone: into a
-    /// directed one that is there it goes in both directions.
+    /// True if the file says that edges have a direction. A symmetric matrix says it for a new store alone:
+    /// into a directed one that is there it goes in both directions.
     pub(super) fn direction(&self, is_new: bool) -> Option<bool> {
         let suits = self.matrix.filter(|_| is_new).map(|(banner, _)| banner.symmetry != Symmetry::Symmetric);
         self.directed.or(suits)
     }
 
-    /// Whether a column of it names labels.
+    /// True if a column of it names labels.
     pub(super) fn names_labels(&self) -> bool {
         matches!(&self.content, Content::Edges(table) if table.label.is_none())
     }
 
-    /// Whether it lists vertices.
+    /// True if it lists vertices.
     pub(super) fn has_vertices(&self) -> bool {
         !matches!(self.content, Content::Edges(_))
     }
 }
 
-/// All files that the arguments name, those included that properties files name.
+/// Returns all files that the arguments name, those included that properties files name.
 pub(super) fn inputs(args: &LoadArgs) -> Result<Vec<Input>, CliError> {
     let mut inputs = Vec::new();
     let comment = args.comment.unwrap_or_default();
@@ -202,7 +202,7 @@ fn check_regular(path: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// A file of vertices with properties, by its header.
+/// Returns a file of vertices with properties, by its header.
 fn vertex_table(path: &Path, args: &LoadArgs) -> Input {
     let delimiter = match extension(path).as_deref() {
         Some("tsv") => Delimiter::Byte(b'\t'),
@@ -223,7 +223,7 @@ fn vertex_table(path: &Path, args: &LoadArgs) -> Input {
     Input::new(path, Content::VertexTable(format, Vec::new()))
 }
 
-/// The extension, that of compression left out.
+/// Returns the extension, that of compression left out.
 pub(super) fn extension(path: &Path) -> Option<String> {
     let extension = |path: &Path| path.extension().map(|found| found.to_string_lossy().to_lowercase());
     match extension(path).as_deref() {
@@ -257,7 +257,7 @@ fn edge_format(wanted: FileFormat, path: &Path) -> EdgeFormat {
     }
 }
 
-/// A file of edges, in `format` as far as the arguments say nothing else.
+/// Returns a file of edges, in `format` as far as the arguments say nothing else.
 pub(super) fn edges(path: &Path, mut format: EdgeFormat, args: &LoadArgs) -> Result<Input, CliError> {
     let weighted = matches!(format.weight, Some(Column::Index(_)));
     let set = |to: &mut Option<Column>, from: &Option<Column>| {

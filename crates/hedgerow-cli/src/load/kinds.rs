@@ -34,7 +34,7 @@ pub(super) enum Ends {
 }
 
 impl Kinds {
-    /// The kinds of a store, whose default one has `keys`; nothing is a new store.
+    /// Returns the kinds of a store, whose default one has `keys`; nothing is a new store.
     pub(super) fn of(store: Option<&Graph>, keys: KeyKind) -> Kinds {
         let mut kinds =
             Kinds { default: keys, others: Vec::new(), ends: HashMap::new(), is_new: store.is_none() };
@@ -46,12 +46,13 @@ impl Kinds {
         kinds
     }
 
-    /// The type of the keys of the default kind.
+    /// Returns the type of the keys of the default kind.
     pub(super) fn default_keys(&self) -> KeyKind {
         self.default
     }
 
-    /// The kind of this name. A new one gets `keys`, `u64` if nothing says them; one that is there must have them.
+    /// Returns the kind of this name. A new one gets `keys`, `u64` if nothing says them; one that is there
+    /// must have them.
     pub(super) fn define(&mut self, name: &str, keys: Option<KeyKind>) -> Result<KindId, CliError> {
         if let Some(id) = self.named(name) {
             let found = self.keys(id);
@@ -74,7 +75,7 @@ impl Kinds {
         if name.is_empty() { Some(KindId::DEFAULT) } else { Some(KindId(at()? as u8 + 1)) }
     }
 
-    /// The kind of this name, the default one for the empty name.
+    /// Returns the kind of this name, the default one for the empty name.
     pub(super) fn find(&self, name: &str) -> Result<KindId, CliError> {
         self.named(name).ok_or_else(|| {
             let others = self.others.iter().map(|(name, _)| name.clone());
@@ -95,12 +96,12 @@ impl Kinds {
         self.others.get(usize::from(id.0).checked_sub(1)?)
     }
 
-    /// The type of the keys of a kind.
+    /// Returns the type of the keys of a kind.
     pub(super) fn keys(&self, id: KindId) -> KeyKind {
         self.other(id).map_or(self.default, |(_, keys)| *keys)
     }
 
-    /// The key of a kind that `text` spells; else what is wrong with it.
+    /// Returns the key of a kind that `text` spells; else what is wrong with it.
     pub(super) fn parse<'a>(&self, id: KindId, text: &'a str) -> Result<VertexKeyRef<'a>, String> {
         match self.other(id) {
             None => keys::parse(self.default, text).map_err(|why| match self.is_new {
@@ -111,12 +112,13 @@ impl Kinds {
         }
     }
 
-    /// The kinds that a label says in the store; the default one if it says none.
+    /// Returns the kinds that a label says in the store; the default one if it says none.
     pub(super) fn ends_of(&self, label: &str) -> [KindId; 2] {
         self.ends.get(label).copied().unwrap_or_default()
     }
 
-    /// Whether all vertices that edges may name at `ends` have numbers for keys. `label` is that of all the edges.
+    /// True if all vertices that edges may name at `ends` have numbers for keys. `label` is that of all the
+    /// edges.
     pub(super) fn are_numbers(&self, ends: Ends, label: Option<&str>) -> bool {
         let all = |ends: &[KindId]| ends.iter().all(|id| self.keys(*id) != KeyKind::Str);
         match (ends, label) {

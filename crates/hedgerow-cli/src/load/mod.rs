@@ -100,7 +100,7 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
     )
 }
 
-/// Whether edges get another label than the default one.
+/// True if edges get another label than the default one.
 fn is_labelled(args: &LoadArgs) -> bool {
     args.label_column.is_some() || args.label.as_ref().is_some_and(|label| !label.is_empty())
 }
@@ -139,7 +139,7 @@ fn stated_direction(args: &LoadArgs, inputs: &[Input]) -> Option<bool> {
     (args.directed || args.undirected).then_some(args.directed).or_else(stated)
 }
 
-/// Whether edges of a new store have a direction.
+/// True if edges of a new store have a direction.
 fn is_directed(args: &LoadArgs, inputs: &[Input]) -> bool {
     stated_direction(args, inputs).unwrap_or(true)
 }

@@ -131,7 +131,7 @@ impl Passed {
     }
 }
 
-/// A number with a noun, and the verb behind it.
+/// Returns a number with a noun, and the verb behind it.
 fn plural(count: u64, one: &'static str, many: &'static str) -> (String, &'static str) {
     let (noun, verb) = if count == 1 { one } else { many }.split_once(' ').unwrap_or_default();
     (format!("{count} {noun}"), verb)

@@ -50,7 +50,7 @@ impl Told<'_> {
         self.loaded.passed.iter().map(|passed| passed.comments).sum()
     }
 
-    /// How many vertices a matrix leaves without an edge; known where it is all that the store holds.
+    /// Returns how many vertices a matrix leaves without an edge; known where it is all that the store holds.
     fn matrix_without_entries(&self) -> Option<(&Input, u64)> {
         let [input] = self.inputs else { return None };
         let (_, sizes) = input.matrix?;
@@ -59,7 +59,7 @@ impl Told<'_> {
         (is_all && left > 0).then_some((input, left))
     }
 
-    /// The notes on each file: what the load left out or changed.
+    /// Returns the notes on each file: what the load left out or changed.
     fn notes(&self) -> Vec<(String, String)> {
         let of = |input: &Input, note: String| (input.path.display().to_string(), note);
         let said =
@@ -126,7 +126,7 @@ pub(super) fn print(told: &Told<'_>, rules: &Rules<'_>, clock: Clock, style: Sty
     report.table("rejects", &["file", "line", "reason"], rejected).print(style)
 }
 
-/// The files about which something was found out.
+/// Returns the files about which something was found out.
 fn sniffed(inputs: &[Input]) -> impl Iterator<Item = (&Input, &Sniffed)> {
     inputs.iter().filter_map(|input| Some((input, input.sniffed.as_ref()?)))
 }

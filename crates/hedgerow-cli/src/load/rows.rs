@@ -198,7 +198,7 @@ fn for_each_row(
     Ok(reader)
 }
 
-/// The key of the source (0) or of the destination (1), a vertex of `kind`.
+/// Returns the key of the source (0) or of the destination (1), a vertex of `kind`.
 fn key<'a>(rules: &Rules<'_>, kind: KindId, row: &Row<'a>, end: usize) -> Result<VertexKeyRef<'a>, String> {
     let text = [row.src, row.dst][end];
     rules.kinds.parse(kind, text).map_err(|why| in_column(why, row.columns[end]))
@@ -208,7 +208,7 @@ fn in_column(why: String, column: usize) -> String {
     format!("{why} in column {}", column + 1)
 }
 
-/// The edge of a row without its values, which go into `values`.
+/// Returns the edge of a row without its values, which go into `values`.
 fn edge<'a>(
     row: &Row<'a>,
     rules: &Rules<'_>,
@@ -251,7 +251,7 @@ fn edge<'a>(
     Ok(EdgeItem { line: row.line, src, dst, weight, label, rank, values: &[] })
 }
 
-/// The kind that a field names; the default one without.
+/// Returns the kind that a field names; the default one without.
 fn read_kind(rules: &Rules<'_>, extra: &Extra<'_>, at: usize) -> Result<KindId, String> {
     let name = extra.get_name(at).unwrap_or_default();
     rules.kinds.find(name).map_err(|why| in_column(why.to_string(), extra.column(at)))
@@ -296,7 +296,7 @@ fn read_values(
     Ok(cut)
 }
 
-/// The key of a row of a table of vertices; its values go into `values`.
+/// Returns the key of a row of a table of vertices; its values go into `values`.
 fn vertex_row<'a>(
     row: &Row<'a>,
     rules: &Rules<'_>,
@@ -314,7 +314,8 @@ fn vertex_row<'a>(
     Ok(key)
 }
 
-/// The first field of a line; nothing for an empty line or a comment. Keys of type `str` are the whole line.
+/// Returns the first field of a line; nothing for an empty line or a comment. Keys of type `str` are the
+/// whole line.
 fn vertex<'a>(
     text: &'a str,
     rules: &Rules<'_>,

@@ -190,7 +190,7 @@ fn settle_vertices(input: &mut Input, args: &LoadArgs, numbers: bool) -> Result<
     Ok(())
 }
 
-/// The columns by their header; what it leaves open, the rows below tell.
+/// Returns the columns by their header; what it leaves open, the rows below tell.
 fn columns(found: &Sniffed) -> Result<Vertices, String> {
     if let Some(columns) = importer_columns(&found.first) {
         let key = columns.iter().position(|column| column.role == ImporterRole::Id);
@@ -232,7 +232,7 @@ fn check_names(path: &Path, properties: &[(String, ColumnType)]) -> Result<(), C
     }
 }
 
-/// Whether nothing about a format is to be found out.
+/// True if nothing about a format is to be found out.
 fn is_settled(format: &EdgeFormat) -> bool {
     format.delimiter != Delimiter::Auto && format.header != Header::Auto
         || format.delimiter == Delimiter::Whitespace

@@ -249,13 +249,13 @@ impl<'a> Loader<'a> {
         if self.is_blind(inputs) { self.read_beside(inputs, rules) } else { self.read(inputs, rules) }
     }
 
-    /// Whether no transaction reads what another one wrote.
+    /// True if no transaction reads what another one wrote.
     fn is_blind(&self, inputs: &[Input]) -> bool {
         self.args.repeat == Repeat::Last
             && !inputs.iter().any(|input| matches!(input.content, Content::Vertices))
     }
 
-    /// As [`read`](Self::read), with the commits on a thread of their own.
+    /// Like [`read`](Self::read), but with the commits on a thread of their own.
     fn read_beside(&mut self, inputs: &[Input], rules: &Rules<'_>) -> Result<(), CliError> {
         let (committed, read) = commit_beside(|sink| {
             self.sink = sink;

@@ -126,7 +126,7 @@ impl RunArgs {
         Ok(Asked { machine, direction, along, weight: weight.map(String::as_str), kernel: self.kernel })
     }
 
-    /// Whether the kernel is told to go against the edges.
+    /// True if the kernel is told to go against the edges.
     fn is_against(&self) -> bool {
         let told = |parameter: &Parameter| parameter.kind == ParameterKind::Direction;
         let Some(parameter) = self.kernel.parameters.iter().find(|parameter| told(parameter)) else {

@@ -74,7 +74,7 @@ fn option(parameter: &Parameter) -> Arg {
     }
 }
 
-/// The first letter of a name, large: what help calls a number.
+/// Returns the first letter of a name, large: what help calls a number.
 fn initial(name: &str) -> &'static str {
     const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     let place =

@@ -15,7 +15,7 @@ use crate::output::{Report, number};
 /// What Graphalytics writes for a vertex that is not reached.
 const GRAPHALYTICS_UNREACHED: i64 = i64::MAX;
 
-/// The first lines: the graph, the time, and what the kernel was told.
+/// Returns the first lines: the graph, the time, and what the kernel was told.
 pub(super) fn begin(work: &Work<'_>, arguments: &Arguments, milliseconds: f64) -> Result<Report, CliError> {
     let mut report = work.summary(arguments.kernel().name, milliseconds)?;
     let reported = arguments.kernel().parameters.iter().filter(|parameter| parameter.is_reported);
@@ -108,7 +108,7 @@ fn paths(report: Report, work: &Work<'_>, paths: &Paths, top: usize) -> Result<R
     Ok(report.table("first", &with_shown(work, &["length", "path"]), rows))
 }
 
-/// How many pairs there are, and the first ones.
+/// Returns how many pairs there are, and the first ones.
 fn pairs(
     report: Report,
     work: &Work<'_>,
@@ -129,7 +129,7 @@ fn pairs(
     Ok(report.field("pairs", pairs.len() as u64).table("first", &columns, rows))
 }
 
-/// How many vertices have one, and those of the first ones.
+/// Returns how many vertices have one, and those of the first ones.
 fn vertices(
     report: Report,
     work: &Work<'_>,
@@ -146,7 +146,7 @@ fn vertices(
     Ok(report.field("found", count).table("first", &columns(work, kernel.result.name), rows))
 }
 
-/// The key of a vertex, as an argument names it; null if there is none.
+/// Returns the key of a vertex, as an argument names it; null if there is none.
 fn name(work: &Work<'_>, id: VertexId) -> hedgerow::Result<Json> {
     Ok(match work.snapshot.vertex_key(id)? {
         Some(key) if work.has_kinds() => spelled(work.schema, key.as_ref()).into(),
@@ -155,7 +155,7 @@ fn name(work: &Work<'_>, id: VertexId) -> hedgerow::Result<Json> {
     })
 }
 
-/// The key of a vertex and a value; before them its kind, where vertices have kinds.
+/// Returns the key of a vertex and a value; before them its kind, where vertices have kinds.
 fn row(work: &Work<'_>, id: VertexId, value: Json) -> hedgerow::Result<Vec<Json>> {
     let key = work.snapshot.vertex_key(id)?;
     let kind = key.as_ref().filter(|_| work.has_kinds()).map(|key| work.schema.kind_name(key.kind()).into());
@@ -177,13 +177,13 @@ fn with_shown(work: &Work<'_>, columns: &[&str]) -> Vec<String> {
     columns.iter().map(|&column| column.to_owned()).chain(shown).collect()
 }
 
-/// The columns of [`row`].
+/// Returns the columns of [`row`].
 fn columns(work: &Work<'_>, value: &'static str) -> Vec<String> {
     let columns = ["kind", "key", value];
     with_shown(work, if work.has_kinds() { &columns } else { &columns[1..] })
 }
 
-/// How many vertices are reached, and how far the last ones are; how many by each number of hops.
+/// Returns how many vertices are reached, and how far the last ones are; how many by each number of hops.
 fn hops(
     report: Report,
     work: &Work<'_>,
@@ -212,7 +212,7 @@ fn hops(
         .table("depths", &["hops", "vertices"], rows.map(|(d, &n)| vec![d.into(), n.into()]).collect()))
 }
 
-/// How many vertices are reached, and the farthest ones.
+/// Returns how many vertices are reached, and the farthest ones.
 fn distances(
     report: Report,
     work: &Work<'_>,
@@ -241,7 +241,7 @@ fn distances(
     ))
 }
 
-/// The highest scores.
+/// Returns the highest scores.
 fn scores(report: Report, work: &Work<'_>, scores: &[f64], top: usize) -> Result<Report, CliError> {
     work.write_result(|id| format!("{:e}", scores.get(id.0 as usize).copied().unwrap_or(0.0)))?;
     let row = |(id, score)| row(work, id, number(score));
@@ -261,7 +261,7 @@ fn components(report: Report, work: &Work<'_>, components: &[u32], top: usize) -
     largest_of(report, work, "component", largest, top)
 }
 
-/// The labels that vertices end with, each a vertex that need not have it itself.
+/// Returns the labels that vertices end with, each a vertex that need not have it itself.
 fn labels(report: Report, work: &Work<'_>, labels: &[u32], top: usize) -> Result<Report, CliError> {
     let largest = groups(work, labels)?;
     largest_of(report.field("labels", largest.len() as u64), work, "label", largest, top)
@@ -298,7 +298,7 @@ fn largest_of(
     Ok(report.table("largest", &with_shown(work, &[column, "vertices"]), rows))
 }
 
-/// The largest number, and how many vertices have each, the least first.
+/// Returns the largest number, and how many vertices have each, the least first.
 fn numbers(
     report: Report,
     work: &Work<'_>,

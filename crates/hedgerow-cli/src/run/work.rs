@@ -88,7 +88,7 @@ impl Work<'_> {
         )))
     }
 
-    /// The key of a vertex as it is spelled.
+    /// Returns the key of a vertex as it is spelled.
     fn name(&self, vertex: VertexId) -> hedgerow::Result<String> {
         let key = self.snapshot.vertex_key(vertex)?;
         Ok(key.map(|key| spelled(self.schema, key.as_ref())).unwrap_or_default())
@@ -101,7 +101,7 @@ impl Work<'_> {
         )))
     }
 
-    /// The vertex that a parameter names as `text`.
+    /// Returns the vertex that a parameter names as `text`.
     pub(super) fn vertex(&self, parameter: &Parameter, text: &str) -> Result<VertexId, CliError> {
         let argument = format!("--{}", parameter.name);
         let key = parse_argument(self.schema, self.keys, &argument, text)?;
@@ -113,17 +113,17 @@ impl Work<'_> {
         id.ok_or_else(|| CliError::Failed(format!("{argument}: no vertex {} in the store", shown())))
     }
 
-    /// Whether vertices have kinds, which results then tell.
+    /// True if vertices have kinds, which results then tell.
     pub(super) fn has_kinds(&self) -> bool {
         !self.schema.kinds().is_empty()
     }
 
-    /// Whether standard output takes the full result, so that a summary has no place in it.
+    /// True if standard output takes the full result, so that a summary has no place in it.
     pub(super) fn only_result(&self) -> bool {
         self.out.is_some_and(|path| path.as_os_str() == "-")
     }
 
-    /// The report's first lines.
+    /// Returns the report's first lines.
     pub(super) fn summary(&self, algorithm: &'static str, milliseconds: f64) -> Result<Report, CliError> {
         let report = Report::default().field("algorithm", algorithm);
         let named = self.labels.iter().any(|label| !label.is_empty());
@@ -135,7 +135,7 @@ impl Work<'_> {
             .field("milliseconds", milliseconds))
     }
 
-    /// The vertices of the graph, by ascending vertex id, and their keys.
+    /// Returns the vertices of the graph, by ascending vertex id, and their keys.
     fn vertices(&self) -> hedgerow::Result<(Vec<VertexId>, KeyColumn)> {
         let ids: Vec<VertexId> = self.view.vertices().collect();
         let keys = self.snapshot.vertex_keys(&ids)?;

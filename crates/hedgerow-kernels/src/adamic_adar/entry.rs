@@ -1,4 +1,4 @@
-//! Its entry in the registry.
+//! The kernel's entry in the registry.
 
 use hedgerow_core::{Resident, WeightedTopology};
 
@@ -7,7 +7,7 @@ use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColum
 use crate::similarity::{K, SOURCES, TARGETS, read};
 use crate::{Cancel, KernelError};
 
-/// Adamic's and Adar's score.
+/// The kernel of Adamic's and Adar's score.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "adamic_adar",
     function: "adamic_adar",
@@ -20,7 +20,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "score", kind: ResultKind::Pairs },
     steps: "sources",
     cost: "the lists of each pair and of the vertices that it shares; for the most similar those of the source's neighbors",
-    // For each of two sources at a time its neighbours, sums for all and candidates in a list that grows, what vertices count for, and one long list; for a thread short lists.
+    // Per id: for each of two sources at a time neighbours, sums and a growing list of candidates; for all,
+    // weights of vertices and one long list. Per thread: short lists.
     memory: Memory {
         per_id: 92,
         per_edge: 0,

@@ -1,4 +1,4 @@
-//! Its entry in the registry.
+//! The kernel's entry in the registry.
 
 use hedgerow_core::{Resident, WeightedTopology};
 
@@ -7,7 +7,7 @@ use super::{Chosen, Sources, betweenness_from, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Betweenness.
+/// The kernel of betweenness.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "betweenness",
     function: "betweenness",
@@ -20,7 +20,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "score", kind: ResultKind::Scores },
     steps: "sources",
     cost: "O(vertices + edges) per source",
-    // A search, its levels, which are as many as vertices in a ring and are copied when their list grows, four numbers.
+    // A search; its levels, which are as many as vertices in a ring and are copied when their list grows;
+    // four numbers.
     memory: Memory { per_id: 66, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },
     cited: "U. Brandes, *A faster algorithm for betweenness centrality*, Journal of Mathematical Sociology 25(2), 2001; U. \
             Brandes, C. Pich, *Centrality estimation in large networks*, International Journal of Bifurcation and Chaos \

@@ -1,32 +1,39 @@
 //! Betweenness: how many shortest paths lead through each vertex.
 //!
-//! **Result.** For every vertex `v` the sum over pairs of other vertices `s`, `t` of the share of the shortest paths from `s` to
-//! `t` that lead through `v`; 0 for holes. An undirected pair counts once. Not normalised: divide by `(n - 1)(n - 2)`, of
-//! an undirected graph by half of that, for shares of all pairs. From a sample of `k` of `n` sources that have edges it is the sum over the
-//! sampled `s`, times `n / k`: an estimate without bias. With a probability of 95 % that of one vertex is off by no more than `√(ln 40 / 2k)` of the largest
-//! number that a vertex can have (Hoeffding; 0.17 of 64 sources). Of sources that are given, the sum over these.
+//! **Result.** For every vertex `v` the sum over pairs of other vertices `s`, `t` of the share of the
+//! shortest paths from `s` to `t` that lead through `v`; 0 for holes. An undirected pair counts once. The
+//! result is not normalised: for shares of all pairs divide by `(n - 1)(n - 2)`, in an undirected graph by
+//! half of that. A sample of `k` of the `n` sources with edges gives the sum over the sampled `s`, times `n /
+//! k`: an estimate without bias. With a probability of 95 % the estimate of one vertex is off by no more than
+//! `√(ln 40 / 2k)` of the largest number that a vertex can have (Hoeffding; 0.17 for 64 sources). Given
+//! sources give the sum over them.
 //!
-//! **Exact or not.** Without parameters a search starts from every source if sources times edges are at most [10⁹](crate::estimate::AFFORDABLE), else from 64.
+//! **Exact or not.** Without parameters a search starts from every source if sources times edges are at most
+//! [10⁹](crate::estimate::AFFORDABLE), else from 64.
 //!
-//! **Input.** Any graph; an edge counts one hop, whatever it weighs. Repeated edges are paths of their own. A directed graph is best
-//! stored in both directions.
+//! **Input.** Any graph; an edge counts one hop, whatever its weight. Repeated edges are paths of their own.
+//! A directed graph is best stored in both directions.
 //!
-//! **Trick.** What a source adds to all vertices takes one search and two passes over its levels (Brandes). Forth, a vertex has as many
-//! shortest paths as its in-neighbours one level nearer together; back, a vertex `u` has `paths(u) · Σ share(v)` over the
-//! out-neighbours `v` one level farther, where `share(v) = (1 + what v has) / paths(v)`. Who is one level nearer or farther
-//! is usually asked edge by edge, or kept in a bitmap of edges. Here no one asks: the arrays `paths` and `share` hold 0 for all vertices of levels to
-//! which a pass has not come, and an in-neighbour two levels nearer cannot be, else the vertex were nearer itself. So each
-//! pass is a plain sum over whole lists, one random read an edge and no branch, as in PageRank. What a level comes to is written once
-//! all of it is summed up. The search itself turns direction ([`bfs()`](crate::bfs())), so it reads few edges.
+//! **Trick.** One search and two passes over its levels give the contribution of a source to all vertices
+//! (Brandes). On the way forth, a vertex has as many shortest paths as its in-neighbours one level nearer
+//! have together. On the way back, the contribution to a vertex `u` is `paths(u) · Σ share(v)` over the
+//! out-neighbours `v` one level farther, where `share(v) = (1 + contribution(v)) / paths(v)`. Usual programs
+//! test for each edge if the neighbour is one level nearer or farther, or keep a bitmap of edges. Here no
+//! test is needed: the arrays `paths` and `share` hold 0 for all vertices of levels that a pass has not
+//! reached. An in-neighbour two levels nearer cannot exist, else the vertex would be nearer itself. So each
+//! pass is a plain sum over whole lists, with one random read per edge and no branch, like in PageRank. The
+//! sums of a level are written once all of them are complete. The search itself turns direction
+//! ([`bfs()`](crate::bfs())), so it reads few edges.
 //!
-//! **Determinism.** Every vertex sums up its own list in the order of the list, and sources follow each other: the same bits for any number of
-//! threads.
+//! **Determinism.** Every vertex sums up its own list in the order of the list, and sources follow each
+//! other: the same bits for any number of threads.
 //!
 //! **Cited.** U. Brandes, *A faster algorithm for betweenness centrality*, Journal of Mathematical Sociology 25(2), 2001;
 //! U. Brandes, C. Pich, *Centrality estimation in large networks*, International Journal of Bifurcation and Chaos 17(7),
 //! 2007, for the sample.
 //!
-//! **Cost.** O(vertices + edges) at most for each source, only what it reaches; 56 bytes per id of the domain at most.
+//! **Cost.** O(vertices + edges) at most for each source: a search reads only the part of the graph that it
+//! reaches. 56 bytes per id of the domain at most.
 
 use hedgerow_core::{Direction, Topology, VertexId};
 
@@ -52,32 +59,33 @@ pub enum Sources {
     All,
     /// Vertices with edges drawn at random, all if there are no more; the result is scaled up.
     Sampled {
-        /// How many, 1 or more.
+        /// The number of sources, 1 or more.
         count: u32,
-        /// What decides which.
+        /// The seed of the draw.
         seed: u64,
     },
-    /// Every vertex if those with edges, times the edges, are at most [`AFFORDABLE`](crate::estimate::AFFORDABLE); else
-    /// [`SAMPLES`](crate::estimate::SAMPLES) drawn at random.
+    /// Every vertex if the number of vertices with edges, times the edges, is at most
+    /// [`AFFORDABLE`](crate::estimate::AFFORDABLE); else [`SAMPLES`](crate::estimate::SAMPLES) of them drawn
+    /// at random.
     Affordable {
-        /// What decides which.
+        /// The seed of the draw.
         seed: u64,
     },
-    /// These, each as often as it stands here; nothing is scaled.
+    /// These vertices, each as often as it is listed; nothing is scaled.
     Given(Vec<VertexId>),
 }
 
 /// The sources that were chosen.
 pub(crate) struct Chosen {
     pub(crate) sources: Vec<VertexId>,
-    /// What a vertex counts for by their sum.
+    /// The factor by which the sum over the sources is multiplied.
     pub(crate) scale: f64,
-    /// Where the result is none of all sources.
+    /// The extent of the sample, if the sources are one.
     pub(crate) estimate: Option<Estimate>,
 }
 
 impl Sources {
-    /// Chooses them in a graph. O(vertices), and where none are given a scan of the lists.
+    /// Chooses the sources in a graph. O(vertices), and a scan of the lists unless the sources are given.
     pub(crate) fn choose<G: Topology>(
         &self,
         g: &G,
@@ -102,11 +110,12 @@ impl Sources {
     }
 }
 
-/// The betweenness of every vertex, indexed by vertex id; 0 for holes.
+/// Returns the betweenness of every vertex, indexed by vertex id; 0 for holes.
 ///
 /// # Errors
 /// [`KernelError::SourceNotLive`] for a source that is given; [`KernelError::OutOfRange`] for a sample of 0;
-/// [`KernelError::TooManyPaths`] where more shortest paths than 1.8e308 lead somewhere; [`KernelError::TooManyVertices`];
+/// [`KernelError::TooManyPaths`] if more than 1.8e308 shortest paths lead to a vertex;
+/// [`KernelError::TooManyVertices`];
 /// [`KernelError::Topology`] if the graph cannot be read.
 ///
 /// # Cost
@@ -115,10 +124,10 @@ pub fn betweenness<G: Topology>(g: &G, sources: &Sources) -> Result<Vec<f64>, Ke
     betweenness_until(g, sources, &Cancel::new())
 }
 
-/// [`betweenness`], until `cancel` ends it.
+/// Runs [`betweenness`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`betweenness`], and [`KernelError::Cancelled`].
+/// Those of [`betweenness`], and [`KernelError::Cancelled`].
 pub fn betweenness_until<G: Topology>(
     g: &G,
     sources: &Sources,
@@ -128,7 +137,7 @@ pub fn betweenness_until<G: Topology>(
     betweenness_from(g, &sources.choose(g, cancel)?, cancel)
 }
 
-/// As [`betweenness_until`], from sources that were chosen.
+/// Like [`betweenness_until`], but from sources that were chosen.
 pub(crate) fn betweenness_from<G: Topology>(
     g: &G,
     chosen: &Chosen,

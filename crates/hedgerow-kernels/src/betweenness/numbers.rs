@@ -23,10 +23,10 @@ impl Numbers {
         self.0[v.index()].store(number.to_bits(), Relaxed);
     }
 
-    /// The sum over a part of a list.
+    /// Returns the sum over a part of a list.
     #[inline]
     pub(super) fn sum(&self, list: &[VertexId]) -> f64 {
-        // Four sums: each addition of one waits for the one before.
+        // Four sums: each addition to one sum waits for the addition before it.
         let (fours, rest) = list.as_chunks::<4>();
         let mut sums = [0.0; 4];
         for four in fours {
@@ -37,7 +37,7 @@ impl Numbers {
         rest.iter().fold((sums[0] + sums[1]) + (sums[2] + sums[3]), |sum, &v| sum + self.of(v))
     }
 
-    /// The numbers, each times `scale`.
+    /// Returns the numbers, each times `scale`.
     pub(crate) fn into_plain(self, scale: f64) -> Vec<f64> {
         self.0.into_iter().map(|bits| f64::from_bits(bits.into_inner()) * scale).collect()
     }

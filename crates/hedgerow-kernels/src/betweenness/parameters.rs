@@ -1,8 +1,8 @@
-//! What betweenness can be told.
+//! Parameters of betweenness.
 
 use crate::registry::{Absent, CountRange, Parameter, ParameterKind};
 
-/// How many sources.
+/// The number of sources.
 pub(crate) const SAMPLES: Parameter = Parameter {
     name: "samples",
     summary: "How many sources are drawn at random among vertices with edges; with as many as there are the result is exact",
@@ -13,7 +13,7 @@ pub(crate) const SAMPLES: Parameter = Parameter {
     is_reported: true,
 };
 
-/// Which sources.
+/// The sources.
 pub(crate) const SOURCES: Parameter = Parameter {
     name: "sources",
     summary: "The sources, in place of a sample; the result is the sum over these",

@@ -10,20 +10,20 @@ use crate::cancel::{Cancel, Meter};
 use crate::error::Failure;
 use crate::par::{LISTS_AHEAD, PLACES_AHEAD};
 
-/// A level of fewer vertices is the calling thread's.
+/// The least number of vertices of a level that threads share; the calling thread works on smaller levels.
 const SEQUENTIAL: usize = 256;
 
 /// Vertices of a level that a task writes at a time.
 const WRITTEN_TOGETHER: usize = 4096;
 
-/// What the sources so far have added to each vertex, and the arrays that the passes of one source need.
+/// The contributions of the sources so far to each vertex, and the arrays that the passes of one source need.
 pub(super) struct Passes<'g, G: Topology> {
     g: &'g G,
     /// Shortest paths from the source; 0 for vertices to which the pass has not come.
     paths: Numbers,
-    /// What each of the paths to a vertex gets of it on the way back; 0 for vertices to which the pass has not come.
+    /// The share of each path to a vertex on the way back; 0 for vertices that the pass has not reached.
     share: Numbers,
-    /// What the neighbours of the vertices of a level come to; 0 between steps.
+    /// The sum over the neighbours of each vertex of a level; 0 between steps.
     sum: Numbers,
     score: Numbers,
     cancel: &'g Cancel,
@@ -37,7 +37,7 @@ impl<'g, G: Topology> Passes<'g, G> {
         Passes { g, paths, share, sum, score, cancel, failure: Failure::new() }
     }
 
-    /// Adds what a source counts for, from the levels of its search.
+    /// Adds the contribution of a source, from the levels of its search.
     pub(super) fn add(&mut self, source: VertexId, levels: &Levels) -> Result<(), KernelError<G::Error>> {
         self.paths.set(source, 1.0);
         for at in 1..levels.count() {
@@ -60,7 +60,7 @@ impl<'g, G: Topology> Passes<'g, G> {
         if self.forget(levels) { Ok(()) } else { Err(KernelError::TooManyPaths { source }) }
     }
 
-    /// Makes room for the next source. Whether all numbers of paths were numbers.
+    /// Clears the numbers of the last source. True if all numbers of paths were finite.
     fn forget(&self, levels: &Levels) -> bool {
         let parts = levels.all().par_chunks(WRITTEN_TOGETHER);
         let part = |part: &[VertexId]| {
@@ -75,7 +75,7 @@ impl<'g, G: Topology> Passes<'g, G> {
         hedgerow_par::map_reduce(parts, part, || true, |a, b| a && b)
     }
 
-    /// The scores, each times `scale`.
+    /// Returns the scores, each times `scale`.
     pub(super) fn into_scores(self, scale: f64) -> Vec<f64> {
         drop((self.paths, self.share, self.sum));
         self.score.into_plain(scale)
@@ -86,7 +86,7 @@ impl<'g, G: Topology> Passes<'g, G> {
         self.cancel.check()
     }
 
-    /// The paths to the vertices of a level, by those to the level before.
+    /// Counts the paths to the vertices of a level from those to the level before.
     fn count_paths(&self, before: &[VertexId], level: &[VertexId]) {
         if before.len() == 1 || !self.g.is_stored(Direction::In) {
             self.scatter(before);
@@ -96,7 +96,7 @@ impl<'g, G: Topology> Passes<'g, G> {
         self.write(level, |v, sum| self.paths.set(v, sum));
     }
 
-    /// Sums up what the neighbours of each vertex of a level give.
+    /// Sums up the numbers that the neighbours of each vertex of a level give.
     fn gather(&self, level: &[VertexId], direction: Direction, given: &Numbers) {
         let part = |part: &[VertexId]| {
             let Some(mut meter) = self.cancel.meter().filter(|_| !self.failure.is_noted()) else { return };
@@ -123,8 +123,9 @@ impl<'g, G: Topology> Passes<'g, G> {
         })
     }
 
-    /// As [`gather`](Self::gather) of the level behind this one, from this side: where its lists cannot be read, or are many
-    /// more. In one thread, in an order that depends on no other.
+    /// Does the work of [`gather`](Self::gather) for the level behind `level`, but reads the lists of
+    /// `level`: if the lists of the level behind cannot be read, or are many more. It runs in one thread, in
+    /// an order that depends on no other.
     fn scatter(&self, level: &[VertexId]) {
         let mut level = level.to_vec();
         level.sort_unstable();
@@ -133,7 +134,7 @@ impl<'g, G: Topology> Passes<'g, G> {
             let visited = self.g.visit(self.ahead(part, Direction::Out), Direction::Out, |u, run| {
                 let paths = self.paths.of(u);
                 meter.parts(run, |part| {
-                    // Those that have paths already are no farther.
+                    // Vertices that have paths already are no farther.
                     for &v in part.iter().filter(|&&v| self.paths.of(v) == 0.0) {
                         self.sum.set(v, self.sum.of(v) + paths);
                     }
@@ -143,7 +144,7 @@ impl<'g, G: Topology> Passes<'g, G> {
         }
     }
 
-    /// The vertices, while what is read of the next ones is loaded.
+    /// Returns the vertices, and prefetches the places and lists of the next ones meanwhile.
     fn ahead<'a>(
         &'a self,
         part: &'a [VertexId],
@@ -160,7 +161,7 @@ impl<'g, G: Topology> Passes<'g, G> {
         })
     }
 
-    /// Takes what each vertex of a level was given.
+    /// Passes the sum of each vertex of a level to `f`, and clears it.
     fn write(&self, level: &[VertexId], f: impl Fn(VertexId, f64) + Sync + Send) {
         let part = |part: &[VertexId]| {
             for &v in part {

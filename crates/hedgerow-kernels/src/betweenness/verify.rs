@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use hedgerow_core::{Direction, Resident, VertexId};
 
-/// The sum over `sources` of what each counts for, times `scale`. The sources are live.
+/// Returns the sum of the contributions of all `sources`, times `scale`. The sources are live.
 pub fn betweenness<G: Resident>(g: &G, sources: &[VertexId], scale: f64) -> Vec<f64> {
     let mut score = vec![0.0; g.vertex_bound()];
     for &source in sources {

@@ -8,8 +8,8 @@ use hedgerow_core::{Block, LocalVertex, VertexId};
 use super::config::UNREACHED;
 use crate::cancel::{Cancel, Meter};
 
-/// Of a vertex this much of the first run, and as much of what is left of its neighbours, is looked at without asking the
-/// meter: together a short list.
+/// The most neighbours of a vertex in its first run, and again in the rest of its runs, that a thread reads
+/// without asking the meter: together a short list.
 const MOST_UNMETERED: usize = Cancel::SHORT_LIST / 2;
 
 /// One bottom-up level.
@@ -61,7 +61,7 @@ impl Adoption<'_> {
         found
     }
 
-    /// Whether a neighbour behind the first `skip` is in the frontier.
+    /// True if a neighbour behind the first `skip` is in the frontier.
     #[inline]
     fn finds_behind<B: Block>(
         &self,
@@ -91,7 +91,7 @@ fn is_set(bitmap: &[u64], v: VertexId) -> bool {
     bitmap[v.index() >> 6] >> (v.0 & 63) & 1 != 0
 }
 
-/// Whether a neighbour of the run is in the frontier, with polls.
+/// True if a neighbour of the run is in the frontier, with polls.
 #[cold]
 fn any_in_polling(run: &[VertexId], bitmap: &[u64], meter: &mut Meter<'_>) -> bool {
     let mut found = false;

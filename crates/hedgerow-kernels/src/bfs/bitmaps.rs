@@ -1,4 +1,4 @@
-//! What bottom-up levels keep: a bit for each vertex.
+//! The bits of vertices that bottom-up levels keep.
 
 use hedgerow_core::VertexId;
 
@@ -6,7 +6,8 @@ use hedgerow_core::VertexId;
 pub(super) struct Bitmaps {
     pub(super) front: Vec<u64>,
     pub(super) next: Vec<u64>,
-    /// May still hold vertices that top-down levels reached; `adopt` clears them when it meets them.
+    /// The vertices that may still be found. Vertices that top-down levels reached may be among them; `adopt`
+    /// clears these when it meets them.
     pub(super) open: Vec<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! How to search breadth-first.
+//! The configuration of breadth-first search.
 
 use hedgerow_core::{Direction, Topology};
 
@@ -7,16 +7,17 @@ use crate::par::reverse;
 /// The depth of a vertex that the source does not reach.
 pub const UNREACHED: u32 = u32::MAX;
 
-/// How to search.
+/// The configuration of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BfsConfig {
-    /// Follow edges along or against their direction; without effect on undirected graphs.
+    /// The direction in which edges are followed; without effect on undirected graphs.
     pub direction: Direction,
-    /// Go bottom-up once the frontier has more than 1 / `alpha` of the unexplored edges; 0 never does.
+    /// The search goes bottom-up once the frontier has more than 1 / `alpha` of the unexplored edges; with 0
+    /// never.
     pub alpha: u32,
-    /// Go back top-down once a shrinking frontier has at most 1 / `beta` of the vertices.
+    /// The search goes back top-down once a shrinking frontier has at most 1 / `beta` of the vertices.
     pub beta: u32,
-    /// Go so many hops at most.
+    /// The most hops from the source.
     pub hops: u32,
 }
 
@@ -27,8 +28,9 @@ impl Default for BfsConfig {
 }
 
 impl BfsConfig {
-    /// Whether the next level is found bottom-up, from a frontier with so many edges. Never against edges that are not stored, always
-    /// in place of following such edges.
+    /// True if the next level is found bottom-up, from a frontier with `frontier_edges` edges. Edges against
+    /// the direction that are not stored are never followed; if those along it are not stored, every level is
+    /// found bottom-up.
     pub(super) fn goes_bottom_up<G: Topology>(&self, g: &G, frontier_edges: u64, unexplored: u64) -> bool {
         let (forward, backward) = (self.direction, reverse(self.direction));
         match (g.is_stored(forward), g.is_stored(backward)) {

@@ -1,4 +1,4 @@
-//! Its entry in the registry.
+//! The kernel's entry in the registry.
 
 use hedgerow_core::{Resident, VertexId, WeightedTopology};
 
@@ -6,7 +6,7 @@ use super::{BfsConfig, bfs_until, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Breadth-first search.
+/// The kernel of breadth-first search.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "bfs",
     function: "bfs",
@@ -19,13 +19,13 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "hops", kind: ResultKind::Hops },
     steps: "vertices",
     cost: "O(vertices + edges), usually far fewer edges",
-    // Depths and bitmaps, 4.4 bytes; of two frontiers that share the vertices the later one is there twice, in lists
+    // Depths and bitmaps: 4.4 bytes. Two frontiers share the vertices; the later one exists twice, in lists
     // that grow.
     memory: Memory { per_id: 25, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },
     cited: "S. Beamer, K. Asanović, D. Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012",
 };
 
-/// The source and the direction of a search.
+/// Returns the source and the direction of a search.
 pub(crate) fn read(arguments: &Arguments) -> Result<(VertexId, BfsConfig), KernelError> {
     let direction = arguments.direction(&Parameter::DIRECTION)?;
     Ok((arguments.vertex(&Parameter::SOURCE)?, BfsConfig { direction, ..BfsConfig::default() }))

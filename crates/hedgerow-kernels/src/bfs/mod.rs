@@ -17,8 +17,8 @@
 //! **Cited.** S. Beamer, K. Asanović, D. Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012, for the two
 //! steps and for the rule that switches between them.
 //!
-//! **Cost.** O(vertices + edges) time in the worst case, 4.4 bytes per id of the domain, and up to 20 more while a level that
-//! reaches most vertices is found top-down.
+//! **Cost.** O(vertices + edges) time in the worst case. 4.4 bytes per id of the domain, and up to 20 more
+//! while the search finds a level with most vertices top-down.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -46,10 +46,11 @@ pub(crate) use levels::Levels;
 use adopt::Adoption;
 use bitmaps::Bitmaps;
 
-/// Below this many edges a level is expanded by the calling thread: handing it out would cost more.
+/// The least number of edges of a level that threads share: for fewer, sharing would cost more than it saves.
 const SEQUENTIAL_EDGES: u64 = 4096;
 
-/// The depth of every vertex below `source`, indexed by vertex id; [`UNREACHED`] where there is no path.
+/// Returns the depth of every vertex below `source`, indexed by vertex id; [`UNREACHED`] where there is no
+/// path.
 ///
 /// # Errors
 /// [`KernelError::SourceNotLive`]; [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
@@ -64,10 +65,10 @@ pub fn bfs<G: Topology>(
     bfs_until(g, source, config, &Cancel::new())
 }
 
-/// [`bfs`], until `cancel` ends it.
+/// Runs [`bfs`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`bfs`], and [`KernelError::Cancelled`].
+/// Those of [`bfs`], and [`KernelError::Cancelled`].
 pub fn bfs_until<G: Topology>(
     g: &G,
     source: VertexId,
@@ -80,7 +81,8 @@ pub fn bfs_until<G: Topology>(
     depths(g, source, config, cancel)
 }
 
-/// A search as a part of a kernel: counts the vertices that it finds as steps of that. The source is live.
+/// Searches as a part of a kernel: counts the vertices that it finds as steps of the kernel. The source is
+/// live.
 pub(crate) fn depths<G: Topology>(
     g: &G,
     source: VertexId,
@@ -96,12 +98,12 @@ pub(crate) fn depths<G: Topology>(
     })
 }
 
-/// How many edges a search may follow, those without direction both ways.
+/// Returns the number of edges that a search may follow; undirected ones count both ways.
 fn edges_read<G: Topology>(g: &G) -> u64 {
     g.edge_count() * if g.is_directed() { 1 } else { 2 }
 }
 
-/// A search, whose levels other kernels may want too.
+/// A search, whose levels other kernels can use.
 pub(crate) struct Search<'g, G: Topology> {
     g: &'g G,
     config: BfsConfig,
@@ -128,13 +130,13 @@ impl<'g, G: Topology> Search<'g, G> {
         }
     }
 
-    /// Forgets a search that has reached these vertices, so that there can be another one. O(those vertices).
+    /// Resets a search that has reached these vertices, so that another one can begin. O(those vertices).
     pub(crate) fn restart(&mut self, reached: &[VertexId]) {
         reached.iter().for_each(|v| *self.depth[v.index()].get_mut() = UNREACHED);
         self.unexplored = edges_read(self.g);
     }
 
-    /// The error of the graph that the search met, if any.
+    /// Returns the error of the graph that the search met, or that it was cancelled.
     pub(crate) fn check(&mut self) -> Result<(), KernelError<G::Error>> {
         self.failure.check()?;
         self.cancel.check()
@@ -144,7 +146,7 @@ impl<'g, G: Topology> Search<'g, G> {
         self.cancel.poll() || self.failure.is_noted()
     }
 
-    /// Searches from a source, and keeps what each level finds if `levels` are wanted.
+    /// Searches from a source, and keeps the vertices of each level if `levels` is given.
     pub(crate) fn run(&mut self, source: VertexId, mut levels: Option<&mut Levels>) {
         *self.depth[source.index()].get_mut() = 0;
         let mut frontier = vec![source];
@@ -160,7 +162,8 @@ impl<'g, G: Topology> Search<'g, G> {
                 let maps = bitmaps.get_or_insert_with(|| Bitmaps::new(self.depth.len()));
                 level = self.run_bottom_up(maps, &frontier, level, levels.as_deref_mut());
                 frontier = maps.frontier();
-                // Those vertices' edges were never counted; the search is at its tail, so that any small number does.
+                // The edges of these vertices were never counted. The search is at its tail, so any small
+                // number does.
                 frontier_edges = 1;
             } else {
                 self.unexplored = self.unexplored.saturating_sub(frontier_edges);
@@ -195,9 +198,9 @@ impl<'g, G: Topology> Search<'g, G> {
         (parts.into_iter().flat_map(|(found, _)| found).collect(), next_edges)
     }
 
-    /// Expands vertices of the frontier into `found`; returns how many edges those have. `SHARED`: whether other threads expand
-    /// the same frontier. If not, a vertex is taken without a locked instruction; so are all of a graph of large diameter,
-    /// whose levels are small.
+    /// Expands vertices of the frontier into `found`; returns the number of their edges. `SHARED`: other
+    /// threads expand the same frontier. If not, a vertex is taken without a locked instruction. So are all
+    /// vertices of a graph of large diameter, whose levels are small.
     fn expand<const SHARED: bool>(&self, chunk: &[VertexId], level: u32, found: &mut Vec<VertexId>) -> u64 {
         let mut edges = 0;
         let Some(mut meter) = self.cancel.meter().filter(|_| !self.failure.is_noted()) else { return edges };
@@ -215,7 +218,7 @@ impl<'g, G: Topology> Search<'g, G> {
                 true
             };
             if is_mine {
-                // Decides only when to change direction: an estimate will do.
+                // The sum decides only when to change direction: an estimate will do.
                 edges += self.g.degree_estimate(v, self.forward) as u64;
                 found.push(v);
             }
@@ -240,8 +243,8 @@ impl<'g, G: Topology> Search<'g, G> {
         edges
     }
 
-    /// Bottom-up levels until the frontier is small again; returns the last level done. `maps` then holds its
-    /// frontier.
+    /// Runs bottom-up levels until the frontier is small again; returns the last level done. `maps` then
+    /// holds its frontier.
     fn run_bottom_up(
         &mut self,
         maps: &mut Bitmaps,
@@ -302,7 +305,7 @@ impl<'g, G: Topology> Search<'g, G> {
     }
 }
 
-/// Not inlined: the loop over a run that needs no poll is to stay small.
+/// Reads a run with polls. Not inlined: the loop over a run that needs no poll must stay small.
 #[cold]
 fn expand_polling(run: &[VertexId], meter: &mut Meter<'_>, visit: &mut dyn FnMut(VertexId)) {
     meter.parts(run, |part| part.iter().for_each(|&v| visit(v)));

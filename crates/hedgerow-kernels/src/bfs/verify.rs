@@ -6,7 +6,7 @@ use hedgerow_core::{Direction, Resident, VertexId};
 
 use super::UNREACHED;
 
-/// Depths by one queue. All [`UNREACHED`] if `source` is not live.
+/// Returns depths found by one queue; all [`UNREACHED`] if `source` is not live.
 pub fn bfs<G: Resident>(g: &G, source: VertexId, direction: Direction) -> Vec<u32> {
     let mut depth = vec![UNREACHED; g.vertex_bound()];
     let mut queue = VecDeque::new();

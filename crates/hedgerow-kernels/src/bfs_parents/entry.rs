@@ -1,4 +1,4 @@
-//! Its entry in the registry.
+//! The kernel's entry in the registry.
 
 use hedgerow_core::{Resident, WeightedTopology};
 
@@ -7,7 +7,7 @@ use crate::bfs::entry::read;
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Parents of a breadth-first search.
+/// The kernel of the parents of a breadth-first search.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "bfs_parents",
     function: "bfs_parents",
@@ -20,7 +20,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "parent", kind: ResultKind::Vertices },
     steps: "vertices",
     cost: "O(vertices + edges), usually far fewer edges",
-    // That of the search; the parents come when its lists are gone.
+    // The memory of the search; the parents are allocated when its lists are freed.
     memory: Memory { per_id: 25, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },
     cited: "S. Beamer, K. Asanović, D. Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012; S. Beamer, K. Asanović, D. \
             Patterson, *The GAP Benchmark Suite*, 2015",

@@ -1,14 +1,16 @@
 //! Breadth-first search that gives the way: from each vertex the next one on a shortest path back to the source.
 //!
-//! **Result.** For every vertex that the source reaches the least of its neighbours that are one hop nearer to the source: its parent. The source is its own
-//! parent, as the GAP benchmark has it; [`NO_VERTEX`] for vertices that no path reaches and for holes. The least one is unique, so the result
-//! is the same for any number of threads. Following parents from a vertex leads to the source in as many steps as [`bfs()`](crate::bfs()) has hops.
+//! **Result.** The parent of every vertex that the source reaches: the least of its neighbours that are one
+//! hop nearer to the source. The source is its own parent, like in the GAP benchmark. Vertices that no path
+//! reaches, and holes, have [`NO_VERTEX`]. The least neighbour is unique, so the result is the same for any
+//! number of threads. From a vertex, parents lead to the source in as many steps as [`bfs()`](crate::bfs())
+//! has hops.
 //!
 //! **Input.** Any graph; self-loops and repeated neighbours do no harm.
 //!
-//! **Trick.** Threads that note parents during the search would each note another one. So the search finds depths, in which there is no choice, and then each
-//! vertex looks for the first neighbour one level nearer: lists are in order, so that is the least one, and most
-//! looks end within the first few neighbours.
+//! **Trick.** Threads that note parents during the search would each note another one. So the search finds
+//! depths, which are unique. Then each vertex looks for its first neighbour one level nearer. Lists are in
+//! order, so that is the least one, and most searches end within the first few neighbours.
 //!
 //! **Cited.** S. Beamer, K. Asanović, D. Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012, for the search; S. Beamer, K. Asanović,
 //! D. Patterson, *The GAP Benchmark Suite*, 2015, for the convention and the verifier.
@@ -30,10 +32,11 @@ use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES, into_plain, reverse};
 pub(crate) mod entry;
 pub mod verify;
 
-/// No vertex, where a result has a vertex for each.
+/// The mark of no vertex, in a result that has a vertex for each.
 pub const NO_VERTEX: u32 = u32::MAX;
 
-/// The parent of every vertex in a search from `source`, indexed by vertex id; [`NO_VERTEX`] where there is no path.
+/// Returns the parent of every vertex in a search from `source`, indexed by vertex id; [`NO_VERTEX`] where
+/// there is no path.
 ///
 /// # Errors
 /// [`KernelError::SourceNotLive`]; [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
@@ -48,10 +51,10 @@ pub fn bfs_parents<G: Topology>(
     bfs_parents_until(g, source, config, &Cancel::new())
 }
 
-/// [`bfs_parents`], until `cancel` ends it.
+/// Runs [`bfs_parents`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`bfs_parents`], and [`KernelError::Cancelled`].
+/// Those of [`bfs_parents`], and [`KernelError::Cancelled`].
 pub fn bfs_parents_until<G: Topology>(
     g: &G,
     source: VertexId,
@@ -60,7 +63,7 @@ pub fn bfs_parents_until<G: Topology>(
 ) -> Result<Vec<u32>, KernelError<G::Error>> {
     let bound = checked_bound::<G::Error>(g.vertex_bound())?;
     check_source(g, source)?;
-    // Vertices are found, and then choose.
+    // Steps: the search finds each vertex, then each id chooses a parent.
     cancel.begin((g.vertex_count() + bound) as u64);
     let depth = depths(g, source, config, cancel)?;
     hedgerow_par::run(|| {
@@ -79,7 +82,7 @@ struct Choice<'a, G: Topology> {
     g: &'a G,
     config: &'a BfsConfig,
     depth: &'a [u32],
-    /// Accesses are relaxed: each is written by one thread, or only ever lowered.
+    /// The parents. Accesses are relaxed: one thread writes each, or it only ever gets lower.
     parents: Vec<AtomicU32>,
     cancel: &'a Cancel,
     failure: Failure<G::Error>,
@@ -111,12 +114,12 @@ impl<G: Topology> Choice<'_, G> {
         });
     }
 
-    /// Lets a vertex look for the least neighbour that is one hop nearer.
+    /// Searches for the least neighbour of a vertex that is one hop nearer.
     fn ask<B: Block>(&self, block: &B, v: VertexId, depth: u32, meter: &mut Meter<'_>) {
         let Some(nearer) = depth.checked_sub(1) else { return };
         let mut least = NO_VERTEX;
         let _goes_on = block.for_each_run(v.local(), |run| {
-            // Each run is in order, but not one after the other.
+            // Each run is in order, but the runs of a list are not in order among each other.
             let mut is_found = false;
             meter.parts(run, |part| {
                 let first = part.iter().find(|u| self.depth[u.index()] == nearer).filter(|_| !is_found);
@@ -128,7 +131,7 @@ impl<G: Topology> Choice<'_, G> {
         self.parents[v.index()].store(least, Relaxed);
     }
 
-    /// Where neighbours cannot be asked for against the search, each vertex offers itself to those one hop farther.
+    /// Offers the vertex to its neighbours one hop farther, if neighbours against the search cannot be read.
     fn tell<B: Block>(&self, block: &B, u: VertexId, depth: u32, meter: &mut Meter<'_>) {
         let _goes_on = block.for_each_run(u.local(), |run| {
             meter.parts(run, |part| {

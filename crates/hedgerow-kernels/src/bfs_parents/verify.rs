@@ -4,7 +4,7 @@ use hedgerow_core::{Direction, Resident, VertexId};
 
 use super::NO_VERTEX;
 
-/// The first vertex of a level that has an edge to a vertex is its parent.
+/// Returns parents: that of a vertex is the first vertex of the level before that has an edge to it.
 pub fn bfs_parents<G: Resident>(g: &G, source: VertexId, direction: Direction) -> Vec<u32> {
     let mut parents = vec![NO_VERTEX; g.vertex_bound()];
     parents[source.index()] = source.0;
@@ -25,11 +25,12 @@ pub fn bfs_parents<G: Resident>(g: &G, source: VertexId, direction: Direction) -
     parents
 }
 
-/// Why these are no parents of a search with these depths, as the GAP benchmark checks them: the source is its own parent, every other vertex that
-/// has a parent has an edge from it and is one level deeper, and a vertex has a parent if it has a depth.
+/// Checks that these are parents of a search with these depths, like the GAP benchmark does. The source is
+/// its own parent. Every other vertex with a parent has an edge from it and is one level deeper. A vertex has
+/// a parent if it has a depth.
 ///
 /// # Errors
-/// The first vertex that is wrong.
+/// Returns the first vertex that is wrong.
 pub fn check_parents<G: Resident>(
     g: &G,
     source: VertexId,

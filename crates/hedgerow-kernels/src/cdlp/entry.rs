@@ -1,4 +1,4 @@
-//! Its entry in the registry.
+//! The kernel's entry in the registry.
 
 use hedgerow_core::{Resident, WeightedTopology};
 
@@ -7,7 +7,7 @@ use super::{label_propagation_until, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Labels that spread.
+/// The kernel of label propagation.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "cdlp",
     function: "label_propagation",

@@ -1,6 +1,7 @@
 //! The most frequent of some labels.
 
-/// The most frequent label, of several the least; `None` of no labels. Puts the labels in another order.
+/// Returns the most frequent label, the least of several; `None` if there are none. Changes the order of the
+/// labels.
 #[inline]
 pub(super) fn most_frequent(labels: &mut [u32]) -> Option<u32> {
     match *labels {
@@ -11,7 +12,7 @@ pub(super) fn most_frequent(labels: &mut [u32]) -> Option<u32> {
     }
 }
 
-/// The label that more than half of them are, if there is one.
+/// Returns the label that more than half of them have, if there is one.
 #[inline]
 fn majority(labels: &[u32]) -> Option<u32> {
     let (mut candidate, mut lead) = (0, 0usize);
@@ -26,7 +27,8 @@ fn majority(labels: &[u32]) -> Option<u32> {
 }
 
 fn most_frequent_sorted(labels: &mut [u32]) -> u32 {
-    // In the first iteration labels are ids, and a list whose changes were not merged yet comes in a long run and a short one, which a stable sort merges.
+    // In the first iteration labels are ids. A list with changes that were not merged yet has a long run and
+    // a short one, which a stable sort merges.
     match labels.windows(2).position(|pair| pair[0] > pair[1]) {
         None => {}
         Some(run) if run * 2 > labels.len() => labels.sort(),

@@ -1,22 +1,28 @@
 //! Communities by labels that vertices take from their neighbours (CDLP).
 //!
-//! **Result.** For every vertex the label that it ends with, the id of a vertex; [`NO_COMPONENT`](crate::NO_COMPONENT) for holes. At first each vertex has its own
-//! id. In each iteration all vertices at once take the label that is most frequent among their neighbours, of several the least; a vertex
-//! without neighbours keeps its own. This is the deterministic form that LDBC Graphalytics defines (section 2.3.5 of its specification). Labels of a
-//! bipartite part may alternate for ever, so the number of iterations belongs to the definition.
+//! **Result.** The label of every vertex at the end, the id of a vertex;
+//! [`NO_COMPONENT`](crate::NO_COMPONENT) for holes. At first each vertex has its own id. In each iteration
+//! all vertices at once take the label that is most frequent among their neighbours, the least of several. A
+//! vertex without neighbours keeps its own. This is the deterministic form that LDBC Graphalytics defines
+//! (section 2.3.5 of its specification). Labels of a bipartite part may alternate for ever, so the number of
+//! iterations belongs to the definition.
 //!
-//! **Input.** Any graph. In a directed one the label of a neighbour counts for each edge, from and to the vertex: twice if edges lead both ways, and as often as a repeated
-//! one is there. A directed graph must answer both directions. Where labels are to be those of Graphalytics, ids ascend as keys do.
+//! **Input.** Any graph. In a directed one the label of a neighbour counts for each edge, from and to the
+//! vertex: twice if edges lead both ways, and once for each repeated edge. A directed graph must answer both
+//! directions. For the labels of Graphalytics, ids must ascend like keys.
 //!
-//! **Trick.** Most vertices of a real graph soon have neighbours most of which agree. One pass over their labels finds the only one that may have a majority (Boyer,
-//! Moore), a second one counts it; where there is none the labels are sorted. In the first iteration lists are sorted already, since each label is the id of its neighbour. And
-//! a vertex whose neighbours kept their labels keeps its own: once few labels change, only those next to a change are looked at again.
+//! **Trick.** In a real graph, most neighbours of most vertices soon agree. One pass over their labels finds
+//! the only one that may have a majority (Boyer, Moore), and a second one counts it; without a majority the
+//! labels are sorted. In the first iteration lists are sorted already, since each label is the id of its
+//! neighbour. A vertex whose neighbours kept their labels keeps its own: once few labels change, only the
+//! neighbours of a change are computed again.
 //!
 //! **Cited.** U. Raghavan, R. Albert, S. Kumara, *Near linear time algorithm to detect community structures in large-scale networks*, Physical Review E 76,
 //! 036106, 2007; A. Iosup et al., *The LDBC Graphalytics Benchmark*, version 1.0.3, for the form; R. Boyer, J. Moore, *MJRTY – A Fast
 //! Majority Vote Algorithm*, 1991.
 //!
-//! **Cost.** O(vertices + edges) per iteration where labels agree, times log degree at worst; 9 bytes per id of the domain, and the labels around one vertex in each thread.
+//! **Cost.** O(vertices + edges) per iteration if labels agree, times log degree at worst; 9 bytes per id of
+//! the domain, and the labels around one vertex in each thread.
 
 use hedgerow_core::{Topology, VertexId};
 use rayon::prelude::*;
@@ -35,7 +41,8 @@ pub mod verify;
 use parameters::ITERATIONS;
 use round::Round;
 
-/// The label of every vertex after `iterations`, 1 or more, indexed by vertex id; [`NO_COMPONENT`](crate::NO_COMPONENT) for holes.
+/// Returns the label of every vertex after `iterations`, 1 or more, indexed by vertex id;
+/// [`NO_COMPONENT`](crate::NO_COMPONENT) for holes.
 ///
 /// # Errors
 /// [`KernelError::OutOfRange`] for 0 iterations; [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
@@ -46,10 +53,10 @@ pub fn label_propagation<G: Topology>(g: &G, iterations: u32) -> Result<Vec<u32>
     label_propagation_until(g, iterations, &Cancel::new())
 }
 
-/// [`label_propagation`], until `cancel` ends it.
+/// Runs [`label_propagation`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`label_propagation`], and [`KernelError::Cancelled`].
+/// Those of [`label_propagation`], and [`KernelError::Cancelled`].
 pub fn label_propagation_until<G: Topology>(
     g: &G,
     iterations: u32,

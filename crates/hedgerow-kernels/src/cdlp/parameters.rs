@@ -1,8 +1,8 @@
-//! What the kernel can be told.
+//! Parameters of the kernel.
 
 use crate::registry::{Absent, CountRange, Parameter, ParameterKind, Value};
 
-/// How many iterations.
+/// The number of iterations.
 pub(super) const ITERATIONS: Parameter = Parameter {
     name: "iterations",
     summary: "The number of iterations; fewer are made only where no label changes any more",

@@ -1,4 +1,4 @@
-//! One iteration: what all vertices take from their neighbours at once.
+//! One iteration: the labels that all vertices take from their neighbours at once.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -16,7 +16,8 @@ use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES};
 // A word of bits for each subgraph.
 const _: () = assert!(SUBGRAPH_VERTICES == 64);
 
-/// While the vertices whose label changed have more than one in so many edges, all vertices are looked at.
+/// If the vertices whose label changed have more than 1 / `FEW_CHANGES` of the edges, the next iteration
+/// computes all vertices.
 const FEW_CHANGES: u64 = 8;
 
 /// The labels before and after an iteration.
@@ -28,17 +29,18 @@ pub(super) struct Round<'g, G: Topology> {
     pub(super) next: Vec<u32>,
 }
 
-/// The labels around the vertices of some subgraphs along the edges, where those against them are added to.
+/// The labels along the edges around the vertices of some subgraphs; those against the edges are added to
+/// them.
 #[derive(Default)]
 struct Gathered {
     labels: Vec<u32>,
-    /// Where the labels of each vertex end.
+    /// The end of the labels of each vertex.
     ends: Vec<usize>,
     /// All labels around one vertex.
     around: Vec<u32>,
 }
 
-/// What one work item writes.
+/// The output of one work item.
 struct Written<'a> {
     first: u32,
     next: &'a mut [u32],
@@ -51,7 +53,8 @@ impl<G: Topology> Round<'_, G> {
         self.cancel.check()
     }
 
-    /// Takes labels for the vertices that are `open`; the others keep theirs. Tells which took another one.
+    /// Takes labels for the vertices that are `open`; the others keep theirs. Marks the vertices with another
+    /// label in `changed`.
     pub(super) fn run(&mut self, open: &[u64], changed: &mut [u64]) {
         let mut next = std::mem::take(&mut self.next);
         let outputs = next.par_chunks_mut(CHUNK_VERTICES).zip(changed.par_chunks_mut(CHUNK_SUBGRAPHS));
@@ -68,7 +71,7 @@ impl<G: Topology> Round<'_, G> {
         self.next = next;
     }
 
-    /// The subgraphs of a work item that have open vertices, in runs that are read together.
+    /// Takes labels in the subgraphs of a work item that have open vertices, in runs that are read together.
     fn take_chunk(
         &self,
         open: &[u64],
@@ -76,7 +79,8 @@ impl<G: Topology> Round<'_, G> {
         meter: &mut Meter<'_>,
     ) -> Result<(), G::Error> {
         let mut gathered = Gathered::default();
-        // Where pages are read, a whole work item at a time; else few lists are kept until those against the edges come.
+        // A graph that reads pages is read a whole work item at a time; in others, few lists are kept until
+        // those against the edges come.
         let together = if G::VISITED_TOGETHER > SUBGRAPH_VERTICES { CHUNK_SUBGRAPHS } else { 1 };
         let base = written.first / SUBGRAPH_VERTICES as u32;
         for from in (0..open.len()).step_by(together) {
@@ -165,7 +169,8 @@ impl<G: Topology> Round<'_, G> {
         })
     }
 
-    /// The vertices that may take another label in the next iteration: those next to one that changed, or all.
+    /// Marks as `open` the vertices that may take another label in the next iteration: the neighbours of a
+    /// changed one, or all.
     pub(super) fn open_next(&mut self, changed: &[u64], open: &mut Vec<u64>) {
         let ways = all_ways(self.g);
         let mut frontier = Vec::new();
@@ -185,7 +190,7 @@ impl<G: Topology> Round<'_, G> {
         }
         let marks: Vec<AtomicU64> = open.iter().map(|_| AtomicU64::new(0)).collect();
         let mut rounds = Rounds { g: self.g, cancel: self.cancel, failure: Failure::new() };
-        // Relaxed: no one reads before all threads are joined.
+        // Relaxed: no thread reads before all threads are joined.
         rounds.next(&mut frontier, ways, |_, run, _| {
             for u in run {
                 marks[u.index() / 64].fetch_or(1 << (u.0 % 64), Relaxed);

@@ -6,7 +6,8 @@ use hedgerow_core::{Direction, Resident, VertexId};
 
 use crate::NO_COMPONENT;
 
-/// Labels after some iterations, each by a table of the labels around each vertex. O(iterations · edges · log degree).
+/// Returns the labels after some iterations, each by a table of the labels around each vertex. O(iterations ·
+/// edges · log degree).
 pub fn label_propagation<G: Resident>(g: &G, iterations: u32) -> Vec<u32> {
     let ids = || (0..g.vertex_bound() as u32).map(VertexId);
     let mut labels: Vec<u32> = ids().map(|v| if g.contains(v) { v.0 } else { NO_COMPONENT }).collect();

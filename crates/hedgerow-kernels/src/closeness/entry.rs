@@ -1,4 +1,4 @@
-//! Its entry in the registry.
+//! The kernel's entry in the registry.
 
 use hedgerow_core::{Direction, Resident, WeightedTopology};
 
@@ -7,7 +7,7 @@ use super::{ClosenessOf, Targets, closeness_and_estimate, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Closeness.
+/// The kernel of closeness.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "closeness",
     function: "closeness",
@@ -20,7 +20,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "score", kind: ResultKind::Scores },
     steps: "searches",
     cost: "O(vertices + edges) per level of 64 searches at worst, a search for each sample",
-    // Three words, two sums; of two levels that share the vertices the later one is there twice, in lists that grow.
+    // Three words and two sums. Two levels share the vertices; the later one exists twice, in lists that
+    // grow.
     memory: Memory { per_id: 60, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },
     cited: "D. Eppstein, J. Wang, *Fast Approximation of Centrality*, Journal of Graph Algorithms and Applications 8(1), 2004; M. Then et \
             al., *The More the Merrier: Efficient Multi-Source Graph Traversal*, VLDB 2014; S. Wasserman, K. Faust, *Social Network \

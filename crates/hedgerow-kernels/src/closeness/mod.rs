@@ -1,29 +1,39 @@
 //! Closeness: how near a vertex is to all that it reaches.
 //!
-//! **Result.** For a vertex `v` that reaches `r` vertices, itself among them, of `n` live ones, at distances that sum to `S`: `(r - 1)/S · (r - 1)/(n - 1)`, and 0 where it
-//! reaches no other. The first factor is one over the mean distance; the second one, the share of the graph that is reached, makes vertices of different
-//! components comparable (S. Wasserman and K. Faust; `wf_improved` in NetworkX). An edge is one hop, whatever it weighs. Distances are from `v`
-//! along the edges, or against them with [`Direction::In`], as NetworkX measures them in directed graphs. 0 for holes.
+//! **Result.** Let a vertex `v` reach `r` of `n` live vertices, itself included, at distances that sum to
+//! `S`. Its closeness is `(r - 1)/S · (r - 1)/(n - 1)`, and 0 if it reaches no other. The first factor is one
+//! over the mean distance. The second one, the share of the graph that is reached, makes vertices of
+//! different components comparable (S. Wasserman and K. Faust; `wf_improved` in NetworkX). An edge is one
+//! hop, whatever its weight. Distances are from `v` along the edges, or against them with [`Direction::In`],
+//! like NetworkX measures them in directed graphs. Holes have 0.
 //!
-//! **A sample.** Exact for vertices that are given, and for all vertices with as many samples as there are. Of all vertices the exact result takes a search from
-//! each of the `m` vertices to which edges lead. A sample of `k` of these, drawn without replacement, gives an estimate in `k` searches: of `r - 1` as `m/k` times the sampled
-//! vertices but `v` that `v` reaches, of `S` as `m/k` times the sum of its distances to them. Both estimates are without bias. With probability at least `1 - δ` the mean `S/m` of
-//! one vertex is off by at most `ε · D`, where `D` is the largest distance between any two vertices that reach each other and
-//! `ε = √(ln(2/δ) / 2k)`, and the share `(r - 1)/m` is off by at most `ε` (Hoeffding's inequality, which holds for draws without replacement too). With 64 samples and
-//! `δ = 0.05` that is `ε` = 0.17, with 1,000 samples 0.043. For all vertices at once put `δ/n` for `δ`: `k` grows with the logarithm of `n`, as Eppstein and
-//! Wang state it. Without parameters the result is exact if `m` times the edges is at most [10⁹](crate::estimate::AFFORDABLE), else of 64 samples.
+//! **A sample.** The result is exact for given vertices, and for all vertices with as many samples as there
+//! are. The exact result of all vertices takes a search from each of the `m` vertices to which edges lead. A
+//! sample of `k` of these, drawn without replacement, gives an estimate in `k` searches. It estimates `r - 1`
+//! as `m/k` times the sampled vertices other than `v` that `v` reaches, and `S` as `m/k` times the sum of its
+//! distances to them. Both estimates are without bias. With probability at least `1 - δ` the mean `S/m` of
+//! one vertex is off by at most `ε · D`, and the share `(r - 1)/m` by at most `ε`. Here `D` is the largest
+//! distance between any two vertices that reach each other and `ε = √(ln(2/δ) / 2k)` (Hoeffding's inequality,
+//! which holds for draws without replacement too). With `δ = 0.05`, `ε` is 0.17 for 64 samples and 0.043 for
+//! 1,000. For all vertices at once put `δ/n` for `δ`: `k` grows with the logarithm of `n`, as Eppstein and
+//! Wang state it. Without parameters the result is exact if `m` times the edges is at most
+//! [10⁹](crate::estimate::AFFORDABLE), else it is estimated from 64 samples.
 //!
-//! **Input.** Any graph. Of a directed graph the estimate searches against the direction, so it is best stored in both.
+//! **Input.** Any graph. The estimate searches against the direction, so a directed graph is best stored in
+//! both.
 //!
-//! **Trick.** Searches from many vertices meet the same edges again and again. 64 of them run together: a vertex has a word, with a bit for each search
-//! that has found it, and an edge carries all new bits at once. A level is found from the vertices of the last one while these have few edges; else each vertex that some search has not
-//! found yet looks at its neighbours, until all searches have found it. What a level finds adds the number of new bits, times the level, to
-//! the vertex or to each search: whole numbers, so that no order of threads shows.
+//! **Trick.** Searches from many vertices meet the same edges again and again. So 64 of them run together: a
+//! vertex has a word, with a bit for each search that has found it, and an edge carries all new bits at once.
+//! A level is found from the vertices of the last one while these have few edges. Else each vertex that some
+//! search has not found yet looks at its neighbours, until all searches have found it. A level adds the
+//! number of new bits, times the level, to the vertex or to each search. These are whole numbers, so the
+//! result does not depend on the order of threads.
 //!
 //! **Cited.** D. Eppstein, J. Wang, *Fast Approximation of Centrality*, Journal of Graph Algorithms and Applications 8(1), 2004, section 4; M. Then et al., *The More the
 //! Merrier: Efficient Multi-Source Graph Traversal*, VLDB 2014, sections 3 and 4; S. Wasserman, K. Faust, *Social Network Analysis*, 1994.
 //!
-//! **Cost.** O(vertices + edges) for each level of 64 searches at worst, usually as a few searches; 60 bytes per id of the domain.
+//! **Cost.** O(vertices + edges) for each level of 64 searches at worst, usually that of a few searches; 60
+//! bytes per id of the domain.
 
 use hedgerow_core::{Direction, Topology, VertexId};
 
@@ -48,24 +58,27 @@ use tally::{PerSource, PerVertex, TOGETHER};
 pub enum ClosenessOf {
     /// Every vertex, exactly.
     All,
-    /// Every vertex, estimated by its distances to vertices drawn at random among those to which edges lead; exactly if there are no more.
+    /// Every vertex, estimated by its distances to vertices drawn at random among those to which edges lead;
+    /// exactly if there are no more.
     Sampled {
-        /// How many are drawn, 1 or more.
+        /// The number of vertices drawn, 1 or more.
         count: u32,
-        /// What decides which.
+        /// The seed of the draw.
         seed: u64,
     },
-    /// Every vertex: exactly if those to which edges lead, times the edges, are at most [`AFFORDABLE`](crate::estimate::AFFORDABLE); else
-    /// by [`SAMPLES`](crate::estimate::SAMPLES) drawn at random.
+    /// Every vertex. It is exact if the vertices to which edges lead, times the edges, are at most
+    /// [`AFFORDABLE`](crate::estimate::AFFORDABLE). Else it is estimated by
+    /// [`SAMPLES`](crate::estimate::SAMPLES) of these vertices, drawn at random.
     Affordable {
-        /// What decides which.
+        /// The seed of the draw.
         seed: u64,
     },
-    /// These, exactly; all others get 0.
+    /// The given vertices, exactly; all others get 0.
     Given(Vec<VertexId>),
 }
 
-/// The closeness of every vertex, indexed by vertex id; 0 for holes. Distances are from it along the edges, or against them.
+/// Returns the closeness of every vertex, indexed by vertex id; 0 for holes. Distances are from it along the
+/// edges, or against them.
 ///
 /// # Errors
 /// [`KernelError::SourceNotLive`] for a vertex that is given; [`KernelError::OutOfRange`] for a sample of 0;
@@ -81,10 +94,10 @@ pub fn closeness<G: Topology>(
     closeness_until(g, of, direction, &Cancel::new())
 }
 
-/// [`closeness`], until `cancel` ends it.
+/// Runs [`closeness`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`closeness`], and [`KernelError::Cancelled`].
+/// Those of [`closeness`], and [`KernelError::Cancelled`].
 pub fn closeness_until<G: Topology>(
     g: &G,
     of: &ClosenessOf,
@@ -94,7 +107,7 @@ pub fn closeness_until<G: Topology>(
     closeness_and_estimate(g, of, direction, cancel).map(|(scores, _)| scores)
 }
 
-/// As [`closeness_until`]; and what the scores are estimated from, where they are.
+/// Like [`closeness_until`], but also returns the extent of the sample, if the scores are estimated.
 pub(crate) fn closeness_and_estimate<G: Topology>(
     g: &G,
     of: &ClosenessOf,
@@ -111,16 +124,16 @@ pub(crate) fn closeness_and_estimate<G: Topology>(
     Ok((scores, targets.estimate()))
 }
 
-/// What searches begin at.
+/// The vertices at which searches begin.
 pub(crate) enum Targets {
-    /// The vertices whose closeness is asked for.
+    /// The vertices whose closeness the caller asked for.
     Given(Vec<VertexId>),
-    /// Those that distances of all are measured to.
+    /// The vertices to which the distances of all are measured.
     Drawn(Drawn),
 }
 
 impl Targets {
-    /// What the result is estimated from, where it is.
+    /// Returns the extent of the sample, if the result is estimated.
     pub(crate) fn estimate(&self) -> Option<Estimate> {
         match self {
             Targets::Given(_) => None,
@@ -130,7 +143,8 @@ impl Targets {
 }
 
 impl ClosenessOf {
-    /// The vertices that distances are measured to, or those that are given, checked. O(vertices), and where none are given a scan of the lists.
+    /// Returns the vertices that distances are measured to, or the given ones, checked. O(vertices), and a
+    /// scan of the lists unless vertices are given.
     pub(crate) fn targets<G: Topology>(
         &self,
         g: &G,
@@ -153,10 +167,11 @@ impl ClosenessOf {
         Drawn::new(g, reverse(direction), extent, cancel).map(Targets::Drawn)
     }
 
-    /// The vertices that distances are measured to; none where vertices are given.
+    /// Returns the vertices that distances are measured to; none if vertices are given.
     ///
     /// # Errors
-    /// [`KernelError::OutOfRange`]: a sample of no vertices. [`KernelError::SourceNotLive`]: a vertex that is given and not there.
+    /// [`KernelError::OutOfRange`]: a sample of no vertices. [`KernelError::SourceNotLive`]: a given vertex
+    /// that is not live.
     pub fn sampled<G: Topology>(
         &self,
         g: &G,
@@ -169,7 +184,7 @@ impl ClosenessOf {
     }
 }
 
-/// By searches from the given vertices.
+/// Computes closeness by searches from the given vertices.
 fn of_given<G: Topology>(
     g: &G,
     given: &[VertexId],
@@ -191,7 +206,8 @@ fn of_given<G: Topology>(
     Ok(scores)
 }
 
-/// By searches from the sampled vertices, against the direction, which find how far each vertex is from them.
+/// Computes closeness by searches from the sampled vertices, against the direction, which find how far each
+/// vertex is from them.
 fn of_all<G: Topology>(
     g: &G,
     drawn: &Drawn,
@@ -215,7 +231,8 @@ fn of_all<G: Topology>(
     Ok(tally.into_all().enumerate().map(of_vertex).collect())
 }
 
-/// Returns the closeness of a vertex that reaches `others` vertices, whose distances add up to `sum`, in a graph of `live` vertices.
+/// Returns the closeness of a vertex that reaches `others` vertices, whose distances add up to `sum`, in a
+/// graph of `live` vertices.
 pub(crate) fn score(others: f64, sum: f64, live: usize) -> f64 {
     if sum > 0.0 { others / sum * (others / (live as f64 - 1.0)) } else { 0.0 }
 }

@@ -1,8 +1,8 @@
-//! What closeness can be told.
+//! Parameters of closeness.
 
 use crate::registry::{Absent, CountRange, Parameter, ParameterKind};
 
-/// How many vertices distances are measured to.
+/// The number of vertices to which distances are measured.
 pub(crate) const SAMPLES: Parameter = Parameter {
     name: "samples",
     summary: "How many vertices are drawn at random, among those with edges, to measure distances to; with as many as there are the result is \
@@ -14,7 +14,7 @@ pub(crate) const SAMPLES: Parameter = Parameter {
     is_reported: true,
 };
 
-/// Which vertices.
+/// The vertices whose closeness is computed.
 pub(crate) const SOURCES: Parameter = Parameter {
     name: "sources",
     summary: "The vertices whose exact closeness is wanted, in place of estimates for all; others get 0",

@@ -12,17 +12,17 @@ use crate::cancel::Cancel;
 use crate::error::Failure;
 use crate::par::{CHUNK_SUBGRAPHS, reverse, sort_if_read_together};
 
-/// Below this many edges a level is found by the calling thread.
+/// The least number of edges of a level that threads share.
 const SEQUENTIAL_EDGES: u64 = 4096;
 
-/// Once the last level has more than this part of all edges, vertices look for it.
+/// Once the last level has more than 1 / `PULL_SHARE` of all edges, the vertices not found yet look for it.
 const PULL_SHARE: u64 = 16;
 
 /// Vertices of a level that a task takes over at a time.
 const SETTLED_TOGETHER: usize = 4096;
 
-/// A word for each vertex, with a bit for each search. Accesses are relaxed: within a step bits of one array are only set,
-/// by whichever thread, and those that are read in it do not change; the joins between steps order them.
+/// A word for each vertex, with a bit for each search. Accesses are relaxed: within a step, threads only set
+/// bits of one array, and the bits that they read do not change. The joins between steps order them.
 type Words = Vec<AtomicU64>;
 
 fn words(count: usize) -> Words {
@@ -33,11 +33,11 @@ fn words(count: usize) -> Words {
 pub(super) struct Searches<'g, G: Topology> {
     g: &'g G,
     follow: Direction,
-    /// Which searches have found a vertex in earlier levels.
+    /// The searches that have found a vertex in earlier levels.
     seen: Words,
-    /// Which have in the last one.
+    /// The searches that have found it in the last level.
     front: Words,
-    /// Which do in this one.
+    /// The searches that find it in this level.
     next: Words,
     cancel: &'g Cancel,
     failure: Failure<G::Error>,
@@ -50,7 +50,7 @@ impl<'g, G: Topology> Searches<'g, G> {
         Searches { g, follow, seen, front, next, cancel, failure: Failure::new() }
     }
 
-    /// Searches from at most [`TOGETHER`] vertices.
+    /// Searches from at most [`TOGETHER`] vertices at once.
     pub(super) fn run(
         &mut self,
         sources: &[VertexId],
@@ -77,7 +77,7 @@ impl<'g, G: Topology> Searches<'g, G> {
         self.cancel.check()
     }
 
-    /// The vertices that a level finds.
+    /// Returns the vertices that a level finds.
     fn step(&self, level: &[VertexId], all: u64) -> Vec<VertexId> {
         let degree = |v: &VertexId| self.g.degree_estimate(*v, self.follow) as u64;
         let edges = level.iter().map(degree).sum::<u64>();
@@ -158,7 +158,7 @@ impl<'g, G: Topology> Searches<'g, G> {
         parts.concat()
     }
 
-    /// Makes what was found the last level, in place of the one before it.
+    /// Makes the vertices found the last level, in place of the one before it.
     fn settle(&self, before: &[VertexId], found: &[VertexId], hops: u32, tally: &impl Tally) {
         let forget = |part: &[VertexId]| part.iter().for_each(|v| self.front[v.index()].store(0, Relaxed));
         let take = |part: &[VertexId]| {

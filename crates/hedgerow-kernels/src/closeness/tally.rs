@@ -1,18 +1,18 @@
-//! What searches that run together add up.
+//! The sums of searches that run together.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// So many searches run together: a bit of a word for each.
+/// The number of searches that run together: a bit of a word for each.
 pub(super) const TOGETHER: usize = 64;
 
-/// Adds up what the levels of searches find.
+/// A sum over the vertices that the levels of searches find.
 pub(super) trait Tally: Sync {
-    /// The searches whose bits are set in each word have found the vertex of that word at this level. Each vertex is given to one thread
-    /// in a level.
+    /// Adds vertices: the searches whose bits are set in each word have found the vertex of that word at this
+    /// level. Each vertex is given to one thread in a level.
     fn add(&self, found: impl Iterator<Item = (usize, u64)>, level: u32);
 }
 
-/// For each vertex how many searches have found it, and the sum of the levels.
+/// The number of searches that have found each vertex, and the sum of the levels.
 pub(super) struct PerVertex {
     reached: Vec<AtomicU32>,
     sum: Vec<AtomicU64>,
@@ -24,7 +24,7 @@ impl PerVertex {
         PerVertex { reached, sum: (0..bound).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// How many searches have found each vertex, and the sum of the levels.
+    /// Returns for each vertex the number of searches that have found it, and the sum of the levels.
     pub(super) fn into_all(self) -> impl Iterator<Item = (u32, u64)> {
         let reached = self.reached.into_iter().map(AtomicU32::into_inner);
         reached.zip(self.sum.into_iter().map(AtomicU64::into_inner))
@@ -43,7 +43,7 @@ impl Tally for PerVertex {
     }
 }
 
-/// For each search how many vertices it has found, and the sum of the levels.
+/// The number of vertices that each search has found, and the sum of the levels.
 pub(super) struct PerSource {
     reached: [AtomicU64; TOGETHER],
     sum: [AtomicU64; TOGETHER],
@@ -56,7 +56,7 @@ impl Default for PerSource {
 }
 
 impl PerSource {
-    /// What a search has found.
+    /// Returns the number of vertices that a search has found, and the sum of their levels.
     pub(super) fn of(&self, search: usize) -> (u64, u64) {
         (self.reached[search].load(Relaxed), self.sum[search].load(Relaxed))
     }

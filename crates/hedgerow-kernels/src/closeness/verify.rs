@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use hedgerow_core::{Direction, Resident, VertexId};
 
-/// How far each vertex is that a search from `source` reaches, in edges. O(vertices + edges).
+/// Returns the distance in edges of each vertex that a search from `source` reaches. O(vertices + edges).
 pub fn hops<G: Resident>(g: &G, source: VertexId, direction: Direction) -> Vec<Option<u64>> {
     let mut distance = vec![None; g.vertex_bound()];
     distance[source.index()] = Some(0);
@@ -20,7 +20,7 @@ pub fn hops<G: Resident>(g: &G, source: VertexId, direction: Direction) -> Vec<O
     distance
 }
 
-/// The closeness of some vertices by its definition; 0 for the others.
+/// Returns the closeness of some vertices by its definition; 0 for the others.
 pub fn closeness<G: Resident>(g: &G, given: &[VertexId], direction: Direction) -> Vec<f64> {
     let mut scores = vec![0.0; g.vertex_bound()];
     for &v in given {
@@ -33,7 +33,8 @@ pub fn closeness<G: Resident>(g: &G, given: &[VertexId], direction: Direction) -
     scores
 }
 
-/// The estimate for all vertices by their distances to sampled ones, sums of which are multiplied by `scale`.
+/// Returns the estimate for all vertices by their distances to sampled ones. Sums over these are multiplied
+/// by `scale`.
 pub fn closeness_to<G: Resident>(g: &G, sampled: &[VertexId], scale: f64, direction: Direction) -> Vec<f64> {
     let against = if direction == Direction::Out { Direction::In } else { Direction::Out };
     let (mut reached, mut sum) = (vec![0u64; g.vertex_bound()], vec![0u64; g.vertex_bound()]);

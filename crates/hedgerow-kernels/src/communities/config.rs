@@ -33,7 +33,7 @@ pub(crate) const RESOLUTION: Parameter = Parameter {
     is_reported: true,
 };
 
-/// The arguments of a kernel as its configuration.
+/// Returns the arguments of a kernel as its configuration.
 pub(crate) fn read(arguments: &Arguments) -> Result<CommunityConfig, KernelError> {
     let seed = u64::from(arguments.count(&Parameter::SEED)?);
     Ok(CommunityConfig { resolution: arguments.number(&RESOLUTION)?, seed })

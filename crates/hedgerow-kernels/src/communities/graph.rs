@@ -21,7 +21,7 @@ pub(crate) struct Weighted {
 }
 
 impl Weighted {
-    /// A node for each id; directions are ignored, weights of repeated edges add up by themselves.
+    /// Returns a node for each id; directions are ignored, weights of repeated edges add up by themselves.
     pub(crate) fn of<G: WeightedTopology>(g: &G, cancel: &Cancel) -> Result<Self, KernelError<G::Error>> {
         let bound = g.vertex_bound();
         let mut starts = vec![0usize; bound + 1];
@@ -79,29 +79,29 @@ impl Weighted {
         Ok(rows)
     }
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
     pub(crate) fn len(&self) -> usize {
         self.degree.len()
     }
 
-    /// The number of places in all rows.
+    /// Returns the number of places in all rows.
     pub(crate) fn places(&self) -> usize {
         self.targets.len()
     }
 
-    /// The number of places in a row.
+    /// Returns the number of places in a row.
     pub(crate) fn row_len(&self, u: usize) -> usize {
         self.starts[u + 1] - self.starts[u]
     }
 
-    /// The neighbours of a node, each with a weight.
+    /// Returns the neighbours of a node, each with a weight.
     pub(crate) fn row(&self, u: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let places = self.starts[u]..self.starts[u + 1];
         let targets = self.targets[places.clone()].iter().map(|&v| v as usize);
         targets.zip(self.weights[places].iter().copied())
     }
 
-    /// A graph with a node for each of `count` groups.
+    /// Returns a graph with a node for each of `count` groups.
     pub(crate) fn joined(&self, group: &[u32], count: usize) -> Weighted {
         let members = by_group(group, count);
         let mut joined = Weighted {
@@ -133,7 +133,7 @@ impl Weighted {
         joined
     }
 
-    /// The modularity of these groups.
+    /// Returns the modularity of these groups.
     pub(crate) fn modularity(&self, group: &[u32], resolution: f64) -> f64 {
         if self.total == 0.0 {
             return 0.0;
@@ -163,7 +163,7 @@ impl Weighted {
     }
 }
 
-/// The nodes, those of a group together. Groups are numbered below `count`.
+/// Returns the nodes, those of a group together. Groups are numbered below `count`.
 fn by_group(group: &[u32], count: usize) -> Vec<u32> {
     let mut place = vec![0usize; count + 1];
     group.iter().for_each(|&group| place[group as usize + 1] += 1);

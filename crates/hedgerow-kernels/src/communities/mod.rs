@@ -21,7 +21,7 @@ use crate::cancel::Cancel;
 use crate::error::checked_bound;
 use crate::{Communities, KernelError, NO_COMPONENT};
 
-/// The modularity of given communities, whatever their labels are; 0 without edges.
+/// Returns the modularity of given communities, whatever their labels are; 0 without edges.
 ///
 /// # Errors
 /// [`KernelError::Weight`] and [`KernelError::OutOfRange`] for a weight that is negative, infinite or not a number;
@@ -52,7 +52,8 @@ fn named<G: Topology>(g: &G, community: impl Fn(usize) -> u32) -> Vec<u32> {
     (0..bound).map(name).collect()
 }
 
-/// The best communities that passes over `g` find. `pass` improves given communities of the graph in memory, for a seed.
+/// Returns the best communities that passes over `g` find. `pass` improves given communities of the graph in
+/// memory, for a seed.
 pub(crate) fn find<G: WeightedTopology>(
     g: &G,
     config: &CommunityConfig,
@@ -78,7 +79,8 @@ const MOST_PASSES_OF_LARGE: usize = 2;
 /// A pass that gains less is the last one.
 const LEAST_GAIN: f64 = 1e-4;
 
-/// The best communities of several orders, of a large graph of one, and their modularity. `pass` improves communities.
+/// Returns the best communities of several orders, of a large graph of one, and their modularity. `pass`
+/// improves communities.
 fn best<E>(
     whole: &Weighted,
     config: &CommunityConfig,

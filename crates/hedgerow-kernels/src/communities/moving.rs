@@ -27,7 +27,7 @@ impl<'a> Mover<'a> {
         Mover { graph, resolution, cancel, to: vec![0.0; graph.len()], met: Vec::new() }
     }
 
-    /// The nodes in an order that the seed tells.
+    /// Returns the nodes in an order that the seed tells.
     fn order(&self, seed: u64) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.graph.len() as u32).collect();
         let mut random = Random::new(seed, self.graph.len() as u64);

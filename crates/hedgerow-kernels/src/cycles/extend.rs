@@ -61,7 +61,8 @@ impl<'a, G: Topology> Ways<'a, G> {
         Ok(())
     }
 
-    /// The vertices that can follow, ascending. Where the way is a cycle if it goes back at once, it is noted.
+    /// Returns the vertices that can follow, ascending. Where the way is a cycle if it goes back at once, it
+    /// is noted.
     pub(super) fn next(&mut self) -> Result<Vec<VertexId>, G::Error> {
         let Bounds { g, source, hops, length, direction, .. } = self.bounds;
         let Some(&last) = self.path.last() else { return Ok(Vec::new()) };
@@ -94,7 +95,7 @@ impl<'a, G: Topology> Ways<'a, G> {
         Ok(next)
     }
 
-    /// Whether the cycle is one, told the way round that counts.
+    /// True if the cycle is one, told the way round that counts.
     fn is_told_this_way_round(&self) -> bool {
         match self.path[..] {
             [_] => true,

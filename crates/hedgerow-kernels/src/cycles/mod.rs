@@ -60,7 +60,7 @@ impl Default for CycleConfig {
     }
 }
 
-/// The cycles through `source` of at most so many edges.
+/// Returns the cycles through `source` of at most so many edges.
 ///
 /// # Errors
 /// [`KernelError::SourceNotLive`]; [`KernelError::OutOfRange`] for a length that is; [`KernelError::TooManyVertices`];
@@ -76,10 +76,10 @@ pub fn cycles_through<G: Topology>(
     cycles_through_until(g, source, config, &Cancel::new())
 }
 
-/// [`cycles_through`], until `cancel` ends it.
+/// Runs [`cycles_through`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`cycles_through`], and [`KernelError::Cancelled`].
+/// Those of [`cycles_through`], and [`KernelError::Cancelled`].
 pub fn cycles_through_until<G: Topology>(
     g: &G,
     source: VertexId,

@@ -6,8 +6,8 @@ use hedgerow_core::{Direction, Resident, VertexId};
 
 use crate::paths::Paths;
 
-/// All ways of so many edges, one edge longer each round; those that are cycles, told from the way round whose second vertex has the
-/// lesser id, are gathered.
+/// Returns all ways of so many edges, one edge longer each round; those that are cycles, told from the way
+/// round whose second vertex has the lesser id, are gathered.
 pub fn cycles_through<G: Resident>(
     g: &G,
     source: VertexId,

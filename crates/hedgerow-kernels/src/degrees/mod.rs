@@ -24,7 +24,7 @@ use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES};
 pub(crate) mod entry;
 pub mod verify;
 
-/// The degree of every vertex in a direction, indexed by vertex id; 0 for holes.
+/// Returns the degree of every vertex in a direction, indexed by vertex id; 0 for holes.
 ///
 /// # Errors
 /// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
@@ -35,10 +35,10 @@ pub fn vertex_degrees<G: Topology>(g: &G, direction: Direction) -> Result<Vec<u3
     vertex_degrees_until(g, direction, &Cancel::new())
 }
 
-/// [`vertex_degrees`], until `cancel` ends it.
+/// Runs [`vertex_degrees`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`vertex_degrees`], and [`KernelError::Cancelled`].
+/// Those of [`vertex_degrees`], and [`KernelError::Cancelled`].
 pub fn vertex_degrees_until<G: Topology>(
     g: &G,
     direction: Direction,

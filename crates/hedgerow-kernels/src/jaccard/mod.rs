@@ -38,10 +38,10 @@ pub fn jaccard<G: Topology>(
     jaccard_until(g, compared, direction, &Cancel::new())
 }
 
-/// [`jaccard`], until `cancel` ends it.
+/// Runs [`jaccard`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`jaccard`], and [`KernelError::Cancelled`].
+/// Those of [`jaccard`], and [`KernelError::Cancelled`].
 pub fn jaccard_until<G: Topology>(
     g: &G,
     compared: &Compared,

@@ -32,7 +32,7 @@ use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES};
 pub(crate) mod entry;
 pub mod verify;
 
-/// The core number of every vertex, indexed by vertex id; 0 for holes.
+/// Returns the core number of every vertex, indexed by vertex id; 0 for holes.
 ///
 /// # Errors
 /// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
@@ -43,10 +43,10 @@ pub fn core_numbers<G: Topology>(g: &G) -> Result<Vec<u32>, KernelError<G::Error
     core_numbers_until(g, &Cancel::new())
 }
 
-/// [`core_numbers`], until `cancel` ends it.
+/// Runs [`core_numbers`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`core_numbers`], and [`KernelError::Cancelled`].
+/// Those of [`core_numbers`], and [`KernelError::Cancelled`].
 pub fn core_numbers_until<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<u32>, KernelError<G::Error>> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
     hedgerow_par::run(|| {

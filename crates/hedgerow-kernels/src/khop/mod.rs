@@ -21,7 +21,8 @@ use crate::{Cancel, KernelError};
 pub(crate) mod entry;
 pub mod verify;
 
-/// The hops from `source` to each vertex that is at most `hops` away, indexed by vertex id; [`UNREACHED`](crate::UNREACHED) elsewhere.
+/// Returns the hops from `source` to each vertex that is at most `hops` away, indexed by vertex id;
+/// [`UNREACHED`](crate::UNREACHED) elsewhere.
 ///
 /// # Errors
 /// As [`bfs`](crate::bfs()).
@@ -37,10 +38,10 @@ pub fn k_hop_neighborhood<G: Topology>(
     k_hop_neighborhood_until(g, source, hops, direction, &Cancel::new())
 }
 
-/// [`k_hop_neighborhood`], until `cancel` ends it.
+/// Runs [`k_hop_neighborhood`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`k_hop_neighborhood`], and [`KernelError::Cancelled`].
+/// Those of [`k_hop_neighborhood`], and [`KernelError::Cancelled`].
 pub fn k_hop_neighborhood_until<G: Topology>(
     g: &G,
     source: VertexId,

@@ -41,7 +41,7 @@ pub mod verify;
 use parameters::K;
 use spur::{Spurs, Start, Way};
 
-/// The `k` shortest simple paths from `source` to `target`, along the edges or against them.
+/// Returns the `k` shortest simple paths from `source` to `target`, along the edges or against them.
 ///
 /// # Errors
 /// [`KernelError::SourceNotLive`], [`KernelError::TargetNotLive`]; [`KernelError::OutOfRange`] for a `k` of 0; [`KernelError::Weight`]
@@ -59,10 +59,10 @@ pub fn k_shortest_paths<G: WeightedTopology>(
     k_shortest_paths_until(g, source, target, k, direction, &Cancel::new())
 }
 
-/// [`k_shortest_paths`], until `cancel` ends it.
+/// Runs [`k_shortest_paths`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`k_shortest_paths`], and [`KernelError::Cancelled`].
+/// Those of [`k_shortest_paths`], and [`KernelError::Cancelled`].
 pub fn k_shortest_paths_until<G: WeightedTopology>(
     g: &G,
     source: VertexId,

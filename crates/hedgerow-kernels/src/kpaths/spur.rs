@@ -74,14 +74,14 @@ impl<'a, G: WeightedTopology> Spurs<'a, G> {
         self.distance[v.index()] = f64::INFINITY;
     }
 
-    /// The least weight of the edges between two vertices.
+    /// Returns the least weight of the edges between two vertices.
     pub(super) fn lightest(&self, from: VertexId, to: VertexId) -> Result<f64, KernelError<G::Error>> {
         let mut meter = self.cancel.meter().ok_or(KernelError::Cancelled)?;
         lightest(self.g, (from, to), self.direction, &mut meter)
     }
 
-    /// The shortest way from the last vertex of a start to the target, behind the start, that touches no blocked vertex and does not
-    /// begin with a closed one.
+    /// Returns the shortest way from the last vertex of a start to the target, behind the start, that touches
+    /// no blocked vertex and does not begin with a closed one.
     pub(super) fn search(&mut self, start: Start<'_>) -> Result<Option<Way>, KernelError<G::Error>> {
         let Some(&spur) = start.vertices.last() else { return Ok(None) };
         self.open.clear();
@@ -122,7 +122,7 @@ impl<'a, G: WeightedTopology> Spurs<'a, G> {
         }
     }
 
-    /// Whether the target was reached.
+    /// True if the target was reached.
     fn walk(&mut self, spur: VertexId, closed: &[VertexId]) -> Result<bool, KernelError<G::Error>> {
         let mut meter = self.cancel.meter().ok_or(KernelError::Cancelled)?;
         while let Some(Reverse((_, bits, v))) = self.open.pop() {

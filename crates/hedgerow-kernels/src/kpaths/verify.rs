@@ -30,7 +30,8 @@ fn far_from<G: WeightedTopology>(g: &G, target: VertexId, direction: Direction) 
     far
 }
 
-/// All beginnings of paths wait in a set ordered by what they can come to at best; the longer one first of those that come to the same.
+/// Returns all beginnings of paths wait in a set ordered by what they can come to at best; the longer one
+/// first of those that come to the same.
 pub fn k_shortest_paths<G: WeightedTopology + Resident>(
     g: &G,
     source: VertexId,

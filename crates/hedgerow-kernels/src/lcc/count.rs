@@ -96,7 +96,8 @@ impl<'a, const DIRECTED: bool> Counting<'a, DIRECTED> {
         }
     }
 
-    /// The triangles with two hubs: each hub is told of those that it is in. Returns what the vertex is told.
+    /// Returns the triangles with two hubs: each hub is told of those that it is in. Returns what the vertex
+    /// is told.
     fn among_hubs_by_words(&mut self, list: &[u32], words: usize) -> u64 {
         let mut twice = 0;
         for &v in list {
@@ -113,7 +114,7 @@ impl<'a, const DIRECTED: bool> Counting<'a, DIRECTED> {
         twice / 2
     }
 
-    /// The same where hubs are few: each two of them are looked at.
+    /// Returns the same where hubs are few: each two of them are looked at.
     fn among_hubs_by_pairs(&mut self, list: &[u32], both: &[u8]) -> u64 {
         let mut own = 0;
         for (i, &v) in list.iter().enumerate().skip(1) {
@@ -136,7 +137,8 @@ impl<'a, const DIRECTED: bool> Counting<'a, DIRECTED> {
         own
     }
 
-    /// The triangles whose second vertex `v`, at place `i` of the list, is no hub. An edge of the vertex to it counts `weight` times.
+    /// Returns the triangles whose second vertex `v`, at place `i` of the list, is no hub. An edge of the
+    /// vertex to it counts `weight` times.
     fn with_list(&mut self, (list, both, i): (&[u32], &[u8], usize), v: u32, weight: u64) -> u64 {
         let other = self.earlier.list(v);
         let other_both = if DIRECTED { self.earlier.both(v) } else { &[] };

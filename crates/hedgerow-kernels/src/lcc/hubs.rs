@@ -50,7 +50,7 @@ impl Hubs {
         Ok(Hubs { count, words, joined: plain(joined), both: plain(both) })
     }
 
-    /// The hubs next to a hub.
+    /// Returns the hubs next to a hub.
     #[inline]
     pub(super) fn joined(&self, hub: u32) -> &[u64] {
         &self.joined[hub as usize * self.words..(hub as usize + 1) * self.words]

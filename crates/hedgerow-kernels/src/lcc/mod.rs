@@ -45,7 +45,7 @@ pub mod verify;
 use count::Counting;
 use hubs::Hubs;
 
-/// The local clustering coefficient of every vertex, indexed by vertex id; 0 for holes.
+/// Returns the local clustering coefficient of every vertex, indexed by vertex id; 0 for holes.
 ///
 /// # Errors
 /// [`KernelError::TooManyVertices`].
@@ -56,10 +56,10 @@ pub fn local_clustering<G: Resident>(g: &G) -> Result<Vec<f64>, KernelError> {
     local_clustering_until(g, &Cancel::new())
 }
 
-/// [`local_clustering`], until `cancel` ends it.
+/// Runs [`local_clustering`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`local_clustering`], and [`KernelError::Cancelled`].
+/// Those of [`local_clustering`], and [`KernelError::Cancelled`].
 pub fn local_clustering_until<G: Resident>(g: &G, cancel: &Cancel) -> Result<Vec<f64>, KernelError> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
     hedgerow_par::run(|| {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use hedgerow_core::{Direction, Resident, VertexId};
 
-/// The coefficient of each vertex by asking for every pair of its neighbours, in order, whether an edge leads from the one to the other.
-/// O(vertices · degree² · log degree).
+/// Returns the coefficient of each vertex by asking for every pair of its neighbours, in order, whether an
+/// edge leads from the one to the other. O(vertices · degree² · log degree).
 pub fn local_clustering<G: Resident>(g: &G) -> Vec<f64> {
     let coefficient = |v: VertexId| {
         let both = g.neighbors(v, Direction::Out).iter().chain(g.neighbors(v, Direction::In).iter());

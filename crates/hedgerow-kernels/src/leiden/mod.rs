@@ -41,10 +41,10 @@ pub fn leiden<G: WeightedTopology>(
     leiden_until(g, config, &Cancel::new())
 }
 
-/// [`leiden`], until `cancel` ends it.
+/// Runs [`leiden`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`leiden`], and [`KernelError::Cancelled`].
+/// Those of [`leiden`], and [`KernelError::Cancelled`].
 pub fn leiden_until<G: WeightedTopology>(
     g: &G,
     config: &CommunityConfig,
@@ -94,7 +94,7 @@ fn renumber_within(community: &mut [u32]) {
     }
 }
 
-/// The communities, each that does not hang together as several.
+/// Returns the communities, each that does not hang together as several.
 fn split(graph: &Weighted, community: &[u32]) -> Vec<u32> {
     let mut part = vec![u32::MAX; graph.len()];
     let mut stack = Vec::new();

@@ -46,10 +46,10 @@ pub fn louvain<G: WeightedTopology>(
     louvain_until(g, config, &Cancel::new())
 }
 
-/// [`louvain`], until `cancel` ends it.
+/// Runs [`louvain`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`louvain`], and [`KernelError::Cancelled`].
+/// Those of [`louvain`], and [`KernelError::Cancelled`].
 pub fn louvain_until<G: WeightedTopology>(
     g: &G,
     config: &CommunityConfig,

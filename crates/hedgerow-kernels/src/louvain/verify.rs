@@ -34,7 +34,7 @@ fn degree(row: &BTreeMap<u32, f64>) -> f64 {
     row.values().sum()
 }
 
-/// The modularity of groups, by its definition.
+/// Returns the modularity of groups, by its definition.
 fn modularity(between: &Between, group: &BTreeMap<u32, u32>, resolution: f64) -> f64 {
     let total: f64 = between.values().map(degree).sum();
     let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();

@@ -49,7 +49,7 @@ pub struct Components {
 }
 
 impl Components {
-    /// The component of every vertex by id, named by its least vertex; [`NO_COMPONENT`] for holes.
+    /// Returns the component of every vertex by id, named by its least vertex; [`NO_COMPONENT`] for holes.
     pub fn names(&self) -> &[u32] {
         &self.names
     }
@@ -64,7 +64,7 @@ impl Components {
         }
     }
 
-    /// The name that replaces `name` while components are being joined.
+    /// Returns the name that replaces `name` while components are being joined.
     fn root(&self, mut name: u32) -> u32 {
         while let Some(&next) = self.names.get(name as usize).filter(|&&next| next != name) {
             name = next;
@@ -94,7 +94,7 @@ impl Components {
     }
 }
 
-/// The changed edges of a kind: an undirected one stands in the lists of both ends, and counts once.
+/// Returns the changed edges of a kind: an undirected one stands in the lists of both ends, and counts once.
 fn once_each<'a, G: Resident>(
     g: &G,
     changes: &'a Changes,

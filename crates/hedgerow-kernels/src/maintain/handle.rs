@@ -10,7 +10,8 @@ const MOST_CHANGED: u64 = 8;
 
 /// Graphs about which answers can be kept.
 pub trait Maintain: Changeable {
-    /// A handle that keeps the answer of a kernel: `wcc`, `tc`, `pagerank` or `degrees`. It computes nothing before the first [`Handle::at`]. O(1).
+    /// Returns a handle that keeps the answer of a kernel: `wcc`, `tc`, `pagerank` or `degrees`. It computes
+    /// nothing before the first [`Handle::at`]. O(1).
     ///
     /// # Errors
     /// [`KernelError::NoSuchKernel`] for other names.
@@ -85,7 +86,8 @@ impl<S: Changing> Handle<S> {
         Ok(Handle { kind, last: None })
     }
 
-    /// The answer about `snapshot`, and how the handle computed it. Blocks until it is computed; the [module](super) states the cost.
+    /// Returns the answer about `snapshot`, and how the handle computed it. Blocks until it is computed; the
+    /// [module](super) states the cost.
     ///
     /// # Errors
     /// [`KernelError::Topology`] where the graph cannot be read; [`KernelError::TooManyVertices`].
@@ -93,7 +95,8 @@ impl<S: Changing> Handle<S> {
         self.at_until(snapshot, &Cancel::new())
     }
 
-    /// As [`at`](Self::at), until `cancel` ends it. After an error the handle computes the next answer from scratch.
+    /// Like [`at`](Self::at), but until `cancel` ends it. After an error the handle computes the next answer
+    /// from scratch.
     ///
     /// # Errors
     /// As of [`at`](Self::at), and [`KernelError::Cancelled`].

@@ -41,7 +41,7 @@ pub trait Maintained: Sized {
     fn update<G: Resident>(&mut self, g: &G, changes: &Changes, cancel: &Cancel) -> Result<(), KernelError>;
 }
 
-/// The directions whose lists together have all neighbors of a vertex.
+/// Returns the directions whose lists together have all neighbors of a vertex.
 fn directions<G: Resident>(g: &G) -> &'static [Direction] {
     if g.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
 }

@@ -31,7 +31,7 @@ pub struct Triangles {
 }
 
 impl Triangles {
-    /// How many there are.
+    /// Returns how many there are.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -82,7 +82,7 @@ impl Pairs {
         Pairs { pairs, ends }
     }
 
-    /// The entries of a vertex.
+    /// Returns the entries of a vertex.
     fn of(&self, v: VertexId) -> &[(VertexId, VertexId, usize)] {
         let from = &self.ends[self.ends.partition_point(|end| end.0 < v)..];
         &from[..from.partition_point(|end| end.0 == v)]
@@ -132,7 +132,7 @@ impl ChangedPairs {
         ChangedPairs { inserted: chosen((false, true)), removed: chosen((true, false)) }
     }
 
-    /// The number of triangles that inserted pairs add, or removed pairs remove.
+    /// Returns the number of triangles that inserted pairs add, or removed pairs remove.
     fn count<G: Resident>(&self, g: &G, turn: Turn, cancel: &Cancel) -> Result<u64, KernelError> {
         let by_longer = self.by_longer(g, turn);
         let words = g.vertex_bound().div_ceil(64);
@@ -183,7 +183,8 @@ impl ChangedPairs {
         all.chunk_by(|a, b| a.0 == b.0).filter_map(one).collect()
     }
 
-    /// The number of common neighbors of a pair at its turn. `is_beside_a`: whether a vertex is a neighbor of `a` now.
+    /// Returns the number of common neighbors of a pair at its turn. `is_beside_a`: whether a vertex is a
+    /// neighbor of `a` now.
     fn common<G: Resident>(
         &self,
         g: &G,
@@ -212,7 +213,8 @@ impl ChangedPairs {
         found + back.filter(|&w| is_joined(a, w) && is_joined(b, w)).count() as u64
     }
 
-    /// The other ends of pairs of `a` and of `b` whose place is chosen, each once, without `a` and `b`.
+    /// Returns the other ends of pairs of `a` and of `b` whose place is chosen, each once, without `a` and
+    /// `b`.
     fn others(&self, of: &Pairs, (a, b): Pair, is_chosen: impl Fn(usize) -> bool) -> Vec<VertexId> {
         let entries = of.of(a).iter().chain(of.of(b));
         let chosen = entries.filter(|&&(_, w, place)| w != a && w != b && is_chosen(place));
@@ -223,12 +225,12 @@ impl ChangedPairs {
     }
 }
 
-/// The length of the lists of a vertex.
+/// Returns the length of the lists of a vertex.
 fn length<G: Resident>(g: &G, v: VertexId) -> usize {
     directions(g).iter().map(|&direction| g.degree(v, direction)).sum()
 }
 
-/// Whether two vertices are neighbors now, directions ignored.
+/// True if two vertices are neighbors now, directions ignored.
 fn is_neighbor<G: Resident>(g: &G, v: VertexId, w: VertexId) -> bool {
     directions(g).iter().any(|&direction| g.neighbors(v, direction).contains(w))
 }
@@ -254,7 +256,8 @@ fn each_neighbor<G: Resident>(g: &G, v: VertexId, mut f: impl FnMut(VertexId)) {
     }
 }
 
-/// The number of list entries that join two vertices; in an undirected graph those in the list of `a`.
+/// Returns the number of list entries that join two vertices; in an undirected graph those in the list of
+/// `a`.
 fn entries<G: Resident>(g: &G, a: VertexId, b: VertexId) -> i64 {
     let of = |a: VertexId, b: VertexId| {
         let list = g.neighbors(a, Direction::Out);

@@ -19,7 +19,7 @@ const SEQUENTIAL: usize = 1024;
 /// Vertices of a level that a thread takes at a time.
 const TOGETHER: usize = 256;
 
-/// The mates of a maximum matching.
+/// Returns the mates of a maximum matching.
 pub(super) fn maximum<E>(rows: &Rows, cancel: &Cancel) -> Result<Vec<u32>, KernelError<E>> {
     let mut meter = cancel.meter().ok_or(KernelError::Cancelled)?;
     let level = (0..rows.len()).map(|_| AtomicU32::new(NO_LEVEL)).collect();
@@ -75,7 +75,7 @@ impl Phases<'_> {
         }
     }
 
-    /// Whether a vertex of the first side has edges and no mate.
+    /// True if a vertex of the first side has edges and no mate.
     fn is_free(&self, u: u32) -> bool {
         self.mate(u) == NO_VERTEX && !self.rows.row(u).is_empty()
     }
@@ -103,7 +103,8 @@ impl Phases<'_> {
         is_met
     }
 
-    /// The vertices that a part of the last level finds, and whether it meets a free vertex. `SHARED`: whether other threads look for vertices at the same time.
+    /// Returns the vertices that a part of the last level finds, and whether it meets a free vertex.
+    /// `SHARED`: whether other threads look for vertices at the same time.
     fn advance<const SHARED: bool>(
         &self,
         last: &[u32],

@@ -1,4 +1,4 @@
-//! Its entry in the registry.
+//! The kernel's entry in the registry.
 
 use hedgerow_core::{Resident, WeightedTopology};
 

@@ -43,7 +43,8 @@ pub enum MatchingSize {
     Maximal,
 }
 
-/// The mate of every vertex, indexed by vertex id; [`NO_VERTEX`](crate::NO_VERTEX) for those without one.
+/// Returns the mate of every vertex, indexed by vertex id; [`NO_VERTEX`](crate::NO_VERTEX) for those without
+/// one.
 ///
 /// # Errors
 /// [`KernelError::NotBipartite`] of a maximum matching; [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be
@@ -55,10 +56,10 @@ pub fn matching<G: Topology>(g: &G, size: MatchingSize) -> Result<Vec<u32>, Kern
     matching_until(g, size, &Cancel::new())
 }
 
-/// [`matching`], until `cancel` ends it.
+/// Runs [`matching`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`matching`], and [`KernelError::Cancelled`].
+/// Those of [`matching`], and [`KernelError::Cancelled`].
 pub fn matching_until<G: Topology>(
     g: &G,
     size: MatchingSize,

@@ -45,12 +45,12 @@ impl Rows {
         Ok(rows)
     }
 
-    /// The number of ids.
+    /// Returns the number of ids.
     pub(super) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// The neighbours of a vertex of the first side.
+    /// Returns the neighbours of a vertex of the first side.
     pub(super) fn row(&self, u: u32) -> &[u32] {
         &self.targets[self.starts[u as usize]..self.starts[u as usize + 1]]
     }

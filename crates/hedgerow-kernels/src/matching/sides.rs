@@ -8,7 +8,7 @@ use crate::KernelError;
 use crate::cancel::Cancel;
 use crate::lists::for_each_list_of_all;
 
-/// Whether each vertex is on the side of the least vertex of its component, as far as edges tell.
+/// True if each vertex is on the side of the least vertex of its component, as far as edges tell.
 pub(super) fn first_side<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<bool>, KernelError<G::Error>> {
     let direction = if g.is_stored(Direction::Out) { Direction::Out } else { Direction::In };
     let (mut sets, mut odd) = (Sets::new(g.vertex_bound()), None);
@@ -35,7 +35,8 @@ impl Sets {
         Sets { parent: (0..count as u32).collect(), crosses: vec![false; count] }
     }
 
-    /// The root of the set of `v`, and whether `v` is on the other side than that. Points vertices on the way farther up.
+    /// Returns the root of the set of `v`, and whether `v` is on the other side than that. Points vertices on
+    /// the way farther up.
     fn root(&mut self, v: u32) -> (u32, bool) {
         let (mut v, mut crossed) = (v as usize, false);
         loop {

@@ -6,7 +6,7 @@ use hedgerow_core::{Direction, Resident, VertexId};
 
 use crate::NO_VERTEX;
 
-/// The neighbours of each vertex, directions ignored.
+/// Returns the neighbours of each vertex, directions ignored.
 fn lists<G: Resident>(g: &G) -> Vec<BTreeSet<VertexId>> {
     let mut lists = vec![BTreeSet::new(); g.vertex_bound()];
     for u in (0..g.vertex_bound() as u32).map(VertexId) {
@@ -33,7 +33,7 @@ pub fn maximal<G: Resident>(g: &G) -> Vec<u32> {
     mates
 }
 
-/// Whether each vertex is on the first side, by a search of each component.
+/// True if each vertex is on the first side, by a search of each component.
 ///
 /// # Errors
 /// An edge within a side.
@@ -62,7 +62,8 @@ fn sides(lists: &[BTreeSet<VertexId>]) -> Result<Vec<bool>, (VertexId, VertexId)
     Ok(side.into_iter().map(|side| side == Some(true)).collect())
 }
 
-/// A maximum matching: from each vertex of the first side a search for a way to a free one, pair after pair.
+/// Returns a maximum matching: from each vertex of the first side a search for a way to a free one, pair
+/// after pair.
 ///
 /// # Errors
 /// An edge that closes an odd cycle, if the graph is not bipartite.
@@ -98,7 +99,7 @@ pub fn maximum<G: Resident>(g: &G) -> Result<Vec<u32>, (VertexId, VertexId)> {
     Ok(mates)
 }
 
-/// How many pairs there are, if these are mates: each the other's, joined by an edge.
+/// Returns how many pairs there are, if these are mates: each the other's, joined by an edge.
 pub fn count_pairs<G: Resident>(g: &G, mates: &[u32]) -> Option<usize> {
     let mut pairs = 0;
     for (u, &mate) in (0..).map(VertexId).zip(mates).filter(|(_, mate)| **mate != NO_VERTEX) {

@@ -34,7 +34,8 @@ pub(super) struct Batch<'c> {
 }
 
 impl<'c> Batch<'c> {
-    /// An empty batch, one of `batches`, for edges between ids below `vertex_bound`, about `edges` in all.
+    /// Returns an empty batch, one of `batches`, for edges between ids below `vertex_bound`, about `edges` in
+    /// all.
     pub(super) fn new(vertex_bound: usize, edges: u64, batches: usize, cancel: &'c Cancel) -> Batch<'c> {
         let limit = (vertex_bound * EDGES_PER_VERTEX / batches).max(LEAST_BATCH);
         let room = usize::try_from(edges).map_or(limit, |edges| edges.min(limit));
@@ -55,7 +56,7 @@ impl<'c> Batch<'c> {
         self.edges.push(edge);
     }
 
-    /// The forest, lightest edge first. Once the flag is raised, anything.
+    /// Returns the forest, lightest edge first. Once the flag is raised, anything.
     pub(super) fn into_forest(mut self) -> Vec<Edge> {
         self.reduce();
         self.edges.shrink_to_fit();

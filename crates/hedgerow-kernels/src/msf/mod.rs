@@ -46,7 +46,7 @@ use trees::Trees;
 /// A graph with fewer edges is read into one batch.
 const LEAST_SHARED: u64 = 1 << 15;
 
-/// The edges of the minimum spanning forest with their weights, lightest first.
+/// Returns the edges of the minimum spanning forest with their weights, lightest first.
 ///
 /// # Errors
 /// [`KernelError::NotFinite`] for a weight that is infinite or not a number; [`KernelError::TooManyVertices`];
@@ -58,10 +58,10 @@ pub fn minimum_spanning_forest<G: WeightedTopology>(g: &G) -> Result<Pairs, Kern
     minimum_spanning_forest_until(g, &Cancel::new())
 }
 
-/// [`minimum_spanning_forest`], until `cancel` ends it.
+/// Runs [`minimum_spanning_forest`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`minimum_spanning_forest`], and [`KernelError::Cancelled`].
+/// Those of [`minimum_spanning_forest`], and [`KernelError::Cancelled`].
 pub fn minimum_spanning_forest_until<G: WeightedTopology>(
     g: &G,
     cancel: &Cancel,
@@ -89,7 +89,7 @@ pub fn minimum_spanning_forest_until<G: WeightedTopology>(
     }
 }
 
-/// The forest of the edges of two forests, all of them sorted.
+/// Returns the forest of the edges of two forests, all of them sorted.
 fn joined(a: Vec<Edge>, b: Vec<Edge>, vertex_bound: usize) -> Vec<Edge> {
     if a.is_empty() || b.is_empty() {
         return if a.is_empty() { b } else { a };

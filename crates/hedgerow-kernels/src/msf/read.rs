@@ -27,7 +27,8 @@ impl<'g, G: WeightedTopology> Edges<'g, G> {
         Edges { g, batches, next: AtomicUsize::new(0), cancel }
     }
 
-    /// The forest of the edges that this call takes: ranges of vertices until there are none. Of edges that it refuses, the first one.
+    /// Returns the forest of the edges that this call takes: ranges of vertices until there are none. Of
+    /// edges that it refuses, the first one.
     pub(super) fn forest(&self) -> Result<Vec<Edge>, KernelError<G::Error>> {
         let bound = self.g.vertex_bound();
         let mut batch: Option<Batch<'_>> = None;

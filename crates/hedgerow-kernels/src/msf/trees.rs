@@ -12,7 +12,7 @@ impl Trees {
         (0..).zip(&mut self.0).for_each(|(v, parent)| *parent = v);
     }
 
-    /// The root of the tree of `v`. Points vertices on the way farther up.
+    /// Returns the root of the tree of `v`. Points vertices on the way farther up.
     #[inline]
     pub(super) fn root(&mut self, mut v: u32) -> u32 {
         loop {
@@ -40,7 +40,8 @@ impl Trees {
         (0..self.0.len() as u32).for_each(|v| self.0[v as usize] = self.root(v));
     }
 
-    /// Whether two vertices have the same parent: after [`flatten`](Self::flatten), whether they are in one tree.
+    /// True if two vertices have the same parent: after [`flatten`](Self::flatten), whether they are in one
+    /// tree.
     #[inline]
     pub(super) fn have_one_parent(&self, u: u32, v: u32) -> bool {
         self.0[u as usize] == self.0[v as usize]

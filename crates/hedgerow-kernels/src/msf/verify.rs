@@ -26,7 +26,7 @@ impl Ord for Candidate {
     }
 }
 
-/// The edges sorted by weight and ends. The weights are numbers.
+/// Returns the edges sorted by weight and ends. The weights are numbers.
 pub fn minimum_spanning_forest<G: WeightedTopology + Resident>(g: &G) -> Pairs {
     let mut joined = vec![false; g.vertex_bound()];
     let mut forest: Vec<Candidate> = Vec::new();

@@ -90,7 +90,7 @@ impl<S: Score, B: Block> Gathering<S, B> {
         Gathering { block, additive, added }
     }
 
-    /// The sum for one vertex.
+    /// Returns the sum for one vertex.
     ///
     /// Subtracting removed neighbours from a sum over the main list would spare the merge, but a large removed share could cancel
     /// all digits of a small remainder.

@@ -52,7 +52,7 @@ pub use score::Score;
 
 use gather::Gathering;
 
-/// The PageRank of every vertex, indexed by vertex id; 0 for holes.
+/// Returns the PageRank of every vertex, indexed by vertex id; 0 for holes.
 ///
 /// # Errors
 /// [`KernelError::OutOfRange`] for a damping or a tolerance out of range or not a number;
@@ -67,7 +67,7 @@ pub fn pagerank<G: Topology>(g: &G, config: &PageRankConfig) -> Result<Vec<f64>,
 /// [`pagerank`] with scores of type `S`: `f32` halves the memory read per edge and keeps about six digits.
 ///
 /// # Errors
-/// As [`pagerank`].
+/// Those of [`pagerank`].
 pub fn pagerank_with<S: Score, G: Topology>(
     g: &G,
     config: &PageRankConfig,
@@ -75,10 +75,10 @@ pub fn pagerank_with<S: Score, G: Topology>(
     pagerank_until(g, config, &Cancel::new())
 }
 
-/// [`pagerank_with`], until `cancel` ends it.
+/// Runs [`pagerank_with`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`pagerank`], and [`KernelError::Cancelled`].
+/// Those of [`pagerank`], and [`KernelError::Cancelled`].
 pub fn pagerank_until<S: Score, G: Topology>(
     g: &G,
     config: &PageRankConfig,
@@ -91,7 +91,7 @@ pub fn pagerank_until<S: Score, G: Topology>(
 /// lead from there to those of `g`. Without one it starts as ever.
 ///
 /// # Errors
-/// As [`pagerank_until`].
+/// Those of [`pagerank_until`].
 pub fn pagerank_from<G: Topology>(
     g: &G,
     config: &PageRankConfig,
@@ -211,7 +211,7 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
         self.cancel.check()
     }
 
-    /// The scores at the start.
+    /// Returns the scores at the start.
     fn starts(&self) -> Vec<S> {
         self.share.iter().map(|&share| if share == S::ZERO { S::ZERO } else { self.start }).collect()
     }
@@ -285,7 +285,7 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
     }
 }
 
-/// The sum of the values of the vertices in a set.
+/// Returns the sum of the values of the vertices in a set.
 #[inline]
 fn sum_of<S: Score>(values: &[S], set: u64) -> f64 {
     let (mut sum, mut rest) = (0.0, set);
@@ -296,7 +296,7 @@ fn sum_of<S: Score>(values: &[S], set: u64) -> f64 {
     sum
 }
 
-/// The subgraphs of a work item that has so many vertices.
+/// Returns the subgraphs of a work item that has so many vertices.
 fn subgraphs_of(chunk: usize, vertices: usize) -> Range<SubgraphId> {
     let first = chunk * CHUNK_SUBGRAPHS;
     SubgraphId(first as u32)..SubgraphId((first + vertices.div_ceil(SUBGRAPH_VERTICES)) as u32)

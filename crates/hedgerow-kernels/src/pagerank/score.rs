@@ -17,11 +17,11 @@ pub trait Score:
 {
     /// Nothing.
     const ZERO: Self;
-    /// The nearest value of this type.
+    /// Returns the nearest value of this type.
     fn from_f64(value: f64) -> Self;
-    /// The same value.
+    /// Returns the same value.
     fn to_f64(self) -> f64;
-    /// The size, without the sign.
+    /// Returns the size, without the sign.
     fn abs(self) -> f64;
 
     /// A place for a number that threads may read while another one writes it.

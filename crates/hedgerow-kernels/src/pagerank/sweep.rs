@@ -230,7 +230,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         self.ranking.check()
     }
 
-    /// The scores, whose sum is 1.
+    /// Returns the scores, whose sum is 1.
     pub(super) fn scores(self) -> Vec<S> {
         let Ranking { g, share, sinks, .. } = self.ranking;
         let left_out = if self.leaves_out { g.vertex_count() as f64 - self.count } else { 0.0 };
@@ -291,7 +291,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         });
     }
 
-    /// The sum of all scores, and what every vertex has by it, whoever points to it.
+    /// Returns the sum of all scores, and what every vertex has by it, whoever points to it.
     fn sums(&self) -> (f64, f64) {
         let damping = self.ranking.damping;
         let total: f64 = self.sums.iter().map(|sums| sums.scores).sum();
@@ -369,13 +369,13 @@ impl<S: Score, G: Topology> Stage<'_, S, G> {
     }
 }
 
-/// The score of a vertex that gives so much.
+/// Returns the score of a vertex that gives so much.
 #[inline]
 fn score_of<S: Score>(given: S, share: S) -> f64 {
     if share == S::ZERO { 0.0 } else { given.to_f64() / share.to_f64() }
 }
 
-/// The score of the vertices of a set, which have no out-edges.
+/// Returns the score of the vertices of a set, which have no out-edges.
 #[inline]
 fn held_by<S: Score>(cells: &[S::Cell], set: u64) -> f64 {
     let mut held = 0.0;

@@ -31,7 +31,7 @@ pub mod verify;
 /// No vertex.
 const NONE: u32 = u32::MAX;
 
-/// A path with the fewest edges from `source` to `target`, along the edges or against them.
+/// Returns a path with the fewest edges from `source` to `target`, along the edges or against them.
 ///
 /// # Errors
 /// [`KernelError::SourceNotLive`], [`KernelError::TargetNotLive`]; [`KernelError::TooManyVertices`]; [`KernelError::Topology`]
@@ -48,10 +48,10 @@ pub fn shortest_path<G: Topology>(
     shortest_path_until(g, source, target, direction, &Cancel::new())
 }
 
-/// [`shortest_path`], until `cancel` ends it.
+/// Runs [`shortest_path`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`shortest_path`], and [`KernelError::Cancelled`].
+/// Those of [`shortest_path`], and [`KernelError::Cancelled`].
 pub fn shortest_path_until<G: Topology>(
     g: &G,
     source: VertexId,
@@ -147,7 +147,7 @@ impl Side {
         Ok(met)
     }
 
-    /// The vertices from `v` back to the end.
+    /// Returns the vertices from `v` back to the end.
     fn way_to(&self, v: VertexId) -> Vec<VertexId> {
         path_to_root(&self.before, v)
     }

@@ -32,7 +32,8 @@ pub(crate) mod entry;
 mod parameters;
 pub mod verify;
 
-/// The personalised PageRank of every vertex for a surfer who starts at `sources`, indexed by vertex id; 0 for holes.
+/// Returns the personalised PageRank of every vertex for a surfer who starts at `sources`, indexed by vertex
+/// id; 0 for holes.
 ///
 /// # Errors
 /// [`KernelError::SourceNotLive`]; [`KernelError::OutOfRange`] if there is no source, or for a damping or a tolerance out of range;
@@ -48,10 +49,10 @@ pub fn personalized_pagerank<G: Topology>(
     personalized_pagerank_until(g, sources, config, &Cancel::new())
 }
 
-/// [`personalized_pagerank`], until `cancel` ends it.
+/// Runs [`personalized_pagerank`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`personalized_pagerank`], and [`KernelError::Cancelled`].
+/// Those of [`personalized_pagerank`], and [`KernelError::Cancelled`].
 pub fn personalized_pagerank_until<G: Topology>(
     g: &G,
     sources: &[VertexId],

@@ -36,7 +36,7 @@ impl Arguments {
         Arguments { kernel, values: kernel.parameters.iter().map(default).collect() }
     }
 
-    /// The kernel that they are for.
+    /// Returns the kernel that they are for.
     pub fn kernel(&self) -> &'static Kernel {
         self.kernel
     }

@@ -38,7 +38,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// A parameter by its name.
+    /// Returns a parameter by its name.
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }

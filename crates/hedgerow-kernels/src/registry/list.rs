@@ -22,7 +22,8 @@ impl Arguments {
         functions::<G>()[at](g, self, cancel)
     }
 
-    /// As [`run`](Self::run), on a graph of which not all is in memory: the same loops, compiled for it.
+    /// Like [`run`](Self::run), but on a graph of which not all is in memory: the same loops, compiled for
+    /// it.
     ///
     /// # Errors
     /// As of that; [`KernelError::NotResident`] for a kernel that [needs](Kernel::needs_resident) all edges in memory;
@@ -48,7 +49,7 @@ impl Arguments {
         verifiers::<G>()[at](g, self)
     }
 
-    /// The kernel's place in the list.
+    /// Returns the kernel's place in the list.
     fn position(&self) -> Result<usize, KernelError> {
         let name = self.kernel().name;
         let at = KERNELS.iter().position(|kernel| kernel.name == name);
@@ -125,7 +126,7 @@ registered!(
     wwalks by page
 );
 
-/// A kernel by its name.
+/// Returns a kernel by its name.
 ///
 /// # Errors
 /// [`KernelError::NoSuchKernel`].

@@ -29,7 +29,7 @@ pub struct Size {
 }
 
 impl Memory {
-    /// The bound for a graph of this size.
+    /// Returns the bound for a graph of this size.
     pub fn bytes(&self, size: Size) -> u64 {
         let parts = [(self.per_id, size.ids), (self.per_edge, size.edges), (self.per_thread, size.threads)];
         let part = |(each, count): (u64, u64)| each.saturating_mul(count);
@@ -38,7 +38,7 @@ impl Memory {
 }
 
 impl fmt::Display for Memory {
-    /// The formula.
+    /// Returns the formula.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [(self.per_id, "vertices"), (self.per_edge, "edges"), (self.per_thread, "threads")];
         for (each, of) in parts.into_iter().filter(|(each, _)| *each > 0) {

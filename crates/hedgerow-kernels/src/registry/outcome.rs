@@ -81,17 +81,17 @@ pub struct ResultColumn {
 }
 
 impl ResultKind {
-    /// Whether there is a value for each vertex.
+    /// True if there is a value for each vertex.
     pub fn is_per_vertex(self) -> bool {
         !matches!(self, ResultKind::Count | ResultKind::Paths | ResultKind::Edges | ResultKind::Pairs)
     }
 
-    /// Whether there may be many of them, of which a summary shows the first.
+    /// True if there may be many of them, of which a summary shows the first.
     pub fn has_rows(self) -> bool {
         self != ResultKind::Count
     }
 
-    /// The type of the values and what they say where there is nothing to say.
+    /// Returns the type of the values and what they say where there is nothing to say.
     pub fn text(self) -> &'static str {
         match self {
             ResultKind::Hops => "`u32` per vertex, the largest one where no path leads",
@@ -144,8 +144,9 @@ impl Outcome {
         }
     }
 
-    /// Whether two results say the same: scores within a relative error, components under whatever names, paths of the same
-    /// lengths between the same ends, communities about as good for the same vertices, mates of as many, all else exactly. O(vertices).
+    /// True if two results say the same: scores within a relative error, components under whatever names,
+    /// paths of the same lengths between the same ends, communities about as good for the same vertices,
+    /// mates of as many, all else exactly. O(vertices).
     pub fn agrees_with(&self, other: &Outcome, relative: f64) -> bool {
         let close = |(a, b): (&f64, &f64)| (a - b).abs() <= relative * b.abs();
         match (self, other) {
@@ -164,7 +165,7 @@ impl Outcome {
     }
 }
 
-/// How many vertices have a mate: there are several matchings of a size.
+/// Returns how many vertices have a mate: there are several matchings of a size.
 fn have_mates(mates: &[u32]) -> usize {
     mates.iter().filter(|&&mate| mate != NO_VERTEX).count()
 }
@@ -172,7 +173,7 @@ fn have_mates(mates: &[u32]) -> usize {
 /// Communities that are found in another order differ in modularity by so much at most.
 const MODULARITY: f64 = 0.05;
 
-/// Whether communities are of the same vertices, and about as good.
+/// True if communities are of the same vertices, and about as good.
 fn are_as_good(a: &Communities, b: &Communities) -> bool {
     let is_hole = |label: &u32| *label == NO_COMPONENT;
     let same_holes = a.labels.iter().map(is_hole).eq(b.labels.iter().map(is_hole));

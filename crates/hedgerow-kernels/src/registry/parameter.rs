@@ -41,7 +41,7 @@ impl Parameter {
         is_reported: true,
     };
 
-    /// Whether it is a vertex that paths end at, where edges come in: they begin at all others.
+    /// True if it is a vertex that paths end at, where edges come in: they begin at all others.
     pub fn is_end(&self) -> bool {
         self.name == Parameter::TARGET.name
     }
@@ -64,7 +64,7 @@ impl Parameter {
         is_reported: false,
     };
 
-    /// Whether `value` is one that the parameter takes.
+    /// True if `value` is one that the parameter takes.
     ///
     /// # Errors
     /// [`KernelError::ArgumentType`] and [`KernelError::OutOfRange`].
@@ -80,7 +80,7 @@ impl Parameter {
         }
     }
 
-    /// As [`check`](Self::check), of a whole number.
+    /// Like [`check`](Self::check), but of a whole number.
     pub(crate) fn check_count<E>(&self, found: u32) -> Result<(), KernelError<E>> {
         match self.kind {
             ParameterKind::Count(range) if range.contains(found) => Ok(()),
@@ -93,7 +93,7 @@ impl Parameter {
         }
     }
 
-    /// As [`check`](Self::check), of a number.
+    /// Like [`check`](Self::check), but of a number.
     pub(crate) fn check_number<E>(&self, found: f64) -> Result<(), KernelError<E>> {
         match self.kind {
             ParameterKind::Number(range) if range.contains(found) => Ok(()),
@@ -154,7 +154,7 @@ impl CountRange {
     /// 1 and more.
     pub const POSITIVE: CountRange = CountRange { least: 1, most: u32::MAX, text: "1 to 4294967295" };
 
-    /// Whether `count` lies in it.
+    /// True if `count` lies in it.
     pub fn contains(&self, count: u32) -> bool {
         (self.least..=self.most).contains(&count)
     }
@@ -190,7 +190,7 @@ impl NumberRange {
         text: "finite and above 0",
     };
 
-    /// Whether `number` lies in it.
+    /// True if `number` lies in it.
     pub fn contains(&self, number: f64) -> bool {
         (self.least, self.most).contains(&number)
     }

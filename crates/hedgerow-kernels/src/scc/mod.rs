@@ -37,7 +37,8 @@ mod rest;
 mod trim;
 pub mod verify;
 
-/// The strongly connected component of every vertex, indexed by vertex id and named by its least vertex.
+/// Returns the strongly connected component of every vertex, indexed by vertex id and named by its least
+/// vertex.
 ///
 /// # Errors
 /// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
@@ -48,10 +49,10 @@ pub fn scc<G: Topology>(g: &G) -> Result<Vec<u32>, KernelError<G::Error>> {
     scc_until(g, &Cancel::new())
 }
 
-/// [`scc`], until `cancel` ends it.
+/// Runs [`scc`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`scc`], and [`KernelError::Cancelled`].
+/// Those of [`scc`], and [`KernelError::Cancelled`].
 pub fn scc_until<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<u32>, KernelError<G::Error>> {
     if !g.is_directed() {
         return wcc_until(g, cancel);
@@ -96,21 +97,21 @@ impl Bits {
         self.0[v.index() / 64].load(Relaxed) >> (v.0 % 64) & 1 != 0
     }
 
-    /// Whether the call set it.
+    /// True if the call set it.
     #[inline]
     fn set(&self, v: VertexId) -> bool {
         let bit = 1 << (v.0 % 64);
         self.0[v.index() / 64].fetch_or(bit, Relaxed) & bit == 0
     }
 
-    /// Whether the call cleared it.
+    /// True if the call cleared it.
     #[inline]
     fn clear(&self, v: VertexId) -> bool {
         let bit = 1 << (v.0 % 64);
         self.0[v.index() / 64].fetch_and(!bit, Relaxed) & bit != 0
     }
 
-    /// The vertices that have one, ascending.
+    /// Returns the vertices that have one, ascending.
     fn vertices(&self) -> impl Iterator<Item = VertexId> + '_ {
         self.0.iter().enumerate().flat_map(|(word, bits)| {
             let mut rest = bits.load(Relaxed);
@@ -134,7 +135,7 @@ impl Sets {
         Sets { reached: Bits::new(vertex_bound), reaching: Bits::new(vertex_bound) }
     }
 
-    /// Whether both vertices are in the same sets.
+    /// True if both vertices are in the same sets.
     #[inline]
     fn are_together(&self, u: VertexId, v: VertexId) -> bool {
         self.reached.has(u) == self.reached.has(v) && self.reaching.has(u) == self.reaching.has(v)

@@ -23,7 +23,7 @@ impl<G: Topology> Parts<'_, G> {
         Ok(sets)
     }
 
-    /// The open vertices that paths of open vertices lead to.
+    /// Returns the open vertices that paths of open vertices lead to.
     fn search(&mut self, source: VertexId, direction: Direction) -> Result<Bits, KernelError<G::Error>> {
         let found = Bits::new(self.components.len());
         found.set(source);

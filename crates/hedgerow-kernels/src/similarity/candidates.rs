@@ -38,8 +38,9 @@ impl Sums<'_> {
     }
 }
 
-/// The vertices that share a neighbour with the source, in any order, and in `sums`, which holds 0 for each id, what those count for. Threads share out
-/// ranges of ids: each reads all lists of neighbours, and of each list only its ids. Where the graph does not store who has an edge to a neighbour, each reads
+/// Returns the vertices that share a neighbour with the source, in any order, and in `sums`, which holds 0
+/// for each id, what those count for. Threads share out ranges of ids: each reads all lists of neighbours,
+/// and of each list only its ids. Where the graph does not store who has an edge to a neighbour, each reads
 /// the lists of its ids.
 pub(super) fn candidates<G: Topology>(
     source: &Source<'_, '_, G>,

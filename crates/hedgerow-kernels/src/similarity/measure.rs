@@ -36,7 +36,8 @@ impl Measure {
         }
     }
 
-    /// The score of two vertices that have so many neighbours together, of the sum of what the shared ones count for.
+    /// Returns the score of two vertices that have so many neighbours together, of the sum of what the shared
+    /// ones count for.
     pub(super) fn score(self, sum: u128, together: usize) -> f64 {
         match self {
             Measure::Jaccard if together == 0 => 0.0,

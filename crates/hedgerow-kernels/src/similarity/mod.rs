@@ -42,7 +42,7 @@ pub(crate) use parameters::{K, SOURCES, TARGETS, read};
 use short::{OfSource, Pair, Short};
 use source::{Comparison, Source};
 
-/// Whether all that is compared is there.
+/// True if all that is compared is there.
 fn check<G: Topology>(g: &G, compared: &Compared) -> Result<(), KernelError<G::Error>> {
     match compared {
         Compared::Pairs(pairs) => pairs.iter().try_for_each(|&(u, v)| check_ends(g, u, v)),
@@ -75,7 +75,8 @@ pub(crate) fn compare<G: Topology>(
 /// Sources that are looked at between two steps of progress.
 const SOURCES_TOGETHER: usize = 1 << 12;
 
-/// The scores of given pairs. Those of one source are computed together: several sources at a time where lists are short, else several targets.
+/// Returns the scores of given pairs. Those of one source are computed together: several sources at a time
+/// where lists are short, else several targets.
 fn pairs<G: Topology>(
     with: &Comparison<'_, G>,
     given: &[(VertexId, VertexId)],
@@ -101,7 +102,7 @@ fn pairs<G: Topology>(
     Ok(pairs)
 }
 
-/// The scores of the pairs of one source, whatever its lists are.
+/// Returns the scores of the pairs of one source, whatever its lists are.
 fn compare_one<G: Topology>(
     source: &mut Source<'_, '_, G>,
     of_source: OfSource<'_>,

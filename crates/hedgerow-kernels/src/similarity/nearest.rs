@@ -25,7 +25,7 @@ type Scored = (f64, VertexId);
 /// The most sources that threads take at the same time, each with sums for all ids. Threads beyond these share the lists of a source.
 const SOURCES_AT_ONCE: usize = 2;
 
-/// The `k` most similar vertices of each source.
+/// Returns the `k` most similar vertices of each source.
 pub(super) fn nearest<G: Topology>(
     g: &G,
     sources: &[VertexId],
@@ -63,7 +63,8 @@ pub(super) fn nearest<G: Topology>(
     Ok(pairs)
 }
 
-/// The `k` most similar vertices of a source, best first. `sums` holds 0 for each id, before and after.
+/// Returns the `k` most similar vertices of a source, best first. `sums` holds 0 for each id, before and
+/// after.
 fn best<G: Topology>(
     source: &Source<'_, '_, G>,
     k: usize,
@@ -107,7 +108,7 @@ fn to_front(vertices: &mut [VertexId], is_first: impl Fn(&VertexId) -> bool) -> 
     count
 }
 
-/// The scores of some candidates, which are ascending.
+/// Returns the scores of some candidates, which are ascending.
 fn scores<G: Topology>(
     source: &Source<'_, '_, G>,
     part: &[VertexId],

@@ -50,7 +50,7 @@ struct Kept {
 }
 
 impl<G: Topology> Short<'_, '_, G> {
-    /// Whether a source with so many pairs is compared here.
+    /// True if a source with so many pairs is compared here.
     pub(super) fn takes(&self, pairs: usize) -> bool {
         let Comparison { g, direction, .. } = *self.with;
         pairs <= MOST_TARGETS && g.is_stored(direction) && g.is_stored(self.with.against())
@@ -117,7 +117,7 @@ impl<G: Topology> Short<'_, '_, G> {
         Ok(true)
     }
 
-    /// The scores of all targets, as far as weights are known, and which weights are not.
+    /// Returns the scores of all targets, as far as weights are known, and which weights are not.
     fn score_targets(&self, source: VertexId, kept: &mut Kept) -> Result<(), KernelError<G::Error>> {
         let Kept { buffer, neighbors, targets, of_targets, is_asked_for } = kept;
         of_targets.clear();

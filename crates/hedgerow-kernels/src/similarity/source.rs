@@ -33,7 +33,7 @@ impl<'g, G: Topology> Comparison<'g, G> {
         Ok(Comparison { g, measure, direction, cancel, lists: Lists::new(g, cancel, is_shared), weights })
     }
 
-    /// The direction in which a neighbour tells who it is shared by.
+    /// Returns the direction in which a neighbour tells who it is shared by.
     pub(super) fn against(&self) -> Direction {
         reverse(self.direction)
     }
@@ -93,7 +93,7 @@ impl<'c, 'g, G: Topology> Source<'c, 'g, G> {
         if self.is_neighbor[w.index()] { self.with.weights.get(w) } else { None }
     }
 
-    /// The neighbours that it shares with `other`, which has these.
+    /// Returns the neighbours that it shares with `other`, which has these.
     fn shared(&self, other: VertexId, list: &[VertexId]) -> Shared {
         let mut shared = Shared { count: 0, sum: 0 };
         for &w in list {
@@ -105,7 +105,7 @@ impl<'c, 'g, G: Topology> Source<'c, 'g, G> {
         shared
     }
 
-    /// The score of `other`, which has these neighbours.
+    /// Returns the score of `other`, which has these neighbours.
     fn score(&self, other: VertexId, list: &[VertexId]) -> f64 {
         let shared = self.shared(other, list);
         self.with.measure.score(shared.sum, self.neighbors.len() + list.len() - shared.count)
@@ -118,7 +118,7 @@ impl<'c, 'g, G: Topology> Source<'c, 'g, G> {
         self.with.measure.score(sum, self.neighbors.len() + list.len() - sum as usize - themselves)
     }
 
-    /// The scores of these vertices, which are ascending and differ.
+    /// Returns the scores of these vertices, which are ascending and differ.
     pub(super) fn compare_with(&self, others: &[VertexId]) -> Result<Vec<f64>, KernelError<G::Error>> {
         let with = self.with;
         if with.g.is_stored(with.direction) {

@@ -11,7 +11,7 @@ fn neighbors<G: Resident>(g: &G, v: VertexId, direction: Direction) -> BTreeSet<
     g.neighbors(v, direction).iter().collect()
 }
 
-/// The score of a pair by its definition.
+/// Returns the score of a pair by its definition.
 fn score<G: Resident>(g: &G, u: VertexId, v: VertexId, measure: Measure, direction: Direction) -> f64 {
     let (of_u, of_v) = (neighbors(g, u, direction), neighbors(g, v, direction));
     let shared = of_u.intersection(&of_v).filter(|&&w| w != u && w != v);
@@ -32,7 +32,7 @@ fn score<G: Resident>(g: &G, u: VertexId, v: VertexId, measure: Measure, directi
     parts as f64 / one
 }
 
-/// The scores of pairs, or the best ones of all.
+/// Returns the scores of pairs, or the best ones of all.
 pub(crate) fn compare<G: Resident>(
     g: &G,
     compared: &Compared,

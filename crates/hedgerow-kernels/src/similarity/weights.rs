@@ -49,7 +49,7 @@ impl Weights {
         Ok(Weights { measure, is_directed: g.is_directed(), direction, known })
     }
 
-    /// The weight of a vertex, if it is known.
+    /// Returns the weight of a vertex, if it is known.
     #[inline]
     pub(super) fn get(&self, w: VertexId) -> Option<u64> {
         let known = self.known.get(w.index()).map_or(1, |known| known.load(Relaxed));

@@ -21,7 +21,7 @@ impl Buckets {
         (distance * self.per_unit) as u64
     }
 
-    /// The place in the window; beyond its end for what lies behind it.
+    /// Returns the place in the window; beyond its end for what lies behind it.
     #[inline]
     pub(super) fn place(&self, distance: f64) -> usize {
         self.number(distance).saturating_sub(self.first).min(WINDOW as u64) as usize
@@ -61,7 +61,7 @@ impl Task {
         }
     }
 
-    /// The first bucket from `place` on with vertices.
+    /// Returns the first bucket from `place` on with vertices.
     pub(super) fn next(&self, place: usize) -> Option<usize> {
         if self.waiting == 0 {
             return None;

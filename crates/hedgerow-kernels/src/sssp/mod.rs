@@ -71,7 +71,8 @@ impl Default for SsspConfig {
     }
 }
 
-/// The distance of every vertex from `source`, indexed by vertex id; [`f64::INFINITY`] where there is no path.
+/// Returns the distance of every vertex from `source`, indexed by vertex id; [`f64::INFINITY`] where there is
+/// no path.
 ///
 /// # Errors
 /// [`KernelError::SourceNotLive`]; [`KernelError::Weight`] if an edge that a path reaches has a weight below 0 or not
@@ -88,10 +89,10 @@ pub fn sssp<G: WeightedTopology>(
     sssp_until(g, source, config, &Cancel::new())
 }
 
-/// [`sssp`], until `cancel` ends it.
+/// Runs [`sssp`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`sssp`], and [`KernelError::Cancelled`].
+/// Those of [`sssp`], and [`KernelError::Cancelled`].
 pub fn sssp_until<G: WeightedTopology>(
     g: &G,
     source: VertexId,
@@ -107,7 +108,8 @@ pub fn sssp_until<G: WeightedTopology>(
     distances(g, source, config, cancel)
 }
 
-/// A search as a part of a kernel: counts the vertices that it reaches as steps of that. The source is live.
+/// Returns a search as a part of a kernel: counts the vertices that it reaches as steps of that. The source
+/// is live.
 pub(crate) fn distances<G: WeightedTopology>(
     g: &G,
     source: VertexId,

@@ -7,8 +7,8 @@ use crate::cancel::{Cancel, Meter};
 /// Vertices whose edges are looked at to choose a bucket width.
 const SAMPLES: usize = 1024;
 
-/// A width by the weights of evenly spaced vertices: the shorter the lists, the more edges a path crosses, and the
-/// wider a bucket must be to hold work for all threads.
+/// Returns a width by the weights of evenly spaced vertices: the shorter the lists, the more edges a path
+/// crosses, and the wider a bucket must be to hold work for all threads.
 pub(super) fn choose_width<G: WeightedTopology>(
     g: &G,
     direction: Direction,

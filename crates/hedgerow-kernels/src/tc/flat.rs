@@ -13,8 +13,8 @@ use crate::par::CHUNK_VERTICES;
 /// entry of a list: half of its own list, and the list at its other end.
 const MOST_AT_ENDS: u64 = 16;
 
-/// Whether the graph has short lists at the ends of its edges. Of directed graphs nobody asks: lists of both directions would have to be merged
-/// again and again. O(vertices).
+/// True if the graph has short lists at the ends of its edges. Of directed graphs nobody asks: lists of both
+/// directions would have to be merged again and again. O(vertices).
 pub(super) fn is_flat<G: Resident>(g: &G, vertex_bound: usize, cancel: &Cancel) -> bool {
     if g.is_directed() || g.edge_count() > MOST_AT_ENDS * vertex_bound as u64 {
         return false;
@@ -34,7 +34,7 @@ pub(super) fn is_flat<G: Resident>(g: &G, vertex_bound: usize, cancel: &Cancel) 
     squares <= MOST_AT_ENDS * sum
 }
 
-/// The number of triangles of an undirected graph; of no use once the flag is raised. O(Σ degree²).
+/// Returns the number of triangles of an undirected graph; of no use once the flag is raised. O(Σ degree²).
 pub(super) fn count<G: Resident>(g: &G, vertex_bound: usize, cancel: &Cancel) -> u64 {
     let chunks = vertex_bound.div_ceil(CHUNK_VERTICES);
     cancel.begin(chunks as u64);
@@ -53,7 +53,7 @@ fn chunk_vertices(chunk: usize, vertex_bound: usize) -> impl Iterator<Item = Ver
     (first as u32..(first + CHUNK_VERTICES).min(vertex_bound) as u32).map(VertexId)
 }
 
-/// The triangles whose last vertex is `u`.
+/// Returns the triangles whose last vertex is `u`.
 fn count_at<G: Resident>(
     g: &G,
     u: VertexId,
@@ -79,7 +79,7 @@ fn count_at<G: Resident>(
     found
 }
 
-/// The list of `v`, gathered in `buffer` where it has corrections.
+/// Returns the list of `v`, gathered in `buffer` where it has corrections.
 #[inline]
 fn list<'a, G: Resident>(g: &'a G, v: VertexId, buffer: &'a mut Vec<VertexId>) -> &'a [VertexId] {
     let neighbors = g.neighbors(v, Direction::Out);
@@ -93,7 +93,7 @@ fn list<'a, G: Resident>(g: &'a G, v: VertexId, buffer: &'a mut Vec<VertexId>) -
     }
 }
 
-/// How many vertices stand in both lists, repetitions aside.
+/// Returns how many vertices stand in both lists, repetitions aside.
 #[inline]
 fn common(mut a: &[VertexId], mut b: &[VertexId]) -> u64 {
     let (mut found, mut last) = (0, None);

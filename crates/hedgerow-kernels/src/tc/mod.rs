@@ -41,7 +41,7 @@ pub mod verify;
 /// Intersecting this many words of bits costs about as much as testing one bit.
 const WORDS_PER_TEST: usize = 2;
 
-/// The number of triangles.
+/// Returns the number of triangles.
 ///
 /// # Errors
 /// [`KernelError::TooManyVertices`].
@@ -52,10 +52,10 @@ pub fn triangle_count<G: Resident>(g: &G) -> Result<u64, KernelError> {
     triangle_count_until(g, &Cancel::new())
 }
 
-/// [`triangle_count`], until `cancel` ends it.
+/// Runs [`triangle_count`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`triangle_count`], and [`KernelError::Cancelled`].
+/// Those of [`triangle_count`], and [`KernelError::Cancelled`].
 pub fn triangle_count_until<G: Resident>(g: &G, cancel: &Cancel) -> Result<u64, KernelError> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
     hedgerow_par::run(|| {
@@ -116,7 +116,7 @@ fn count(earlier: &Earlier, hubs: &Hubs, cancel: &Cancel) -> u64 {
     hedgerow_par::map_reduce((0..chunks).into_par_iter().with_max_len(1), count_chunk, || 0, |a, b| a + b)
 }
 
-/// The triangles whose last vertex has rank `u`. `bits` are 0 before and after.
+/// Returns the triangles whose last vertex has rank `u`. `bits` are 0 before and after.
 fn count_at(earlier: &Earlier, hubs: &Hubs, u: u32, bits: &mut [u64], meter: &mut Meter<'_>) -> u64 {
     let list = earlier.list(u);
     let among_hubs = list.partition_point(|&v| (v as usize) < hubs.count);

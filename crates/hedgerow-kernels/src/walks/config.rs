@@ -38,7 +38,7 @@ impl WalkConfig {
         Q.check_number(self.q)
     }
 
-    /// Whether where a walk came from plays no part.
+    /// True if where a walk came from plays no part.
     pub(super) fn is_uniform(&self) -> bool {
         self.p == 1.0 && self.q == 1.0
     }

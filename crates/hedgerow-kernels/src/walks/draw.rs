@@ -39,7 +39,7 @@ pub(crate) type Asked = (VertexId, usize);
 
 /// How a neighbour is drawn.
 pub(crate) trait Drawing<G: Topology> {
-    /// How many of so many walks are best one work item.
+    /// Returns how many of so many walks are best one work item.
     fn walks_together(walks: usize) -> usize;
 
     /// Draws one of the neighbours for each walk that asks. `asked` is in order.
@@ -99,7 +99,7 @@ impl<G: Topology> Drawing<G> for Alike {
 }
 
 impl<'a, G: Topology, D: Drawing<G>> Together<'a, G, D> {
-    /// The walks of these rows, the first of which has the number `first`.
+    /// Returns the walks of these rows, the first of which has the number `first`.
     pub(super) fn new(
         g: &'a G,
         config: &'a WalkConfig,
@@ -143,7 +143,7 @@ impl<'a, G: Topology, D: Drawing<G>> Together<'a, G, D> {
         Ok(self.drawing.refused())
     }
 
-    /// The walks that may not go where they drew, in the order in which they asked.
+    /// Returns the walks that may not go where they drew, in the order in which they asked.
     fn refused(&mut self, asked: &[Asked], step: usize) -> Result<Vec<usize>, G::Error> {
         let width = self.config.steps as usize + 1;
         let (back, far) = (1.0 / self.config.p, 1.0 / self.config.q);
@@ -170,7 +170,7 @@ impl<'a, G: Topology, D: Drawing<G>> Together<'a, G, D> {
     }
 }
 
-/// Whether a list holds a vertex. Each run is in order.
+/// True if a list holds a vertex. Each run is in order.
 fn has_neighbor<B: Block>(block: &B, local: LocalVertex, v: VertexId) -> bool {
     let ended = block.for_each_run(local, |run| match run.binary_search(&v) {
         Ok(_) => ControlFlow::Break(()),

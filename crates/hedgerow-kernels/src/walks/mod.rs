@@ -56,10 +56,10 @@ pub fn random_walks<G: Topology>(
     random_walks_until(g, sources, config, &Cancel::new())
 }
 
-/// [`random_walks`], until `cancel` ends it.
+/// Runs [`random_walks`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`random_walks`], and [`KernelError::Cancelled`].
+/// Those of [`random_walks`], and [`KernelError::Cancelled`].
 pub fn random_walks_until<G: Topology>(
     g: &G,
     sources: Option<&[VertexId]>,
@@ -119,7 +119,7 @@ fn repeated(sources: &[VertexId], walks: u32) -> impl Iterator<Item = VertexId> 
     sources.iter().flat_map(move |&source| (0..walks).map(move |_| source))
 }
 
-/// A row for each walk, in which no step is taken.
+/// Returns a row for each walk, in which no step is taken.
 fn room_for<E>(sources: usize, config: &WalkConfig) -> Result<Vec<u32>, KernelError<E>> {
     let places = (config.steps as usize + 1).saturating_mul(config.walks as usize).saturating_mul(sources);
     let mut room = Vec::new();
@@ -130,7 +130,7 @@ fn room_for<E>(sources: usize, config: &WalkConfig) -> Result<Vec<u32>, KernelEr
     Ok(room)
 }
 
-/// The walks as paths: what ended walks leave free goes.
+/// Returns the walks as paths: what ended walks leave free goes.
 fn told(mut steps: Vec<u32>, width: usize) -> Paths {
     let lengths: Vec<usize> =
         steps.chunks(width).map(|walk| walk.iter().take_while(|&&v| v != NONE).count()).collect();

@@ -12,9 +12,9 @@ pub(super) const SAME: f64 = 1.0 / (1_u64 << 40) as f64;
 pub(super) struct Distances<'a>(pub(super) &'a [f64]);
 
 impl Distances<'_> {
-    /// Whether an edge of this weight is on a shortest path: with it the way is as long as the shortest one, but for [`SAME`]. A loop never
-    /// is, and of others that lead to a vertex no farther away only one that makes the way no longer, to the last bit: what rounding lets
-    /// pass closes no cycle.
+    /// True if an edge of this weight is on a shortest path: with it the way is as long as the shortest one,
+    /// but for [`SAME`]. A loop never is, and of others that lead to a vertex no farther away only one that
+    /// makes the way no longer, to the last bit: what rounding lets pass closes no cycle.
     #[inline(always)]
     pub(super) fn is_on_path(self, from: VertexId, to: VertexId, weight: f64) -> bool {
         let (near, far) = (self.0[from.index()], self.0[to.index()]);

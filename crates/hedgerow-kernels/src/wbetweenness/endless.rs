@@ -9,8 +9,9 @@ use crate::KernelError;
 use crate::cancel::Cancel;
 use crate::sssp::for_each_neighbor;
 
-/// The error that names an edge of a cycle, found among vertices that are `open`: from each of them an edge on a shortest path leads back to another one. The
-/// nearest of them, of these the least, is on a cycle or behind one of the same distance. Going back from it by the least vertex each time ends in one,
+/// Returns the error that names an edge of a cycle, found among vertices that are `open`: from each of them
+/// an edge on a shortest path leads back to another one. The nearest of them, of these the least, is on a
+/// cycle or behind one of the same distance. Going back from it by the least vertex each time ends in one,
 /// the same in every run.
 pub(super) fn find<G: WeightedTopology>(
     g: &G,

@@ -47,7 +47,7 @@ pub mod verify;
 
 use passes::Passes;
 
-/// The betweenness of every vertex by weights, indexed by vertex id; 0 for holes.
+/// Returns the betweenness of every vertex by weights, indexed by vertex id; 0 for holes.
 ///
 /// # Errors
 /// [`KernelError::SourceNotLive`] for a source that is given; [`KernelError::OutOfRange`] for a sample of 0; [`KernelError::Weight`] if a path from a source
@@ -64,10 +64,10 @@ pub fn weighted_betweenness<G: WeightedTopology>(
     weighted_betweenness_until(g, sources, &Cancel::new())
 }
 
-/// [`weighted_betweenness`], until `cancel` ends it.
+/// Runs [`weighted_betweenness`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`weighted_betweenness`], and [`KernelError::Cancelled`].
+/// Those of [`weighted_betweenness`], and [`KernelError::Cancelled`].
 pub fn weighted_betweenness_until<G: WeightedTopology>(
     g: &G,
     sources: &Sources,
@@ -77,7 +77,7 @@ pub fn weighted_betweenness_until<G: WeightedTopology>(
     weighted_betweenness_from(g, &sources.choose(g, cancel)?, cancel)
 }
 
-/// As [`weighted_betweenness_until`], from sources that were chosen.
+/// Like [`weighted_betweenness_until`], but from sources that were chosen.
 pub(crate) fn weighted_betweenness_from<G: WeightedTopology>(
     g: &G,
     chosen: &Chosen,

@@ -114,8 +114,9 @@ impl<'g, G: WeightedTopology> Passes<'g, G> {
         hedgerow_par::map_reduce(items, item, || 0, |a, b| a + b)
     }
 
-    /// The vertices to which the last edges lead from this level. If it `scatters`, they are given their paths too, by the
-    /// calling thread in an order that depends on no other: where the edges that lead to a vertex cannot be read.
+    /// Returns the vertices to which the last edges lead from this level. If it `scatters`, they are given
+    /// their paths too, by the calling thread in an order that depends on no other: where the edges that lead
+    /// to a vertex cannot be read.
     fn next_level(&self, level: &[VertexId], distance: Distances<'_>, scatters: bool) -> Vec<VertexId> {
         let part = |mut found: Vec<VertexId>, part: &[VertexId]| {
             self.visit(part, Direction::Out, |u, v, weight| {
@@ -222,7 +223,7 @@ impl<'g, G: WeightedTopology> Passes<'g, G> {
         hedgerow_par::map_reduce(parts, part, || true, |a, b| a && b)
     }
 
-    /// The scores, each times `scale`.
+    /// Returns the scores, each times `scale`.
     pub(super) fn into_scores(self, scale: f64) -> Vec<f64> {
         drop((self.paths, self.share, self.open, self.levels));
         self.score.into_plain(scale)

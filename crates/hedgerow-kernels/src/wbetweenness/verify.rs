@@ -32,7 +32,8 @@ fn distances(out: &Lists, source: usize) -> Vec<f64> {
     far
 }
 
-/// The vertices of the shortest paths, each after those before it; an edge of a cycle where that cannot be.
+/// Returns the vertices of the shortest paths, each after those before it; an edge of a cycle where that
+/// cannot be.
 fn ordered(on_paths: &Lists, source: usize) -> Result<Vec<usize>, (usize, usize, f64)> {
     // How far the search in depth is: begun, or ended.
     let mut states: HashMap<usize, bool> = HashMap::from([(source, false)]);
@@ -57,7 +58,7 @@ fn ordered(on_paths: &Lists, source: usize) -> Result<Vec<usize>, (usize, usize,
     Ok(ended)
 }
 
-/// The sum over `sources` of what each counts for, times `scale`. The sources are live.
+/// Returns the sum over `sources` of what each counts for, times `scale`. The sources are live.
 ///
 /// # Errors
 /// [`KernelError::Endless`].

@@ -42,7 +42,7 @@ const LINK_ROUNDS: usize = 2;
 /// Vertices in the sample that finds the largest component. A miss costs time, never correctness.
 const SAMPLES: usize = 1024;
 
-/// The component of every vertex, indexed by vertex id and named by its least vertex.
+/// Returns the component of every vertex, indexed by vertex id and named by its least vertex.
 ///
 /// # Errors
 /// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
@@ -53,10 +53,10 @@ pub fn wcc<G: Topology>(g: &G) -> Result<Vec<u32>, KernelError<G::Error>> {
     wcc_until(g, &Cancel::new())
 }
 
-/// [`wcc`], until `cancel` ends it.
+/// Runs [`wcc`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`wcc`], and [`KernelError::Cancelled`].
+/// Those of [`wcc`], and [`KernelError::Cancelled`].
 pub fn wcc_until<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<u32>, KernelError<G::Error>> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
     hedgerow_par::run(|| {
@@ -164,7 +164,8 @@ impl Forest<'_> {
         });
     }
 
-    /// The root most often met in a sample of evenly spaced vertices, the least of those met equally often.
+    /// Returns the root most often met in a sample of evenly spaced vertices, the least of those met equally
+    /// often.
     fn most_frequent_root(&self) -> u32 {
         let step = (self.parent.len() / SAMPLES).max(1);
         let mut counts: HashMap<u32, usize> = HashMap::new();
@@ -208,7 +209,7 @@ impl Forest<'_> {
     }
 }
 
-/// The n-th neighbour of a vertex.
+/// Returns the n-th neighbour of a vertex.
 #[inline]
 fn nth_neighbor<B: Block>(block: &B, v: VertexId, n: usize) -> Option<VertexId> {
     if let Some(u) = block.main(v.local()).and_then(|main| main.get(n)) {

@@ -38,7 +38,8 @@ use crate::sssp::for_each_source;
 pub(crate) mod entry;
 pub mod verify;
 
-/// The closeness of every vertex by weights, indexed by vertex id; 0 for holes. Distances are from it along the edges, or against them.
+/// Returns the closeness of every vertex by weights, indexed by vertex id; 0 for holes. Distances are from it
+/// along the edges, or against them.
 ///
 /// # Errors
 /// [`KernelError::SourceNotLive`] for a vertex that is given; [`KernelError::OutOfRange`] for a sample of 0; [`KernelError::Weight`] if a search meets a
@@ -54,10 +55,10 @@ pub fn weighted_closeness<G: WeightedTopology>(
     weighted_closeness_until(g, of, direction, &Cancel::new())
 }
 
-/// [`weighted_closeness`], until `cancel` ends it.
+/// Runs [`weighted_closeness`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`weighted_closeness`], and [`KernelError::Cancelled`].
+/// Those of [`weighted_closeness`], and [`KernelError::Cancelled`].
 pub fn weighted_closeness_until<G: WeightedTopology>(
     g: &G,
     of: &ClosenessOf,

@@ -30,7 +30,7 @@ pub fn distances<G: WeightedTopology + Resident>(
     settled
 }
 
-/// The closeness of some vertices by its definition; 0 for the others.
+/// Returns the closeness of some vertices by its definition; 0 for the others.
 pub fn weighted_closeness<G: WeightedTopology + Resident>(
     g: &G,
     given: &[VertexId],
@@ -47,7 +47,8 @@ pub fn weighted_closeness<G: WeightedTopology + Resident>(
     scores
 }
 
-/// The estimate for all vertices by their distances to sampled ones, sums of which are multiplied by `scale`.
+/// Returns the estimate for all vertices by their distances to sampled ones, sums of which are multiplied by
+/// `scale`.
 pub fn weighted_closeness_to<G: WeightedTopology + Resident>(
     g: &G,
     sampled: &[VertexId],

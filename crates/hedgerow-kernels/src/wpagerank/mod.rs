@@ -39,7 +39,8 @@ pub mod verify;
 
 use rounds::Rounds;
 
-/// The PageRank of every vertex by weights, indexed by vertex id; 0 for holes. The surfer starts at `sources` and jumps back to them, or, without any given, anywhere.
+/// Returns the PageRank of every vertex by weights, indexed by vertex id; 0 for holes. The surfer starts at
+/// `sources` and jumps back to them, or, without any given, anywhere.
 ///
 /// # Errors
 /// [`KernelError::SourceNotLive`]; [`KernelError::OutOfRange`] if `sources` are given and there is none, or for a damping or a tolerance out of range;
@@ -57,10 +58,10 @@ pub fn weighted_pagerank<G: WeightedTopology>(
     weighted_pagerank_until(g, sources, config, &Cancel::new())
 }
 
-/// [`weighted_pagerank`], until `cancel` ends it.
+/// Runs [`weighted_pagerank`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`weighted_pagerank`], and [`KernelError::Cancelled`].
+/// Those of [`weighted_pagerank`], and [`KernelError::Cancelled`].
 pub fn weighted_pagerank_until<G: WeightedTopology>(
     g: &G,
     sources: Option<&[VertexId]>,

@@ -12,7 +12,7 @@ pub(super) const SOURCES: Parameter = Parameter {
     is_reported: true,
 };
 
-/// The error of a call with sources of which there is none.
+/// Returns the error of a call with sources of which there is none.
 pub(super) fn none_given<E>() -> KernelError<E> {
     KernelError::OutOfRange { parameter: SOURCES.name, range: "one vertex or more", found: 0.0 }
 }

@@ -14,7 +14,7 @@ use crate::sssp::for_each_neighbor;
 /// An edge with its weight, which is refused.
 type Refused = (VertexId, VertexId, f64);
 
-/// The sum of the weights of the edges from each vertex.
+/// Returns the sum of the weights of the edges from each vertex.
 pub(super) fn of_weights<G: WeightedTopology>(
     g: &G,
     cancel: &Cancel,

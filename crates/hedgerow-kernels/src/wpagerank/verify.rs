@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use hedgerow_core::{Direction, Resident, VertexId, WeightedTopology};
 
-/// Every vertex pushes its share along each edge; what is jumped with, and what vertices without weights hold, goes to the sources, or to all. All 0
-/// if there is none. Weights are finite and 0 or more.
+/// Returns every vertex pushes its share along each edge; what is jumped with, and what vertices without
+/// weights hold, goes to the sources, or to all. All 0 if there is none. Weights are finite and 0 or more.
 pub fn weighted_pagerank<G: WeightedTopology + Resident>(
     g: &G,
     sources: Option<&[VertexId]>,

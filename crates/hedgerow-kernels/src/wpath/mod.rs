@@ -33,7 +33,7 @@ use crate::sssp::for_each_neighbor;
 pub(crate) mod entry;
 pub mod verify;
 
-/// A path with the least sum of weights from `source` to `target`, along the edges or against them.
+/// Returns a path with the least sum of weights from `source` to `target`, along the edges or against them.
 ///
 /// # Errors
 /// [`KernelError::SourceNotLive`], [`KernelError::TargetNotLive`]; [`KernelError::Weight`] if the search meets a weight below 0 or not
@@ -50,10 +50,10 @@ pub fn shortest_weighted_path<G: WeightedTopology>(
     shortest_weighted_path_until(g, source, target, direction, &Cancel::new())
 }
 
-/// [`shortest_weighted_path`], until `cancel` ends it.
+/// Runs [`shortest_weighted_path`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`shortest_weighted_path`], and [`KernelError::Cancelled`].
+/// Those of [`shortest_weighted_path`], and [`KernelError::Cancelled`].
 pub fn shortest_weighted_path_until<G: WeightedTopology>(
     g: &G,
     source: VertexId,
@@ -127,7 +127,7 @@ impl Side {
         self.open.retain(|&Reverse((bits, v))| distance[v as usize].to_bits() == bits);
     }
 
-    /// The nearest open vertex, and its distance.
+    /// Returns the nearest open vertex, and its distance.
     fn nearest(&mut self) -> Option<(VertexId, f64)> {
         while let Some(&Reverse((bits, v))) = self.open.peek() {
             let (v, distance) = (VertexId(v), f64::from_bits(bits));
@@ -139,7 +139,7 @@ impl Side {
         None
     }
 
-    /// The vertices from `v` back to the end.
+    /// Returns the vertices from `v` back to the end.
     fn way_to(&self, v: VertexId) -> Vec<VertexId> {
         path_to_root(&self.before, v)
     }
@@ -229,7 +229,7 @@ fn without_loops(path: Vec<VertexId>) -> Vec<VertexId> {
     simple
 }
 
-/// The least weight of the edges between two vertices.
+/// Returns the least weight of the edges between two vertices.
 pub(crate) fn lightest<G: WeightedTopology>(
     g: &G,
     (from, to): (VertexId, VertexId),

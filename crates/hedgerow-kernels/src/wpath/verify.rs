@@ -6,7 +6,8 @@ use hedgerow_core::{Direction, Resident, VertexId, WeightedTopology};
 
 use crate::paths::Paths;
 
-/// The path by the vertices that improved each vertex last. Edges with a negative weight are not crossed.
+/// Returns the path by the vertices that improved each vertex last. Edges with a negative weight are not
+/// crossed.
 pub fn shortest_weighted_path<G: WeightedTopology + Resident>(
     g: &G,
     source: VertexId,

@@ -145,7 +145,8 @@ impl<G: WeightedTopology> Drawing<G> for ByWeight<'_> {
     }
 }
 
-/// The walks that are at a vertex, looked for `behind` those of the last one first: vertices come in ascending order as a rule.
+/// Returns the walks that are at a vertex, looked for `behind` those of the last one first: vertices come in
+/// ascending order as a rule.
 fn walks_at<'a>(v: VertexId, asked: &'a [Asked], behind: &mut usize) -> &'a [Asked] {
     if asked.get(*behind).is_none_or(|&(at, _)| at != v) {
         *behind = asked.partition_point(|&(at, _)| at < v);
@@ -171,7 +172,7 @@ fn summed_up(v: VertexId, list: &mut List) -> Result<f64, KernelError> {
     }
 }
 
-/// The first neighbour up to which the weights sum to more than a part of `total` that is drawn.
+/// Returns the first neighbour up to which the weights sum to more than a part of `total` that is drawn.
 fn drawn(list: &List, total: f64, random: &mut Random) -> u32 {
     let part = random.unit() * total;
     let place = list.partition_point(|&(_, sum)| sum <= part);

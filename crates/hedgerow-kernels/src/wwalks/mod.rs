@@ -52,10 +52,10 @@ pub fn weighted_random_walks<G: WeightedTopology>(
     weighted_random_walks_until(g, sources, config, &Cancel::new())
 }
 
-/// [`weighted_random_walks`], until `cancel` ends it.
+/// Runs [`weighted_random_walks`] until `cancel` ends it.
 ///
 /// # Errors
-/// As [`weighted_random_walks`], and [`KernelError::Cancelled`].
+/// Those of [`weighted_random_walks`], and [`KernelError::Cancelled`].
 pub fn weighted_random_walks_until<G: WeightedTopology>(
     g: &G,
     sources: Option<&[VertexId]>,

@@ -9,7 +9,7 @@ use super::error::LinkBenchError;
 /// The section of the file.
 const SECTION: &str = "nlinks";
 
-/// The numbers of links of so many nodes, descending.
+/// Returns the numbers of links of so many nodes, descending.
 pub(super) fn read(path: &Path, nodes: u64) -> Result<Vec<u32>, LinkBenchError> {
     let io = |error| LinkBenchError::Io { path: path.to_owned(), error };
     let file = zstd::stream::read::Decoder::new(File::open(path).map_err(io)?).map_err(io)?;

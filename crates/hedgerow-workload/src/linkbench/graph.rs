@@ -39,7 +39,7 @@ pub struct LinkBench {
 }
 
 impl LinkBench {
-    /// A graph of so many nodes (at least 2), as the files in `folder` describe it.
+    /// Returns a graph of so many nodes (at least 2), as the files in `folder` describe it.
     ///
     /// # Errors
     /// [`LinkBenchError`] names file and line.
@@ -67,22 +67,22 @@ impl LinkBench {
         })
     }
 
-    /// The number of nodes that are loaded.
+    /// Returns the number of nodes that are loaded.
     pub fn nodes(&self) -> u64 {
         self.nodes
     }
 
-    /// The number of link types.
+    /// Returns the number of link types.
     pub fn types(&self) -> u32 {
         self.types
     }
 
-    /// The mix of requests that the file of properties says: LinkBench's own.
+    /// Returns the mix of requests that the file of properties says: LinkBench's own.
     pub fn mix(&self) -> Mix {
         self.mix
     }
 
-    /// The number of links that are loaded for a node, of one type.
+    /// Returns the number of links that are loaded for a node, of one type.
     pub fn links_of(&self, node: u64, kind: u32) -> u64 {
         let all = u64::from(self.degrees[self.by_degree.place_of(node) as usize]);
         let types = u64::from(self.types);
@@ -90,23 +90,23 @@ impl LinkBench {
         (all / types + u64::from(u64::from(kind) < all % types)).min(self.nodes - 1)
     }
 
-    /// The number of links that are loaded for all nodes.
+    /// Returns the number of links that are loaded for all nodes.
     pub fn links(&self) -> u64 {
         let of = |node| (0..self.types).map(|kind| self.links_of(node, kind)).sum::<u64>();
         (0..self.nodes).map(of).sum()
     }
 
-    /// The node to which the `n`-th link of a node leads.
+    /// Returns the node to which the `n`-th link of a node leads.
     pub fn target(&self, node: u64, n: u64) -> u64 {
         (node % self.nodes + n % self.nodes) % self.nodes
     }
 
-    /// The bytes of a node that is loaded, always the same.
+    /// Returns the bytes of a node that is loaded, always the same.
     pub fn node_data(&self, node: u64) -> Vec<u8> {
         payload(&mut Rng::part(3, node), self.node_bytes)
     }
 
-    /// The bytes of a link that is loaded, always the same.
+    /// Returns the bytes of a link that is loaded, always the same.
     pub fn link_data(&self, node: u64, kind: u32, n: u64) -> Vec<u8> {
         payload(&mut Rng::part(4 + u64::from(kind), node ^ n << 40), self.link_bytes)
     }

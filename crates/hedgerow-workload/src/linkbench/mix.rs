@@ -48,7 +48,7 @@ impl Mix {
         ])
     }
 
-    /// The place of a kind among [`NAMES`].
+    /// Returns the place of a kind among [`NAMES`].
     pub(super) fn draw(&self, rng: &mut Rng) -> usize {
         let mut rest = rng.unit() * self.0.iter().sum::<f64>();
         let below = |share: &f64| {

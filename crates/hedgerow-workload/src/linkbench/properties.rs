@@ -30,7 +30,7 @@ impl Properties {
         Properties { path: path.to_owned(), values: pairs.collect() }
     }
 
-    /// A number that is not negative.
+    /// Returns a number that is not negative.
     pub(super) fn number(&self, name: &str) -> Result<f64, LinkBenchError> {
         let Some((line, value)) = self.values.get(name) else {
             return Err(LinkBenchError::Missing { path: self.path.clone(), what: name.to_owned() });

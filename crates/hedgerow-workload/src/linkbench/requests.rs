@@ -58,7 +58,7 @@ pub struct Requests<'a> {
 }
 
 impl<'a> Requests<'a> {
-    /// The requests of client number `client`.
+    /// Returns the requests of client number `client`.
     pub fn new(bench: &'a LinkBench, mix: Mix, client: u64) -> Requests<'a> {
         let zipf = |exponent| Zipf::new(bench.nodes, exponent);
         Requests {
@@ -71,7 +71,7 @@ impl<'a> Requests<'a> {
             node_updates: zipf(bench.skews.node_updates),
         }
     }
-    /// A node by its demand, which goes along with its degree but for a share of the requests.
+    /// Returns a node by its demand, which goes along with its degree but for a share of the requests.
     fn source(&mut self, zipf: Zipf, unrelated: f64) -> u64 {
         let place = zipf.draw(&mut self.rng);
         let is_unrelated = self.rng.chance(unrelated);
@@ -92,7 +92,7 @@ impl<'a> Requests<'a> {
         self.rng.below(u64::from(self.bench.types)) as u32
     }
 
-    /// A destination, of a link that was loaded with about this probability.
+    /// Returns a destination, of a link that was loaded with about this probability.
     fn target(&mut self, (node, kind): (u64, u32), existing: f64) -> u64 {
         let range = (self.bench.links_of(node, kind) as f64 / existing).ceil().max(1.0) as u64;
         let n = self.rng.below(range);
@@ -120,7 +120,7 @@ impl<'a> Requests<'a> {
         payload(&mut self.rng, self.bench.node_bytes)
     }
 
-    /// The next request.
+    /// Returns the next request.
     pub fn next_request(&mut self) -> Request {
         match self.mix.draw(&mut self.rng) {
             0 => self.put(existing::ADD),

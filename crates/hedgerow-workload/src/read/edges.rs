@@ -33,7 +33,7 @@ pub struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// The entry on the other side of the diagonal.
+    /// Returns the entry on the other side of the diagonal.
     fn turned(mut self, symmetry: Symmetry) -> Self {
         std::mem::swap(&mut self.src, &mut self.dst);
         self.columns.reverse();
@@ -54,21 +54,21 @@ pub struct Extra<'a> {
 }
 
 impl<'a> Extra<'a> {
-    /// The text of the further column number `i`; nothing for null.
+    /// Returns the text of the further column number `i`; nothing for null.
     pub fn get(&self, i: usize) -> Option<&'a str> {
         let field = self.fields.get(*self.at.get(i)?)?;
         (!is_null(*field, self.text, self.format)).then(|| field.of(self.text))
     }
 
-    /// The name of a label or a kind in the further column number `i`: without the blanks around it, unless quotes keep
-    /// them.
+    /// Returns the name of a label or a kind in the further column number `i`: without the blanks around it,
+    /// unless quotes keep them.
     pub fn get_name(&self, i: usize) -> Option<&'a str> {
         let is_quoted = self.at.get(i).and_then(|at| self.fields.get(*at)).is_some_and(|field| field.quoted);
         let name = self.get(i)?;
         Some(if is_quoted || self.format.exact { name } else { name.trim() })
     }
 
-    /// The position in the row of the further column number `i`, from 0.
+    /// Returns the position in the row of the further column number `i`, from 0.
     pub fn column(&self, i: usize) -> usize {
         self.at.get(i).copied().unwrap_or_default()
     }
@@ -120,7 +120,7 @@ impl EdgeReader {
         Ok(EdgeReader::of(Lines::open(path)?, format))
     }
 
-    /// The rows of `lines`.
+    /// Returns the rows of `lines`.
     pub fn of(lines: Lines, format: &EdgeFormat) -> EdgeReader {
         EdgeReader {
             records: Records::of(lines, format),
@@ -136,7 +136,7 @@ impl EdgeReader {
         }
     }
 
-    /// How much of the file has been read.
+    /// Returns how much of the file has been read.
     pub fn progress(&self) -> Progress {
         self.records.progress()
     }
@@ -146,35 +146,36 @@ impl EdgeReader {
         self.format.syntax
     }
 
-    /// How many comments were passed so far.
+    /// Returns how many comments were passed so far.
     pub fn comments(&self) -> u64 {
         self.records.comments()
     }
 
-    /// How many arcs the problem line of a DIMACS file says, and how many were read so far, where these differ.
+    /// Returns how many arcs the problem line of a DIMACS file says, and how many were read so far, where
+    /// these differ.
     pub fn other_arcs(&self) -> Option<(u64, u64)> {
         self.records.other_arcs()
     }
 
-    /// The columns that no row gives, of the rows so far: position from 0, and name in the header.
+    /// Returns the columns that no row gives, of the rows so far: position from 0, and name in the header.
     pub fn columns_left_out(&self) -> impl Iterator<Item = (usize, Option<&str>)> {
         let is_read = |at: &usize| self.columns.at.contains(&Some(*at)) || self.extra_at.contains(at);
         let name = |at: usize| (at, self.names.get(at).map(String::as_str));
         (0..self.widest).filter(move |at| !is_read(at)).map(name)
     }
 
-    /// The position of the weight (2) or of the time (3), from 0.
+    /// Returns the position of the weight (2) or of the time (3), from 0.
     pub fn column(&self, what: usize) -> Option<usize> {
         self.columns.at.get(what).copied().flatten()
     }
 
-    /// The file.
+    /// Returns the file.
     pub fn path(&self) -> &Path {
         self.records.path()
     }
 
-    /// The next row, or `None` at the end. After an error for which [`ReadError::is_row`] holds, the next call goes
-    /// on with the next row.
+    /// Returns the next row, or `None` at the end. After an error for which [`ReadError::is_row`] holds, the
+    /// next call goes on with the next row.
     pub fn next_row(&mut self) -> Option<Result<Row<'_>, ReadError>> {
         self.turned = std::mem::take(&mut self.turns);
         if !self.turned {
@@ -279,7 +280,7 @@ impl EdgeReader {
         Ok(header)
     }
 
-    /// The positions of the further columns.
+    /// Returns the positions of the further columns.
     fn extra_columns(
         &self,
         names: &[String],
@@ -294,7 +295,7 @@ impl EdgeReader {
         columns.iter().filter_map(position).collect()
     }
 
-    /// The column under `name`, or under that and its type behind a colon, as exports name them.
+    /// Returns the column under `name`, or under that and its type behind a colon, as exports name them.
     fn named(&self, names: &[String], name: &str, header: bool) -> Result<usize, ReadError> {
         let wanted = name.to_lowercase();
         let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
@@ -341,7 +342,7 @@ impl EdgeReader {
         }
     }
 
-    /// The field of column `i` of the four, and its position; nothing where it may be absent.
+    /// Returns the field of column `i` of the four, and its position; nothing where it may be absent.
     fn field(&self, i: usize) -> Result<Option<(Field, usize)>, RowError> {
         let Some(column) = self.columns.at[i] else { return Ok(None) };
         match self.records.fields().get(column) {
@@ -353,7 +354,7 @@ impl EdgeReader {
         }
     }
 
-    /// The source or the destination, and its position.
+    /// Returns the source or the destination, and its position.
     fn key(&self, i: usize) -> Result<(&str, usize), RowError> {
         let text = self.records.text();
         let Some((field, at)) = self.field(i)? else { return Err(RowError::Empty { what: WHAT[i] }) };
@@ -366,7 +367,7 @@ impl EdgeReader {
         Ok((key, at))
     }
 
-    /// The weight or the time.
+    /// Returns the weight or the time.
     fn number<T>(
         &self,
         i: usize,

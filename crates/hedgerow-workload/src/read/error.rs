@@ -116,7 +116,7 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// Whether only one row is lost, so that reading can go on.
+    /// True if only one row is lost, so that reading can go on.
     pub fn is_row(&self) -> bool {
         matches!(self, ReadError::Row { .. })
     }

@@ -15,7 +15,7 @@ impl Field {
         Field { start: start as u32, end: end as u32, quoted }
     }
 
-    /// The field as it stands in `text`.
+    /// Returns the field as it stands in `text`.
     pub(crate) fn of(self, text: &str) -> &str {
         text.get(self.start as usize..self.end as usize).unwrap_or_default()
     }

@@ -41,7 +41,7 @@ pub enum Column {
 }
 
 impl Column {
-    /// The position, where it is known without a header.
+    /// Returns the position, where it is known without a header.
     pub(super) fn position(&self) -> Option<usize> {
         match self {
             Column::Index(at) | Column::IfPresent(at) => Some(*at),
@@ -172,7 +172,8 @@ impl EdgeFormat {
         if other == Some(keys[end]) { keys[1 - end] } else { keys[end] }
     }
 
-    /// The usual format of files named like `path`, compressed or not; [`EdgeFormat::default`] for unknown names.
+    /// Returns the usual format of files named like `path`, compressed or not; [`EdgeFormat::default`] for
+    /// unknown names.
     pub fn of_path(path: &Path) -> Self {
         let compressed = matches!(path.extension().and_then(|e| e.to_str()), Some("gz" | "zst"));
         let plain = if compressed { path.file_stem().map(Path::new).unwrap_or(path) } else { path };

@@ -72,12 +72,12 @@ impl Graphalytics {
         Ok(graph)
     }
 
-    /// The entry `graph.NAME.{key}`, for instance `pr.damping-factor`.
+    /// Returns the entry `graph.NAME.{key}`, for instance `pr.damping-factor`.
     pub fn entry(&self, key: &str) -> Option<&str> {
         self.entries.get(key).map(String::as_str)
     }
 
-    /// The value of the entry `graph.NAME.{key}`.
+    /// Returns the value of the entry `graph.NAME.{key}`.
     ///
     /// # Errors
     /// [`ReadError::Property`] if it is absent or cannot be read as `T`.
@@ -88,13 +88,14 @@ impl Graphalytics {
         text.parse().map_err(|_| failed(format!("cannot be read: {text:?}")))
     }
 
-    /// The algorithms with an expected result, in lower case.
+    /// Returns the algorithms with an expected result, in lower case.
     pub fn algorithms(&self) -> Vec<String> {
         let list = self.entry("algorithms").unwrap_or_default();
         list.split(',').map(|name| name.trim().to_lowercase()).filter(|name| !name.is_empty()).collect()
     }
 
-    /// The file of expected results of `algorithm` (in lower case), `NAME-ALGORITHM` beside the properties.
+    /// Returns the file of expected results of `algorithm` (in lower case), `NAME-ALGORITHM` beside the
+    /// properties.
     pub fn expected_file(&self, algorithm: &str) -> PathBuf {
         find(&self.path.with_file_name(format!("{}-{}", self.name, algorithm.to_uppercase())))
     }

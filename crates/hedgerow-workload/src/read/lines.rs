@@ -66,8 +66,8 @@ impl Lines {
         Ok(Lines::new(path, reader, progress))
     }
 
-    /// The lines of an open file from its beginning, under a name for messages. The position of `file` is shared
-    /// with its other handles: only one reader at a time can read it.
+    /// Returns the lines of an open file from its beginning, under a name for messages. The position of
+    /// `file` is shared with its other handles: only one reader at a time can read it.
     ///
     /// # Errors
     /// As of [`open`](Self::open).
@@ -77,7 +77,7 @@ impl Lines {
         Ok(Lines::new(name, reader, progress))
     }
 
-    /// The lines of anything that can be read, under a name for messages; never decompressed.
+    /// Returns the lines of anything that can be read, under a name for messages; never decompressed.
     pub fn of(name: &Path, reader: impl Read + Send + 'static) -> Lines {
         Lines::new(name, buffered(reader), Progress { read: Arc::default(), total: 0 })
     }
@@ -95,27 +95,27 @@ impl Lines {
         }
     }
 
-    /// The same lines, of which none may be longer than `bytes`, nor a record of several.
+    /// Returns the same lines, of which none may be longer than `bytes`, nor a record of several.
     pub fn limited(self, bytes: usize) -> Lines {
         Lines { limit: bytes, ..self }
     }
 
-    /// The longest line in bytes.
+    /// Returns the longest line in bytes.
     pub(super) fn limit(&self) -> usize {
         self.limit
     }
 
-    /// The file.
+    /// Returns the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The number of the line read last, from 1.
+    /// Returns the number of the line read last, from 1.
     pub fn line(&self) -> u64 {
         self.line
     }
 
-    /// How much has been read.
+    /// Returns how much has been read.
     pub fn progress(&self) -> Progress {
         self.progress.clone()
     }
@@ -167,7 +167,7 @@ impl Lines {
         Ok(true)
     }
 
-    /// The line read last, without its end.
+    /// Returns the line read last, without its end.
     pub fn text(&self) -> &str {
         self.buffer.get(..self.len).unwrap_or_default()
     }
@@ -177,7 +177,7 @@ impl Lines {
         memchr::memchr(b'\r', self.text().as_bytes()).is_some()
     }
 
-    /// The line read last, with its end if it has one.
+    /// Returns the line read last, with its end if it has one.
     pub(super) fn with_end(&self) -> &str {
         &self.buffer
     }

@@ -163,7 +163,7 @@ pub(super) struct Matrix {
 }
 
 impl Matrix {
-    /// A matrix that begins with `banner`.
+    /// Returns a matrix that begins with `banner`.
     pub(super) fn begin(banner: &str) -> Result<Matrix, MatrixError> {
         Ok(Matrix { banner: MatrixMarket::of_banner(banner)?, sizes: None, entries: 0 })
     }

@@ -13,7 +13,8 @@ pub(super) fn are_usual(names: &[String]) -> bool {
     usual(names, 0).is_some() && usual(names, 1).is_some()
 }
 
-/// The column of the source (0), the destination (1), the weight (2) or the time (3), if its name tells it.
+/// Returns the column of the source (0), the destination (1), the weight (2) or the time (3), if its name
+/// tells it.
 pub(super) fn usual(names: &[String], i: usize) -> Option<usize> {
     let by_name = |name: &str| NAMES[i].contains(&name.trim().to_lowercase().as_str());
     let Some(columns) = importer_columns(names) else {
@@ -56,7 +57,7 @@ pub enum ImporterRole {
     Property(String),
 }
 
-/// The columns of a header that has `:START_ID` and `:END_ID`, or `:ID`; nothing of other headers.
+/// Returns the columns of a header that has `:START_ID` and `:END_ID`, or `:ID`; nothing of other headers.
 pub fn importer_columns(names: &[String]) -> Option<Vec<ImporterColumn>> {
     let has = |wanted: &str| names.iter().any(|name| name.to_ascii_lowercase().contains(wanted));
     if !(has(":start_id") && has(":end_id") || has(":id")) {

@@ -3,7 +3,7 @@
 use super::RowError;
 use super::time::date_seconds;
 
-/// A number as an `f64`.
+/// Returns a number as an `f64`.
 ///
 /// # Errors
 /// [`RowError::NotANumber`], also for NaN; [`RowError::Rounded`] for a whole number that no `f64` equals, and for one

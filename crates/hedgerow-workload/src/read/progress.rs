@@ -16,7 +16,7 @@ impl Progress {
         self.read.load(Relaxed)
     }
 
-    /// The size of the file in bytes.
+    /// Returns the size of the file in bytes.
     pub fn total(&self) -> u64 {
         self.total
     }

@@ -71,28 +71,29 @@ impl Records {
         self.delimiter
     }
 
-    /// How many comments were passed.
+    /// Returns how many comments were passed.
     pub(super) fn comments(&self) -> u64 {
         self.comments
     }
 
-    /// How many arcs the problem line of a DIMACS file says, and how many there were, where these differ.
+    /// Returns how many arcs the problem line of a DIMACS file says, and how many there were, where these
+    /// differ.
     pub(super) fn other_arcs(&self) -> Option<(u64, u64)> {
         let said = self.arcs?;
         (said != self.count).then_some((said, self.count))
     }
 
-    /// The line on which the record at hand begins, from 1.
+    /// Returns the line on which the record at hand begins, from 1.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
 
-    /// The fields of the record at hand, in [`text`](Self::text).
+    /// Returns the fields of the record at hand, in [`text`](Self::text).
     pub(super) fn fields(&self) -> &[Field] {
         &self.fields
     }
 
-    /// The text in which the fields of the record at hand lie.
+    /// Returns the text in which the fields of the record at hand lie.
     pub(super) fn text(&self) -> &str {
         if self.is_unquoted { &self.unquoted } else { self.lines.text() }
     }
@@ -166,7 +167,7 @@ impl Records {
         }
     }
 
-    /// A fault of the line at hand.
+    /// Returns a fault of the line at hand.
     fn fault(&self, reason: RowError) -> ReadError {
         ReadError::row(self.lines.path(), self.lines.line(), reason)
     }
@@ -334,7 +335,8 @@ impl Unquoter {
         false
     }
 
-    /// The blanks that stand before the quote of the field that begins here, as in `a, "b"`: no part of it.
+    /// Returns the blanks that stand before the quote of the field that begins here, as in `a, "b"`: no part
+    /// of it.
     fn blanks(&self, input: &[u8]) -> usize {
         if self.exact || self.field.bytes > 0 {
             return 0;

@@ -82,7 +82,8 @@ pub fn sniff(mut lines: Lines, format: &EdgeFormat, numbers: bool) -> Result<Opt
     Ok(Some(Sniffed { delimiter: chosen.delimiter, header, first, kinds }))
 }
 
-/// The first lines, with their ends. A line that cannot be read is left empty: reading will report it.
+/// Returns the first lines, with their ends. A line that cannot be read is left empty: reading will report
+/// it.
 fn sample(lines: &mut Lines) -> Result<String, ReadError> {
     let mut sample = String::new();
     for _ in 0..SAMPLE_LINES {
@@ -134,7 +135,7 @@ fn advance(reader: &mut Records, records: &mut Vec<Record>, format: &EdgeFormat)
     Ok(true)
 }
 
-/// The one split that fits; else all that do.
+/// Returns the one split that fits; else all that do.
 fn choose(splits: Vec<Split>, format: &EdgeFormat, numbers: bool) -> Result<Split, Vec<Split>> {
     let is_blank = |split: &Split| split.delimiter == Delimiter::Whitespace;
     let share = |split: &Split| split.regular as f64 / split.records.len().max(1) as f64;
@@ -161,8 +162,8 @@ fn choose(splits: Vec<Split>, format: &EdgeFormat, numbers: bool) -> Result<Spli
     }
 }
 
-/// The split that most records fit, though not all: reading names those that do not. Of several the first is as good,
-/// where none fits any record.
+/// Returns the split that most records fit, though not all: reading names those that do not. Of several the
+/// first is as good, where none fits any record.
 fn best(splits: Vec<Split>, share: impl Fn(&Split) -> f64) -> Result<Split, Vec<Split>> {
     let most = splits.iter().map(&share).fold(0.0, f64::max);
     let mut best: Vec<Split> = splits.into_iter().filter(|split| share(split) == most).collect();
@@ -183,7 +184,7 @@ fn unclear_delimiter(lines: &Lines, found: &[Split]) -> ReadError {
     }
 }
 
-/// A record as a message shows it.
+/// Returns a record as a message shows it.
 fn shown(record: &Record, delimiter: Delimiter) -> String {
     let fields: Vec<&str> = record.fields.iter().map(|f| f.as_deref().unwrap_or_default()).collect();
     let between = match delimiter {
@@ -193,7 +194,7 @@ fn shown(record: &Record, delimiter: Delimiter) -> String {
     fields.join(&between).chars().take(100).collect()
 }
 
-/// The source and the destination of a record, where their positions are known.
+/// Returns the source and the destination of a record, where their positions are known.
 fn keys<'a>(record: &'a Record, format: &EdgeFormat) -> [Option<&'a str>; 2] {
     [(&format.src, 0), (&format.dst, 1)].map(|(column, end)| {
         let at = column.as_ref().and_then(Column::position).unwrap_or_else(|| format.usual_key(end));
@@ -205,7 +206,7 @@ fn are_numbers(record: &Record, format: &EdgeFormat) -> bool {
     keys(record, format).iter().all(|key| key.is_some_and(|key| key.trim().parse::<u64>().is_ok()))
 }
 
-/// Whether the first record is a header; else why that cannot be told.
+/// True if the first record is a header; else why that cannot be told.
 fn is_header(split: &Split, format: &EdgeFormat, numbers: bool) -> Result<bool, &'static str> {
     let [first, below @ ..] = &split.records[..] else { return Ok(false) };
     let names: Vec<String> = first.fields.iter().map(|f| f.clone().unwrap_or_default()).collect();
@@ -250,7 +251,7 @@ pub enum FieldKind {
 }
 
 impl FieldKind {
-    /// Whether names of columns do not look so.
+    /// True if names of columns do not look so.
     fn is_telling(self) -> bool {
         !matches!(self, FieldKind::Null | FieldKind::Text)
     }
@@ -277,7 +278,7 @@ fn kind_of(field: &Option<String>) -> FieldKind {
     }
 }
 
-/// The kind of all fields of a column: text if they differ.
+/// Returns the kind of all fields of a column: text if they differ.
 fn kind_below(records: &[Record], column: usize) -> FieldKind {
     let kinds = records.iter().filter_map(|record| record.fields.get(column)).map(kind_of);
     kinds.filter(|kind| *kind != FieldKind::Null).fold(FieldKind::Null, |all, kind| match (all, kind) {
@@ -287,7 +288,8 @@ fn kind_below(records: &[Record], column: usize) -> FieldKind {
     })
 }
 
-/// The kind of all fields of a column as values: numbers that would lose their leading zeros are text.
+/// Returns the kind of all fields of a column as values: numbers that would lose their leading zeros are
+/// text.
 fn type_below(records: &[Record], column: usize) -> FieldKind {
     let kind = kind_below(records, column);
     let fields = || records.iter().filter_map(|record| record.fields.get(column)?.as_deref()).map(str::trim);

@@ -48,8 +48,8 @@ impl Compression {
     }
 }
 
-/// The content of `file`, from its beginning, and how much of it was read. `name` is for messages; a name that ends
-/// in `.gz` or `.zst` promises a compressed file.
+/// Returns the content of `file`, from its beginning, and how much of it was read. `name` is for messages; a
+/// name that ends in `.gz` or `.zst` promises a compressed file.
 pub(super) fn open(name: &Path, mut file: File) -> Result<(Box<dyn BufRead + Send>, Progress), ReadError> {
     let failed = |source| ReadError::Open { path: name.to_owned(), source };
     let mut start = Vec::with_capacity(4);

@@ -31,7 +31,7 @@ impl TimeUnit {
     pub const ALL: [TimeUnit; 4] =
         [TimeUnit::Seconds, TimeUnit::Milliseconds, TimeUnit::Microseconds, TimeUnit::Nanoseconds];
 
-    /// The symbol of the unit: `s`, `ms`, `us` or `ns`.
+    /// Returns the symbol of the unit: `s`, `ms`, `us` or `ns`.
     pub fn symbol(self) -> &'static str {
         match self {
             TimeUnit::Seconds => "s",
@@ -99,7 +99,7 @@ fn of_nanoseconds(nanoseconds: i128) -> Result<ReadTime, TimeError> {
     Ok(ReadTime { microseconds, is_cut: nanoseconds.rem_euclid(1000) != 0 })
 }
 
-/// A number with or without decimals; nothing for a text that is none.
+/// Returns a number with or without decimals; nothing for a text that is none.
 fn decimal(text: &str, unit: TimeUnit) -> Option<Result<ReadTime, TimeError>> {
     let (is_negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, text.get(1..)?),
@@ -152,7 +152,8 @@ pub(super) fn date_seconds(text: &str) -> Option<i64> {
     i64::try_from(date(text)?.div_euclid(1_000_000_000)).ok()
 }
 
-/// A time as [`read_time`] reads it back: an ISO 8601 date and time in UTC; nothing outside the years 0 to 9999.
+/// Returns a time as [`read_time`] reads it back: an ISO 8601 date and time in UTC; nothing outside the years
+/// 0 to 9999.
 pub fn show_time(microseconds: i64) -> Option<String> {
     if microseconds > LAST_MICROSECOND {
         return None;

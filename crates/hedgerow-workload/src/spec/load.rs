@@ -81,7 +81,7 @@ pub(super) fn vertices_and_edges(
     })
 }
 
-/// Whether the file's order is one of time (nearly, in some data sets).
+/// True if the file's order is one of time (nearly, in some data sets).
 fn is_temporal(format: &EdgeFormat) -> bool {
     format.time.is_some()
 }
@@ -113,7 +113,7 @@ struct Ids {
 }
 
 impl Ids {
-    /// The id of `text`; `None` if there are too many.
+    /// Returns the id of `text`; `None` if there are too many.
     fn id(&mut self, text: &str) -> Option<u32> {
         if self.strings.is_none() {
             if let Ok(number) = text.parse::<u64>() {

@@ -75,7 +75,7 @@ pub struct LoadedGraph {
 }
 
 impl LoadedGraph {
-    /// The external id of vertex `v`.
+    /// Returns the external id of vertex `v`.
     pub fn key(&self, v: u32) -> VertexKey {
         let key = self.keys.as_ref().and_then(|keys| keys.get(v as usize)).cloned();
         key.unwrap_or(VertexKey::U64(u64::from(v)))

@@ -38,7 +38,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// The one or two vertices that the event names.
+    /// Returns the one or two vertices that the event names.
     pub fn vertices(&self) -> impl Iterator<Item = &VertexKey> {
         let (first, second) = match self {
             Event::Upsert { src, dst } | Event::RemoveEdge { src, dst } => (src, Some(dst)),

@@ -83,7 +83,7 @@ impl Generated {
         }
     }
 
-    /// The events of the next transaction; none at the end.
+    /// Returns the events of the next transaction; none at the end.
     pub(super) fn next_events(&mut self) -> Vec<Event> {
         let (count, is_burst) = self.draw_size();
         let count = count.min(self.left);
@@ -136,7 +136,7 @@ impl Generated {
         Event::Upsert { src: key(src), dst: key(dst) }
     }
 
-    /// An end of an earlier edge of the community, or a new vertex.
+    /// Returns an end of an earlier edge of the community, or a new vertex.
     fn draw_vertex(&mut self, community: usize) -> u64 {
         let is_new = self.rng.chance(NEW_VERTEX);
         let community = &mut self.communities[community];

@@ -35,7 +35,7 @@ impl GitLog {
         Ok(GitLog { lines, pending: None, authors: HashMap::new(), files: HashMap::new() })
     }
 
-    /// The events of the next commit; empty at the end.
+    /// Returns the events of the next commit; empty at the end.
     pub(super) fn next_events(&mut self) -> Result<Vec<Event>, ReadError> {
         let mut events = Vec::new();
         let mut commit = None;

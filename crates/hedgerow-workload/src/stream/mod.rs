@@ -71,10 +71,10 @@ impl StreamSpec {
         Ok(Stream { source, next_index: 0, failed: false })
     }
 
-    /// The type of the stream's vertex keys.
+    /// Returns the type of the stream's vertex keys.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Those of [`open`](Self::open).
     pub fn key_kind(&self) -> Result<KeyKind, StreamError> {
         match self {
             StreamSpec::Generated(_) => Ok(KeyKind::U64),
@@ -83,7 +83,7 @@ impl StreamSpec {
         }
     }
 
-    /// A short name for reports: `generated`, or the file's name.
+    /// Returns a short name for reports: `generated`, or the file's name.
     pub fn name(&self) -> String {
         match self {
             StreamSpec::Generated(config) => format!("generated, seed {}", config.seed),

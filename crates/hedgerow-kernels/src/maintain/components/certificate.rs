@@ -30,7 +30,7 @@ fn ordered(a: VertexId, b: VertexId) -> (u32, u32) {
 }
 
 impl Certificate {
-    /// A forest of all of `g`, breadth first. O(vertices + edges), on this thread.
+    /// Returns a forest of all of `g`, breadth first. O(vertices + edges), on this thread.
     pub(super) fn forest<G: Resident>(g: &G, cancel: &Cancel) -> Result<Certificate, KernelError> {
         let bound = g.vertex_bound();
         let (mut parents, mut frontier) = (vec![NONE; bound], Vec::new());
@@ -103,7 +103,7 @@ impl Certificate {
         true
     }
 
-    /// The root of the tree of `v`, unless the way there is long.
+    /// Returns the root of the tree of `v`, unless the way there is long.
     fn root(&self, v: VertexId) -> Option<u32> {
         let mut at = v.0;
         for _ in 0..MOST_STEPS {
@@ -116,7 +116,7 @@ impl Certificate {
         None
     }
 
-    /// Whether one tree is known to have both vertices.
+    /// True if one tree is known to have both vertices.
     pub(super) fn connects(&self, a: VertexId, b: VertexId) -> bool {
         self.root(a).is_some_and(|root| self.root(b) == Some(root))
     }

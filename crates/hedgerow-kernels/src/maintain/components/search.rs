@@ -41,12 +41,12 @@ impl HalfSearch {
         HalfSearch { root, visited: vec![root], next: 0, parents, edges_read: 0 }
     }
 
-    /// The vertices visited, each with its parent.
+    /// Returns the vertices visited, each with its parent.
     fn tree(&self) -> Vec<(VertexId, VertexId)> {
         self.visited.iter().map(|v| (*v, self.parents.get(v).copied().unwrap_or(*v))).collect()
     }
 
-    /// The path from `v` to the root, both included.
+    /// Returns the path from `v` to the root, both included.
     fn path_to_root(&self, mut v: VertexId) -> Vec<VertexId> {
         let mut path = vec![v];
         while let Some(&parent) = self.parents.get(&v).filter(|&&parent| parent != v) {
@@ -89,7 +89,7 @@ impl HalfSearch {
         Ok(None)
     }
 
-    /// Whether the whole component of the root was visited.
+    /// True if the whole component of the root was visited.
     fn is_done(&self) -> bool {
         self.next == self.visited.len()
     }
@@ -127,8 +127,8 @@ pub(super) fn connection<G: Resident>(
     }
 }
 
-/// A path of one or two edges: looks each neighbor of the end with the shorter lists up in the lists of the other end. Most ends of an edge have a common
-/// neighbor.
+/// Returns a path of one or two edges: looks each neighbor of the end with the shorter lists up in the lists
+/// of the other end. Most ends of an edge have a common neighbor.
 fn short_path<G: Resident>(g: &G, a: VertexId, b: VertexId) -> Option<Vec<VertexId>> {
     let (shorter, longer) = if total_degree(g, a) <= total_degree(g, b) { (a, b) } else { (b, a) };
     let is_beside_longer =
