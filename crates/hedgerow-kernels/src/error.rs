@@ -1,4 +1,4 @@
-//! Why a kernel gives no result.
+//! The errors of kernels.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 use hedgerow_core::{Topology, VertexId};
 
-/// An argument that a kernel cannot work with, the end that the caller asked for, or an error `E` of the graph, which is none
-/// where all of it is in memory.
+/// An argument that a kernel cannot work with, the cancellation that the caller asked for, or an error `E` of
+/// the graph. A graph that is all in memory has no errors.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum KernelError<E = Infallible> {
@@ -18,7 +18,7 @@ pub enum KernelError<E = Infallible> {
         /// One more than the largest id that could be live.
         vertex_bound: usize,
     },
-    /// The vertex that a path is to end at is not a live vertex of the graph.
+    /// The target of a path is not a live vertex of the graph.
     TargetNotLive {
         /// The target asked for.
         target: VertexId,
@@ -29,12 +29,12 @@ pub enum KernelError<E = Infallible> {
     OutOfRange {
         /// The parameter.
         parameter: &'static str,
-        /// What it must be.
+        /// The range.
         range: &'static str,
-        /// What was asked for.
+        /// The number that was given.
         found: f64,
     },
-    /// A parameter that has to be given was not.
+    /// A required parameter was not given.
     MissingArgument {
         /// The parameter.
         parameter: &'static str,
@@ -43,7 +43,7 @@ pub enum KernelError<E = Infallible> {
     ArgumentType {
         /// The parameter.
         parameter: &'static str,
-        /// What it takes.
+        /// The type of the parameter.
         expected: &'static str,
     },
     /// A kernel has no such parameter.
@@ -60,18 +60,18 @@ pub enum KernelError<E = Infallible> {
     },
     /// A path from the source reaches an edge whose weight is below 0 or not a number.
     Weight {
-        /// Where the edge begins, as the search follows it.
+        /// The beginning of the edge, in the direction of the search.
         from: VertexId,
-        /// Where it ends.
+        /// Its end.
         to: VertexId,
         /// Its weight.
         weight: f64,
     },
     /// An edge has a weight that is infinite or not a number.
     NotFinite {
-        /// Where the edge begins.
+        /// The beginning of the edge.
         from: VertexId,
-        /// Where it ends.
+        /// Its end.
         to: VertexId,
         /// Its weight.
         weight: f64,
@@ -83,26 +83,28 @@ pub enum KernelError<E = Infallible> {
         /// The other end.
         to: VertexId,
     },
-    /// So many shortest paths lead from a source to some vertex that no 64-bit number tells how many.
+    /// More shortest paths lead from a source to some vertex than an `f64` can count.
     TooManyPaths {
         /// The source.
         source: VertexId,
     },
-    /// Edges that make a path no longer lead from a vertex back to it, so there is no number of shortest paths. This is one of them: it
-    /// weighs 0, or too little to change the length of a path that reaches it.
+    /// Edges that make a path no longer lead from a vertex back to it, so shortest paths cannot be counted.
+    /// This is one of these edges: its weight is 0, or too little to change the length of a path that reaches
+    /// it.
     Endless {
-        /// Where the edge begins.
+        /// The beginning of the edge.
         from: VertexId,
-        /// Where it ends.
+        /// Its end.
         to: VertexId,
         /// Its weight.
         weight: f64,
     },
-    /// The weights of the edges from a vertex sum to more than 1.8e308, or to less than 2.3e-308 and not 0, so that no share of them can be told.
+    /// The weights of the edges from a vertex have a sum above 1.8e308, or below 2.3e-308 and not 0, so
+    /// shares of it cannot be computed.
     WeightSum {
         /// The vertex.
         vertex: VertexId,
-        /// What they sum to.
+        /// The sum.
         sum: f64,
     },
     /// The graph's domain does not fit 32-bit vertex ids.
@@ -112,25 +114,26 @@ pub enum KernelError<E = Infallible> {
     },
     /// There is no memory for a result of the size that was asked for.
     OutOfMemory {
-        /// What the result takes.
+        /// The size of the result.
         bytes: u64,
     },
-    /// The kernel needs all of the graph in memory, and was given one that is read from files.
+    /// The kernel needs the whole graph in memory, but was given one that is read from files.
     NotResident {
         /// The kernel.
         kernel: &'static str,
     },
-    /// The kernel was ended through its [`Cancel`](crate::Cancel). What it had computed is gone.
+    /// The kernel was ended through its [`Cancel`](crate::Cancel). Its partial result is lost.
     Cancelled,
-    /// The graph could not be read ([`Topology::Error`](hedgerow_core::Topology::Error)). What the kernel had computed is gone.
+    /// The graph could not be read ([`Topology::Error`](hedgerow_core::Topology::Error)). The partial result
+    /// of the kernel is lost.
     Topology(E),
 }
 
 impl<E> KernelError<E> {
-    /// Returns the same error, with another one of the graph in place of its own.
+    /// Converts the error of the graph by `f`; the other errors stay the same.
     ///
     /// # Errors
-    /// What `f` makes of an error of the graph, if it makes none of another type.
+    /// Returns the error of `f`.
     pub fn try_map<O, R>(self, f: impl FnOnce(E) -> Result<O, R>) -> Result<KernelError<O>, R> {
         Ok(match self {
             KernelError::SourceNotLive { source, vertex_bound } => {
@@ -167,21 +170,21 @@ impl<E> KernelError<E> {
     /// Returns the error of the kernel, or else that of the graph.
     ///
     /// # Errors
-    /// The latter.
+    /// Returns the error of the graph.
     pub fn split(self) -> Result<KernelError, E> {
         self.try_map(Err)
     }
 }
 
 impl KernelError {
-    /// What messages say of an edge that is [`Endless`](Self::Endless).
+    /// The text of messages about an edge that is [`Endless`](Self::Endless).
     pub const EXPECTED_OF_CYCLES: &'static str =
         "expected more than 0: it is one of a cycle of edges that make a path no longer";
 
-    /// What messages say that a [`WeightSum`](Self::WeightSum) must be.
+    /// The range that messages give for a [`WeightSum`](Self::WeightSum).
     pub const EXPECTED_OF_SUMS: &'static str = "0 or a number in 2.3e-308..=1.8e308";
 
-    /// Returns the same error of a kernel on a graph that may have errors of its own.
+    /// Converts the error into that of a kernel on a graph that may have errors of its own.
     pub fn of_any<E>(self) -> KernelError<E> {
         match self.try_map(|never| match never {}) {
             Ok(error) => error,
@@ -269,7 +272,8 @@ impl<E: std::error::Error + 'static> std::error::Error for KernelError<E> {
     }
 }
 
-/// The first error of the graph that a thread of a kernel met. The others begin no further item of work then.
+/// The first error of the graph that a thread of a kernel met. Once there is one, threads begin no further
+/// item of work.
 pub(crate) struct Failure<E>(OnceLock<E>);
 
 impl<E> Failure<E> {
@@ -285,19 +289,19 @@ impl<E> Failure<E> {
         }
     }
 
-    /// True if there is one.
+    /// True if an error was kept.
     #[inline]
     pub(crate) fn is_noted(&self) -> bool {
         self.0.get().is_some()
     }
 
-    /// Gives the error out, between two steps of a kernel.
+    /// Returns the error that was kept, between two steps of a kernel.
     pub(crate) fn check(&mut self) -> Result<(), KernelError<E>> {
         self.0.take().map_or(Ok(()), |error| Err(KernelError::Topology(error)))
     }
 }
 
-/// Returns the error of an edge whose weight is not finite, or below 0.
+/// Returns the error of an edge whose weight is not finite or is below 0.
 pub(crate) fn weight_error<E>(from: VertexId, to: VertexId, weight: f64) -> KernelError<E> {
     match weight == f64::INFINITY {
         true => KernelError::NotFinite { from, to, weight },
@@ -305,14 +309,14 @@ pub(crate) fn weight_error<E>(from: VertexId, to: VertexId, weight: f64) -> Kern
     }
 }
 
-/// True if a search can begin at `source`.
+/// Checks that `source` is live.
 pub(crate) fn check_source<G: Topology>(g: &G, source: VertexId) -> Result<(), KernelError<G::Error>> {
     let vertex_bound = g.vertex_bound();
     let is_live = source.index() < vertex_bound && g.contains(source);
     if is_live { Ok(()) } else { Err(KernelError::SourceNotLive { source, vertex_bound }) }
 }
 
-/// True if a path can lead from `source` to `target`.
+/// Checks that `source` and `target` are live.
 pub(crate) fn check_ends<G: Topology>(
     g: &G,
     source: VertexId,

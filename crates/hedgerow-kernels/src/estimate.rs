@@ -1,4 +1,5 @@
-//! Results that take a search from each vertex: from all of them where that is affordable, else estimated from a sample.
+//! Results that take a search from each vertex: exact by searches from all of them if that is affordable,
+//! else estimated from a sample.
 
 use std::ops::ControlFlow;
 
@@ -9,17 +10,18 @@ use crate::KernelError;
 use crate::cancel::Cancel;
 use crate::random::sample_of;
 
-/// The greatest product of vertices with edges and edges at which a kernel without `samples` is exact: seconds on a processor.
+/// The greatest product of vertices with edges and edges for which a kernel without `samples` is exact:
+/// seconds on a processor.
 pub const AFFORDABLE: u64 = 1_000_000_000;
 
-/// The greatest product of vertices with edges and ids of the store at which a kernel without `samples` is exact. A search clears an
-/// array of all ids, even if few of the ids have edges in the graph.
+/// The greatest product of vertices with edges and ids of the store for which a kernel without `samples` is
+/// exact. A search clears an array of all ids, even if few of the ids have edges in the graph.
 pub const AFFORDABLE_IDS: u64 = 10_000_000_000;
 
 /// The searches of an estimate by default.
 pub const SAMPLES: u32 = 64;
 
-/// What a result was estimated from.
+/// The extent of the sample of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
     /// The number of searches that the kernel made.
@@ -29,18 +31,19 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// How far the number of one vertex may be off, as a share of the largest number that it could have: with a probability of 95 % no
-    /// farther, by Hoeffding's inequality. 0.17 of 64 searches, 0.043 of 1,000.
+    /// Returns the greatest error of the number of one vertex, as a share of the largest number that it could
+    /// have. The error is no larger with a probability of 95 %, by Hoeffding's inequality: 0.17 for 64
+    /// searches, 0.043 for 1,000.
     pub fn bound(&self) -> f64 {
         const PROBABILITY: f64 = 0.05;
         ((2.0 / PROBABILITY).ln() / (2.0 * self.samples as f64)).sqrt()
     }
 }
 
-/// A number of each vertex, and what they are estimated from, where they are.
+/// The number of each vertex, and the extent of the sample if the numbers are estimates.
 pub(crate) type Estimated = (Vec<f64>, Option<Estimate>);
 
-/// How many vertices are searched from.
+/// The number of vertices at which searches begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
     All,
@@ -48,16 +51,17 @@ pub(crate) enum Extent {
         count: u32,
         seed: u64,
     },
-    /// All that [`AFFORDABLE`] and [`AFFORDABLE_IDS`] allow, else [`SAMPLES`].
+    /// All vertices if [`AFFORDABLE`] and [`AFFORDABLE_IDS`] allow it, else [`SAMPLES`].
     Affordable {
         seed: u64,
     },
 }
 
-/// Vertices that are searched from: those with edges, or some of them. A search from another finds nothing.
+/// The vertices at which searches begin: those with edges, or some of them. A search from a vertex without
+/// edges finds nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Drawn {
-    /// Ascending.
+    /// The vertices, ascending.
     pub(crate) vertices: Vec<VertexId>,
     of: usize,
 }
@@ -84,12 +88,12 @@ impl Drawn {
         Ok(Drawn { vertices, of })
     }
 
-    /// What sums over the searches are multiplied by.
+    /// Returns the factor by which sums over the searches are multiplied.
     pub(crate) fn scale(&self) -> f64 {
         self.of as f64 / self.vertices.len().max(1) as f64
     }
 
-    /// What the result is estimated from; `None` where it is exact.
+    /// Returns the extent of the sample; `None` if the result is exact.
     pub(crate) fn estimate(&self) -> Option<Estimate> {
         let (samples, of) = (self.vertices.len() as u64, self.of as u64);
         (samples < of && !faults::is_on(PlantedFault::EstimateNotReported))
@@ -112,7 +116,7 @@ fn with_edges<G: Topology>(
     let scanned = g.scan(SubgraphId(0)..SubgraphId(bound), direction, |id, lists| {
         let locals = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex).filter(|&local| lists.degree(local) > 0);
         found.extend(locals.map(|local| id.vertex(local)));
-        // Once in a page of subgraphs.
+        // Polls once per page of subgraphs.
         let is_over = id.0 % 64 == 63 && cancel.poll();
         if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });

@@ -7,10 +7,10 @@ use crate::cancel::{Cancel, Meter};
 use crate::error::Failure;
 use crate::par::{LISTS_AHEAD, PLACES_AHEAD, sort_if_read_together};
 
-/// A frontier of fewer vertices is the calling thread's.
+/// The least size of a frontier that threads share; the calling thread works on smaller ones.
 const SEQUENTIAL: usize = 256;
 
-/// What the rounds of a kernel share.
+/// The state that the rounds of a kernel share.
 pub(crate) struct Rounds<'g, G: Topology> {
     pub(crate) g: &'g G,
     pub(crate) cancel: &'g Cancel,
@@ -18,8 +18,9 @@ pub(crate) struct Rounds<'g, G: Topology> {
 }
 
 impl<G: Topology> Rounds<'_, G> {
-    /// Calls `f` with the runs of neighbours of each vertex of `frontier`, in parallel, and replaces it by the vertices that the calls push. Long
-    /// runs are given in parts, and none once the flag is raised or a read failed.
+    /// Calls `f` with the runs of neighbours of each vertex of `frontier`, in parallel, and replaces
+    /// `frontier` by the vertices that the calls push. Long runs come in parts, and none once the flag is
+    /// raised or a read failed.
     pub(crate) fn next(
         &self,
         frontier: &mut Vec<VertexId>,
@@ -72,7 +73,7 @@ impl<G: Topology> Rounds<'_, G> {
     }
 }
 
-/// Returns the directions in which all neighbours of a vertex are found.
+/// Returns the directions that together have all neighbours of a vertex.
 pub(crate) fn all_ways<G: Topology>(g: &G) -> &'static [Direction] {
     if g.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
 }

@@ -34,12 +34,13 @@
 //! | [`weighted_pagerank()`] | PageRank scores of a surfer who follows edges by their weights, and jumps anywhere or back to some vertices | O(vertices + edges) per iteration |
 //! | [`weighted_random_walks()`] | Random walks that go to neighbors by the weights of the edges, each step by itself or as node2vec has it | the lists of the vertices that walks of an item are at, for each step |
 //!
-//! The [`registry`] lists them, with what they can be told, their memory and the papers that they come from.
+//! The [`registry`] lists them, with their parameters, their memory and the papers that they come from.
 //!
-//! Kernels are parallel: they run in the rayon pool that is current where they are called (`ThreadPool::install`), or
-//! else in the global one; where no thread can be started, on the calling thread. A kernel under way is ended through a
-//! [`Cancel`], which the functions whose names end in `_until` take. Results do not depend on the number of threads, not even in the last bit of a score. The
-//! [`verify`] module holds slow, independent, single-threaded answers to compare with.
+//! Kernels are parallel: they run in the rayon pool that is current in the caller (`ThreadPool::install`), or
+//! else in the global one. If no thread can be started, they run on the calling thread. A kernel under way is
+//! ended through a [`Cancel`], which the functions whose names end in `_until` take. Results do not depend on
+//! the number of threads, not even in the last bit of a score. The [`verify`] module holds slow, independent,
+//! single-threaded answers to compare with.
 #![forbid(unsafe_code)]
 
 pub mod adamic_adar;

@@ -10,31 +10,31 @@ use rayon::prelude::*;
 use crate::KernelError;
 use crate::cancel::Cancel;
 
-/// Fewer edges than these are read by the calling thread: waking others would take longer.
+/// The least number of edges that threads share: for fewer, waking them would take longer.
 const SEQUENTIAL_EDGES: usize = 1 << 14;
 
-/// A list of more entries is long.
+/// The most entries of a short list.
 pub(crate) const LONG: usize = 1 << 14;
 
-/// Reads whole lists. A thread collects the runs of a list in a buffer of its own; a long list takes the buffer that all threads share, so that the
-/// memory of many threads does not grow with the longest list.
+/// A reader of whole lists. A thread collects the runs of a list in a buffer of its own. A long list takes
+/// the buffer that all threads share, so that the memory of many threads does not grow with the longest list.
 pub(crate) struct Lists<'g, G> {
     g: &'g G,
     cancel: &'g Cancel,
     long: Mutex<Vec<VertexId>>,
-    /// Whether [`map`](Lists::map) shares work with other threads.
+    /// True if [`map`](Lists::map) shares work with other threads.
     is_shared: bool,
 }
 
 impl<'g, G: Topology> Lists<'g, G> {
-    /// `is_shared` tells whether there are threads with nothing else to do.
+    /// Makes a reader. `is_shared` is true if there are idle threads.
     pub(crate) fn new(g: &'g G, cancel: &'g Cancel, is_shared: bool) -> Self {
         let is_shared = is_shared && hedgerow_par::threads() > 1;
         Lists { g, cancel, long: Mutex::default(), is_shared }
     }
 
-    /// Calls `f` with the neighbours of each vertex, ascending and each once, until it breaks: with those whose ids are in `ids`, if there is a range. No
-    /// vertex may be given twice, and `f` may read no list.
+    /// Calls `f` with the neighbours of each vertex, ascending and each once, until it breaks; with a range
+    /// `ids`, only with the neighbours in it. No vertex may be given twice, and `f` may read no list.
     pub(crate) fn each(
         &self,
         buffer: &mut Vec<VertexId>,
@@ -47,7 +47,7 @@ impl<'g, G: Topology> Lists<'g, G> {
         let (mut long, mut last, is_over) = (None, None, Cell::new(false));
         let mut end = |of: Option<VertexId>, list: &mut Vec<VertexId>| {
             let Some(of) = of.filter(|_| !is_over.get()) else { return };
-            // Runs are in order, but not one after another.
+            // Each run is in order, but the runs of a list are not in order among each other.
             if !is_ascending(list) {
                 list.sort_unstable();
                 list.dedup();
@@ -90,7 +90,7 @@ impl<'g, G: Topology> Lists<'g, G> {
         self.is_shared
     }
 
-    /// True if other threads are to share the lists of these vertices.
+    /// True if other threads should share the lists of these vertices.
     pub(crate) fn are_shared(&self, vertices: &[VertexId], direction: Direction) -> bool {
         let mut left = SEQUENTIAL_EDGES;
         self.is_shared
@@ -100,7 +100,8 @@ impl<'g, G: Topology> Lists<'g, G> {
             })
     }
 
-    /// What `f` makes of the list of each vertex, in parallel. The vertices are ascending, and `f` may read no list.
+    /// Returns the result of `f` for the list of each vertex, in parallel. The vertices are ascending, and
+    /// `f` may read no list.
     pub(crate) fn map<T: Copy + Default + Send>(
         &self,
         vertices: &[VertexId],

@@ -1,14 +1,14 @@
-//! What can be told to the kernels that find communities.
+//! Parameters of the kernels that find communities.
 
 use crate::KernelError;
 use crate::registry::{Absent, Arguments, NumberRange, Parameter, ParameterKind, Value};
 
-/// How to look for communities.
+/// The configuration of a search for communities.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CommunityConfig {
-    /// The higher, the more and smaller communities; above 0.
+    /// The resolution, above 0: the higher it is, the more and smaller are the communities.
     pub resolution: f64,
-    /// What the order depends on in which vertices are looked at.
+    /// The seed of the order in which nodes move.
     pub seed: u64,
 }
 
@@ -24,7 +24,7 @@ impl CommunityConfig {
     }
 }
 
-/// How fine.
+/// The resolution.
 pub(crate) const RESOLUTION: Parameter = Parameter {
     name: "resolution",
     summary: "The higher, the more and smaller communities",
@@ -33,7 +33,7 @@ pub(crate) const RESOLUTION: Parameter = Parameter {
     is_reported: true,
 };
 
-/// Returns the arguments of a kernel as its configuration.
+/// Returns the configuration that the arguments of a kernel give.
 pub(crate) fn read(arguments: &Arguments) -> Result<CommunityConfig, KernelError> {
     let seed = u64::from(arguments.count(&Parameter::SEED)?);
     Ok(CommunityConfig { resolution: arguments.number(&RESOLUTION)?, seed })

@@ -10,18 +10,19 @@ use crate::sssp::for_each_neighbor;
 
 /// Rows of neighbours and weights; no edge joins a node with itself.
 pub(crate) struct Weighted {
-    /// Where each row begins, and the last one ends.
+    /// The beginning of each row, and the end of the last one.
     starts: Vec<usize>,
     targets: Vec<u32>,
     weights: Vec<f64>,
-    /// The weights of the edges at each node; what lies within it counts twice.
+    /// The weights of the edges at each node; edges within it count twice.
     pub(crate) degree: Vec<f64>,
     /// The sum of the degrees.
     pub(crate) total: f64,
 }
 
 impl Weighted {
-    /// Returns a node for each id; directions are ignored, weights of repeated edges add up by themselves.
+    /// Returns a graph with a node for each id. Directions are ignored; repeated edges stay apart, so their
+    /// weights add up.
     pub(crate) fn of<G: WeightedTopology>(g: &G, cancel: &Cancel) -> Result<Self, KernelError<G::Error>> {
         let bound = g.vertex_bound();
         let mut starts = vec![0usize; bound + 1];
@@ -60,7 +61,8 @@ impl Weighted {
             degree,
             starts,
         };
-        // Each row is filled from its end, which moves to its beginning; then the next row's end is its own.
+        // Each row is filled from its end, which moves to its beginning; then its end is where the next row
+        // begins.
         let mut put = |u: VertexId, v: VertexId, weight: f64| {
             let place = &mut rows.starts[u.index() + 1];
             *place -= 1;
@@ -138,7 +140,7 @@ impl Weighted {
         if self.total == 0.0 {
             return 0.0;
         }
-        // Labels that kernels give are below the number of nodes; others get a place as they come.
+        // Labels that kernels give are below the number of nodes; other labels get a place when they are met.
         let mut places: HashMap<u32, usize> = HashMap::new();
         let mut degrees = vec![0.0; self.len()];
         let mut inside = 0.0;
@@ -176,9 +178,10 @@ fn by_group(group: &[u32], count: usize) -> Vec<u32> {
     nodes
 }
 
-/// Calls `f` with each entry of the lists along the edges, vertex after vertex, each list by other end and weight: of an undirected graph each
-/// edge from both sides. A list may come in several runs, and in more or fewer where it is read from pages: what depends on the order of
-/// edges must not depend on that.
+/// Calls `f` with each entry of the lists along the edges, vertex after vertex, each list by other end and
+/// weight. An undirected graph gives each edge from both sides. A list may come in several runs, and their
+/// number may differ if it is read from pages: results that depend on the order of edges must not depend on
+/// it.
 fn for_each_edge<G: WeightedTopology>(
     g: &G,
     cancel: &Cancel,
@@ -199,7 +202,7 @@ fn for_each_edge<G: WeightedTopology>(
     cancel.check()
 }
 
-/// The list of a vertex, as far as it has come.
+/// The entries of the list of a vertex that have been read so far.
 #[derive(Default)]
 struct List {
     of: Option<VertexId>,
@@ -207,7 +210,7 @@ struct List {
 }
 
 impl List {
-    /// Gives all of it in order, and begins the next one.
+    /// Passes all entries in order to `f`, and empties the list.
     fn give(&mut self, f: &mut impl FnMut(VertexId, VertexId, f64)) {
         let order = |a: &(VertexId, f64), b: &(VertexId, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
         if !self.entries.is_sorted_by(|a, b| order(a, b).is_le()) {

@@ -1,9 +1,10 @@
-//! What the kernels that find communities share: the graph in memory with weights both ways, moving vertices between communities, and joining
-//! the vertices of a community into one.
+//! The common parts of kernels that find communities: the graph in memory with weights both ways, moving
+//! vertices between communities, and joining the vertices of a community into one.
 //!
-//! *Modularity* of communities is `Σ (inside(C) / T - γ · (degrees(C) / T)²)`, where `degrees(C)` are the weights of the edges at the
-//! vertices of C, an edge within C counting twice, `inside(C)` is the part of these within C, `T` the degrees of all and `γ` the
-//! resolution. Higher than for edges drawn at random with the same degrees, which give 0.
+//! The *modularity* of communities is `Σ (inside(C) / T - γ · (degrees(C) / T)²)`. Here `degrees(C)` are the
+//! weights of the edges at the vertices of C, an edge within C counting twice. `inside(C)` is the part of
+//! these within C, `T` the degrees of all and `γ` the resolution. Edges drawn at random with the same degrees
+//! give 0; communities give more.
 
 mod config;
 mod graph;
@@ -21,7 +22,7 @@ use crate::cancel::Cancel;
 use crate::error::checked_bound;
 use crate::{Communities, KernelError, NO_COMPONENT};
 
-/// Returns the modularity of given communities, whatever their labels are; 0 without edges.
+/// Returns the modularity of given communities with any labels; 0 without edges.
 ///
 /// # Errors
 /// [`KernelError::Weight`] and [`KernelError::OutOfRange`] for a weight that is negative, infinite or not a number;
@@ -37,7 +38,7 @@ pub fn modularity<G: WeightedTopology>(
     Ok(Weighted::of(g, &Cancel::new())?.modularity(labels, resolution))
 }
 
-/// Communities named by their least vertices. `community` tells a number below the number of ids.
+/// Names communities by their least vertices. `community` returns a number below the number of ids.
 fn named<G: Topology>(g: &G, community: impl Fn(usize) -> u32) -> Vec<u32> {
     let bound = g.vertex_bound();
     let mut least = vec![NO_COMPONENT; bound];
@@ -53,7 +54,7 @@ fn named<G: Topology>(g: &G, community: impl Fn(usize) -> u32) -> Vec<u32> {
 }
 
 /// Returns the best communities that passes over `g` find. `pass` improves given communities of the graph in
-/// memory, for a seed.
+/// memory, with a seed.
 pub(crate) fn find<G: WeightedTopology>(
     g: &G,
     config: &CommunityConfig,
@@ -68,19 +69,20 @@ pub(crate) fn find<G: WeightedTopology>(
     Ok(Communities { labels: named(g, |v| community[v]), modularity })
 }
 
-/// Passes over a graph of this many places in rows take so long that one order has to do.
+/// The most places in rows that one pass in each order reads, all orders together: the larger a graph is, the
+/// fewer orders are tried.
 const LARGE: usize = 1 << 17;
 /// The most orders that are tried.
 const MOST_ORDERS: usize = 8;
 /// The most passes from one order, each from the communities of the one before.
 const MOST_PASSES: usize = 3;
-/// Of a large graph.
+/// The most passes over a graph for which one order is tried.
 const MOST_PASSES_OF_LARGE: usize = 2;
-/// A pass that gains less is the last one.
+/// The least gain of a pass; a pass that gains less is the last one.
 const LEAST_GAIN: f64 = 1e-4;
 
-/// Returns the best communities of several orders, of a large graph of one, and their modularity. `pass`
-/// improves communities.
+/// Returns the best communities of several orders, and their modularity; a large graph is tried in one order.
+/// `pass` improves communities.
 fn best<E>(
     whole: &Weighted,
     config: &CommunityConfig,

@@ -8,17 +8,17 @@ use crate::random::Random;
 
 use super::Weighted;
 
-/// A gain counts from this share of the degree on: rounding alone is none.
+/// The least gain of a move, as a share of the degree: a smaller one may be rounding.
 const LEAST_GAIN: f64 = 1e-12;
 
-/// What weighs communities for a node, kept between nodes.
+/// A mover of nodes, and the sums over the communities around a node, which are kept between nodes.
 pub(crate) struct Mover<'a> {
     graph: &'a Weighted,
     resolution: f64,
     cancel: &'a Cancel,
     /// The weights from a node to each community; 0 between nodes.
     to: Vec<f64>,
-    /// The communities that have some.
+    /// The communities with a weight in `to`.
     met: Vec<u32>,
 }
 
@@ -27,7 +27,7 @@ impl<'a> Mover<'a> {
         Mover { graph, resolution, cancel, to: vec![0.0; graph.len()], met: Vec::new() }
     }
 
-    /// Returns the nodes in an order that the seed tells.
+    /// Returns the nodes in the order that the seed gives.
     fn order(&self, seed: u64) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.graph.len() as u32).collect();
         let mut random = Random::new(seed, self.graph.len() as u64);
@@ -37,7 +37,7 @@ impl<'a> Mover<'a> {
         order
     }
 
-    /// Sums up the weights to the communities of the neighbours that `counts` says to look at.
+    /// Sums up the weights to the communities of the neighbours that `counts` accepts.
     fn weigh(&mut self, u: usize, community: &[u32], counts: impl Fn(usize) -> bool) {
         for (v, weight) in self.graph.row(u) {
             if weight > 0.0 && counts(v) {
@@ -50,7 +50,8 @@ impl<'a> Mover<'a> {
         }
     }
 
-    /// What joining `degree` more to `degrees` is worth, with such a weight between: in units of 2 / total².
+    /// Returns the gain of modularity if `degree` joins `degrees` and their edges weigh `weight`, in units of
+    /// 2 / total².
     fn worth(&self, weight: f64, degree: f64, degrees: f64) -> f64 {
         weight * self.graph.total - self.resolution * degree * degrees
     }
@@ -59,8 +60,8 @@ impl<'a> Mover<'a> {
         self.met.drain(..).for_each(|community| self.to[community as usize] = 0.0);
     }
 
-    /// Moves each node to the neighbouring community that is worth most, or to one of its own, until no move gains. Nodes wait
-    /// in a queue, those whose neighbour has moved away once more.
+    /// Moves each node to the neighbouring community with the highest gain, or to one of its own, until no
+    /// move gains. Nodes wait in a queue; a node waits again when a neighbour has moved away.
     pub(crate) fn improve<E>(&mut self, community: &mut [u32], seed: u64) -> Result<(), KernelError<E>> {
         let mut meter = self.cancel.meter().ok_or(KernelError::Cancelled)?;
         let nodes = self.graph.len();
@@ -117,8 +118,8 @@ impl<'a> Mover<'a> {
         Ok(())
     }
 
-    /// Parts of the communities that hang together: each node that is still alone joins the neighbouring part of its community that is worth
-    /// most, where both are well connected with the rest of it.
+    /// Divides communities into connected parts. Each node that is still alone joins the neighbouring part of
+    /// its community with the highest gain, if both are well connected with the rest of the community.
     pub(crate) fn refine<E>(&mut self, community: &[u32], seed: u64) -> Result<Vec<u32>, KernelError<E>> {
         let mut meter = self.cancel.meter().ok_or(KernelError::Cancelled)?;
         let graph = self.graph;
@@ -131,7 +132,7 @@ impl<'a> Mover<'a> {
         let inside = |u: usize| -> f64 {
             graph.row(u).filter(|&(v, _)| community[v] == community[u]).map(|(_, weight)| weight).sum()
         };
-        // The weights from each part to the rest of its community.
+        // The weights from each part to the other parts of its community.
         let mut cut: Vec<f64> = (0..graph.len()).map(inside).collect();
         for u in self.order(seed ^ 1) {
             let u = u as usize;
@@ -170,7 +171,7 @@ impl<'a> Mover<'a> {
     }
 }
 
-/// Numbers groups from 0 on, in the order in which nodes meet them; returns how many there are.
+/// Numbers groups from 0 on, in the order in which nodes meet them; returns their number.
 pub(crate) fn renumber(group: &mut [u32]) -> usize {
     let mut number = vec![u32::MAX; group.len()];
     let mut count = 0;

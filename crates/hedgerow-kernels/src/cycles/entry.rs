@@ -7,7 +7,7 @@ use super::{CycleConfig, cycles_through_until, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Cycles through a vertex.
+/// The kernel of cycles through a vertex.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "cycles",
     function: "cycles_through",
@@ -20,7 +20,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "cycles", kind: ResultKind::Paths },
     steps: "first edges",
     cost: "O(vertices + edges), and for each way that can become a cycle, until the limit is reached, the edges of its last vertex",
-    // A search; lists of those that can follow on a way, that of the vertex itself among them.
+    // A search; lists of the vertices that can follow on a way, that of the source among them.
     memory: Memory {
         per_id: 25,
         per_edge: 0,

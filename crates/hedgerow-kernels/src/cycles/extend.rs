@@ -6,12 +6,13 @@ use crate::KernelError;
 use crate::cancel::{Cancel, Meter};
 use crate::paths::Paths;
 
-/// What all ways keep to.
+/// The limits of all ways.
 pub(super) struct Bounds<'a, G> {
     pub(super) g: &'a G,
-    /// Where cycles begin and end.
+    /// The vertex at which cycles begin and end.
     pub(super) source: VertexId,
-    /// How many edges lead back from each vertex at least; the largest number where that is too many.
+    /// The least number of edges back to the source from each vertex; the largest number if there are too
+    /// many.
     pub(super) hops: &'a [u32],
     pub(super) length: u32,
     pub(super) direction: Direction,
@@ -48,7 +49,8 @@ impl<'a, G: Topology> Ways<'a, G> {
         Ok(Ways { bounds, path, limit, counts_all, found: Paths::new(), meter })
     }
 
-    /// Extends the way by all vertices that can follow, ascending, and these on. As deep as cycles are long.
+    /// Extends the way by each vertex that can follow, ascending, and these in turn. The recursion is as deep
+    /// as cycles are long.
     pub(super) fn extend(&mut self) -> Result<(), G::Error> {
         for v in self.next()? {
             if self.meter.is_over() || (self.found.more() && !self.counts_all) {
@@ -61,8 +63,8 @@ impl<'a, G: Topology> Ways<'a, G> {
         Ok(())
     }
 
-    /// Returns the vertices that can follow, ascending. Where the way is a cycle if it goes back at once, it
-    /// is noted.
+    /// Returns the vertices that can follow, ascending. Adds the way as a cycle if an edge leads from its end
+    /// to its beginning.
     pub(super) fn next(&mut self) -> Result<Vec<VertexId>, G::Error> {
         let Bounds { g, source, hops, length, direction, .. } = self.bounds;
         let Some(&last) = self.path.last() else { return Ok(Vec::new()) };
@@ -70,7 +72,7 @@ impl<'a, G: Topology> Ways<'a, G> {
         let (mut next, mut closes) = (Vec::new(), false);
         let (path, meter) = (&self.path, &mut self.meter);
         if edges == length && edges > 1 {
-            // Nothing can follow but the end, and who is next to it is known without a look at the list.
+            // Only the source can follow, and `hops` has its neighbours: the list need not be read.
             if hops[last.index()] == 1 && meter.spend(0) && self.is_told_this_way_round() {
                 self.found.push_within(&self.path, f64::from(edges), self.limit);
             }
@@ -95,12 +97,12 @@ impl<'a, G: Topology> Ways<'a, G> {
         Ok(next)
     }
 
-    /// True if the cycle is one, told the way round that counts.
+    /// True if the way is the one of the two ways round a cycle that counts.
     fn is_told_this_way_round(&self) -> bool {
         match self.path[..] {
             [_] => true,
             [_, second, .., last] => self.bounds.g.is_directed() || second < last,
-            // Along an edge and back.
+            // This way leads along an edge and back.
             _ => self.bounds.g.is_directed(),
         }
     }

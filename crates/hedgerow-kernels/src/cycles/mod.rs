@@ -1,17 +1,19 @@
 //! The cycles through a vertex that are no longer than a bound.
 //!
-//! **Result.** The first cycles through the vertex with at most `length` edges. Each is given by its vertices in order from that vertex on,
-//! which is not repeated at the end, and by the number of its edges. A cycle meets no vertex twice. Cycles are ordered by the ids of their
-//! vertices, one after another, and a cycle precedes those that begin with all of it. The search ends at its limit, and the result says
-//! whether there are more cycles; on request it goes on and counts all.
+//! **Result.** The first cycles through the vertex with at most `length` edges. Each is given by its vertices
+//! in order from that vertex on, which is not repeated at the end, and by the number of its edges. A cycle
+//! meets no vertex twice. Cycles are ordered by the ids of their vertices, one after another, and a cycle
+//! precedes those that begin with all of it. The search ends at its limit, and the result has a flag for
+//! further cycles; on request it goes on and counts all.
 //!
-//! **Input.** Any graph; weights are not looked at, repeated edges count once. In a directed graph cycles follow the edges, and two edges between
-//! two vertices are one. In an undirected graph a cycle has three edges or more and counts once, not once each way round. An edge from the
-//! vertex to itself is a cycle of one edge.
+//! **Input.** Any graph; weights are not read, repeated edges count once. In a directed graph cycles follow
+//! the edges, and two edges between two vertices are one. In an undirected graph a cycle has three edges or
+//! more and counts once, not once each way round. An edge from the vertex to itself is a cycle of one edge.
 //!
-//! **Trick.** First a search against the edges tells who can come back to the vertex, and how soon, within the bound. Then ways are extended
-//! depth first, but only by vertices from which what is left of the bound suffices to come back; so nearly every way that is begun ends
-//! in a cycle. Ways that begin with different neighbours of the vertex are extended in parallel.
+//! **Trick.** First a search against the edges finds the vertices from which the vertex can be reached within
+//! the bound, and their distances. Then ways are extended depth first, but only by vertices that are near
+//! enough to close the cycle with the edges left. So nearly every way that is begun ends in a cycle. Ways
+//! that begin with different neighbours of the vertex are extended in parallel.
 //!
 //! **Cited.** D. B. Johnson, *Finding All the Elementary Circuits of a Directed Graph*, SIAM Journal on Computing 4(1), 1975; A. Gupta, T.
 //! Suzumura, *Finding All Bounded-Length Simple Cycles in a Directed Graph*, 2021, for the pruning by a bound.
@@ -41,7 +43,7 @@ use parameters::LENGTH;
 /// The neighbours of the vertex that are searched in parallel at a time. Each may find one cycle more than the limit has left.
 const BRANCHES_TOGETHER: usize = 64;
 
-/// What cycles to look for.
+/// The configuration of a search for cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CycleConfig {
     /// The most edges of a cycle, 1 to 255.
@@ -50,7 +52,8 @@ pub struct CycleConfig {
     pub limit: usize,
     /// True to count all cycles; else the search ends when it has found one more than the limit.
     pub count: bool,
-    /// Follow edges along or against their direction: a cycle against the edges is one along them, told the other way round.
+    /// The direction in which edges are followed: a cycle against the edges is one along them, the other way
+    /// round.
     pub direction: Direction,
 }
 
@@ -60,10 +63,11 @@ impl Default for CycleConfig {
     }
 }
 
-/// Returns the cycles through `source` of at most so many edges.
+/// Returns the cycles through `source` within the bounds of `config`.
 ///
 /// # Errors
-/// [`KernelError::SourceNotLive`]; [`KernelError::OutOfRange`] for a length that is; [`KernelError::TooManyVertices`];
+/// [`KernelError::SourceNotLive`]; [`KernelError::OutOfRange`] for a length outside its range;
+/// [`KernelError::TooManyVertices`];
 /// [`KernelError::Topology`] if the graph cannot be read.
 ///
 /// # Cost
@@ -98,7 +102,7 @@ pub fn cycles_through_until<G: Topology>(
         let mut first = Ways::new(bounds, vec![source], config.limit, config.count)?;
         let branches = first.next().map_err(KernelError::Topology)?;
         let mut found = first.found;
-        // The source itself, and each vertex that can follow it.
+        // The first step is the search, then each vertex that can follow the source is one.
         cancel.begin(1 + branches.len() as u64);
         cancel.step(1);
         for some in branches.chunks(BRANCHES_TOGETHER) {

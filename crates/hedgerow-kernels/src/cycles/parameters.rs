@@ -1,8 +1,8 @@
-//! What the search for cycles can be told beside the vertex and the direction.
+//! Parameters of the search for cycles, beside the vertex and the direction.
 
 use crate::registry::{Absent, CountRange, Parameter, ParameterKind, Value};
 
-/// How long.
+/// The greatest length.
 pub(super) const LENGTH: Parameter = Parameter {
     name: "length",
     summary: "The most edges of a cycle",
@@ -11,7 +11,7 @@ pub(super) const LENGTH: Parameter = Parameter {
     is_reported: true,
 };
 
-/// How many.
+/// The greatest number of cycles.
 pub(super) const LIMIT: Parameter = Parameter {
     name: "limit",
     summary: "The most cycles that are given; the result says whether there are more",

@@ -1,4 +1,4 @@
-//! Cycles by trying all ways, none of which is left before the bound.
+//! Cycles by trying all ways up to the bound.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use hedgerow_core::{Direction, Resident, VertexId};
 
 use crate::paths::Paths;
 
-/// Returns all ways of so many edges, one edge longer each round; those that are cycles, told from the way
-/// round whose second vertex has the lesser id, are gathered.
+/// Extends all ways by one edge each round, and gathers those that are cycles. Of the two ways round it takes
+/// the one whose second vertex has the lesser id.
 pub fn cycles_through<G: Resident>(
     g: &G,
     source: VertexId,

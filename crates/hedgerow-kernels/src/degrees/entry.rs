@@ -6,7 +6,7 @@ use super::{verify, vertex_degrees_until};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Degrees.
+/// The kernel of degrees.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "degrees",
     function: "vertex_degrees",

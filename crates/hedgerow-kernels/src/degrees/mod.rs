@@ -1,15 +1,16 @@
-//! Degrees: how many edges each vertex has in a direction.
+//! Degrees: the number of edges of each vertex in a direction.
 //!
-//! **Result.** For every vertex the number of its neighbours in the direction, repeated ones and itself as often as they stand in its list; 0 for holes. How
-//! many vertices have each degree is told by [`histogram`](crate::histogram), which the command line prints.
+//! **Result.** For every vertex the number of entries of its list in the direction: repeated neighbours and
+//! the vertex itself count as often as the list has them; 0 for holes. [`histogram`](crate::histogram) counts
+//! the vertices of each degree; the command line prints it.
 //!
 //! **Input.** Any graph. For edges both ways sum up both directions, or take a graph that is turned both ways (`direction="both"`).
 //!
-//! **Trick.** None: a list tells its length without being read.
+//! **Trick.** None: the length of a list is known without reading it.
 //!
 //! **Cited.** M. Newman, *The structure and function of complex networks*, SIAM Review 45(2), 2003, section III.C, for what degree distributions tell.
 //!
-//! **Cost.** O(vertices); where pages are read, all of them in that direction. 4 bytes per id of the domain.
+//! **Cost.** O(vertices); if pages are read, all of them in that direction. 4 bytes per id of the domain.
 
 use std::ops::ControlFlow;
 

@@ -7,7 +7,7 @@ use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColum
 use crate::similarity::{K, SOURCES, TARGETS, read};
 use crate::{Cancel, KernelError};
 
-/// Jaccard's coefficient.
+/// The kernel of Jaccard's coefficient.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "jaccard",
     function: "jaccard",
@@ -20,7 +20,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "score", kind: ResultKind::Pairs },
     steps: "sources",
     cost: "the lists of each pair; for the most similar those of the source's neighbors, and of some of theirs",
-    // For each of two sources at a time its neighbours, sums for all and candidates in a list that grows, and one long list; for a thread short lists.
+    // Per id: for each of two sources at a time neighbours, sums and a growing list of candidates; and one
+    // long list. Per thread: short lists.
     memory: Memory {
         per_id: 80,
         per_edge: 0,

@@ -6,7 +6,7 @@ use super::{core_numbers_until, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Core numbers.
+/// The kernel of core numbers.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "kcore",
     function: "core_numbers",
@@ -19,7 +19,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "core", kind: ResultKind::Numbers },
     steps: "vertices",
     cost: "O(vertices + edges)",
-    // A degree, a core number, the vertices that are left, those that go and their successors in parts.
+    // A degree, a core number, the vertices that are left, the vertices of a round and, in parts, those of
+    // the next.
     memory: Memory { per_id: 24, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },
     cited: "S. Seidman, *Network structure and minimum degree*, Social Networks 5(3), 1983; N. Dasari, D. Ranjan, M. Zubair, \
             *ParK: An efficient algorithm for k-core decomposition on multicore processors*, IEEE Big Data 2014; L. Dhulipala, \

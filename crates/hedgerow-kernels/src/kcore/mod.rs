@@ -1,15 +1,18 @@
-//! Core numbers: how far the graph can be peeled until a vertex goes.
+//! Core numbers: the level of peeling at which each vertex is taken away.
 //!
-//! **Result.** For every vertex the largest `k` for which it is in the `k`-core: the largest part of the graph in which every vertex has
-//! `k` or more neighbours within the part; 0 for holes.
+//! **Result.** For every vertex the largest `k` for which it is in the `k`-core; 0 for holes. The `k`-core is
+//! the largest part of the graph in which every vertex has `k` or more neighbours within the part.
 //!
-//! **Input.** Any graph; directions are ignored: each edge at a vertex counts, from and to it, so two that lead both ways count twice, and repeated ones as
-//! often as they are there. Self-loops do not count. NetworkX and igraph have the same rule. A directed graph must answer both directions.
+//! **Input.** Any graph; directions are ignored. Each edge from or to a vertex counts, so two that lead both
+//! ways count twice, and repeated ones each. Self-loops do not count. NetworkX and igraph have the same rule.
+//! A directed graph must answer both directions.
 //!
-//! **Trick.** Vertices of least degree are taken away, round by round, and their neighbours' degrees fall. Threads share a round, and a
-//! decrement of a degree is one atomic subtraction; the thread whose subtraction brings a degree down to the level takes the vertex, so none is taken
-//! twice. Between levels the vertices that are left are looked through once, and the next level is the least degree among them, so no level is
-//! empty: a vertex is looked at once for each level up to its core number at most, in all no more often than there are edges.
+//! **Trick.** Vertices of least degree are taken away, round by round, and the degrees of their neighbours
+//! fall. Threads share a round, and a decrement of a degree is one atomic subtraction. The thread whose
+//! subtraction brings a degree down to the level takes the vertex, so none is taken twice. Between levels the
+//! vertices that are left are scanned once, and the next level is the least degree among them, so no level is
+//! empty. A vertex is scanned at most once for each level up to its core number, in all no more often than
+//! there are edges.
 //!
 //! **Cited.** S. Seidman, *Network structure and minimum degree*, Social Networks 5(3), 1983; N. Dasari, D. Ranjan, M. Zubair, *ParK: An efficient algorithm for
 //! k-core decomposition on multicore processors*, IEEE Big Data 2014; L. Dhulipala, G. Blelloch, J. Shun, *Julienne: A Framework for Parallel Graph Algorithms using
@@ -87,13 +90,14 @@ fn add_degrees<G: Topology>(rounds: &Rounds<'_, G>, degrees: &[AtomicU32], direc
     });
 }
 
-/// The vertices of least degree, and that degree.
+/// The vertices of least degree, which are taken away next, and that degree.
 struct Level {
     going: Vec<VertexId>,
     degree: u32,
 }
 
-/// Drops those from `left` that went, whose degree is at most `level`, and finds the next level.
+/// Removes from `left` the vertices that were taken away, whose degree is at most `level`, and finds the next
+/// level.
 fn next_level<E>(
     left: &mut Vec<VertexId>,
     degrees: &[AtomicU32],
@@ -131,7 +135,7 @@ fn peel<G: Topology>(
     let (cancel, ways) = (rounds.cancel, all_ways(rounds.g));
     let mut cores = vec![0; degrees.len()];
     let mut left: Vec<VertexId> = (0..degrees.len() as u32).map(VertexId).collect();
-    // Vertices without edges, and holes, went with level 0.
+    // Vertices without edges, and holes, are taken away with level 0.
     cancel.begin(left.len() as u64);
     let mut level = 0;
     loop {
@@ -147,7 +151,8 @@ fn peel<G: Topology>(
             rounds.next(&mut going, ways, |v, run, found| {
                 for &u in run {
                     let degree = &degrees[u.index()];
-                    // At or below the level are the degrees of vertices that went, or go in this round.
+                    // A degree at or below the level is that of a vertex that was taken away, or is in this
+                    // round.
                     if u != v && degree.load(Relaxed) > level && degree.fetch_sub(1, Relaxed) == level + 1 {
                         found.push(u);
                     }

@@ -9,7 +9,7 @@ use crate::registry::{
 };
 use crate::{Cancel, KernelError};
 
-/// How far.
+/// The number of hops.
 const HOPS: Parameter = Parameter {
     name: "hops",
     summary: "The most hops from the source",
@@ -18,7 +18,7 @@ const HOPS: Parameter = Parameter {
     is_reported: true,
 };
 
-/// What is within some hops.
+/// The kernel of the vertices within some hops.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "khop",
     function: "k_hop_neighborhood",
@@ -31,7 +31,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "hops", kind: ResultKind::Hops },
     steps: "vertices",
     cost: "O(vertices + edges) at worst, usually what is reached",
-    // As bfs.
+    // Like `bfs`.
     memory: Memory { per_id: 25, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },
     cited: "S. Beamer, K. Asanović, D. Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012",
 };

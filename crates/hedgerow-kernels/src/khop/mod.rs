@@ -1,17 +1,19 @@
 //! The vertices within some hops of a source, with their distances.
 //!
-//! **Result.** For every id of the domain its hops from the source if these are at most as many as asked for, [`UNREACHED`](crate::UNREACHED) for
-//! all others and for holes.
+//! **Result.** For every id of the domain its hops from the source, if these are at most `hops`;
+//! [`UNREACHED`](crate::UNREACHED) for all others and for holes.
 //!
-//! **Input.** Any graph, as [`bfs()`](crate::bfs()) takes it, along the edges or against them.
+//! **Input.** Any graph, like [`bfs()`](crate::bfs()), along the edges or against them.
 //!
-//! **Trick.** None but those of [`bfs()`](crate::bfs()), which ends early: a level that is found bottom-up ends the search there too. For
-//! a few vertices around a source of a large graph `Snapshot::k_hop` of the store costs only what it reaches, no array over all
-//! vertices; this kernel is for neighborhoods that are a large part of the graph.
+//! **Trick.** None but those of [`bfs()`](crate::bfs()), which ends early: a level that is found bottom-up
+//! ends the search there too. For few vertices around a source of a large graph use `Snapshot::k_hop` of the
+//! store: it costs only the part that it reaches, and no array over all vertices. This kernel is for
+//! neighborhoods that are a large part of the graph.
 //!
 //! **Cited.** S. Beamer, K. Asanović, D. Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012.
 //!
-//! **Cost.** O(vertices + edges of what is within one hop less) at most; memory as [`bfs()`](crate::bfs()).
+//! **Cost.** O(vertices + edges of the vertices within one hop less) at most; memory like
+//! [`bfs()`](crate::bfs()).
 
 use hedgerow_core::{Direction, Topology, VertexId};
 
@@ -25,7 +27,7 @@ pub mod verify;
 /// [`UNREACHED`](crate::UNREACHED) elsewhere.
 ///
 /// # Errors
-/// As [`bfs`](crate::bfs()).
+/// Those of [`bfs`](crate::bfs()).
 ///
 /// # Cost
 /// See the [module](self); blocks the caller until all tasks are done.

@@ -1,4 +1,4 @@
-//! What is within some hops, by one set after another.
+//! The vertices within some hops, by one set after another.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,8 @@ use hedgerow_core::{Direction, Resident, VertexId};
 
 use crate::UNREACHED;
 
-/// Returns the neighbours of each set that no set before it holds. All [`UNREACHED`] if `source` is not live.
+/// Returns hops: each set has the neighbours of the set before that no earlier set holds. All [`UNREACHED`]
+/// if `source` is not live.
 pub fn k_hop_neighborhood<G: Resident>(g: &G, source: VertexId, hops: u32, direction: Direction) -> Vec<u32> {
     let mut found = vec![UNREACHED; g.vertex_bound()];
     let is_live = source.index() < g.vertex_bound() && g.contains(source);

@@ -7,7 +7,7 @@ use super::{k_shortest_paths_until, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Several shortest paths.
+/// The kernel of several shortest paths.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "kpaths",
     function: "k_shortest_paths",
@@ -20,7 +20,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "paths", kind: ResultKind::Paths },
     steps: "paths",
     cost: "a run of `sssp` and a short search for each vertex of each path",
-    // A run of sssp; then distances to the target and from the source, vertices before and reached, a heap that grows.
+    // A run of sssp; then distances to the target and from the source, the vertex before each, the vertices
+    // reached, a heap that grows.
     memory: Memory {
         per_id: 120,
         per_edge: 0,

@@ -1,19 +1,22 @@
-//! The shortest paths between two vertices, as many as are asked for.
+//! The `k` shortest paths between two vertices.
 //!
-//! **Result.** The `k` simple paths (no vertex twice) from source to target with the least sums of weights, the shortest one first; fewer
-//! if there are no more. The result says whether there are others. Among the paths found with equal sums, the one whose vertices have the
-//! lesser ids comes first; if several paths tie for the last places, which of them are returned is not specified. A path is identified by
-//! its vertices: of repeated edges the lightest counts. A sum is taken from the source on, in 64 bits; sums that differ only by rounding
-//! may stand in another order.
+//! **Result.** The `k` simple paths (no vertex twice) from source to target with the least sums of weights,
+//! the shortest one first; fewer if there are no more. The result has a flag for further paths. Among the
+//! paths found with equal sums, the one whose vertices have the lesser ids comes first. If several paths tie
+//! for the last places, it is not specified which of them are returned. A path is identified by its vertices:
+//! of repeated edges the lightest counts. A sum is taken from the source on, in 64 bits; sums that differ
+//! only by rounding may stand in another order.
 //!
-//! **Input.** Any graph; weights from which the target can be reached are 0 or more, one that is negative or not a number is refused, and an
-//! infinite one is never crossed. Without weights every edge weighs 1. Followed along or against the edges.
+//! **Input.** Any graph. Weights of edges from which the target can be reached are 0 or more. One that is
+//! negative or not a number is refused, and an infinite one is never crossed. Without weights every edge
+//! weighs 1. Edges are followed along or against their direction.
 //!
-//! **Trick.** Each further path leaves one that is known at some vertex, the *spur*, by another edge than the known paths with the same
-//! beginning, and touches no vertex of that beginning again (Yen); only spurs behind the one that a path itself left at are new (Lawler). So there is
-//! one search for each vertex of a path that is given. The searches are cheap, since one shortest-path kernel run against the edges
-//! has told how far the target is from everywhere: with that as an estimate (A\*) a search walks nearly straight to the target, and a spur from
-//! which no way leads on costs its edges alone.
+//! **Trick.** Each further path leaves a known path at some vertex, the *spur*. It leaves by another edge
+//! than the known paths with the same beginning, and touches no vertex of that beginning again (Yen). Only
+//! spurs behind the one at which a path itself left are new (Lawler). So there is one search for each vertex
+//! of a path that is returned. The searches are cheap: one run of the shortest-path kernel against the edges
+//! has found the distance to the target from everywhere. With that as an estimate (A\*) a search walks nearly
+//! straight to the target, and a spur without a way on costs its edges alone.
 //!
 //! **Cited.** J. Y. Yen, *Finding the K Shortest Loopless Paths in a Network*, Management Science 17(11), 1971; E. L. Lawler, *A procedure for
 //! computing the K best solutions to discrete optimization problems and its application to the shortest path problem*, Management
@@ -80,7 +83,7 @@ pub fn k_shortest_paths_until<G: WeightedTopology>(
     let mut spurs = Spurs::new(g, target, direction, &to_target, cancel);
     let (mut found, mut more): (Vec<Way>, bool) = (Vec::new(), false);
     cancel.begin(k.into());
-    // By their lengths, whose bits are ordered as they are.
+    // Ordered by length: the bits of lengths are ordered like the lengths.
     let mut candidates: BTreeSet<(u64, Vec<VertexId>, usize)> = BTreeSet::new();
     if let Some(way) = spurs.search(Start { vertices: &[source], length: 0.0, closed: &[] })? {
         candidates.insert((way.length.to_bits(), way.vertices, 0));
@@ -116,7 +119,7 @@ fn add_detours<G: WeightedTopology>(
     candidates: &mut BTreeSet<(u64, Vec<VertexId>, usize)>,
 ) -> Result<(), KernelError<G::Error>> {
     let Some(Way { vertices: last, .. }) = found.last() else { return Ok(()) };
-    // The paths that begin as the last one does, up to the spur.
+    // The paths with the same beginning as the last one, up to the spur.
     let mut alike: Vec<&[VertexId]> = found.iter().map(|way| &way.vertices[..]).collect();
     let mut length = 0.0;
     for at in 0..last.len() - 1 {

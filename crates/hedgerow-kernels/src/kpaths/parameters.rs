@@ -1,8 +1,8 @@
-//! What the search for several paths can be told beside its ends.
+//! Parameters of the search for several paths, beside its ends.
 
 use crate::registry::{Absent, CountRange, Parameter, ParameterKind, Value};
 
-/// How many paths.
+/// The number of paths.
 pub(super) const K: Parameter = Parameter {
     name: "k",
     summary: "How many paths",

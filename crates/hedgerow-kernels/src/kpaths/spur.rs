@@ -23,19 +23,19 @@ pub(super) struct Start<'a> {
     pub(super) closed: &'a [VertexId],
 }
 
-/// What all searches share.
+/// The state that all searches share.
 pub(super) struct Spurs<'a, G> {
     g: &'a G,
     target: VertexId,
     direction: Direction,
-    /// How far the target is.
+    /// The distance of each vertex to the target.
     to_target: &'a [f64],
-    /// The best length known of a way to each vertex; negative of vertices that are closed.
+    /// The best length known of a way to each vertex; negative for vertices that are closed.
     distance: Vec<f64>,
     before: Vec<u32>,
     /// The vertices that the last search reached.
     reached: Vec<VertexId>,
-    /// By length and what is left to go, then the length, as bits.
+    /// The open vertices, by the length with the distance left, then by the length, both as bits.
     open: BinaryHeap<Reverse<(u64, u64, u32)>>,
     cancel: &'a Cancel,
 }
@@ -64,7 +64,7 @@ impl<'a, G: WeightedTopology> Spurs<'a, G> {
         }
     }
 
-    /// Keeps searches from a vertex.
+    /// Closes a vertex to searches.
     pub(super) fn block(&mut self, v: VertexId) {
         self.distance[v.index()] = CLOSED;
     }
@@ -80,7 +80,7 @@ impl<'a, G: WeightedTopology> Spurs<'a, G> {
         lightest(self.g, (from, to), self.direction, &mut meter)
     }
 
-    /// Returns the shortest way from the last vertex of a start to the target, behind the start, that touches
+    /// Returns the shortest way from the last vertex of a start to the target, behind the start. It touches
     /// no blocked vertex and does not begin with a closed one.
     pub(super) fn search(&mut self, start: Start<'_>) -> Result<Option<Way>, KernelError<G::Error>> {
         let Some(&spur) = start.vertices.last() else { return Ok(None) };
@@ -104,7 +104,7 @@ impl<'a, G: WeightedTopology> Spurs<'a, G> {
         Ok(way)
     }
 
-    /// Takes a way if it is better, and leads on.
+    /// Takes a way to a vertex if it is better than the known one and can lead to the target.
     fn offer(&mut self, v: VertexId, before: VertexId, length: f64) {
         let known = &mut self.distance[v.index()];
         let whole = length + self.to_target[v.index()];
@@ -122,7 +122,7 @@ impl<'a, G: WeightedTopology> Spurs<'a, G> {
         }
     }
 
-    /// True if the target was reached.
+    /// Runs the search. True if it reached the target.
     fn walk(&mut self, spur: VertexId, closed: &[VertexId]) -> Result<bool, KernelError<G::Error>> {
         let mut meter = self.cancel.meter().ok_or(KernelError::Cancelled)?;
         while let Some(Reverse((_, bits, v))) = self.open.pop() {
@@ -136,7 +136,8 @@ impl<'a, G: WeightedTopology> Spurs<'a, G> {
             let g = self.g;
             let visited = g.visit_weighted([u], self.direction, |_, run, weights| {
                 for_each_neighbor(run, weights, &mut meter, |v, weight| {
-                    // Weights that cannot be were refused where they lead to the target; the others lead nowhere.
+                    // Weights that are not allowed were refused on edges that lead to the target; other edges
+                    // lead nowhere.
                     if weight >= 0.0 && !(u == spur && closed.contains(&v)) {
                         self.offer(v, u, length + weight);
                     }

@@ -14,7 +14,7 @@ fn each<G: WeightedTopology>(g: &G, u: VertexId, direction: Direction, mut f: im
     });
 }
 
-/// How far `target` is from each vertex, by relaxing edges until nothing improves.
+/// Returns the distance of each vertex to `target`, by relaxing edges until nothing improves.
 fn far_from<G: WeightedTopology>(g: &G, target: VertexId, direction: Direction) -> Vec<f64> {
     let mut far = vec![f64::INFINITY; g.vertex_bound()];
     let mut queue = VecDeque::from([target]);
@@ -30,8 +30,8 @@ fn far_from<G: WeightedTopology>(g: &G, target: VertexId, direction: Direction) 
     far
 }
 
-/// Returns all beginnings of paths wait in a set ordered by what they can come to at best; the longer one
-/// first of those that come to the same.
+/// Returns the `k` shortest paths. All beginnings of paths wait in a set ordered by the best length that they
+/// can reach; on equal length the longer beginning comes first.
 pub fn k_shortest_paths<G: WeightedTopology + Resident>(
     g: &G,
     source: VertexId,

@@ -1,4 +1,4 @@
-//! Telling the three vertices of each triangle what it adds to them.
+//! Counting triangles for all three of their vertices.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -8,29 +8,29 @@ use super::hubs::Hubs;
 use crate::cancel::Meter;
 use crate::ranked::{EDGES_PER_HUB, Earlier, is_set, set};
 
-/// Intersecting this many words of bits costs about as much as testing one bit.
+/// The number of words of bits whose intersection costs about as much as testing one bit.
 const WORDS_PER_TEST: usize = 2;
 
-/// What one work item needs, and what it has counted for hubs.
+/// The state of one work item, and its counts for hubs.
 pub(super) struct Counting<'a, const DIRECTED: bool> {
     earlier: &'a Earlier,
     hubs: &'a Hubs,
     linked: &'a [AtomicU64],
-    /// What hubs are to be told: many vertices tell the same ones.
+    /// The counts for hubs, which are added at the end: many vertices count for the same hubs.
     of_hubs: Vec<u64>,
     /// The hubs that the vertex keeps, as bits; 0 between vertices.
     kept: Vec<u64>,
-    /// Those of them whose edges lead both ways. Of a directed graph alone.
+    /// The hubs of `kept` whose edges lead both ways; in a directed graph alone.
     kept_both: Vec<u64>,
 }
 
-/// Adds to what a vertex is told. The joins of the threads order it before the numbers are read.
+/// Adds to the count of a vertex. The joins of the threads order it before the numbers are read.
 #[inline]
 fn tell(linked: &[AtomicU64], rank: u32, edges: u64) {
     linked[rank as usize].fetch_add(edges, Relaxed);
 }
 
-/// How often an edge counts, by whether it leads both ways: in an undirected graph once.
+/// Returns 2 for an edge that leads both ways in a directed graph, else 1.
 #[inline(always)]
 fn times<const DIRECTED: bool>(both: bool) -> u64 {
     1 + u64::from(DIRECTED && both)
@@ -43,14 +43,14 @@ impl<'a, const DIRECTED: bool> Counting<'a, DIRECTED> {
         Counting { earlier, hubs, linked, of_hubs: vec![0; hubs.count], kept: words(), kept_both }
     }
 
-    /// Tells the hubs.
+    /// Adds the counts for hubs.
     pub(super) fn finish(self) {
         for (hub, &edges) in (0..).zip(&self.of_hubs).filter(|(_, edges)| **edges > 0) {
             tell(self.linked, hub, edges);
         }
     }
 
-    /// The triangles whose last vertex has rank `u`.
+    /// Counts the triangles whose last vertex has rank `u`.
     pub(super) fn count_at(&mut self, u: u32, meter: &mut Meter<'_>) {
         let list = self.earlier.list(u);
         let both = if DIRECTED { self.earlier.both(u) } else { &[] };
@@ -96,8 +96,8 @@ impl<'a, const DIRECTED: bool> Counting<'a, DIRECTED> {
         }
     }
 
-    /// Returns the triangles with two hubs: each hub is told of those that it is in. Returns what the vertex
-    /// is told.
+    /// Counts the triangles with two hubs: adds to each hub those that it is in. Returns the count for the
+    /// vertex.
     fn among_hubs_by_words(&mut self, list: &[u32], words: usize) -> u64 {
         let mut twice = 0;
         for &v in list {
@@ -114,7 +114,7 @@ impl<'a, const DIRECTED: bool> Counting<'a, DIRECTED> {
         twice / 2
     }
 
-    /// Returns the same where hubs are few: each two of them are looked at.
+    /// Does the same for few hubs: tests each two of them.
     fn among_hubs_by_pairs(&mut self, list: &[u32], both: &[u8]) -> u64 {
         let mut own = 0;
         for (i, &v) in list.iter().enumerate().skip(1) {
@@ -137,8 +137,8 @@ impl<'a, const DIRECTED: bool> Counting<'a, DIRECTED> {
         own
     }
 
-    /// Returns the triangles whose second vertex `v`, at place `i` of the list, is no hub. An edge of the
-    /// vertex to it counts `weight` times.
+    /// Counts the triangles whose second vertex `v`, at place `i` of the list, is no hub. Returns the count
+    /// for the vertex. An edge of the vertex to `v` counts `weight` times.
     fn with_list(&mut self, (list, both, i): (&[u32], &[u8], usize), v: u32, weight: u64) -> u64 {
         let other = self.earlier.list(v);
         let other_both = if DIRECTED { self.earlier.both(v) } else { &[] };

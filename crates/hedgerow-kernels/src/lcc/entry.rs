@@ -6,7 +6,7 @@ use super::{local_clustering_until, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Local clustering.
+/// The kernel of local clustering.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "lcc",
     function: "local_clustering",
@@ -19,8 +19,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "coefficient", kind: ResultKind::Scores },
     steps: "work items",
     cost: "O(edges^1.5) at worst",
-    // The order, where lists are, how long, and of how many neighbours; of each edge a rank in a list that grows, and in one that does not, and
-    // whether it leads both ways; the bits of all hubs.
+    // Per id: the order, the places and lengths of lists, the numbers of neighbours. Per edge: a rank in a
+    // list that grows and in one that does not, and a mark for both ways. Fixed: the bits of all hubs.
     memory: Memory { per_id: 32, per_edge: 15, per_thread: 192 << 10, fixed: 17 << 20, provided: "" },
     cited: "A. Iosup et al., *The LDBC Graphalytics Benchmark*, version 1.0.3, 2020; D. Watts, S. Strogatz, *Collective \
             dynamics of small-world networks*, Nature 393, 1998; T. Schank, D. Wagner, *Finding, Counting and Listing All \

@@ -11,10 +11,10 @@ use crate::ranked::{Earlier, MOST_HUBS};
 /// The hubs next to each hub as bits: those ranked before it and after it.
 pub(super) struct Hubs {
     pub(super) count: usize,
-    /// Of each row.
+    /// The words of each row.
     pub(super) words: usize,
     joined: Vec<u64>,
-    /// Those whose edges lead both ways; of a directed graph alone.
+    /// The hubs whose edges lead both ways; in a directed graph alone.
     both: Vec<u64>,
 }
 
@@ -25,7 +25,7 @@ impl Hubs {
         let knows_ways = earlier.knows_ways();
         let zeros = |rows: usize| (0..rows * words).map(|_| AtomicU64::new(0)).collect::<Vec<_>>();
         let (joined, both) = (zeros(count), zeros(if knows_ways { count } else { 0 }));
-        // Relaxed: no one reads before all threads are joined.
+        // Relaxed: no thread reads before all threads are joined.
         let set = |bits: &[AtomicU64], row: u32, at: u32| {
             bits[row as usize * words + (at >> 6) as usize].fetch_or(1 << (at & 63), Relaxed);
         };
@@ -56,7 +56,7 @@ impl Hubs {
         &self.joined[hub as usize * self.words..(hub as usize + 1) * self.words]
     }
 
-    /// Those of them whose edges lead both ways. Of a directed graph alone.
+    /// Returns the hubs next to a hub whose edges lead both ways. In a directed graph alone.
     #[inline]
     pub(super) fn both(&self, hub: u32) -> &[u64] {
         &self.both[hub as usize * self.words..(hub as usize + 1) * self.words]

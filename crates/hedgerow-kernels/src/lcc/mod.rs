@@ -1,21 +1,23 @@
-//! Local clustering: how many of the neighbours of each vertex are joined with each other.
+//! Local clustering: the share of the neighbours of each vertex that edges join.
 //!
-//! **Result.** For every vertex, with `d` neighbours, the number of edges between its neighbours, divided by `d (d - 1)`, the most that there could be; 0
-//! where `d` is below 2, and for holes. The neighbours are those along edges and against them, each once, the vertex itself not. The edges
-//! between them count by their direction: two if they lead both ways; an undirected edge leads both ways. This is the definition
-//! of LDBC Graphalytics (section 2.3.6 of its specification).
+//! **Result.** For every vertex with `d` neighbours, the number of edges between its neighbours, divided by
+//! `d (d - 1)`, the most that there could be. It is 0 if `d` is below 2, and for holes. The neighbours are
+//! those along edges and against them, each once, without the vertex itself. The edges between them count by
+//! their direction: two if they lead both ways; an undirected edge leads both ways. This is the definition of
+//! LDBC Graphalytics (section 2.3.6 of its specification).
 //!
-//! **Input.** Any graph whose lists are in memory, for two of them are looked at together. Self-loops and repeated edges are
-//! ignored. A directed graph must answer both directions.
+//! **Input.** Any graph whose lists are in memory, since the kernel reads two of them at once. Self-loops and
+//! repeated edges are ignored. A directed graph must answer both directions.
 //!
-//! **Trick.** Each triangle is found once, at the last of its vertices in the order by falling degree, as in [`triangle_count()`](crate::triangle_count()),
-//! with which it shares the ranked lists; but all three vertices are to be told of it. Let `u` keep the neighbours `U`, as a set of bits. A hub `v` of `U` is told the number
-//! of common bits of `U` and of *all* hubs next to `v`; half the sum is what `u` is told. So no triangle among hubs is looked at by itself, as
-//! one would have to if each were counted at the second of its vertices alone. Where `v` is no hub its list is short, and each
-//! hub of it is looked up in `U`.
+//! **Trick.** Each triangle is found once, at the last of its vertices in the order by falling degree, like
+//! in [`triangle_count()`](crate::triangle_count()), with which it shares the ranked lists. But the triangle
+//! counts for all three vertices. Let `u` keep the neighbours `U`, as a set of bits. A hub `v` of `U` gets
+//! the number of common bits of `U` and of *all* hubs next to `v`; half the sum of these is the count of `u`.
+//! So no triangle among hubs is read one at a time, as it would be if each were counted at its second vertex
+//! alone. If `v` is no hub its list is short, and each hub in it is looked up in `U`.
 //!
-//! In a directed graph the edge between two vertices counts once or twice for the third. What counts twice is in a second set of
-//! bits, of the same form: an edge that leads both ways.
+//! In a directed graph the edge between two vertices counts once or twice for the third. The edges that count
+//! twice, because they lead both ways, are in a second set of bits of the same form.
 //!
 //! **Determinism.** Threads add up whole numbers, and each vertex is divided once: the same bits for any number of threads.
 //!
@@ -23,8 +25,8 @@
 //! dynamics of small-world networks*, Nature 393, 1998; T. Schank, D. Wagner, *Finding, Counting and Listing All
 //! Triangles in Large Graphs*, WEA 2005, for the order.
 //!
-//! **Cost.** As [`triangle_count()`](crate::triangle_count()), about twice; 32 bytes per id of the domain, 15 per edge at most while the lists
-//! are made, 5 after that, and up to 16 MiB of bits.
+//! **Cost.** About twice that of [`triangle_count()`](crate::triangle_count()). 32 bytes per id of the
+//! domain, 15 per edge at most while the lists are made, 5 after that, and up to 16 MiB of bits.
 
 use std::sync::atomic::AtomicU64;
 
@@ -51,7 +53,7 @@ use hubs::Hubs;
 /// [`KernelError::TooManyVertices`].
 ///
 /// # Cost
-/// O(edges^1.5) at worst; memory as the [module](self) says. Blocks the caller until all tasks are done.
+/// O(edges^1.5) at worst; the [module](self) states the memory. Blocks the caller until all tasks are done.
 pub fn local_clustering<G: Resident>(g: &G) -> Result<Vec<f64>, KernelError> {
     local_clustering_until(g, &Cancel::new())
 }
@@ -73,7 +75,7 @@ pub fn local_clustering_until<G: Resident>(g: &G, cancel: &Cancel) -> Result<Vec
         };
         let degrees = earlier.into_degrees();
         let mut coefficients = vec![0.0; vertex_bound];
-        // An undirected triangle was counted once, and its edge leads both ways.
+        // An undirected triangle was counted once, but its edge leads both ways.
         let times = if g.is_directed() { 1.0 } else { 2.0 };
         hedgerow_par::for_each(coefficients.par_chunks_mut(CHUNK_VERTICES).enumerate(), |(chunk, slots)| {
             if cancel.poll() {
@@ -91,7 +93,7 @@ pub fn local_clustering_until<G: Resident>(g: &G, cancel: &Cancel) -> Result<Vec
     })
 }
 
-/// For each rank the edges between its neighbours, of an undirected graph each once.
+/// Counts for each rank the edges between its neighbours; in an undirected graph each once.
 fn count<const DIRECTED: bool>(earlier: &Earlier, cancel: &Cancel) -> Result<Vec<u64>, KernelError> {
     let hubs = Hubs::new(earlier, cancel)?;
     let linked: Vec<AtomicU64> = (0..earlier.len()).map(|_| AtomicU64::new(0)).collect();

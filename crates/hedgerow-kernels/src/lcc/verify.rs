@@ -1,11 +1,11 @@
-//! Clustering by asking for every two neighbours.
+//! Clustering by a test of every two neighbours.
 
 use std::collections::BTreeSet;
 
 use hedgerow_core::{Direction, Resident, VertexId};
 
-/// Returns the coefficient of each vertex by asking for every pair of its neighbours, in order, whether an
-/// edge leads from the one to the other. O(vertices · degree² · log degree).
+/// Returns the coefficient of each vertex: tests for every pair of its neighbours, in order, if an edge leads
+/// from the one to the other. O(vertices · degree² · log degree).
 pub fn local_clustering<G: Resident>(g: &G) -> Vec<f64> {
     let coefficient = |v: VertexId| {
         let both = g.neighbors(v, Direction::Out).iter().chain(g.neighbors(v, Direction::In).iter());

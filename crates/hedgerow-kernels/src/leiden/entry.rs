@@ -7,7 +7,7 @@ use crate::communities::{RESOLUTION, read};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Communities.
+/// The kernel of communities by Leiden's method.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "leiden",
     function: "leiden",

@@ -1,21 +1,25 @@
-//! Communities by Leiden's method: as Louvain's, but every community hangs together.
+//! Communities by Leiden's method: like Louvain's, but every community is connected.
 //!
-//! **Result.** As [`louvain()`](crate::louvain()): for every vertex the least vertex of its community, and the modularity. Between any two
-//! vertices of a community a path leads through the community, directions ignored.
+//! **Result.** Like [`louvain()`](crate::louvain()): for every vertex the least vertex of its community, and
+//! the modularity. Between any two vertices of a community a path leads through the community, directions
+//! ignored.
 //!
-//! **Input.** As [`louvain()`](crate::louvain()).
+//! **Input.** That of [`louvain()`](crate::louvain()).
 //!
-//! **Trick.** Where Louvain's method makes one vertex of each community for good, this one joins only what is well connected inside it: each
-//! community is first taken apart into parts that grow from single vertices along its edges, and these parts become the vertices of the next round, which
-//! begins with the communities of this one. So a part may leave again what it does not belong to. At the end each community is one part, and parts
-//! hang together; a last look splits what rounding or a draw has left apart, which never lowers the modularity.
+//! **Trick.** Louvain's method makes one vertex of each community for good; this one joins only vertices that
+//! are well connected inside it. Each community is first divided into parts, which grow from single vertices
+//! along its edges. These parts become the vertices of the next round, which begins with the communities of
+//! this one. So a part may still leave a community that it does not belong to. At the end each community is
+//! one connected part. A last step splits communities that rounding or a draw has left apart, which never
+//! lowers the modularity.
 //!
-//! **Reproducible.** As [`louvain()`](crate::louvain()); of the parts that a vertex may join it takes the best one, where the paper draws one.
+//! **Reproducible.** Like [`louvain()`](crate::louvain()). A vertex joins the best of the parts that it may
+//! join; the paper draws one.
 //!
 //! **Cited.** V. Traag, L. Waltman, N. J. van Eck, *From Louvain to Leiden: guaranteeing well-connected communities*, Scientific Reports
 //! 9, 5233, 2019.
 //!
-//! **Cost.** As [`louvain()`](crate::louvain()), with a few more rounds.
+//! **Cost.** That of [`louvain()`](crate::louvain()), with a few more rounds.
 
 use hedgerow_core::WeightedTopology;
 
@@ -27,10 +31,10 @@ use crate::grouping::Communities;
 pub(crate) mod entry;
 pub mod verify;
 
-/// Communities by Leiden's method.
+/// Finds communities by Leiden's method.
 ///
 /// # Errors
-/// As [`louvain`](crate::louvain()).
+/// Those of [`louvain`](crate::louvain()).
 ///
 /// # Cost
 /// See the [module](self); in the calling thread.
@@ -53,7 +57,7 @@ pub fn leiden_until<G: WeightedTopology>(
     find(g, config, cancel, pass)
 }
 
-/// Moves, takes apart and joins from given communities on, until nothing joins.
+/// Moves nodes, divides communities and joins parts, from given communities on, until nothing joins.
 fn pass<E>(
     whole: &Weighted,
     mut community: Vec<u32>,
@@ -85,7 +89,7 @@ fn pass<E>(
     Ok(split(whole, &node))
 }
 
-/// Numbers communities from 0 on: there are no more of them than parts.
+/// Numbers communities from 0 on: there are no more communities than parts.
 fn renumber_within(community: &mut [u32]) {
     let mut numbers = std::collections::HashMap::new();
     for community in community {
@@ -94,7 +98,7 @@ fn renumber_within(community: &mut [u32]) {
     }
 }
 
-/// Returns the communities, each that does not hang together as several.
+/// Returns the communities; one that is not connected becomes several.
 fn split(graph: &Weighted, community: &[u32]) -> Vec<u32> {
     let mut part = vec![u32::MAX; graph.len()];
     let mut stack = Vec::new();

@@ -1,11 +1,11 @@
-//! Communities by Louvain's method as its first paper has it: what Leiden's is at least about as good as.
+//! Communities by Louvain's method of the first paper: those of Leiden's are at least about as good.
 
 use hedgerow_core::{Resident, WeightedTopology};
 
 use crate::grouping::Communities;
 use crate::louvain::verify::louvain;
 
-/// Communities and their modularity.
+/// Returns communities and their modularity.
 pub fn leiden<G: WeightedTopology + Resident>(g: &G, resolution: f64) -> Communities {
     louvain(g, resolution)
 }

@@ -1,25 +1,29 @@
 //! Communities by Louvain's method: groups of vertices with more edges inside than edges at random would have.
 //!
-//! **Result.** For every vertex the least vertex of its community, [`NO_COMPONENT`](crate::NO_COMPONENT) for holes, and the modularity of the
-//! communities. It is a heuristic: no one knows a fast way to the best communities. On the graphs of the tests its modularity is at most 0.01 below that of
-//! NetworkX's implementation.
+//! **Result.** For every vertex the least vertex of its community, [`NO_COMPONENT`](crate::NO_COMPONENT) for
+//! holes, and the modularity of the communities. It is a heuristic: no fast way to the best communities is
+//! known. On the graphs of the tests its modularity is at most 0.01 below that of NetworkX's implementation.
 //!
-//! **Input.** Any graph; directions are ignored, weights count and are finite and 0 or more; without weights every edge weighs 1. Repeated edges add up, and an
-//! edge from a vertex to itself counts twice at its end, as elsewhere.
+//! **Input.** Any graph; directions are ignored. Weights are finite and 0 or more; without weights every edge
+//! weighs 1. Repeated edges add up, and an edge from a vertex to itself counts twice at its end, as
+//! elsewhere.
 //!
-//! **Quality.** Which moves come first matters, least in large graphs. So vertices move once more by themselves when nothing joins any more, and of
-//! a small graph several orders are tried, the best of which counts.
+//! **Quality.** The order of moves matters, least in large graphs. So vertices move once more one by one when
+//! nothing joins any more. For a small graph several orders are tried, and the best result is taken.
 //!
-//! **Trick.** Vertices move one by one to the neighbouring community that gains most, until no move gains; then each community becomes one vertex, and
-//! so on, until nothing joins. Not all are looked at again and again: only those wait whose neighbour has moved away (a queue, as in
-//! Leiden's method). A community may fall apart inside as vertices leave it; [`leiden()`](crate::leiden()) sees to that.
+//! **Trick.** Vertices move one by one to the neighbouring community with the highest gain, until no move
+//! gains. Then each community becomes one vertex, and so on, until nothing joins. Only vertices whose
+//! neighbour has moved away are tried again: they wait in a queue, like in Leiden's method. A community may
+//! become disconnected as vertices leave it; [`leiden()`](crate::leiden()) prevents that.
 //!
-//! **Reproducible.** The order in which vertices are looked at depends on the seed alone. One thread moves them: each move depends on all before.
+//! **Reproducible.** The order of moves depends on the seed alone. One thread moves the vertices, since each
+//! move depends on all before.
 //!
 //! **Cited.** V. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, *Fast unfolding of communities in large networks*, Journal of
 //! Statistical Mechanics P10008, 2008; M. Newman, M. Girvan, *Finding and evaluating community structure in networks*, 2004.
 //!
-//! **Cost.** O(edges) for each round over all vertices, of which there are few; a copy of the graph, 24 bytes per edge, and of its first joining.
+//! **Cost.** O(edges) for each of few rounds over all vertices; a copy of the graph, 24 bytes per edge, and a
+//! copy of its first joining.
 
 use hedgerow_core::WeightedTopology;
 
@@ -31,10 +35,11 @@ use crate::grouping::Communities;
 pub(crate) mod entry;
 pub mod verify;
 
-/// Communities by Louvain's method.
+/// Finds communities by Louvain's method.
 ///
 /// # Errors
-/// [`KernelError::OutOfRange`] for a resolution, and [`KernelError::Weight`] too for a weight, that cannot be;
+/// [`KernelError::OutOfRange`] for a resolution or a weight outside its range, and [`KernelError::Weight`]
+/// for a weight;
 /// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
 ///
 /// # Cost
@@ -58,7 +63,7 @@ pub fn louvain_until<G: WeightedTopology>(
     find(g, config, cancel, pass)
 }
 
-/// Moves and joins from given communities on, until nothing joins.
+/// Moves nodes and joins communities, from given communities on, until nothing joins.
 fn pass<E>(
     whole: &Weighted,
     mut community: Vec<u32>,

@@ -1,4 +1,5 @@
-//! Communities as the first paper has them: round after round over all vertices in the order of their ids.
+//! Communities by the method of the first paper: round after round over all vertices in the order of their
+//! ids.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +48,7 @@ fn modularity(between: &Between, group: &BTreeMap<u32, u32>, resolution: f64) ->
     if total > 0.0 { sums.values().map(of).sum() } else { 0.0 }
 }
 
-/// One round after another over all nodes, until none moves.
+/// Moves nodes, round after round over all of them, until none moves.
 fn improved(between: &Between, resolution: f64) -> BTreeMap<u32, u32> {
     let total: f64 = between.values().map(degree).sum();
     let mut group: BTreeMap<u32, u32> = between.keys().map(|&u| (u, u)).collect();
@@ -76,7 +77,7 @@ fn improved(between: &Between, resolution: f64) -> BTreeMap<u32, u32> {
     }
 }
 
-/// Communities and their modularity.
+/// Returns communities and their modularity.
 pub fn louvain<G: WeightedTopology + Resident>(g: &G, resolution: f64) -> Communities {
     let whole = weights_of(g);
     let mut of: BTreeMap<u32, u32> = whole.keys().map(|&u| (u, u)).collect();
