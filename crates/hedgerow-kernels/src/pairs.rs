@@ -11,12 +11,12 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// None.
+    /// Returns no pairs.
     pub fn new() -> Pairs {
         Pairs::default()
     }
 
-    /// None, with room for `count`.
+    /// Returns no pairs, with room for `count`.
     pub(crate) fn with_capacity(count: usize) -> Pairs {
         let (from, to) = (Vec::with_capacity(count), Vec::with_capacity(count));
         Pairs { from, to, values: Vec::with_capacity(count) }
@@ -34,7 +34,7 @@ impl Pairs {
         self.values.len()
     }
 
-    /// True if there is none.
+    /// True if there are no pairs.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

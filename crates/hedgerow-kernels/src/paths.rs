@@ -5,9 +5,9 @@ use hedgerow_core::VertexId;
 /// Paths, cycles or walks: the vertices of each in order, and a length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Paths {
-    /// The vertices of all, one behind another.
+    /// The vertices of all paths, one behind another.
     vertices: Vec<VertexId>,
-    /// Where the vertices of each end.
+    /// The end of the vertices of each path.
     ends: Vec<usize>,
     lengths: Vec<f64>,
     /// The number of paths found, which exceeds the number kept if a limit left some out.
@@ -17,12 +17,13 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// None.
+    /// Returns no paths.
     pub fn new() -> Paths {
         Paths::default()
     }
 
-    /// Walks that follow each other in `vertices`, each of so many of them, one more than its steps.
+    /// Returns walks that follow each other in `vertices`. `lengths` has the number of vertices of each, one
+    /// more than its steps.
     pub(crate) fn of_steps(vertices: Vec<VertexId>, lengths: Vec<usize>) -> Paths {
         let mut end = 0;
         let steps = lengths.iter().map(|&length| length.saturating_sub(1) as f64).collect();
@@ -36,7 +37,7 @@ impl Paths {
         Paths { vertices, found: ends.len() as u64, ends, lengths: steps, is_stopped: false }
     }
 
-    /// Adds one; it counts.
+    /// Adds a path and counts it.
     pub fn push(&mut self, vertices: &[VertexId], length: f64) {
         self.vertices.extend_from_slice(vertices);
         self.ends.push(self.vertices.len());
@@ -44,7 +45,7 @@ impl Paths {
         self.found += 1;
     }
 
-    /// Counts one, and adds it if there are fewer than `limit` here.
+    /// Counts a path, and adds it if there are fewer than `limit` here.
     pub(crate) fn push_within(&mut self, vertices: &[VertexId], length: f64, limit: usize) {
         if self.len() < limit {
             self.push(vertices, length);
@@ -53,7 +54,7 @@ impl Paths {
         }
     }
 
-    /// Counts those of `more`, and adds them while there are fewer than `limit` here.
+    /// Counts the paths of `more`, and adds them while there are fewer than `limit` here.
     pub(crate) fn append(&mut self, more: &Paths, limit: usize) {
         let found = self.found + more.found;
         more.iter().take(limit.saturating_sub(self.len())).for_each(|(path, length)| self.push(path, length));
@@ -74,12 +75,12 @@ impl Paths {
         self.is_stopped = true;
     }
 
-    /// Returns the number of those that are here.
+    /// Returns the number of paths that are here.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// True if none is here.
+    /// True if no path is here.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -94,33 +95,34 @@ impl Paths {
         self.found > self.len() as u64
     }
 
-    /// Returns the vertices of one in order; none where there is no such one.
+    /// Returns the vertices of a path in order; none if there is no such path.
     pub fn path(&self, at: usize) -> &[VertexId] {
         let from = at.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
         self.ends.get(at).and_then(|&end| self.vertices.get(from..end)).unwrap_or(&[])
     }
 
-    /// All, each with its length.
+    /// Iterates over all paths, each with its length.
     pub fn iter(&self) -> impl Iterator<Item = (&[VertexId], f64)> {
         self.lengths.iter().enumerate().map(|(at, &length)| (self.path(at), length))
     }
 
-    /// Returns the vertices of all, one behind another.
+    /// Returns the vertices of all paths, one behind another.
     pub fn vertices(&self) -> &[VertexId] {
         &self.vertices
     }
 
-    /// Where the vertices of each end among [those of all](Self::vertices).
+    /// Returns the end of each path among [the vertices of all](Self::vertices).
     pub fn ends(&self) -> &[usize] {
         &self.ends
     }
 
-    /// Returns the length of each.
+    /// Returns the length of each path.
     pub fn lengths(&self) -> &[f64] {
         &self.lengths
     }
 
-    /// True if there are as many, of the same lengths within a relative error, between the same ends.
+    /// True if both have the same number of paths, of the same lengths within a relative error, between the
+    /// same ends.
     pub fn agrees_with(&self, other: &Paths, relative: f64) -> bool {
         let lengths = self.lengths.iter().zip(&other.lengths);
         let ends = |paths: &Paths, at| {
@@ -135,16 +137,16 @@ impl Paths {
     }
 }
 
-/// Returns the path from one root to the other, of the paths of both halves of a bidirectional search from
-/// their meeting vertex back to their roots.
+/// Returns the path from one root to the other. The arguments are the paths of both halves of a bidirectional
+/// search from their meeting vertex back to their roots.
 pub(crate) fn joined(mut to_source: Vec<VertexId>, to_target: Vec<VertexId>) -> Vec<VertexId> {
     to_source.reverse();
     to_source.extend(to_target.into_iter().skip(1));
     to_source
 }
 
-/// Returns the path from `v` back to the root of its search, of the vertex `before` each; the root stands
-/// before itself.
+/// Returns the path from `v` back to the root of its search, by the vertex `before` each; a root is before
+/// itself.
 pub(crate) fn path_to_root(before: &[u32], mut v: VertexId) -> Vec<VertexId> {
     let mut path = vec![v];
     while before[v.index()] != v.0 {

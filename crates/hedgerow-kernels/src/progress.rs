@@ -1,17 +1,18 @@
-//! How far a kernel is: two counters that stand with the flag that [ends](crate::Cancel) it.
+//! The progress of a kernel: two counters beside the flag that [ends](crate::Cancel) it.
 //!
-//! A kernel counts steps of its own kind (iterations, sources, vertices: the registry's [`steps`](crate::registry::Kernel::steps) says which), at
-//! places where it polls anyhow and at most once for a work item, so that counting costs nothing that could be measured.
+//! A kernel counts steps of its own kind: iterations, sources, vertices; the registry names them as
+//! [`steps`](crate::registry::Kernel::steps). It counts at places where it polls anyhow and at most once for
+//! a work item, so that counting costs nothing that could be measured.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// How far a kernel is, as [`Cancel::progress`](crate::Cancel::progress) tells it.
+/// The progress of a kernel, which [`Cancel::progress`](crate::Cancel::progress) returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
     /// The steps done; never more than `total`.
     pub done: u64,
-    /// All steps of the kernel; 0 before it has begun, and of a kernel that cannot tell how many there will be.
+    /// All steps of the kernel; 0 before it has begun, and for a kernel that does not know their number.
     pub total: u64,
 }
 
@@ -23,10 +24,10 @@ impl Progress {
     }
 }
 
-/// The counters. Each is a number of its own, through which nothing is published; a reader may see the total of one call with the steps of another
-/// for a moment, and is told no more steps than the total.
+/// The counters. Each is a number of its own, through which nothing is published. For a moment a reader may
+/// see the total of one call with the steps of another, but never more steps than the total.
 #[derive(Default)]
-// A line of its own: all threads read the flag beside it at each poll.
+// A cache line of its own: all threads read the flag beside it at each poll.
 #[repr(align(128))]
 pub(crate) struct Steps {
     done: AtomicU64,

@@ -1,8 +1,10 @@
-//! Vertices ranked by falling degree, and for each the neighbours ranked before it: what counting triangles reads.
+//! Vertices ranked by falling degree, with the neighbours of each that are ranked before it: the input of
+//! counting triangles.
 //!
-//! A triangle is then found once, at its last vertex, and no list is long, since few vertices have a degree as high as a hub. The
-//! lists are a copy of half the graph, made in about the time of reading the graph once; in return those that are met most often lie together,
-//! and lists with corrections are merged once, not for each neighbour.
+//! A triangle is then found once, at its last vertex. No list is long, since few vertices have a degree as
+//! high as a hub. The lists are a copy of half the graph, made in about the time of reading the graph once.
+//! In return those that are met most often lie together, and lists with corrections are merged once, not for
+//! each neighbour.
 //!
 //! **Cited.** T. Schank, D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*, WEA 2005.
 
@@ -13,23 +15,25 @@ use crate::KernelError;
 use crate::cancel::{Cancel, Meter};
 use crate::par::CHUNK_VERTICES;
 
-/// Vertices ranked before this may be hubs, whose lists are kept as bits: those of all of them up to their own ranks take 4 MiB, about what stays near a core.
+/// The most hubs: the first ranks, whose lists are kept as bits. Those of all hubs up to their own ranks take
+/// 4 MiB, about the size of a cache near a core.
 pub(crate) const MOST_HUBS: usize = 8192;
 
 /// Ranks per work item.
 pub(crate) const CHUNK_RANKS: usize = 1024;
 
-/// What a kept list costs at most with each hub in it, in edges visited: all words of a hub.
+/// The greatest cost of a kept list with each hub in it, in edges visited: all words of a hub.
 pub(crate) const EDGES_PER_HUB: usize = MOST_HUBS / 64 / 8;
 
-/// From this degree on vertices are few, and sorted by comparing them; below it each degree has a place of its own.
+/// The least degree of vertices that are sorted by comparing them, since they are few; below it each degree
+/// has a place of its own.
 const HIGH_DEGREE: u32 = 4096;
 
 /// The order by falling degree.
 pub(crate) struct Ranking {
     /// The vertices in order.
     pub(crate) order: Vec<u32>,
-    /// The place of each vertex in it.
+    /// The place of each vertex in the order.
     pub(crate) rank: Vec<u32>,
 }
 
@@ -62,11 +66,11 @@ impl Ranking {
     }
 }
 
-/// Returns the vertices by falling degree, those of one degree ascending. A sort by counting, since one by
-/// comparing could not be ended: each vertex goes to the place of its degree, in two passes.
+/// Returns the vertices by falling degree, those of one degree ascending. It sorts by counting, since a sort
+/// by comparing could not be cancelled: each vertex goes to the place of its degree, in two passes.
 fn by_falling_degree(degrees: &[u32], cancel: &Cancel) -> Result<Vec<u32>, KernelError> {
     let class = |degree: u32| (HIGH_DEGREE - degree.min(HIGH_DEGREE)) as usize;
-    // At first how many there are of each class, one place further on; then where its next vertex goes.
+    // First the number of vertices of each class, one place further on; then the place of its next vertex.
     let mut places = vec![0u32; HIGH_DEGREE as usize + 2];
     for (part, _) in in_parts(degrees) {
         cancel.check()?;
@@ -89,28 +93,29 @@ fn by_falling_degree(degrees: &[u32], cancel: &Cancel) -> Result<Vec<u32>, Kerne
     Ok(order)
 }
 
-/// Returns the parts of a list between which is polled, and where each begins.
+/// Returns the parts of a list between which the caller polls, with the beginning of each.
 fn in_parts<T>(list: &[T]) -> impl Iterator<Item = (&[T], u32)> {
     let firsts = (0..=u32::MAX).step_by(Cancel::EDGES_BETWEEN_POLLS);
     list.chunks(Cancel::EDGES_BETWEEN_POLLS).zip(firsts)
 }
 
-/// What is to be known of a list beside the ranks in it.
+/// The details of a list that are computed beside the ranks in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// Nothing.
+    /// No details.
     Ranks,
-    /// How many neighbours there are, and in a directed graph of each whether edges lead both ways.
+    /// The number of neighbours, and in a directed graph a mark for each that edges lead both ways.
     Neighborhoods,
 }
 
-/// For each rank the neighbours with lower ranks, as ranks, ascending.
+/// The neighbours of each rank with lower ranks, as ranks, ascending.
 pub(crate) struct Earlier {
     offsets: Vec<u64>,
     ranks: Vec<u32>,
-    /// 1 for each place of `ranks` whose edge leads both ways, else 0. Empty where that was not asked for, and of undirected graphs.
+    /// 1 for each place of `ranks` whose edge leads both ways, else 0. Empty without
+    /// [`Detail::Neighborhoods`], and in undirected graphs.
     both: Vec<u8>,
-    /// For each rank the number of neighbours, each counted once. Empty where that was not asked for.
+    /// The number of neighbours of each rank, each counted once. Empty without [`Detail::Neighborhoods`].
     degrees: Vec<u32>,
 }
 
@@ -162,14 +167,14 @@ impl Earlier {
         &self.ranks[self.places(rank)]
     }
 
-    /// True if edges lead both ways, for each place of [`list`](Self::list).
+    /// Returns for each place of [`list`](Self::list) 1 if edges lead both ways, else 0.
     #[inline]
     pub(crate) fn both(&self, rank: u32) -> &[u8] {
         &self.both[self.places(rank)]
     }
 
-    /// True if there is [`both`](Self::both): of directed graphs, where it was asked for. A graph without
-    /// edges has none.
+    /// True if there is [`both`](Self::both): in directed graphs with [`Detail::Neighborhoods`]. A graph
+    /// without edges has none.
     pub(crate) fn knows_ways(&self) -> bool {
         !self.both.is_empty()
     }
@@ -179,7 +184,7 @@ impl Earlier {
         self.offsets[rank as usize] as usize..self.offsets[rank as usize + 1] as usize
     }
 
-    /// Lets go of the lists; returns the number of neighbours of each rank.
+    /// Drops the lists; returns the number of neighbours of each rank.
     pub(crate) fn into_degrees(self) -> Vec<u32> {
         self.degrees
     }
@@ -207,7 +212,7 @@ fn joined<T: Copy + Default + Send + Sync>(
     Ok(all)
 }
 
-/// Returns the lists of the vertices of one work item; those that are left once the flag is raised are
+/// Returns the lists of the vertices of one work item. Once the flag is raised, the remaining ones are
 /// missing.
 fn part<G: Resident>(
     g: &G,
@@ -237,7 +242,8 @@ fn part<G: Resident>(
                 kept.push((rank, u8::from(ways == BOTH)));
                 kept.truncate(kept.len() - usize::from(rank >= r));
             } else {
-                // Half of the neighbours are ranked later, and no processor foresees which: each is pushed, and these are dropped again.
+                // Half of the neighbours are ranked later, and no processor predicts which: each is pushed,
+                // and these are dropped again.
                 part.ranks.push(rank);
                 part.ranks.truncate(part.ranks.len() - usize::from(rank >= r));
             }
@@ -257,7 +263,7 @@ fn part<G: Resident>(
     part
 }
 
-/// A neighbour along an edge, and one against an edge.
+/// The marks of a neighbour along an edge, and of one against an edge.
 const ALONG: u8 = 1;
 const AGAINST: u8 = 2;
 const BOTH: u8 = ALONG | AGAINST;
@@ -271,7 +277,7 @@ fn for_each_neighbor<G: Resident>(
     mut f: impl FnMut(VertexId, u8),
 ) {
     let out = g.neighbors(v, Direction::Out);
-    // Lists ascend, so that repetitions follow each other.
+    // Lists ascend, so repetitions follow each other.
     let mut last = None;
     if g.is_directed() {
         let mut ways = 0;

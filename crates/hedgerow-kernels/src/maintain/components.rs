@@ -1,26 +1,34 @@
 //! Weakly connected components, kept.
 //!
-//! **Result.** As of [`wcc`](crate::wcc()): the least vertex id of each vertex's component.
+//! **Result.** Like [`wcc`](crate::wcc()): the least vertex id of each vertex's component.
 //!
-//! **Inserted edges** join components: the larger name is replaced by the smaller one (`rename`). A search visits the vertices of the component that loses its name; where
-//! it has many, a pass over all vertices takes less time.
+//! **Inserted edges** join components: the larger name is replaced by the smaller one (`rename`). A search
+//! visits the vertices of the component that loses its name; if there are many, a pass over all vertices
+//! takes less time.
 //!
-//! **Removed edges.** The kernel keeps a *certificate*: a part of the edges that has the same components as all edges, at first a spanning forest. Removing an
-//! edge that is not in it changes no component, and few edges of a real graph are in it, since a forest has fewer edges than vertices. For a removed edge of
-//! the certificate, the end whose tree is cut off looks for a neighbor in the tree of the other end: its edge takes the place of the removed one. Where none of a
-//! few neighbors is, a bidirectional search runs on the present graph. If the search connects the ends, its path joins the certificate. If one half
-//! visits a whole component, that component is separate now and gets its own name.
+//! **Removed edges.** The kernel keeps a *certificate*: a part of the edges that has the same components as
+//! all edges, at first a spanning forest. Removing an edge outside the certificate changes no component. Few
+//! edges of a real graph are in it, since a forest has fewer edges than vertices. If an edge of the
+//! certificate is removed, the end whose tree is cut off looks for a neighbor in the tree of the other end:
+//! its edge replaces the removed one. If none of a few neighbors is there, a bidirectional search runs on the
+//! present graph. If the search connects the ends, its path joins the certificate. If one half visits a whole
+//! component, that component is separate now and gets its own name.
 //!
-//! **Why the other vertices are right.** Call the vertices that had one name before a *group*. With the removed edges put back, a group is one component; so each
-//! component that a group splits into has an end of a removed edge. The search of that edge either connected both ends, or separated the component of one end. The
-//! other end is then connected, by the same search, with one representative of its group (`connect_with_group`), or separated too. So in the end all vertices that still have the group's name are
-//! connected. The paths found and the search trees of separated components make the certificate one of the present graph.
+//! **Why the other vertices are right.** Call the vertices that had one name before a *group*. With the
+//! removed edges put back, a group is one component; so each component into which a group splits has an end
+//! of a removed edge. The search of that edge either connected both ends, or separated the component of one
+//! end. The other end is then connected, by the same search, with one representative of its group
+//! (`connect_with_group`), or separated too. So in the end all vertices that still have the group's name are
+//! connected. The paths found and the search trees of separated components make the certificate one of the
+//! present graph.
 //!
 //! **Cited.** M. Henzinger, V. King, *Randomized fully dynamic graph algorithms with polylogarithmic time per operation*, JACM 1999, for keeping a certificate whose
 //! edges are replaced by search; the bidirectional search goes back to Y. Shiloach, S. Even, *An on-line edge-deletion problem*, JACM 1981.
 //!
-//! **Cost.** O(changes); the smaller of O(vertices) and O(edges of the components that lose their name) where components join; O(vertices) where one loses its
-//! least vertex; a look at a few neighbors for each removed edge of the certificate, or a search, at worst O(edges) each. 8 bytes per id of the domain.
+//! **Cost.** O(changes). If components join, the smaller of O(vertices) and O(edges of the components that
+//! lose their name). If a component loses its least vertex, O(vertices). For each removed edge of the
+//! certificate, the read of a few neighbors or a search, at worst O(edges) each. 8 bytes per id of the
+//! domain.
 
 use std::collections::{HashMap, HashSet};
 
@@ -49,7 +57,7 @@ pub struct Components {
 }
 
 impl Components {
-    /// Returns the component of every vertex by id, named by its least vertex; [`NO_COMPONENT`] for holes.
+    /// Returns for every vertex the least vertex of its component, by id; [`NO_COMPONENT`] for holes.
     pub fn names(&self) -> &[u32] {
         &self.names
     }
@@ -94,7 +102,7 @@ impl Components {
     }
 }
 
-/// Returns the changed edges of a kind: an undirected one stands in the lists of both ends, and counts once.
+/// Returns the changed edges of a kind. An undirected one is in the lists of both ends, and counts once.
 fn once_each<'a, G: Resident>(
     g: &G,
     changes: &'a Changes,
@@ -108,7 +116,7 @@ fn once_each<'a, G: Resident>(
 struct SplitGroups<'a, G> {
     g: &'a G,
     cancel: &'a Cancel,
-    /// A vertex of each group that its other vertices are compared with, by the group's name.
+    /// The vertex of each group with which its other vertices are compared, by the group's name.
     representatives: HashMap<u32, VertexId>,
     /// The names of components that searches separated from their groups.
     separated: HashSet<u32>,
@@ -168,7 +176,8 @@ impl<G: Resident> SplitGroups<'_, G> {
         kept: &mut Components,
         component: &[(VertexId, VertexId)],
     ) -> Result<(), KernelError> {
-        // In the certificate the component may have been connected through vertices that it is separated from now.
+        // The certificate may have connected the component through vertices that are in another component
+        // now.
         kept.certificate.set_tree(component);
         let Some(least) = component.iter().map(|(v, _)| v).min() else { return Ok(()) };
         let group = kept.name(*least);

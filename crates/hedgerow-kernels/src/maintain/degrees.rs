@@ -12,12 +12,12 @@ use crate::{Cancel, KernelError};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Degrees {
     out: Vec<u32>,
-    /// Of a directed graph.
+    /// The degrees against the edges; in a directed graph alone.
     into: Option<Vec<u32>>,
 }
 
 impl Degrees {
-    /// In a direction; an undirected graph has the same in both.
+    /// Returns the degrees in a direction; an undirected graph has the same in both.
     pub fn of(&self, direction: Direction) -> &[u32] {
         match (direction, &self.into) {
             (Direction::In, Some(into)) => into,

@@ -5,10 +5,10 @@ use hedgerow_core::{Changeable, Changing, Topology};
 use super::{Components, Degrees, Maintained, Ranks, Triangles};
 use crate::{Cancel, KernelError};
 
-/// A handle computes an answer from scratch if more list entries differ than one for so many edges.
+/// A handle computes an answer from scratch if more than one list entry per `MOST_CHANGED` edges differs.
 const MOST_CHANGED: u64 = 8;
 
-/// Graphs about which answers can be kept.
+/// A graph about which answers can be kept.
 pub trait Maintain: Changeable {
     /// Returns a handle that keeps the answer of a kernel: `wcc`, `tc`, `pagerank` or `degrees`. It computes
     /// nothing before the first [`Handle::at`]. O(1).
@@ -24,8 +24,9 @@ impl<G: Changeable> Maintain for G {}
 
 /// The last answer about a graph, and its snapshot.
 ///
-/// The handle keeps that snapshot open, without its view, until the next call of [`at`](Self::at) or [`release`](Self::release), and with it all versions that the snapshot sees. It does not survive its store:
-/// the first answer about a store that was opened again is computed from scratch.
+/// The handle keeps that snapshot open, without its view, and with it all versions that the snapshot sees. It
+/// closes the snapshot at the next call of [`at`](Self::at) or [`release`](Self::release). It does not
+/// survive its store: the first answer about a store that was opened again is computed from scratch.
 #[derive(Debug)]
 pub struct Handle<S> {
     kind: Kind,
@@ -43,38 +44,38 @@ enum Kind {
 /// The names of answers that can be kept.
 pub const NAMES: [&str; 4] = ["degrees", "pagerank", "tc", "wcc"];
 
-/// An answer.
+/// An answer about a graph.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Answer {
-    /// `wcc`.
+    /// The answer of `wcc`.
     Components(Components),
-    /// `degrees`.
+    /// The answer of `degrees`.
     Degrees(Degrees),
-    /// `tc`.
+    /// The answer of `tc`.
     Triangles(Triangles),
-    /// `pagerank`.
+    /// The answer of `pagerank`.
     Ranks(Ranks),
 }
 
-/// How a handle computed an answer.
+/// The way in which a handle computed an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {
-    /// From the last answer, and from so many list entries that differ.
+    /// From the last answer, and from this number of list entries that differ.
     FromChanges(usize),
     /// From scratch: it is the first answer.
     First,
     /// From scratch: the snapshot is earlier than the last one, or of another graph.
     NotLater,
-    /// From scratch: so many list entries differ that an update would be more work.
+    /// From scratch: this number of list entries differs, so an update would be more work.
     TooManyChanges(usize),
 }
 
 impl<S: Changing> Handle<S> {
-    /// As [`Maintain::maintain`].
+    /// Like [`Maintain::maintain`].
     ///
     /// # Errors
-    /// As of that.
+    /// Those of [`Maintain::maintain`].
     pub fn new(name: &str) -> Result<Handle<S>, KernelError> {
         let kind = match name {
             "wcc" => Kind::Components,
@@ -90,7 +91,7 @@ impl<S: Changing> Handle<S> {
     /// [module](super) states the cost.
     ///
     /// # Errors
-    /// [`KernelError::Topology`] where the graph cannot be read; [`KernelError::TooManyVertices`].
+    /// [`KernelError::Topology`] if the graph cannot be read; [`KernelError::TooManyVertices`].
     pub fn at(&mut self, snapshot: &S) -> Result<(&Answer, Made), KernelError<S::Error>> {
         self.at_until(snapshot, &Cancel::new())
     }
@@ -99,7 +100,7 @@ impl<S: Changing> Handle<S> {
     /// from scratch.
     ///
     /// # Errors
-    /// As of [`at`](Self::at), and [`KernelError::Cancelled`].
+    /// Those of [`at`](Self::at), and [`KernelError::Cancelled`].
     pub fn at_until(
         &mut self,
         snapshot: &S,

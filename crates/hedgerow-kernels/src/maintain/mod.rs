@@ -1,5 +1,5 @@
-//! Answers that are kept while the graph changes: each starts from the last one and from what two snapshots see differently ([`Changes`]), in place of
-//! the whole graph.
+//! Answers that are kept while the graph changes: each is computed from the last one and from the difference
+//! of two snapshots ([`Changes`]), in place of the whole graph.
 //!
 //! | answer | equal to the one from scratch | what an update costs |
 //! | --- | --- | --- |
@@ -8,7 +8,7 @@
 //! | [`Triangles`] | exactly | for each inserted or removed edge the shorter list of its ends, and for each vertex of one its list once |
 //! | [`Ranks`] | within the tolerance | iterations from the last scores until the tolerance holds |
 //!
-//! An update that fails or is cancelled leaves an answer of neither state: compute it from scratch then.
+//! An update that fails or is cancelled leaves an answer of neither state: then compute it from scratch.
 
 use hedgerow_core::{Changes, Direction, Resident};
 
@@ -34,10 +34,11 @@ pub trait Maintained: Sized {
     /// [`KernelError::TooManyVertices`]; [`KernelError::Cancelled`].
     fn from_scratch<G: Resident>(g: &G, cancel: &Cancel) -> Result<Self, KernelError>;
 
-    /// Brings the answer about an earlier state of the graph up to `g`, which differs from that state by `changes`.
+    /// Updates the answer about an earlier state of the graph to that about `g`, which differs from that
+    /// state by `changes`.
     ///
     /// # Errors
-    /// As of [`from_scratch`](Self::from_scratch). The answer is of neither state then.
+    /// Those of [`from_scratch`](Self::from_scratch). After an error the answer is of neither state.
     fn update<G: Resident>(&mut self, g: &G, changes: &Changes, cancel: &Cancel) -> Result<(), KernelError>;
 }
 

@@ -1,14 +1,17 @@
 //! PageRank, kept.
 //!
-//! **Result.** Scores at most `tolerance / (1 - damping)` from the fixed point, as the scores of [`pagerank`](crate::pagerank()) with that tolerance are; so the two differ by
-//! at most twice that.
+//! **Result.** Scores at most `tolerance / (1 - damping)` from the fixed point, like those of
+//! [`pagerank`](crate::pagerank()) with that tolerance; so the two differ by at most twice that.
 //!
-//! **Trick.** Iterations converge to the same scores from any start, in fewer steps from a nearer one. A few changes move few scores far, so iterations start from the last scores;
-//! new vertices start with 1/n. Before the first one, each vertex whose incoming list changed gets the score that it has if its neighbors give what they gave.
+//! **Trick.** Iterations converge to the same scores from any start, in fewer steps from a nearer one. A few
+//! changes move few scores far, so iterations start from the last scores; new vertices start with 1/n. Before
+//! the first iteration, each vertex whose incoming list changed gets the score that it would have if its
+//! neighbors gave the same as before.
 //!
 //! **Cited.** A. Langville, C. Meyer, *Updating Markov chains with an eye on Google's PageRank*, SIAM J. Matrix Anal. Appl. 2006, which compares this with more elaborate ways.
 //!
-//! **Cost.** O(vertices + edges) for each iteration that it takes. 8 bytes per id of the domain, and while it is updated what PageRank with a tolerance takes.
+//! **Cost.** O(vertices + edges) for each iteration that it takes. 8 bytes per id of the domain, and during
+//! an update the memory of PageRank with a tolerance.
 
 use hedgerow_core::{Changes, Direction, EdgeChange, EdgeChangeKind, Resident, VertexId};
 use rayon::prelude::*;
@@ -17,9 +20,9 @@ use super::Maintained;
 use crate::pagerank::pagerank_from;
 use crate::{Cancel, KernelError, PageRankConfig};
 
-/// Changed edges that a thread takes at once.
+/// The changed edges that a thread takes at once.
 const EDGES_AT_ONCE: usize = 1024;
-/// What is foreseen leaves at least this share of a score: it is a guess, and scores are positive.
+/// The least share of a score that a forecast leaves: it is a guess, and scores are positive.
 const LEAST_LEFT: f64 = 0.125;
 
 /// PageRank scores, kept. See the [module](self).
@@ -50,19 +53,21 @@ impl Ranks {
         Ok(Ranks { config, scores })
     }
 
-    /// By vertex id, 0 for holes; they sum to 1.
+    /// Returns the scores by vertex id, 0 for holes; they sum to 1.
     pub fn scores(&self) -> &[f64] {
         &self.scores
     }
 }
 
 impl Ranks {
-    /// Gives each vertex whose incoming list changed about the score that the formula has for it if its other neighbors give what they gave. O(changes).
+    /// Sets the score of each vertex whose incoming list changed to about the value of the formula, if its
+    /// other neighbors give the same as before. O(changes).
     fn foresee<G: Resident>(&mut self, g: &G, changes: &Changes) {
         let (growths, damping) = (growths(changes), self.config.damping);
         let gives = |v: VertexId| {
             let growth = growths.binary_search_by_key(&v, |&(v, _)| v).map_or(0, |at| growths[at].1);
-            // Where edges have no direction, a vertex gives each neighbor about what it gave before: its score grows with its list.
+            // In an undirected graph a vertex gives each neighbor about the same as before: its score grows
+            // with its list.
             let growth = if g.is_directed() { 0 } else { growth };
             let degree = g.degree(v, Direction::Out) as i64 - growth;
             self.scores.get(v.index()).map_or(0.0, |score| damping * score / degree.max(1) as f64)
@@ -77,7 +82,7 @@ impl Ranks {
     }
 }
 
-/// By how much an edge changed the list of its source.
+/// Returns the growth of the list of an edge's source by a change.
 fn growth_by(edge: &EdgeChange) -> i64 {
     match edge.kind {
         EdgeChangeKind::Inserted => 1,
@@ -86,7 +91,7 @@ fn growth_by(edge: &EdgeChange) -> i64 {
     }
 }
 
-/// By how much the outgoing lists of vertices grew, ascending.
+/// Returns the growth of the outgoing lists of vertices, ascending by vertex.
 fn growths(changes: &Changes) -> Vec<(VertexId, i64)> {
     let lists = changes.edges.chunk_by(|a, b| a.src == b.src);
     lists.filter_map(|list| Some((list.first()?.src, list.iter().map(growth_by).sum()))).collect()

@@ -1,15 +1,18 @@
 //! The number of triangles, kept.
 //!
-//! **Result.** As of [`triangle_count`](crate::triangle_count()).
+//! **Result.** Like [`triangle_count`](crate::triangle_count()).
 //!
-//! **Trick.** The kernel takes changed pairs of vertices one after another: it removes the pairs that are no longer joined, then inserts the pairs that are joined now.
-//! Each pair adds or removes as many triangles as its ends have common neighbors at its turn. The kernel counts these in the present lists, and corrects the
-//! count by the few pairs whose turn comes later, or came earlier. So it needs no list of the earlier state. It groups pairs by their end with the longer list, turns that list
-//! into bits once, and looks the shorter list up in them; a few entries it looks up in the list itself.
+//! **Trick.** The kernel takes changed pairs of vertices one after another: it removes the pairs that are no
+//! longer joined, then inserts the pairs that are joined now. Each pair adds or removes as many triangles as
+//! its ends have common neighbors at its turn. The kernel counts these in the present lists, and corrects the
+//! count by the few pairs whose turn comes later, or came earlier. So it needs no list of the earlier state.
+//! It groups pairs by their end with the longer list, turns that list into bits once, and looks the shorter
+//! list up in them. A few entries it looks up in the list itself.
 //!
 //! **Cited.** D. Eppstein, E. Spiro, *The h-index of a graph and its application to dynamic subgraph statistics*, WADS 2009, for counting by pair under change.
 //!
-//! **Cost.** O(Σ over changed pairs of the shorter list), and the longer list once for each vertex that has a changed pair; a bit per id of the domain for each thread.
+//! **Cost.** O(Σ over changed pairs of the shorter list), and the longer list once for each vertex that has a
+//! changed pair; a bit per id of the domain for each thread.
 
 use hedgerow_core::{Changes, Direction, EdgeChangeKind, Resident, VertexId};
 use rayon::prelude::*;
@@ -18,20 +21,20 @@ use super::{Maintained, directions};
 use crate::error::checked_bound;
 use crate::{Cancel, KernelError};
 
-/// Pairs that a thread takes at once to look at their lists.
+/// The pairs whose lists a thread reads at once.
 const PAIRS_AT_ONCE: usize = 256;
 
-/// A list is turned into bits unless one for so many of its entries, or fewer, are looked up in it.
+/// A list is turned into bits if more than one entry per `ENTRIES_PER_SEARCH` of its own are looked up in it.
 const ENTRIES_PER_SEARCH: usize = 24;
 
-/// How many triangles there are, kept. See the [module](self).
+/// The number of triangles, kept. See the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Triangles {
     count: u64,
 }
 
 impl Triangles {
-    /// Returns how many there are.
+    /// Returns the number of triangles.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -59,7 +62,7 @@ fn pair(a: VertexId, b: VertexId) -> Pair {
     (a.min(b), a.max(b))
 }
 
-/// Which pairs the kernel takes.
+/// The pairs that the kernel takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Turn {
     Removed,
@@ -94,18 +97,19 @@ impl Pairs {
     }
 }
 
-/// Pairs that are joined now and not before, and before and not now.
+/// The pairs that are joined now and were not before, and those that were joined before and are not now.
 struct ChangedPairs {
     inserted: Pairs,
     removed: Pairs,
 }
 
-/// The pairs of one end, whose list is read once; the places of the others in [`ChangedPairs::inserted`] or [`ChangedPairs::removed`].
+/// One end of pairs, whose list is read once, and the other ends with their places in
+/// [`ChangedPairs::inserted`] or [`ChangedPairs::removed`].
 type ByLonger = (VertexId, Vec<(VertexId, usize)>);
 
 impl ChangedPairs {
     fn of<G: Resident>(g: &G, changes: &Changes) -> ChangedPairs {
-        // By how many entries the lists that join each pair have grown.
+        // The growth of the lists that join each pair, in entries.
         let mut grown: Vec<(Pair, i64)> = Vec::new();
         for change in &changes.edges {
             let step = match change.kind {
@@ -113,7 +117,7 @@ impl ChangedPairs {
                 EdgeChangeKind::Removed => -1,
                 EdgeChangeKind::Reweighted => continue,
             };
-            // An undirected edge is listed at both ends.
+            // An undirected edge is in the lists of both ends.
             if change.src != change.dst && (g.is_directed() || change.src < change.dst) {
                 grown.push((pair(change.src, change.dst), step));
             }
@@ -183,8 +187,8 @@ impl ChangedPairs {
         all.chunk_by(|a, b| a.0 == b.0).filter_map(one).collect()
     }
 
-    /// Returns the number of common neighbors of a pair at its turn. `is_beside_a`: whether a vertex is a
-    /// neighbor of `a` now.
+    /// Returns the number of common neighbors of a pair at its turn. `is_beside_a` is true for a vertex that
+    /// is a neighbor of `a` now.
     fn common<G: Resident>(
         &self,
         g: &G,
@@ -195,7 +199,8 @@ impl ChangedPairs {
     ) -> u64 {
         let mut found = 0;
         each_neighbor(g, b, |w| found += u64::from(is_beside_a(w)));
-        // Loops make an end a common neighbor; a pair that is not there yet, or any more, makes its ends none.
+        // A loop makes an end a common neighbor. A pair that is not joined at this turn makes its ends no
+        // common neighbors.
         let is_present = |w: VertexId| is_beside_a(w) && is_neighbor(g, b, w);
         found -= [a, b].into_iter().filter(|&w| is_present(w)).count() as u64;
         let absent = |place: usize| when.0 == Turn::Removed || place > when.1;
@@ -204,7 +209,7 @@ impl ChangedPairs {
         if when.0 == Turn::Inserted {
             return found;
         }
-        // Removed pairs with an earlier place are still there; the present lists lack them.
+        // Removed pairs with an earlier place are joined again at this turn; the present lists lack them.
         let is_joined = |v: VertexId, w: VertexId| {
             self.removed.place(v, w).is_some_and(|place| place < when.1)
                 || is_neighbor(g, v, w) && self.inserted.place(v, w).is_none()

@@ -10,13 +10,13 @@ use crate::cancel::{Cancel, Meter};
 
 use super::rows::Rows;
 
-/// The level of a vertex to which a search has not come, or from which no way leads on.
+/// The level of a vertex that no search has reached, or from which no way leads on.
 const NO_LEVEL: u32 = u32::MAX;
 
-/// Fewer vertices of a level are the calling thread's.
+/// The least number of vertices of a level that threads share; the calling thread works on smaller levels.
 const SEQUENTIAL: usize = 1024;
 
-/// Vertices of a level that a thread takes at a time.
+/// The vertices of a level that a thread takes at a time.
 const TOGETHER: usize = 256;
 
 /// Returns the mates of a maximum matching.
@@ -38,8 +38,8 @@ pub(super) fn maximum<E>(rows: &Rows, cancel: &Cancel) -> Result<Vec<u32>, Kerne
 struct Phases<'r> {
     rows: &'r Rows,
     mates: Vec<u32>,
-    /// Of vertices of the first side how many pairs lead to them from a free one. Accesses are relaxed: all threads of a level write the same
-    /// number, and joins order the levels.
+    /// For vertices of the first side, the number of pairs on the way to them from a free vertex. Accesses
+    /// are relaxed: all threads of a level write the same number, and joins order the levels.
     level: Vec<AtomicU32>,
     cancel: &'r Cancel,
 }
@@ -62,7 +62,7 @@ impl Phases<'_> {
         self.mates[v as usize] = u;
     }
 
-    /// Lets each vertex take the first free neighbour.
+    /// Pairs each vertex with its first free neighbour.
     fn take_free_neighbors(&mut self, meter: &mut Meter<'_>) {
         for u in self.all() {
             let row = self.rows.row(u);
@@ -80,8 +80,8 @@ impl Phases<'_> {
         self.mate(u) == NO_VERTEX && !self.rows.row(u).is_empty()
     }
 
-    /// Finds the levels up to the first at which a free vertex of the second side is met; whether there is one. They do not depend on the order in
-    /// which vertices of a level are looked at.
+    /// Finds the levels up to the first one with a free vertex of the second side; true if there is one.
+    /// Levels do not depend on the order in which vertices of a level are read.
     fn search(&mut self, meter: &mut Meter<'_>) -> bool {
         self.level.iter_mut().for_each(|level| *level.get_mut() = NO_LEVEL);
         let mut last: Vec<u32> = self.all().filter(|&u| self.is_free(u)).collect();
@@ -103,8 +103,8 @@ impl Phases<'_> {
         is_met
     }
 
-    /// Returns the vertices that a part of the last level finds, and whether it meets a free vertex.
-    /// `SHARED`: whether other threads look for vertices at the same time.
+    /// Returns the vertices that a part of the last level finds, and true if it meets a free vertex.
+    /// `SHARED`: other threads search at the same time.
     fn advance<const SHARED: bool>(
         &self,
         last: &[u32],
@@ -137,7 +137,8 @@ impl Phases<'_> {
         (next, is_met)
     }
 
-    /// Changes pairs along ways that do not meet, from each free vertex, until there is none along the levels. `next` says where each row goes on.
+    /// Exchanges pairs and edges along ways that do not meet, from each free vertex, until there is no way
+    /// along the levels. `next` has the place from which the search of each row goes on.
     fn augment(&mut self, next: &mut [usize], meter: &mut Meter<'_>) {
         let mut way = Vec::new();
         for root in self.all() {

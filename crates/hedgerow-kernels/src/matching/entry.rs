@@ -7,7 +7,7 @@ use super::{MatchingSize, matching_until, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Matching.
+/// The kernel of matching.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "matching",
     function: "matching",
@@ -20,7 +20,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "mate", kind: ResultKind::Mates },
     steps: "passes",
     cost: "O(edges · √vertices) at worst, usually a few passes; one pass until none can be added",
-    // The places of rows, twice, mates, levels, two lists of a search that grow; the rows. Until none can be added, the mates alone.
+    // The places of rows, twice, mates, levels, two lists of a search that grow; the rows. A maximal matching
+    // takes the mates alone.
     memory: Memory { per_id: 48, per_edge: 4, per_thread: 0, fixed: 64 << 10, provided: "" },
     cited: "J. Hopcroft, R. Karp, *An n^5/2 Algorithm for Maximum Matchings in Bipartite Graphs*, SIAM Journal on Computing 2(4), 1973",
 };

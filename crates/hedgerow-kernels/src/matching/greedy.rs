@@ -8,8 +8,8 @@ use crate::KernelError;
 use crate::NO_VERTEX;
 use crate::cancel::Cancel;
 
-/// Lets each vertex that has no mate yet, in the order of ids, take the least neighbour that has none. Of a directed graph each edge is looked at from one end, which
-/// is enough: one of its ends has a mate after that.
+/// Pairs each vertex without a mate, in the order of ids, with its least neighbour without one. In a directed
+/// graph each edge is read from one end. That is enough: one of its ends has a mate after that.
 pub(super) fn maximal<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<u32>, KernelError<G::Error>> {
     let mut mates = vec![NO_VERTEX; g.vertex_bound()];
     let mut meter = cancel.meter().ok_or(KernelError::Cancelled)?;
@@ -23,7 +23,7 @@ pub(super) fn maximal<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<u32>, K
             }
             let mut mate = NO_VERTEX;
             let _goes_on = block.for_each_run(local, |run| {
-                // Runs are in order, but not one after another.
+                // Each run is in order, but the runs of a list are not in order among each other.
                 let mut is_found = false;
                 meter.parts(run, |part| {
                     let mut free = part.iter().filter(|&&v| v != u && mates[v.index()] == NO_VERTEX);

@@ -1,23 +1,29 @@
 //! Matching: pairs of vertices that edges join, no vertex in two pairs.
 //!
-//! **Result.** For every vertex its mate, and [`NO_VERTEX`](crate::NO_VERTEX) for those without one and for holes. [`MatchingSize::Maximum`] has as many pairs as can be, of a bipartite graph;
-//! [`MatchingSize::Maximal`] has pairs to which no edge can be added, of any graph: at least half as many, and found in one pass. Either is the same in each run, but
-//! there are other ones of that size.
+//! **Result.** For every vertex its mate, and [`NO_VERTEX`](crate::NO_VERTEX) for vertices without one and
+//! for holes. [`MatchingSize::Maximum`] has as many pairs as possible, in a bipartite graph.
+//! [`MatchingSize::Maximal`] has pairs to which no edge can be added, in any graph: at least half as many,
+//! found in one pass. Either result is the same in each run, but other matchings have the same size.
 //!
-//! **Input.** Directions are ignored, so are repeated edges and weights. The maximum one needs a bipartite graph: if its vertices cannot be put on two sides such that every edge joins both, the error names
-//! an edge that closes a cycle of odd length. A loop is such a cycle. The maximal one takes any graph, and ignores loops.
+//! **Input.** Directions are ignored, and so are repeated edges and weights. The maximum one needs a
+//! bipartite graph. If its vertices cannot be put on two sides such that every edge joins both, the error
+//! names an edge that closes a cycle of odd length. A loop is such a cycle. The maximal one takes any graph,
+//! and ignores loops.
 //!
-//! **Trick.** The sides come from one pass over the edges in any order: sets of vertices whose sides are known relative to each other are joined by each
-//! edge, with one bit for whether a vertex is on the side of its set's root. Then each vertex of the first side takes the first free neighbour, which usually matches most of what
-//! can be. The rest is found in phases (Hopcroft and Karp): a search from all free vertices of that side finds how long the shortest ways to a free vertex
-//! of the other side are that take an edge and a pair in turn, and along as many of these as do not meet, pairs and edges change places. The ways get longer with each phase,
-//! so there are few.
+//! **Trick.** The sides come from one pass over the edges in any order. Each edge joins two sets of vertices
+//! whose sides are known relative to each other; a bit per vertex tells if it is on the side of its set's
+//! root. Then each vertex of the first side takes the first free neighbour, which usually makes most of the
+//! pairs. The rest is found in phases (Hopcroft and Karp). A search from all free vertices of the first side
+//! finds the length of the shortest ways to a free vertex of the other side that take an edge and a pair in
+//! turn. Along as many of these ways as do not meet, pairs and edges change places. The ways get longer with
+//! each phase, so phases are few.
 //!
 //! **Cited.** J. Hopcroft, R. Karp, *An n^5/2 Algorithm for Maximum Matchings in Bipartite Graphs*, SIAM Journal on Computing 2(4), 1973, sections 2 and 3; B. Galler,
 //! M. Fisher, *An improved equivalence algorithm*, Communications of the ACM 7(5), 1964, for joining sets.
 //!
-//! **Cost.** The maximum one takes O(edges · √vertices) at worst, usually a few passes; the edges are copied, 4 bytes each. The maximal one is a pass, with 4 bytes per id. In the calling thread, but for the levels of large searches, which
-//! threads share out: levels do not depend on who finds them.
+//! **Cost.** The maximum one takes O(edges · √vertices) at worst, usually a few passes; the edges are copied,
+//! 4 bytes each. The maximal one is a pass, with 4 bytes per id. Both run in the calling thread, except for
+//! the levels of large searches, which threads share: levels do not depend on threads.
 
 use hedgerow_core::Topology;
 
@@ -33,13 +39,13 @@ mod rows;
 mod sides;
 pub mod verify;
 
-/// How many pairs a matching has.
+/// The size of a matching.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MatchingSize {
-    /// As many as can be, of a bipartite graph.
+    /// As many pairs as possible, in a bipartite graph.
     #[default]
     Maximum,
-    /// So many that no edge can be added.
+    /// Pairs to which no edge can be added.
     Maximal,
 }
 
@@ -47,8 +53,8 @@ pub enum MatchingSize {
 /// one.
 ///
 /// # Errors
-/// [`KernelError::NotBipartite`] of a maximum matching; [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be
-/// read.
+/// [`KernelError::NotBipartite`] for a maximum matching; [`KernelError::TooManyVertices`];
+/// [`KernelError::Topology`] if the graph cannot be read.
 ///
 /// # Cost
 /// See the [module](self).
@@ -73,7 +79,8 @@ pub fn matching_until<G: Topology>(
         cancel.step(1);
         return Ok(mates);
     }
-    // The sides, the copy, and the first pairs; then phases, of which nobody knows how many there will be: the last step.
+    // The steps are the sides, the copy, the first pairs, and all phases together, whose number is not known
+    // before.
     cancel.begin(4);
     let first_side = sides::first_side(g, cancel)?;
     cancel.step(1);

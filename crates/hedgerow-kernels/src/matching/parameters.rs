@@ -1,8 +1,8 @@
-//! What a matching can be told.
+//! The parameter of a matching.
 
 use crate::registry::{Absent, CountRange, Parameter, ParameterKind, Value};
 
-/// Whether it is to be as large as can be.
+/// The choice of a maximum matching.
 pub(super) const MAXIMUM: Parameter = Parameter {
     name: "maximum",
     summary: "1 for as many pairs as can be, of a bipartite graph; 0 for pairs to which no edge can be added, of any graph",

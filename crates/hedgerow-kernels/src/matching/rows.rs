@@ -1,4 +1,4 @@
-//! A copy of a bipartite graph: of each vertex of the first side its neighbours.
+//! A copy of a bipartite graph: the neighbours of each vertex of the first side.
 
 use std::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use crate::lists::for_each_list_of_all;
 
 /// Rows of neighbours; those of vertices of the second side are empty.
 pub(super) struct Rows {
-    /// Where each row begins, and the last one ends.
+    /// The beginning of each row, and the end of the last one.
     pub(super) starts: Vec<usize>,
     pub(super) targets: Vec<u32>,
 }
@@ -29,7 +29,8 @@ impl Rows {
             *start = end;
         }
         let mut targets = vec![0; end];
-        // Each row is filled from its end, which moves to its beginning; then the next row's end is its own.
+        // Each row is filled from its end, which moves to its beginning; then its end is where the next row
+        // begins.
         for_each_edge(g, first_side, cancel, |u, v| {
             let place = &mut starts[u.index() + 1];
             *place -= 1;
@@ -67,7 +68,7 @@ fn for_each_edge<G: Topology>(
     for_each_list_of_all(g, direction, cancel, |u, list| {
         match first_side[u.index()] {
             true => list.iter().for_each(|&v| f(u, v)),
-            // An edge without direction stands in the lists of both ends.
+            // An undirected edge is in the lists of both ends.
             false if g.is_directed() => list.iter().for_each(|&v| f(v, u)),
             false => {}
         }

@@ -8,7 +8,8 @@ use crate::KernelError;
 use crate::cancel::Cancel;
 use crate::lists::for_each_list_of_all;
 
-/// True if each vertex is on the side of the least vertex of its component, as far as edges tell.
+/// Returns a mark for each vertex: true if it is on the side of the least vertex of its component, as far as
+/// edges show.
 pub(super) fn first_side<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<bool>, KernelError<G::Error>> {
     let direction = if g.is_stored(Direction::Out) { Direction::Out } else { Direction::In };
     let (mut sets, mut odd) = (Sets::new(g.vertex_bound()), None);
@@ -26,7 +27,7 @@ pub(super) fn first_side<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<bool
 struct Sets {
     /// The parent of each vertex in its set; that of a root is itself.
     parent: Vec<u32>,
-    /// Whether it is on the other side than its parent.
+    /// True for a vertex that is on the other side than its parent.
     crosses: Vec<bool>,
 }
 
@@ -35,8 +36,8 @@ impl Sets {
         Sets { parent: (0..count as u32).collect(), crosses: vec![false; count] }
     }
 
-    /// Returns the root of the set of `v`, and whether `v` is on the other side than that. Points vertices on
-    /// the way farther up.
+    /// Returns the root of the set of `v`, and true if `v` is on the other side than that. Moves vertices on
+    /// the way nearer to the root.
     fn root(&mut self, v: u32) -> (u32, bool) {
         let (mut v, mut crossed) = (v as usize, false);
         loop {
@@ -51,7 +52,7 @@ impl Sets {
         }
     }
 
-    /// Puts `u` and `v` on different sides; whether they can be.
+    /// Puts `u` and `v` on different sides; false if they are on the same side.
     fn join(&mut self, u: u32, v: u32) -> bool {
         let ((of_u, u_crosses), (of_v, v_crosses)) = (self.root(u), self.root(v));
         if of_u == of_v {

@@ -1,4 +1,4 @@
-//! Matchings pair by pair, and what a matching has to keep.
+//! Matchings pair by pair, and checks of matchings.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -18,7 +18,8 @@ fn lists<G: Resident>(g: &G) -> Vec<BTreeSet<VertexId>> {
     lists
 }
 
-/// Edges in the order of their ends, along their directions: one is a pair if neither end is in one yet.
+/// Returns a maximal matching: takes edges in the order of their ends, along their directions, and makes one
+/// a pair if neither end is in one yet.
 pub fn maximal<G: Resident>(g: &G) -> Vec<u32> {
     let mut mates = vec![NO_VERTEX; g.vertex_bound()];
     for u in (0..g.vertex_bound() as u32).map(VertexId) {
@@ -33,10 +34,10 @@ pub fn maximal<G: Resident>(g: &G) -> Vec<u32> {
     mates
 }
 
-/// True if each vertex is on the first side, by a search of each component.
+/// Returns a mark for each vertex, by a search of each component: true if it is on the first side.
 ///
 /// # Errors
-/// An edge within a side.
+/// Returns an edge within a side.
 fn sides(lists: &[BTreeSet<VertexId>]) -> Result<Vec<bool>, (VertexId, VertexId)> {
     let mut side: Vec<Option<bool>> = vec![None; lists.len()];
     for root in 0..lists.len() {
@@ -62,17 +63,17 @@ fn sides(lists: &[BTreeSet<VertexId>]) -> Result<Vec<bool>, (VertexId, VertexId)
     Ok(side.into_iter().map(|side| side == Some(true)).collect())
 }
 
-/// Returns a maximum matching: from each vertex of the first side a search for a way to a free one, pair
+/// Returns a maximum matching: searches from each vertex of the first side for a way to a free one, pair
 /// after pair.
 ///
 /// # Errors
-/// An edge that closes an odd cycle, if the graph is not bipartite.
+/// Returns an edge that closes an odd cycle, if the graph is not bipartite.
 pub fn maximum<G: Resident>(g: &G) -> Result<Vec<u32>, (VertexId, VertexId)> {
     let lists = lists(g);
     let first = sides(&lists)?;
     let mut mates = vec![NO_VERTEX; lists.len()];
     for root in (0..lists.len()).filter(|&u| first[u]) {
-        // Of vertices of the second side the one before them on the way.
+        // The vertex before each vertex of the second side on the way.
         let mut before = std::collections::BTreeMap::new();
         let mut queue = VecDeque::from([root]);
         let mut end = None;
@@ -99,7 +100,7 @@ pub fn maximum<G: Resident>(g: &G) -> Result<Vec<u32>, (VertexId, VertexId)> {
     Ok(mates)
 }
 
-/// Returns how many pairs there are, if these are mates: each the other's, joined by an edge.
+/// Returns the number of pairs if these are mates: each the other's, joined by an edge.
 pub fn count_pairs<G: Resident>(g: &G, mates: &[u32]) -> Option<usize> {
     let mut pairs = 0;
     for (u, &mate) in (0..).map(VertexId).zip(mates).filter(|(_, mate)| **mate != NO_VERTEX) {

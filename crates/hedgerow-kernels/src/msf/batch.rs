@@ -7,35 +7,37 @@ use crate::cancel::Cancel;
 /// The most batches that are filled at the same time.
 pub(super) const MOST_BATCHES: usize = 2;
 
-/// Batches are of at least so many edges.
+/// The least limit of a batch, in edges.
 const LEAST_BATCH: usize = 1 << 16;
 
-/// Edges for each vertex in all batches, those of the forests among them.
+/// The edges for each vertex in all batches, those of the forests included.
 const EDGES_PER_VERTEX: usize = 4;
 
-/// The lightest edges of the forest that refuse others are this part of it. Fewer would have fewer ends in one tree, more would be lighter than fewer edges.
+/// The lightest edges of the forest that refuse others are 1 / `LIGHT_PART` of it. Fewer edges would have
+/// fewer ends in one tree; more would be lighter than fewer edges.
 const LIGHT_PART: usize = 2;
 
-/// So many edges are sorted at once, between two polls.
+/// The edges that are sorted at once, between two polls.
 const SORTED_TOGETHER: usize = 1 << 16;
 
-/// Edges that are split or filtered between two polls.
+/// The edges that are split or filtered between two polls.
 const BETWEEN_POLLS: usize = Cancel::EDGES_BETWEEN_POLLS;
 
 pub(super) struct Batch<'c> {
-    /// The forest of all edges before, and edges that came after.
+    /// The forest of all edges before, and the edges that came after.
     edges: Vec<Edge>,
-    /// With so many edges the batch is full.
+    /// The number of edges of a full batch.
     limit: usize,
     trees: Trees,
-    /// The heaviest edge of the lighter half of the forest, whose trees stand in `trees`; none before the first batch is full.
+    /// The heaviest edge of the lighter half of the forest, whose trees are in `trees`; none before the first
+    /// batch is full.
     light: Option<Edge>,
     cancel: &'c Cancel,
 }
 
 impl<'c> Batch<'c> {
-    /// Returns an empty batch, one of `batches`, for edges between ids below `vertex_bound`, about `edges` in
-    /// all.
+    /// Returns an empty batch, one of `batches`, for edges between ids below `vertex_bound`. The graph has
+    /// about `edges` edges.
     pub(super) fn new(vertex_bound: usize, edges: u64, batches: usize, cancel: &'c Cancel) -> Batch<'c> {
         let limit = (vertex_bound * EDGES_PER_VERTEX / batches).max(LEAST_BATCH);
         let room = usize::try_from(edges).map_or(limit, |edges| edges.min(limit));
@@ -43,7 +45,7 @@ impl<'c> Batch<'c> {
         Batch { edges: Vec::with_capacity(room), limit, trees, light: None, cancel }
     }
 
-    /// Adds an edge, unless the forest is known to do without it. Of a full batch only the forest is kept first.
+    /// Adds an edge, unless the forest is known to do without it. Reduces a full batch to its forest first.
     #[inline]
     pub(super) fn add(&mut self, edge: Edge) {
         if self.light.is_some_and(|light| edge > light) && self.trees.have_one_parent(edge.low, edge.high) {
@@ -56,14 +58,14 @@ impl<'c> Batch<'c> {
         self.edges.push(edge);
     }
 
-    /// Returns the forest, lightest edge first. Once the flag is raised, anything.
+    /// Returns the forest, lightest edge first. Once the flag is raised, the result has no meaning.
     pub(super) fn into_forest(mut self) -> Vec<Edge> {
         self.reduce();
         self.edges.shrink_to_fit();
         self.edges
     }
 
-    /// Makes the trees those of the lighter half of the forest.
+    /// Joins the trees of the lighter half of the forest, for later tests.
     fn remember_light(&mut self) {
         let light = &self.edges[..self.edges.len() / LIGHT_PART];
         self.light = light.last().copied();
@@ -76,7 +78,8 @@ impl<'c> Batch<'c> {
     fn reduce(&mut self) {
         self.trees.clear();
         let mut parts = Vec::from_iter(std::iter::once(0..self.edges.len()));
-        // The forest grows at the front; each part lies behind it, since no more edges are taken than were looked at.
+        // The forest grows at the front. Each part is behind it, since no more edges are taken than were
+        // read.
         let mut taken = 0;
         while let Some(part) = parts.pop().filter(|_| !self.cancel.poll()) {
             let end = part.start + self.filter(part.clone());
@@ -88,7 +91,7 @@ impl<'c> Batch<'c> {
                 continue;
             }
             let light = &mut self.edges[part.clone()];
-            // Where each thread has a batch none is idle.
+            // If each thread has a batch, none is idle to help with sorting.
             if hedgerow_par::threads() > MOST_BATCHES {
                 hedgerow_par::sort_unstable(light);
             } else {
@@ -105,7 +108,7 @@ impl<'c> Batch<'c> {
         self.edges.truncate(taken);
     }
 
-    /// Moves the edges of a part whose ends are in two trees to its front; how many they are.
+    /// Moves the edges of a part whose ends are in two trees to its front; returns their number.
     fn filter(&mut self, part: std::ops::Range<usize>) -> usize {
         let edges = &mut self.edges[part];
         let mut kept = 0;
@@ -123,7 +126,8 @@ impl<'c> Batch<'c> {
     }
 }
 
-/// Moves edges that are lighter than all others to the front; how many they are, neither none nor all. The edges are many.
+/// Moves edges that are lighter than all others to the front; returns their number, neither 0 nor all. There
+/// must be many edges.
 fn split(edges: &mut [Edge], cancel: &Cancel) -> usize {
     const SAMPLES: usize = 63;
     let mut sample: Vec<Edge> = edges.iter().step_by(edges.len() / SAMPLES).copied().collect();
@@ -141,7 +145,8 @@ fn split(edges: &mut [Edge], cancel: &Cancel) -> usize {
             at_pivot = at;
         }
     }
-    // Where none is lighter than the pivot, half of the sample is one repeated edge: once it is taken, the filter drops the others.
+    // If none is lighter than the pivot, half of the sample is one repeated edge. Once it is taken, the
+    // filter drops the others.
     if light == 0 {
         edges.swap(0, at_pivot);
         light = 1;

@@ -6,7 +6,7 @@ use super::{minimum_spanning_forest_until, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Minimum spanning forest.
+/// The kernel of the minimum spanning forest.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "msf",
     function: "minimum_spanning_forest",

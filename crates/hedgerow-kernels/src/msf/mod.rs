@@ -1,22 +1,27 @@
-//! Minimum spanning forest: the edges of least total weight that join all that edges can join.
+//! Minimum spanning forest: the edges of least total weight that join all vertices that edges can join.
 //!
 //! **Result.** The edges of the forest, lightest first, each with its lesser end first, and their weights. Edges of the same
 //! weight are ordered by their lesser end, then by the greater one, so the forest is unique: it does not depend on how the
 //! graph is stored. It has as many edges as there are live vertices less components.
 //!
-//! **Input.** Any graph; directions are ignored. Weights may be negative, and must be finite. Without weights every edge weighs 1, and the
-//! forest is the first one by the ends of its edges. Loops are never part of it; of repeated edges the lightest may be.
+//! **Input.** Any graph; directions are ignored. Weights may be negative, and must be finite. Without weights
+//! every edge weighs 1, and the forest is the first one by the ends of its edges. Loops are never part of it;
+//! of repeated edges the lightest may be.
 //!
-//! **Trick.** Kruskal's method looks at all edges by weight and takes those that join two trees; most of its time is sorting, and most sorted edges are
-//! then refused. Filter-Kruskal splits the edges at a pivot as quicksort does, takes from the lighter half first, and drops from
-//! the heavier half, before anything sorts it, what now has both ends in one tree. Its memory would be all edges. An edge that is
-//! not in the forest of some edges is not in the forest of more of them either; so edges are read in
-//! batches, and after each batch only the forest of all so far is kept. Memory depends on the vertices alone, also for graphs that
-//! are read from files. The lighter half of that forest refuses most of what is read later: an edge that is heavier than all of it, and has both ends in one of its trees, closes a
-//! cycle as the heaviest edge, and is dropped with two look-ups.
+//! **Trick.** Kruskal's method takes edges by weight if they join two trees; most of its time is sorting, and
+//! most sorted edges are then refused. Filter-Kruskal splits the edges at a pivot like quicksort and takes
+//! from the lighter half first. From the heavier half, before it is sorted, it drops the edges with both ends
+//! in one tree. That would keep all edges in memory. But an edge that is not in the forest of some edges is
+//! not in the forest of more of them either. So edges are read in batches, and after each batch only the
+//! forest of all so far is kept. Memory depends on the vertices alone, also for graphs that are read from
+//! files. The lighter half of that forest refuses most edges that are read later. If an edge is heavier than
+//! all of it and has both ends in one of its trees, the edge closes a cycle as the heaviest edge, and is
+//! dropped with two look-ups.
 //!
-//! **Threads.** For the same reason edges may be split up in any way: two threads have a batch each, take ranges of vertices in turn, and at the end the two forests are joined.
-//! So the result does not depend on threads. More than two would need more memory, or batches so small that they hold little but the forest; further threads help to sort.
+//! **Threads.** For the same reason edges may be split up in any way. Two threads have a batch each and take
+//! ranges of vertices in turn; at the end the two forests are joined. So the result does not depend on
+//! threads. More than two batches would need more memory, or would be so small that they hold little but the
+//! forest. Further threads help to sort.
 //!
 //! **Cited.** V. Osipov, P. Sanders, J. Singler, *The Filter-Kruskal Minimum Spanning Tree Algorithm*, ALENEX 2009, section 3; J. Feigenbaum, S. Kannan,
 //! A. McGregor, S. Suri, J. Zhang, *On graph problems in a semi-streaming model*, Theoretical Computer Science 348, 2005, section 4, for the batches.
@@ -43,7 +48,7 @@ use edge::Edge;
 use read::Edges;
 use trees::Trees;
 
-/// A graph with fewer edges is read into one batch.
+/// The least number of edges of a graph that is read into two batches.
 const LEAST_SHARED: u64 = 1 << 15;
 
 /// Returns the edges of the minimum spanning forest with their weights, lightest first.
@@ -75,7 +80,7 @@ pub fn minimum_spanning_forest_until<G: WeightedTopology>(
     let (mut refused, mut forest) = (None::<(VertexId, VertexId, f64)>, Vec::new());
     for part in parts {
         match part {
-            // The first one, as if all were read in the order of ids.
+            // The error of the first vertex, as if all were read in the order of ids.
             Err(KernelError::NotFinite { from, to, weight }) => {
                 refused = refused.filter(|&(first, ..)| first < from).or(Some((from, to, weight)));
             }

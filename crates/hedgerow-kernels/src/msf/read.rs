@@ -15,9 +15,9 @@ use crate::sssp::for_each_neighbor;
 /// The edges of a graph, which threads share out by ranges of vertices.
 pub(super) struct Edges<'g, G> {
     g: &'g G,
-    /// How many batches there are.
+    /// The number of batches.
     batches: usize,
-    /// The first vertex whose edges nobody has taken.
+    /// The first vertex whose edges no thread has taken.
     next: AtomicUsize,
     cancel: &'g Cancel,
 }
@@ -27,8 +27,8 @@ impl<'g, G: WeightedTopology> Edges<'g, G> {
         Edges { g, batches, next: AtomicUsize::new(0), cancel }
     }
 
-    /// Returns the forest of the edges that this call takes: ranges of vertices until there are none. Of
-    /// edges that it refuses, the first one.
+    /// Returns the forest of the edges that this call takes, by ranges of vertices until there are none; or
+    /// the first edge that it refuses.
     pub(super) fn forest(&self) -> Result<Vec<Edge>, KernelError<G::Error>> {
         let bound = self.g.vertex_bound();
         let mut batch: Option<Batch<'_>> = None;
@@ -62,7 +62,7 @@ impl<'g, G: WeightedTopology> Edges<'g, G> {
                 if !weight.is_finite() {
                     refused = refused.or(Some((u, v, weight)));
                 }
-                // An edge without direction stands in the lists of both ends.
+                // An undirected edge is in the lists of both ends.
                 if u != v && !(undirected && u > v) {
                     batch.add(Edge::new(u, v, weight));
                 }

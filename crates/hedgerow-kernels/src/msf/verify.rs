@@ -26,7 +26,7 @@ impl Ord for Candidate {
     }
 }
 
-/// Returns the edges sorted by weight and ends. The weights are numbers.
+/// Returns the edges of the forest, sorted by weight and ends. No weight is NaN.
 pub fn minimum_spanning_forest<G: WeightedTopology + Resident>(g: &G) -> Pairs {
     let mut joined = vec![false; g.vertex_bound()];
     let mut forest: Vec<Candidate> = Vec::new();

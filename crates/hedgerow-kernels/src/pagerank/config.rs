@@ -1,22 +1,23 @@
-//! What PageRank can be told, and the ranges of that.
+//! Parameters of PageRank, and their ranges.
 
 use crate::KernelError;
 use crate::registry::{Absent, CountRange, NumberRange, Parameter, ParameterKind, Value};
 
-/// How to rank.
+/// The configuration of PageRank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PageRankConfig {
     /// The probability of following an edge rather than jumping anywhere, 0 to 1.
     pub damping: f64,
-    /// The number of iterations, at most this many if there is a tolerance. 0 leaves every score at 1/n.
+    /// The number of iterations, or the most iterations if there is a tolerance. 0 leaves every score at 1/n.
     pub iterations: u32,
-    /// Stop once an iteration would change the scores by less than this in total (sum of absolute differences). The scores are then at most
-    /// `tolerance / (1 - damping)` from those that more iterations lead to; what is iterated in between, and from where, is left open.
+    /// The tolerance: the kernel stops once an iteration would change the scores by less than this in total
+    /// (sum of absolute differences). The scores are then at most `tolerance / (1 - damping)` from those to
+    /// which more iterations lead. The steps in between, and their start, are not specified.
     pub tolerance: Option<f64>,
 }
 
 impl PageRankConfig {
-    /// What the functions of other languages and the command line use where nothing is said.
+    /// The default of functions of other languages and of the command line.
     pub const DEFAULT: PageRankConfig = PageRankConfig { damping: 0.85, iterations: 20, tolerance: None };
 
     pub(crate) fn check<E>(&self) -> Result<(), KernelError<E>> {

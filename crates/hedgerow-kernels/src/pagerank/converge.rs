@@ -1,22 +1,26 @@
-//! Iterating until the scores hardly change.
+//! Iterations until the scores hardly change.
 //!
-//! Below a damping of 1 the formula leaves one set of scores as it is: the *fixed point*. An iteration brings any scores that sum to 1 to
-//! `damping` of their distance from it, or less. So scores that an iteration would change by `r` in total are at most `r / (1 - damping)`
-//! from it, however they were found. They are found by [sweeps](super::sweep), which write scores over the old ones, and three ways to get
-//! there in fewer of them:
+//! Below a damping of 1 the formula leaves one set of scores as it is: the *fixed point*. An iteration brings
+//! any scores that sum to 1 to `damping` of their distance from it, or less. So scores that an iteration
+//! would change by `r` in total are at most `r / (1 - damping)` from it, however they were found. They are
+//! found by [sweeps](super::sweep), which write scores over the old ones. Three ways reduce the number of
+//! sweeps:
 //!
-//! *A start by degree.* In an undirected graph the score of a vertex is near `(1 - d)/n + d · degree / degrees`, what it would be if its
-//! neighbours were drawn at random. Directed graphs start at 1/n as without a tolerance; in-degrees say less there.
+//! *A start by degree.* In an undirected graph the score of a vertex is near `(1 - d)/n + d · degree /
+//! degrees`, the score that it would have if its neighbours were drawn at random. Directed graphs start at
+//! 1/n, like without a tolerance; in-degrees predict less there.
 //!
-//! *Vertices without edges apart.* In an undirected graph they give nothing to single vertices, and all have what is given to all. So the
-//! others are ranked by themselves, and these are added at the end. Else what they hold together would take long to settle.
+//! *Vertices without edges apart.* In an undirected graph they give nothing to single vertices, and all of
+//! them have the same score. So the other vertices are ranked alone, and these are added at the end.
+//! Otherwise the score that they hold would take long to settle.
 //!
-//! *Extrapolation.* Where sweeps leave more, what they leave is mostly a few slow modes, each of them of some part of the graph. So each
-//! vertex is taken by itself: its last two steps tell a ratio, and every fourth sweep it goes on by what a geometric series with that ratio
-//! would still add (Aitken). A ratio counts as at most 0.72, since one that was told by chance would throw the score far off.
+//! *Extrapolation.* If sweeps leave a large part of the change, that part is mostly a few slow modes, each of
+//! some part of the graph. So each vertex is extrapolated alone. Its last two steps give a ratio, and every
+//! fourth sweep adds the rest of a geometric series with that ratio (Aitken). A ratio counts as at most 0.72,
+//! since one that came by chance would throw the score far off.
 //!
-//! It is not sure to help. Where four sweeps with it leave more than four iterations of the formula may, it ends, for good. Sweeps by
-//! themselves always arrive.
+//! Extrapolation is not certain to help. If four sweeps with it leave more than four iterations of the
+//! formula may, it ends for good. Sweeps without it always converge.
 //!
 //! **Cited.** S. Kamvar, T. Haveliwala, C. Manning, G. Golub, *Extrapolation methods for accelerating PageRank computations*, WWW 2003, for
 //! Aitken's rule by vertex.
@@ -27,21 +31,21 @@ use super::sweep::{Steps, Sweeps};
 use super::{Ranking, Score};
 use crate::KernelError;
 
-/// Above this share of the change left by a sweep, extrapolation helps.
+/// The least share of the change left by a sweep at which extrapolation helps.
 const SLOW: f64 = 0.4;
 /// Sweeps from one extrapolation to the next.
 const PERIOD: u32 = 4;
 
-/// What the next sweep does.
+/// The choice of the work of the next sweep.
 struct Pace {
     damping: f64,
     may_extrapolate: bool,
-    /// Sweeps done.
+    /// The number of sweeps done.
     sweeps: u32,
-    /// The change by the last one, and of it by the one before.
+    /// The change by the last sweep, and its ratio to the change before.
     change: f64,
     rate: f64,
-    /// Whether the last one kept its steps.
+    /// True if the last sweep kept its steps.
     has_noted: bool,
     /// The change when steps were last extrapolated.
     extrapolated_at: f64,
@@ -60,7 +64,7 @@ impl Pace {
         }
     }
 
-    /// What the next sweep does with its steps.
+    /// Returns the use of the steps of the next sweep.
     fn steps(&self) -> Steps {
         let is_slow = self.may_extrapolate && self.rate > SLOW;
         match (self.sweeps + 1) % PERIOD {
@@ -70,7 +74,7 @@ impl Pace {
         }
     }
 
-    /// Ends a sweep that changed the scores by so much.
+    /// Records a sweep that changed the scores by `change`.
     fn advance(&mut self, change: f64, steps: Steps) {
         self.has_noted = steps == Steps::Noted;
         self.rate = change / self.change;
@@ -83,8 +87,8 @@ impl Pace {
 }
 
 impl<S: Score, G: Topology> Ranking<'_, S, G> {
-    /// Sweeps until an iteration of the formula would change the scores by less than `tolerance` in total, at most so many times; from `earlier`
-    /// scores, by vertex, where there are any.
+    /// Sweeps until an iteration of the formula would change the scores by less than `tolerance` in total, at
+    /// most `iterations` times. Starts from `earlier` scores, by vertex, if there are any.
     pub(super) fn run_until(
         self,
         iterations: u32,
@@ -103,7 +107,7 @@ impl<S: Score, G: Topology> Ranking<'_, S, G> {
             if swept.residual < tolerance {
                 break;
             }
-            // What is returned is always what a sweep came to.
+            // The scores that are returned always come from a sweep.
             if steps == Steps::Extrapolated && left > 0 {
                 sweeps.extrapolate()?;
             }

@@ -7,7 +7,7 @@ use super::{pagerank_until, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// PageRank.
+/// The kernel of PageRank.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "pagerank",
     function: "pagerank",
@@ -20,7 +20,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "score", kind: ResultKind::Scores },
     steps: "iterations",
     cost: "O(vertices + edges) per iteration",
-    // With a tolerance four arrays of scores, at the end a fifth, a bit, and three sums for each 1,024 vertices.
+    // With a tolerance: four arrays of scores, at the end a fifth, a bit, and three sums for each 1,024
+    // vertices.
     memory: Memory { per_id: 41, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },
     cited: "L. Page, S. Brin, R. Motwani, T. Winograd, *The PageRank Citation Ranking*, 1999; formula as in A. Iosup et \
             al., *LDBC Graphalytics*, VLDB 2016",
@@ -42,7 +43,8 @@ pub(crate) fn run<G: WeightedTopology>(
     pagerank_until(g, &read(arguments).map_err(KernelError::of_any)?, cancel).map(Outcome::Scores)
 }
 
-/// With a tolerance the kernel stops where the change is small enough; the verifier goes on to the end.
+/// Checks scores. With a tolerance the kernel stops when the change is small enough; the verifier goes on to
+/// the end.
 pub(crate) fn verify<G: WeightedTopology + Resident>(
     g: &G,
     arguments: &Arguments,

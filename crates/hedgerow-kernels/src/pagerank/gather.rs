@@ -1,4 +1,4 @@
-//! Sums of what the neighbours of a vertex give.
+//! Sums of the shares that the neighbours of a vertex give.
 
 use std::ops::ControlFlow;
 
@@ -8,11 +8,12 @@ use super::Score;
 use crate::cancel::{Cancel, Meter};
 use crate::par::CHUNK_VERTICES;
 
-/// Lists from this length on are added in four sums: each addition of one sum waits for the one before. In shorter ones additions of several
-/// vertices overlap by themselves, and where lengths lie about the bound, which way is taken would be a guess.
+/// The least length of a list that is added in four sums: each addition of one sum waits for the one before.
+/// In shorter lists additions of several vertices overlap anyway. If lengths are near the bound, the
+/// processor would mispredict the branch.
 const LONG: usize = 128;
 
-/// What each vertex gives every out-neighbour.
+/// The share that each vertex gives every out-neighbour.
 pub(super) trait Given<S>: Copy {
     fn of(self, u: VertexId) -> S;
 }
@@ -24,7 +25,7 @@ impl<S: Score> Given<S> for &[S] {
     }
 }
 
-/// What vertices give, in the first half of `cells`.
+/// The shares that vertices give, in the first half of `cells`.
 pub(super) struct Settled<'a, S: Score> {
     pub(super) cells: &'a [S::Cell],
 }
@@ -44,12 +45,12 @@ impl<S: Score> Given<S> for Settled<'_, S> {
     }
 }
 
-/// As [`Settled`], but of the vertices of one chunk, which are in the second half.
+/// The shares of the vertices of one chunk, in the second half of `cells`; the others like [`Settled`].
 pub(super) struct Near<'a, S: Score> {
     pub(super) cells: &'a [S::Cell],
     /// The first vertex of the chunk.
     pub(super) first: u32,
-    /// How much further a vertex stands in the second half.
+    /// The distance of a vertex in the second half from its place in the first.
     pub(super) further: usize,
 }
 
@@ -64,7 +65,8 @@ impl<S: Score> Copy for Near<'_, S> {}
 impl<S: Score> Given<S> for Near<'_, S> {
     #[inline(always)]
     fn of(self, u: VertexId) -> S {
-        // A choice of the place, not of the value, becomes a move without a branch, which the processor could not guess.
+        // A choice of the place, not of the value, becomes a move without a branch, which the processor could
+        // not predict.
         let is_own = u.0.wrapping_sub(self.first) < CHUNK_VERTICES as u32;
         S::load(&self.cells[u.index() + if is_own { self.further } else { 0 }])
     }
@@ -73,7 +75,7 @@ impl<S: Score> Given<S> for Near<'_, S> {
 /// The neighbours of the vertices of one subgraph.
 pub(super) struct Gathering<S, B> {
     block: B,
-    /// Whether all neighbours of a vertex are in its first run and in `added`.
+    /// True if all neighbours of a vertex are in its first run and in `added`.
     additive: bool,
     added: [S; SUBGRAPH_VERTICES],
 }
@@ -81,8 +83,8 @@ pub(super) struct Gathering<S, B> {
 impl<S: Score, B: Block> Gathering<S, B> {
     #[inline]
     pub(super) fn new(block: B, given: impl Given<S>) -> Self {
-        // What is added to a block is taken first, in one loop: vertex by vertex, whether there is any would be a guess that the
-        // processor often gets wrong.
+        // The neighbours added to a block are summed first, in one loop: a test vertex by vertex would be a
+        // branch that the processor often mispredicts.
         let (additive, mut added) = (block.is_additive(), [S::ZERO; SUBGRAPH_VERTICES]);
         if additive {
             block.for_each_added(|v, u| added[v.index()] = added[v.index()] + given.of(u));
@@ -97,7 +99,7 @@ impl<S: Score, B: Block> Gathering<S, B> {
     #[inline(always)]
     pub(super) fn gather(&self, local: LocalVertex, given: impl Given<S>, meter: &mut Meter<'_>) -> S {
         if !self.additive {
-            // Most lists are whole even so: only one that lies in several runs takes the way out of line.
+            // Most lists are whole even so: only one in several runs takes the way out of line.
             return match self.block.main(local) {
                 Some(list) if list.len() == self.block.degree(local) => add_list(list, given, S::ZERO, meter),
                 _ => self.gather_runs(local, given, meter),
@@ -107,7 +109,7 @@ impl<S: Score, B: Block> Gathering<S, B> {
         add_list(list, given, self.added[local.index()], meter)
     }
 
-    /// Not inlined, as [`add_long`].
+    /// Adds run by run. Not inlined, like [`add_long`].
     #[cold]
     #[inline(never)]
     fn gather_runs(&self, local: LocalVertex, given: impl Given<S>, meter: &mut Meter<'_>) -> S {
@@ -126,7 +128,7 @@ impl<S: Score, B: Block> Gathering<S, B> {
     }
 }
 
-/// `start` and what the neighbours of one list give.
+/// Returns the sum of `start` and the shares that the neighbours of one list give.
 #[inline(always)]
 fn add_list<S: Score>(list: &[VertexId], given: impl Given<S>, start: S, meter: &mut Meter<'_>) -> S {
     if list.len() < LONG { add_short(list, given, start) } else { add_long(list, given, start, meter) }
@@ -137,7 +139,7 @@ fn add_short<S: Score>(list: &[VertexId], given: impl Given<S>, start: S) -> S {
     list.iter().fold(start, |sum, &u| sum + given.of(u))
 }
 
-/// Not inlined: the loop over vertices is to keep in registers what short lists need.
+/// Adds a long list. Not inlined: the loop over vertices must keep the values of short lists in registers.
 #[cold]
 #[inline(never)]
 fn add_long<S: Score>(list: &[VertexId], given: impl Given<S>, start: S, meter: &mut Meter<'_>) -> S {

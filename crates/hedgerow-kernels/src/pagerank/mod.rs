@@ -7,20 +7,22 @@
 //!
 //! **Input.** Any graph; an undirected edge counts as two directed ones. A directed graph must answer in-neighbours.
 //!
-//! **Trick.** Pulling over in-neighbours needs no atomics and writes each score once. What a vertex gives each
-//! out-neighbour is computed once per vertex, instead of its score, into the second of two arrays; so an
-//! iteration is a single pass, whose cost is one random read per edge. Long lists are added in four sums, since each addition waits for the
-//! one before; in short ones that costs branches that the processor mispredicts. Vertices without out-edges are
-//! found once; what they hold is added subgraph by subgraph, so that the loop over vertices asks none of them.
+//! **Trick.** Pulling over in-neighbours needs no atomics and writes each score once. The share that a vertex
+//! gives each out-neighbour is computed once per vertex, instead of its score, into the second of two arrays.
+//! So an iteration is a single pass, whose cost is one random read per edge. Long lists are added in four
+//! sums, since each addition waits for the one before; in short ones that costs branches that the processor
+//! mispredicts. Vertices without out-edges are found once; their scores are added subgraph by subgraph, so
+//! that the loop over vertices does not test for them.
 //!
-//! **With a tolerance** scores only have to reach those that the formula leaves as they are. New ones are written over the old ones
-//! (`sweep`), from a start by degree where edges have no direction, and extrapolated where they settle slowly (`converge`). The scores are at
-//! most `tolerance / (1 - d)` from those in total. They sum to 1, but are not those of any number of iterations of the formula.
+//! **With a tolerance** scores only have to reach those that the formula leaves as they are. New ones are
+//! written over the old ones (`sweep`). They start by degree if edges have no direction, and are extrapolated
+//! if they settle slowly (`converge`). The scores are at most `tolerance / (1 - d)` from those in total. They
+//! sum to 1, but are not those of any number of iterations of the formula.
 //!
-//! **Determinism.** The order of additions depends only on the graph: within a list by position, across vertices by
-//! partial sums per range of vertices that are added in range order. With a tolerance which scores a vertex sees new depends on
-//! ids alone. Hence the same bits for any number of threads.
-//! (A list split into main and corrections can differ from its merged form in the last bits.)
+//! **Determinism.** The order of additions depends only on the graph: within a list by position, across
+//! vertices by partial sums per range of vertices that are added in range order. With a tolerance, ids alone
+//! decide which scores a vertex sees new. Hence the same bits for any number of threads. (A list split into
+//! main and corrections can differ from its merged form in the last bits.)
 //!
 //! **Cited.** L. Page, S. Brin, R. Motwani, T. Winograd, *The PageRank Citation Ranking*, 1999; formula as in
 //! A. Iosup et al., *LDBC Graphalytics*, VLDB 2016.
@@ -64,7 +66,8 @@ pub fn pagerank<G: Topology>(g: &G, config: &PageRankConfig) -> Result<Vec<f64>,
     pagerank_with::<f64, G>(g, config)
 }
 
-/// [`pagerank`] with scores of type `S`: `f32` halves the memory read per edge and keeps about six digits.
+/// Runs [`pagerank`] with scores of type `S`: `f32` halves the memory read per edge and keeps about six
+/// digits.
 ///
 /// # Errors
 /// Those of [`pagerank`].
@@ -87,8 +90,8 @@ pub fn pagerank_until<S: Score, G: Topology>(
     rank(g, config, &[], cancel)
 }
 
-/// [`pagerank_until`] from the scores that an earlier state of the graph had, by vertex: with a tolerance fewer iterations
-/// lead from there to those of `g`. Without one it starts as ever.
+/// Runs [`pagerank_until`] from the scores of an earlier state of the graph, by vertex: with a tolerance
+/// fewer iterations lead from there to those of `g`. Without one it starts like [`pagerank_until`].
 ///
 /// # Errors
 /// Those of [`pagerank_until`].
@@ -127,14 +130,14 @@ pub(crate) struct Ranking<'g, S, G: Topology> {
     damping: f64,
     /// The score of every vertex at the start.
     start: S,
-    /// Whether the surfer jumps to some vertices alone, which the iteration leaves to who says which.
+    /// True if the surfer jumps to some vertices alone: then the caller adds their scores.
     is_personal: bool,
     /// 1 / out-degree; 1 for vertices without out-edges, 0 for holes.
     share: Vec<S>,
     /// The vertices without out-edges, a word for each subgraph.
     sinks: Vec<u64>,
-    /// What each vertex gives every out-neighbour in this iteration, and in the next. Of a vertex without out-edges, which gives
-    /// nothing to any vertex by itself, the score.
+    /// The share that each vertex gives every out-neighbour in this iteration, and in the next. A vertex
+    /// without out-edges has its score here, which it gives to no single vertex.
     given: Vec<S>,
     next_given: Vec<S>,
     /// The score held by vertices without out-edges, one sum for each work item, added in order.
@@ -175,7 +178,7 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
         Ok(ranking)
     }
 
-    /// Looks at all out-degrees.
+    /// Reads all out-degrees, and sets the shares at the start.
     fn begin(&mut self) {
         let (g, start, cancel, failure) = (self.g, self.start, self.cancel, &self.failure);
         let shares = self.share.par_chunks_mut(CHUNK_VERTICES).zip(self.given.par_chunks_mut(CHUNK_VERTICES));
@@ -216,7 +219,7 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
         self.share.iter().map(|&share| if share == S::ZERO { S::ZERO } else { self.start }).collect()
     }
 
-    /// What every vertex has in the next iteration, whoever points to it.
+    /// Returns the part of the next score that every vertex gets without edges.
     fn base(&self) -> S {
         if self.is_personal {
             return S::ZERO;
@@ -225,13 +228,13 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
         S::from_f64((1.0 - self.damping) / count + self.damping * self.dangling / count)
     }
 
-    /// So many iterations of the formula.
+    /// Runs `iterations` of the formula.
     fn run(mut self, iterations: u32) -> Result<Vec<S>, KernelError<G::Error>> {
         if iterations == 0 {
             return Ok(self.starts());
         }
         for iteration in 1..=iterations {
-            // Between iterations only what is given matters, after the last one only scores.
+            // Between iterations only shares are needed, after the last one only scores.
             if iteration < iterations {
                 self.iterate::<false>()
             } else {
@@ -242,7 +245,7 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
         Ok(self.given)
     }
 
-    /// One iteration. After the `LAST` one, scores stand where else is what they give.
+    /// Runs one iteration. The `LAST` one leaves scores in place of shares.
     fn iterate<const LAST: bool>(&mut self) {
         let (g, given, sinks) = (self.g, self.given.as_slice(), self.sinks.as_slice());
         let (base, damping) = (self.base(), S::from_f64(self.damping));
@@ -296,7 +299,7 @@ fn sum_of<S: Score>(values: &[S], set: u64) -> f64 {
     sum
 }
 
-/// Returns the subgraphs of a work item that has so many vertices.
+/// Returns the subgraphs of a work item with `vertices` vertices.
 fn subgraphs_of(chunk: usize, vertices: usize) -> Range<SubgraphId> {
     let first = chunk * CHUNK_SUBGRAPHS;
     SubgraphId(first as u32)..SubgraphId((first + vertices.div_ceil(SUBGRAPH_VERTICES)) as u32)

@@ -8,8 +8,8 @@ use crate::KernelError;
 use crate::par::CHUNK_VERTICES;
 
 impl<S: Score, G: Topology> Ranking<'_, S, G> {
-    /// As many iterations, or as many as a tolerance needs, of a surfer who starts at one of `sources` and jumps there. There is at
-    /// least one, all are live, and none stands there twice.
+    /// Runs `iterations`, or as many as a tolerance needs, for a surfer who starts at one of `sources` and
+    /// jumps there. There is at least one, all are live, and none is repeated.
     pub(crate) fn run_from(
         mut self,
         sources: &[VertexId],
@@ -48,7 +48,7 @@ impl<S: Score, G: Topology> Ranking<'_, S, G> {
         self.sinks[v.index() / SUBGRAPH_VERTICES] >> (v.index() % SUBGRAPH_VERTICES) & 1 != 0
     }
 
-    /// What a vertex with this score gives.
+    /// Returns the share that a vertex with this score gives.
     fn give(&self, v: VertexId, score: f64) -> S {
         S::from_f64(score) * self.share[v.index()]
     }
@@ -58,7 +58,8 @@ impl<S: Score, G: Topology> Ranking<'_, S, G> {
         *slot = *slot + more;
     }
 
-    /// By how much the last iteration changed the scores in total: chunk by chunk, so that the sum depends on no thread.
+    /// Returns the total change of the scores by the last iteration: summed chunk by chunk, so that it
+    /// depends on no thread.
     fn change(&mut self) -> f64 {
         let rows = self.given.par_chunks(CHUNK_VERTICES).zip(self.next_given.par_chunks(CHUNK_VERTICES));
         let rows = rows.zip(self.share.par_chunks(CHUNK_VERTICES)).zip(self.partial.par_iter_mut());
@@ -69,7 +70,7 @@ impl<S: Score, G: Topology> Ranking<'_, S, G> {
         self.partial.iter().sum()
     }
 
-    /// Puts scores where else is what they give.
+    /// Replaces shares by scores.
     fn scores_of_given(&mut self) {
         let rows = self.given.par_chunks_mut(CHUNK_VERTICES).zip(self.share.par_chunks(CHUNK_VERTICES));
         hedgerow_par::for_each(rows, |(given, share)| {

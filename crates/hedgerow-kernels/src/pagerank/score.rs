@@ -15,7 +15,7 @@ pub trait Score:
     + sealed::Sealed
     + 'static
 {
-    /// Nothing.
+    /// The number 0.
     const ZERO: Self;
     /// Returns the nearest value of this type.
     fn from_f64(value: f64) -> Self;

@@ -1,23 +1,28 @@
 //! Sweeps over all vertices that write scores over the old ones.
 //!
-//! A vertex gets its new score by those that its in-neighbours have at that time (Gauss and Seidel's way), most of them new already, which
-//! brings scores nearer than an iteration of the formula, whose scores all come of the one before. The vertices are in chunks, and the chunks
-//! in eight *stages* (fewer where chunks are few), one after another: chunk `c` is of stage `c mod 8`. A chunk sees the new scores of all stages before, and where
-//! neighbours are near each other, those of itself; of the other chunks of its stage those of before. So threads share a stage
-//! and no score depends on how. Chunks of one stage stand apart, since those beside each other have many edges in common.
+//! A vertex gets its new score from the scores that its in-neighbours have at that time (Gauss and Seidel's
+//! way), most of them new already. That brings scores nearer than an iteration of the formula, whose scores
+//! all come from the one before. The vertices are in chunks, and the chunks in eight *stages* (fewer if
+//! chunks are few), one after another: chunk `c` is of stage `c mod 8`. A chunk sees the new scores of all
+//! stages before and, if neighbours are near each other, its own. It sees the old scores of the other chunks
+//! of its stage. So threads share a stage and no score depends on how. Chunks of one stage are apart, since
+//! adjacent ones have many edges in common.
 //!
-//! **Vertices without out-edges.** What they hold, and what is jumped with, is `base` for every vertex, taken after each sweep. The scores
-//! need not sum to 1 meanwhile; the formula holds for them times any number, and they are divided by their sum at the end.
+//! **Vertices without out-edges.** The score that they hold, and that of jumps, is `base` for every vertex,
+//! computed after each sweep. The scores need not sum to 1 meanwhile. The formula holds for them times any
+//! number, and they are divided by their sum at the end.
 //!
-//! **They arrive.** Let `P` be the stochastic matrix of the formula, `N` the part of it that a sweep takes from new scores, and `O`
-//! the rest. A sweep solves `x' = N x' + O x`. Of `z = (1 - N) x` it makes `T z`, where `T = O (1 - N)^-1` is not negative, has columns that
-//! sum to 1, as `1 (1 - N) = 1 O`, and no entry below `(1 - d)/n`, which `base` gives. So a sweep brings `z` to at most `d` of its distance from the
-//! fixed point, as an iteration of the formula does with scores; in practice to far less.
+//! **They converge.** Let `P` be the stochastic matrix of the formula, `N` the part of it that a sweep takes
+//! from new scores, and `O` the rest. A sweep solves `x' = N x' + O x`. It turns `z = (1 - N) x` into `T z`,
+//! where `T = O (1 - N)^-1` is not negative, has columns that sum to 1, as `1 (1 - N) = 1 O`, and no entry
+//! below `(1 - d)/n`, which `base` gives. So a sweep brings `z` to at most `d` of its distance from the fixed
+//! point, like an iteration of the formula does with scores; in practice to far less.
 //!
-//! **The residual.** After a sweep, an iteration of the formula would change a vertex by what its in-neighbours changed since it saw them. So all
-//! together it would change them by at most `d` times the steps of the sweep, and `n` times the change of `base`. The same holds between two stages, of the
-//! last step of each vertex, whichever sweep made it: a vertex has seen all steps of a neighbor but the last one, and that one too if its own last turn came
-//! later. So a sweep ends at the first stage after which the residual is small enough.
+//! **The residual.** After a sweep, an iteration of the formula would change a vertex by the changes of its
+//! in-neighbours since it saw them. So the total change would be at most `d` times the steps of the sweep,
+//! and `n` times the change of `base`. The same holds between two stages for the last step of each vertex,
+//! whichever sweep made it. A vertex has seen all steps of a neighbor but the last one, and that one too if
+//! its own last turn came later. So a sweep ends at the first stage after which the residual is small enough.
 
 use std::ops::ControlFlow;
 
@@ -31,30 +36,30 @@ use crate::KernelError;
 use crate::cancel::Meter;
 use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES};
 
-/// With more of them hardly fewer sweeps are needed, and threads wait for each other more often.
+/// The most stages: with more, hardly fewer sweeps are needed, and threads wait for each other more often.
 const MOST_STAGES: usize = 8;
-/// So few chunks that they leave no thread without work.
+/// The fewest chunks of a stage that leave no thread without work.
 const CHUNKS_OF_STAGE: usize = 4;
-/// From this share of neighbours in the same chunk on it pays to look at each where it stands.
+/// The least share of neighbours in the same chunk at which vertices read its new scores.
 const NEAR: f64 = 1.0 / 16.0;
-/// In the first subgraph of each chunk every so many vertices are looked at for that.
+/// The distance of the vertices in the first subgraph of each chunk that are sampled for that share.
 const SAMPLED: usize = 8;
-/// What becomes of the steps of a sweep.
+/// The use of the steps of a sweep.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Steps {
-    /// Nothing.
+    /// Steps are not kept.
     Left,
-    /// They are kept.
+    /// Steps are kept.
     Noted,
-    /// They are compared with those kept by the sweep before, and what they would still add is kept.
+    /// Steps are compared with those kept by the sweep before, and the rest of their series is kept.
     Extrapolated,
 }
 
-/// What a sweep did.
+/// The effect of a sweep.
 pub(super) struct Swept {
-    /// By how much it changed the scores in total, their sum being 1.
+    /// The total change of the scores, their sum being 1.
     pub(super) change: f64,
-    /// An iteration of the formula would change them by this at most.
+    /// The most by which an iteration of the formula would change the scores.
     pub(super) residual: f64,
 }
 
@@ -69,29 +74,30 @@ struct Sums {
 /// Scores that sweeps write over.
 pub(super) struct Sweeps<'g, S: Score, G: Topology> {
     ranking: Ranking<'g, S, G>,
-    /// What each vertex gives: in the first half as chunks of the same stage see it, in the second as it is now. Between stages
-    /// both are the same. Accesses are relaxed: no thread reads what another one may be writing.
+    /// The share that each vertex gives: in the first half as chunks of the same stage see it, in the second
+    /// as it is now. Between stages both are the same. Accesses are relaxed: no thread reads a cell that
+    /// another one may be writing.
     cells: Vec<S::Cell>,
-    /// What was kept of steps, as parts of what is given; empty before the first.
+    /// The steps that were kept, as parts of shares; empty before the first.
     kept: Vec<S>,
     sums: Vec<Sums>,
     stages: usize,
     sees_own: bool,
-    /// Whether vertices without edges are left out.
+    /// True if vertices without edges are left out.
     leaves_out: bool,
     /// The number of vertices that take part.
     count: f64,
     /// The sum of their scores.
     total: f64,
-    /// What every vertex has, whoever points to it, and what it was in the sweep before.
+    /// The score that every vertex gets without edges, and its value in the sweep before.
     base: f64,
     base_before: f64,
-    /// Whether sweeps alone wrote the scores since the steps of all vertices are known.
+    /// True if sweeps alone wrote the scores since the steps of all vertices are known.
     knows_steps: bool,
 }
 
 impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
-    /// From `earlier` scores, by vertex, where there are any.
+    /// Makes sweeps that start from `earlier` scores, by vertex, if there are any.
     pub(super) fn new(
         mut ranking: Ranking<'g, S, G>,
         earlier: &[f64],
@@ -118,7 +124,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         Ok(sweeps)
     }
 
-    /// About the share of neighbours in the chunk of the vertex itself.
+    /// Returns about the share of neighbours in the chunk of the vertex itself.
     fn near_share(&self) -> f64 {
         let (g, failure) = (self.ranking.g, &self.ranking.failure);
         let bound = self.ranking.share.len();
@@ -168,7 +174,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         self.take_sums();
     }
 
-    /// Makes holes of the vertices without edges.
+    /// Turns vertices without edges into holes.
     fn leave_out(&mut self) {
         let Ranking { share, sinks, .. } = &mut self.ranking;
         let rows = share.par_chunks_mut(SUBGRAPH_VERTICES).zip(&*sinks).with_min_len(CHUNK_SUBGRAPHS);
@@ -176,7 +182,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         self.count -= sinks.iter().map(|word| f64::from(word.count_ones())).sum::<f64>();
     }
 
-    /// Writes over all scores, or over those of the stages after which the residual is below `enough`.
+    /// Sweeps over all vertices, or only over the first stages after which the residual is below `enough`.
     pub(super) fn sweep(&mut self, steps: Steps, enough: f64) -> Result<Swept, KernelError<G::Error>> {
         if steps != Steps::Left && self.kept.is_empty() {
             self.kept = vec![S::ZERO; self.ranking.share.len()];
@@ -205,7 +211,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         Ok(swept)
     }
 
-    /// What the last step of each vertex did, where some of them had their turn with one base and the others with another.
+    /// Returns the effect of the last step of each vertex, whose turn was with `base` or `other_base`.
     fn swept(&self, base: f64, other_base: f64) -> Swept {
         let (total, now) = self.sums();
         let change: f64 = self.sums.iter().map(|sums| sums.change).sum();
@@ -214,7 +220,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         Swept { change: change / total, residual: residual / total }
     }
 
-    /// Goes on by what steps would still add.
+    /// Adds the kept steps to all shares.
     pub(super) fn extrapolate(&mut self) -> Result<(), KernelError<G::Error>> {
         let (settled, fresh) = self.cells.split_at(self.ranking.share.len());
         let cells = settled.par_iter().zip(fresh).zip(&self.kept).with_min_len(CHUNK_VERTICES);
@@ -269,7 +275,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         });
     }
 
-    /// Lets all see what the chunks of a stage came to.
+    /// Copies the new shares of the chunks of a stage to the half that all chunks see.
     fn settle(&self, stage: usize) {
         let (settled, fresh) = self.cells.split_at(self.ranking.share.len());
         let chunks = settled.par_chunks(CHUNK_VERTICES).zip(fresh.par_chunks(CHUNK_VERTICES));
@@ -278,7 +284,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         });
     }
 
-    /// Sums up scores that no sweep did.
+    /// Sums up scores that no sweep wrote.
     fn sum_up(&mut self) {
         let ranking = &self.ranking;
         let chunks = self.cells.par_chunks(CHUNK_VERTICES).zip(ranking.share.par_chunks(CHUNK_VERTICES));
@@ -291,7 +297,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         });
     }
 
-    /// Returns the sum of all scores, and what every vertex has by it, whoever points to it.
+    /// Returns the sum of all scores, and the score that every vertex gets from it without edges.
     fn sums(&self) -> (f64, f64) {
         let damping = self.ranking.damping;
         let total: f64 = self.sums.iter().map(|sums| sums.scores).sum();
@@ -299,13 +305,13 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         (total, ((1.0 - damping) * total + damping * dangling) / self.count)
     }
 
-    /// Takes the sums of all chunks, in their order.
+    /// Sets the total and the base from the sums of all chunks, in their order.
     fn take_sums(&mut self) {
         (self.total, self.base) = self.sums();
     }
 }
 
-/// What chunks of a stage have in common.
+/// The state that the chunks of a stage share.
 struct Stage<'a, S: Score, G> {
     g: &'a G,
     cells: &'a [S::Cell],
@@ -317,7 +323,7 @@ struct Stage<'a, S: Score, G> {
 }
 
 impl<S: Score, G: Topology> Stage<'_, S, G> {
-    /// Sweeps over one chunk. `OWN`: whether its vertices see what those before them came to.
+    /// Sweeps over one chunk. `OWN`: its vertices see the new scores of those before them.
     fn chunk<const OWN: bool>(
         &self,
         chunk: usize,
@@ -344,7 +350,7 @@ impl<S: Score, G: Topology> Stage<'_, S, G> {
                     continue;
                 }
                 let local = LocalVertex(i as u8);
-                // The next vertex may wait for this one: only two operations come after the sum.
+                // The next vertex may wait for this one: so only two operations come after the sum.
                 let (base, damping) = (self.base * share, self.damping * share);
                 let sum = match OWN {
                     true => gathering.gather(local, near, &mut meter),
@@ -369,7 +375,7 @@ impl<S: Score, G: Topology> Stage<'_, S, G> {
     }
 }
 
-/// Returns the score of a vertex that gives so much.
+/// Returns the score of a vertex with this share.
 #[inline]
 fn score_of<S: Score>(given: S, share: S) -> f64 {
     if share == S::ZERO { 0.0 } else { given.to_f64() / share.to_f64() }

@@ -2,7 +2,8 @@
 
 use hedgerow_core::{Direction, Resident, VertexId};
 
-/// PageRank as the Graphalytics specification writes it: every vertex pushes its share to its out-neighbours.
+/// Returns the PageRank of the Graphalytics specification: every vertex pushes its share to its
+/// out-neighbours.
 pub fn pagerank<G: Resident>(g: &G, damping: f64, iterations: u32) -> Vec<f64> {
     let live: Vec<VertexId> = (0..g.vertex_bound() as u32).map(VertexId).filter(|&v| g.contains(v)).collect();
     let n = live.len() as f64;

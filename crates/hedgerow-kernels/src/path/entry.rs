@@ -6,7 +6,7 @@ use super::{shortest_path_until, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// A shortest path by hops.
+/// The kernel of a shortest path by hops.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "path",
     function: "shortest_path",
@@ -19,7 +19,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "paths", kind: ResultKind::Paths },
     steps: "vertices",
     cost: "O(vertices + edges) at worst, usually far less",
-    // Two vertices before; two frontiers in lists that grow, of which each may be there twice; the path.
+    // The vertices before, from both ends; two frontiers in lists that grow, of which each may exist twice;
+    // the path.
     memory: Memory { per_id: 32, per_edge: 0, per_thread: 0, fixed: 64 << 10, provided: "" },
     cited: "I. Pohl, *Bi-directional Search*, Machine Intelligence 6, 1971",
 };

@@ -1,17 +1,19 @@
 //! A shortest path between two vertices, by hops.
 //!
-//! **Result.** The vertices of one of the paths from source to target with the fewest edges, and how many edges these are; no
-//! path if none leads there. From a vertex to itself it is that vertex alone. Which one of several is given depends on the order in which lists are
-//! stored, never on threads.
+//! **Result.** The vertices of one of the paths from source to target with the fewest edges, and their
+//! number; no path if none leads there. From a vertex to itself it is that vertex alone. The choice among
+//! several paths depends on the order in which lists are stored, never on threads.
 //!
-//! **Input.** Any graph; weights are not looked at ([`shortest_weighted_path()`](crate::shortest_weighted_path()) does). Followed along or
-//! against the edges.
+//! **Input.** Any graph; weights are not read (use
+//! [`shortest_weighted_path()`](crate::shortest_weighted_path()) for them). Edges are followed along or
+//! against their direction.
 //!
-//! **Trick.** Two searches, one from each end, meet in the middle: each goes half as far, and where degrees are large that is the square root of what
-//! one search from one end meets. The side whose frontier has fewer edges goes on. A whole level at a time, so the first vertex
-//! that both sides know closes a shortest path: with `a` and `b` levels done there is no path of `a + b` edges, and one more level
-//! finds all of `a + b + 1`. One thread does it: a frontier seldom grows so large that another one would help. A graph that is stored in
-//! one direction alone is searched from one end.
+//! **Trick.** Two searches, one from each end, meet in the middle. Each goes half as far; if degrees are
+//! large that is the square root of the vertices that one search from one end meets. The side whose frontier
+//! has fewer edges goes on, a whole level at a time. So the first vertex that both sides know closes a
+//! shortest path: with `a` and `b` levels done there is no path of `a + b` edges, and one more level finds
+//! all of `a + b + 1`. One thread does it: a frontier seldom grows so large that another one would help. A
+//! graph that is stored in one direction alone is searched from one end.
 //!
 //! **Cited.** I. Pohl, *Bi-directional Search*, Machine Intelligence 6, 1971.
 //!
@@ -28,7 +30,7 @@ use crate::paths::{Paths, joined, path_to_root};
 pub(crate) mod entry;
 pub mod verify;
 
-/// No vertex.
+/// The mark of no vertex.
 const NONE: u32 = u32::MAX;
 
 /// Returns a path with the fewest edges from `source` to `target`, along the edges or against them.
@@ -80,10 +82,10 @@ pub fn shortest_path_until<G: Topology>(
 /// A search from one of the ends.
 struct Side {
     direction: Direction,
-    /// The vertex before each vertex reached, that of the end itself; [`NONE`] of others.
+    /// The vertex before each vertex reached, the end itself for the end; [`NONE`] for others.
     before: Vec<u32>,
     frontier: Vec<VertexId>,
-    /// About how many edges the frontier has.
+    /// About the number of edges of the frontier.
     edges: usize,
 }
 

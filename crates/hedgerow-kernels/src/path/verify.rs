@@ -4,7 +4,7 @@ use hedgerow_core::{Direction, Resident, VertexId};
 
 use crate::paths::Paths;
 
-/// Returns the vertices before each, level by level, until none is left.
+/// Returns a shortest path: finds the vertex before each, level by level, until none is left.
 pub fn shortest_path<G: Resident>(g: &G, source: VertexId, target: VertexId, direction: Direction) -> Paths {
     let mut before: Vec<Option<VertexId>> = vec![None; g.vertex_bound()];
     let mut queue = vec![source];

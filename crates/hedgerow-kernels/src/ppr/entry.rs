@@ -9,7 +9,7 @@ use crate::pagerank::config::{DAMPING, ITERATIONS, TOLERANCE};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Personalised PageRank.
+/// The kernel of personalised PageRank.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "ppr",
     function: "personalized_pagerank",
@@ -47,7 +47,8 @@ pub(crate) fn run<G: WeightedTopology>(
     personalized_pagerank_until(g, &sources, &config, cancel).map(Outcome::Scores)
 }
 
-/// With a tolerance the kernel stops where the change is small enough; the verifier goes on to the end.
+/// Checks scores. With a tolerance the kernel stops when the change is small enough; the verifier goes on to
+/// the end.
 pub(crate) fn verify<G: WeightedTopology + Resident>(
     g: &G,
     arguments: &Arguments,

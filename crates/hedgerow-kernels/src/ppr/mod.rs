@@ -1,20 +1,24 @@
-//! Personalised PageRank: how often a random surfer visits each vertex who always jumps back to some of them.
+//! Personalised PageRank: the frequency with which a random surfer who always jumps back to some vertices
+//! visits each vertex.
 //!
-//! **Result.** A score for every id of the domain; those of live vertices sum to 1 (up to rounding), holes have 0. The formula is that of
-//! [`pagerank()`](crate::pagerank()) but for where the surfer starts and jumps: with `p = 1/k` for each of `k` sources and 0
-//! elsewhere, scores start at `p`, and in each iteration `score(v) = (1 - d + d · D) · p(v) + d · Σ score(u)/outdegree(u)` over
-//! in-neighbours `u`, where `D` is the score held by vertices without out-edges: from there the surfer goes back too.
+//! **Result.** A score for every id of the domain; those of live vertices sum to 1 (up to rounding), holes
+//! have 0. The formula is that of [`pagerank()`](crate::pagerank()), except for the vertices at which the
+//! surfer starts and to which it jumps. Let `p = 1/k` for each of `k` sources and 0 elsewhere. Scores start
+//! at `p`, and in each iteration `score(v) = (1 - d + d · D) · p(v) + d · Σ score(u)/outdegree(u)` over
+//! in-neighbours `u`. `D` is the score held by vertices without out-edges: from there the surfer goes back
+//! too.
 //!
-//! **Input.** Any graph; an undirected edge counts as two directed ones. A directed graph must answer in-neighbours. A source
-//! that is given twice counts once.
+//! **Input.** Any graph; an undirected edge counts as two directed ones. A directed graph must answer
+//! in-neighbours. A source that is given twice counts once.
 //!
-//! **Trick.** What is jumped with goes to few vertices, and what is given along edges to all. So the pass over all lists is that of PageRank
-//! with nothing to add, and the sources get theirs after it.
+//! **Trick.** The score of jumps goes to few vertices, and that along edges to all. So the pass over all
+//! lists is that of PageRank with nothing to add, and the sources get their part after it.
 //!
-//! **With a tolerance** iterations end once one changes the scores by less than that in total; they are then at most `tolerance · d / (1 - d)`
-//! from those that more iterations lead to. They are plain iterations: PageRank's sweeps need a jump to all vertices.
+//! **With a tolerance** iterations end once one changes the scores by less than that in total. They are then
+//! at most `tolerance · d / (1 - d)` from those to which more iterations lead. They are plain iterations:
+//! PageRank's sweeps need a jump to all vertices.
 //!
-//! **Determinism.** As PageRank's: the same bits for any number of threads.
+//! **Determinism.** Like PageRank: the same bits for any number of threads.
 //!
 //! **Cited.** T. Haveliwala, *Topic-Sensitive PageRank*, WWW 2002; L. Page, S. Brin, R. Motwani, T. Winograd, *The PageRank Citation
 //! Ranking*, 1999.

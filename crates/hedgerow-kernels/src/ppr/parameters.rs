@@ -1,9 +1,9 @@
-//! What personalised PageRank can be told beside what PageRank can.
+//! Parameters of personalised PageRank, beside those of PageRank.
 
 use crate::KernelError;
 use crate::registry::{Absent, Parameter, ParameterKind};
 
-/// Where the surfer starts.
+/// The vertices at which the surfer starts.
 pub(super) const SOURCES: Parameter = Parameter {
     name: "sources",
     summary: "The vertices that the surfer starts at and jumps to",

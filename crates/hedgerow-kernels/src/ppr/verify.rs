@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use hedgerow_core::{Direction, Resident, VertexId};
 
-/// Returns every vertex pushes its share to its out-neighbours; what is jumped with, and what vertices
-/// without any hold, goes to the sources. All 0 if there is no source.
+/// Returns the scores: every vertex pushes its share to its out-neighbours. The score of jumps, and that of
+/// vertices without out-neighbours, goes to the sources. All 0 if there is no source.
 pub fn personalized_pagerank<G: Resident>(
     g: &G,
     sources: &[VertexId],

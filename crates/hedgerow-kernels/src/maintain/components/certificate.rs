@@ -8,13 +8,13 @@ use hedgerow_core::{Resident, VertexId};
 use super::super::directions;
 use crate::{Cancel, KernelError};
 
-/// Stands for no vertex.
+/// The mark of no vertex.
 const NONE: u32 = u32::MAX;
-/// Ways to a root are followed over at most so many edges: trees of graphs with long paths are deep.
+/// The most edges on the way to a root: trees of graphs with long paths are deep.
 const MOST_STEPS: usize = 48;
-/// A vertex that was cut off looks at most at so many neighbors.
+/// The most neighbors that a search reads for a vertex that was cut off.
 const MOST_NEIGHBORS: usize = 32;
-/// Once more than this share of as many edges as there are vertices was added, the forest is made anew.
+/// Once more than one edge per `MOST_ADDED` vertices was added, the forest is made anew.
 const MOST_ADDED: usize = 4;
 
 /// Undirected edges: a forest, less the edges removed from it, and edges added since.
@@ -39,7 +39,7 @@ impl Certificate {
             if parents[root.index()] != NONE || !g.contains(root) {
                 continue;
             }
-            // Its own parent, so that it counts as reached.
+            // A root is its own parent, so that it counts as reached.
             parents[root.index()] = root.0;
             frontier.push(root);
             let mut at = 0;
@@ -76,7 +76,7 @@ impl Certificate {
         }
     }
 
-    /// Adds the edges of a path, as far as they connect what was not connected.
+    /// Adds the edges of a path that connect trees.
     pub(super) fn add_path(&mut self, path: &[VertexId]) {
         for (&u, &v) in path.iter().zip(path.iter().skip(1)) {
             match (self.root(u), self.root(v)) {
@@ -87,7 +87,8 @@ impl Certificate {
         }
     }
 
-    /// Makes `v` the root of its tree and `parent` its parent, which must be in another tree. Returns whether it did: not where the way to the root is long.
+    /// Makes `v` the root of its tree and `parent` its parent, which must be in another tree. False, and no
+    /// change, if the way to the root is long.
     fn hang(&mut self, v: VertexId, parent: VertexId) -> bool {
         if self.root(v).is_none() {
             return false;
@@ -121,9 +122,11 @@ impl Certificate {
         self.root(a).is_some_and(|root| self.root(b) == Some(root))
     }
 
-    /// Puts other edges in the place of `removed` ones, after all of them were removed. Those whose ends are not connected yet stay in `removed`.
+    /// Replaces `removed` edges by others, after all of them were removed. Edges whose ends are not connected
+    /// yet stay in `removed`.
     pub(super) fn relink<G: Resident>(&mut self, g: &G, removed: &mut Vec<(VertexId, VertexId)>) {
-        // Where an edge was removed further up, both ends may be in a tree that was cut off: the next round finds it hung again.
+        // If an edge was removed further up, both ends may be in a tree that was cut off: the next round
+        // finds it attached again.
         loop {
             let before = removed.len();
             removed.retain(|&(a, b)| !self.relink_one(g, a, b));
@@ -133,13 +136,14 @@ impl Certificate {
         }
     }
 
-    /// Connects both ends of a removed edge by an edge from one of them to a neighbor in the tree of the other. Returns whether they are connected.
+    /// Connects both ends of a removed edge by an edge from one of them to a neighbor in the tree of the
+    /// other. True if they are connected then.
     fn relink_one<G: Resident>(&mut self, g: &G, a: VertexId, b: VertexId) -> bool {
         let (Some(of_a), Some(of_b)) = (self.root(a), self.root(b)) else { return false };
         if of_a == of_b {
             return true;
         }
-        // That one was cut off which is a root now.
+        // The end that was cut off is a root now.
         let (child, root) = if of_a == a.0 { (a, of_b) } else { (b, of_a) };
         let mut left = MOST_NEIGHBORS;
         for &direction in directions(g) {
@@ -184,7 +188,7 @@ impl Certificate {
         self.parents.get(v.index()).copied().unwrap_or(NONE)
     }
 
-    /// Whether so much was added that a new forest is due.
+    /// True if the edges added are so many that a new forest is due.
     pub(super) fn is_scattered(&self) -> bool {
         self.added.len() > self.parents.len() / MOST_ADDED + 1024
     }

@@ -6,14 +6,16 @@ use rayon::prelude::*;
 use super::super::directions;
 use crate::par::CHUNK_VERTICES;
 
-/// Searches may read one list entry for so many vertices, all of them together. Then a pass over all vertices takes less time.
+/// The vertices for which searches may read one list entry, all searches together. Beyond that, a pass over
+/// all vertices takes less time.
 const VERTICES_PER_ENTRY: usize = 16;
 
-/// Gives the vertices named `from` the name `to`, for each `(from, to)`. The entries of the vertices `from` themselves may have been replaced.
+/// Replaces the name `from` of vertices by `to`, for each `(from, to)`. The entries of the vertices `from`
+/// themselves may have been replaced.
 pub(super) fn rename<G: Resident>(g: &G, changes: &Changes, names: &mut [u32], mut ends: Vec<(u32, u32)>) {
     let mut search =
         Search { g, changes, removed_into: None, entries_left: names.len() / VERTICES_PER_ENTRY };
-    // The component of the last one may have been renamed in part: the pass goes on with it.
+    // The component of the last pair may have been renamed in part: the pass completes it.
     while let Some(&(from, to)) = ends.last() {
         if !search.rename(names, from, to) {
             return pass(names, ends);
@@ -22,18 +24,20 @@ pub(super) fn rename<G: Resident>(g: &G, changes: &Changes, names: &mut [u32], m
     }
 }
 
-/// Visits whole components as they were before the changes: an edge of them is still in the graph, or among the removed ones.
+/// A search of whole components as they were before the changes: it follows the edges of the graph and the
+/// removed ones.
 struct Search<'a, G> {
     g: &'a G,
     changes: &'a Changes,
-    /// Destination and source of removed edges, ascending; made where one is asked for.
+    /// The destination and the source of removed edges, ascending; made at the first use.
     removed_into: Option<Vec<(VertexId, VertexId)>>,
-    /// How many list entries may still be read.
+    /// The list entries that may still be read.
     entries_left: usize,
 }
 
 impl<G: Resident> Search<'_, G> {
-    /// Renames the vertices named `from`, as far as the entries that may be read last. Returns whether all are renamed.
+    /// Renames the vertices named `from` until the entries that may be read are used up. True if all are
+    /// renamed.
     fn rename(&mut self, names: &mut [u32], from: u32, to: u32) -> bool {
         let Some(first) = names.get_mut(from as usize) else { return true };
         *first = to;
@@ -78,7 +82,7 @@ impl<G: Resident> Search<'_, G> {
 /// Renames in one pass over all vertices.
 fn pass(names: &mut [u32], mut ends: Vec<(u32, u32)>) {
     ends.sort_unstable();
-    // Nearly all names stay; a bit tells them apart without a search.
+    // Nearly all vertices keep their name; the bits find these without a search.
     let mut bits = vec![0u64; names.len().div_ceil(64)];
     ends.iter().for_each(|&(name, _)| bits[name as usize / 64] |= 1 << (name % 64));
     hedgerow_par::for_each(names.par_chunks_mut(CHUNK_VERTICES), |names| {

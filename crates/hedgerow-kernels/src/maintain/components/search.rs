@@ -1,4 +1,5 @@
-//! Whether two vertices are connected: a bidirectional search, which ends when its halves meet or when one half has visited a whole component.
+//! The search for a connection of two vertices: bidirectional, until its halves meet or one half has visited
+//! a whole component.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -10,13 +11,14 @@ use crate::cancel::Meter;
 use crate::paths::joined;
 use crate::{Cancel, KernelError};
 
-/// How two vertices are connected.
+/// The result of a search for a connection.
 pub(super) enum Connection {
-    /// By this path.
+    /// A path that connects both.
     Path(Vec<VertexId>),
-    /// Not at all.
+    /// The two are not connected.
     Separate {
-        /// The whole component of one of the two, each vertex with its parent in the search; the root is its own parent.
+        /// The whole component of one of them, each vertex with its parent in the search; the root is its own
+        /// parent.
         component: Vec<(VertexId, VertexId)>,
         /// The other vertex.
         other: VertexId,
@@ -127,8 +129,8 @@ pub(super) fn connection<G: Resident>(
     }
 }
 
-/// Returns a path of one or two edges: looks each neighbor of the end with the shorter lists up in the lists
-/// of the other end. Most ends of an edge have a common neighbor.
+/// Returns a path of one or two edges, if there is one: looks each neighbor of the end with the shorter lists
+/// up in the lists of the other end. Most ends of an edge have a common neighbor.
 fn short_path<G: Resident>(g: &G, a: VertexId, b: VertexId) -> Option<Vec<VertexId>> {
     let (shorter, longer) = if total_degree(g, a) <= total_degree(g, b) { (a, b) } else { (b, a) };
     let is_beside_longer =
