@@ -11,9 +11,9 @@ pub fn count_components(components: &[u32]) -> usize {
     components.iter().zip(0u32..).filter(|&(&component, v)| component == v).count()
 }
 
-/// Returns the `k` live vertices with the highest scores, best first, equal scores by ascending id; fewer
-/// where the graph has fewer. `scores` is indexed by vertex id, ids beyond its end are left out. O(vertices +
-/// k log k).
+/// Returns the `k` live vertices with the highest scores, best first, equal scores by ascending id; fewer if
+/// the graph has fewer. `scores` is indexed by vertex id; ids beyond its end are left out. O(vertices + k log
+/// k).
 pub fn top_k<G: Topology>(g: &G, scores: &[f64], k: usize) -> Vec<(VertexId, f64)> {
     let live =
         (0u32..).zip(scores).filter(|&(v, _)| (v as usize) < g.vertex_bound() && g.contains(VertexId(v)));
@@ -32,7 +32,7 @@ pub fn top_k<G: Topology>(g: &G, scores: &[f64], k: usize) -> Vec<(VertexId, f64
     best
 }
 
-/// How often each number stands among `numbers`, ascending. O(numbers · log of how many differ).
+/// Counts how often each number occurs, ascending by number. O(numbers · log of different numbers).
 pub fn histogram(numbers: impl IntoIterator<Item = u32>) -> Vec<(u32, u64)> {
     let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
     for number in numbers {

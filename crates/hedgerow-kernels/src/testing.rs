@@ -49,8 +49,8 @@ pub(crate) fn weighted_graph(
     Csr::from_weighted_edges(vertices, edges, &weights, &options).expect("ends in range")
 }
 
-/// Returns a graph of which NetworkX was asked too: nine ids, of which 4 is a hole, most edges with others as
-/// heavy.
+/// Returns a graph for which the results of NetworkX are known: nine ids, of which 4 is a hole; most edges
+/// have the same weight as others.
 pub(crate) fn known_graph(directed: bool) -> Csr {
     let undirected = [
         (0, 1, 1.0),
@@ -91,7 +91,7 @@ pub(crate) fn known_graph(directed: bool) -> Csr {
     Csr::from_weighted_edges(9, &ends, &weights, &options).expect("ends are live")
 }
 
-/// Random graphs of many sizes and densities, directed or not, with and without holes.
+/// Returns random graphs of many sizes and densities, directed or not, with and without holes.
 fn random_graphs() -> Vec<Csr> {
     let mut graphs = Vec::new();
     for seed in 0..40 {
@@ -106,7 +106,8 @@ fn random_graphs() -> Vec<Csr> {
     graphs
 }
 
-/// Graphs without vertices or edges, of loops, holes, a path, a star, and components that are met from their end.
+/// Returns graphs without vertices or edges, of loops, holes, a path, a star, and components that are met
+/// from their end.
 fn special_graphs() -> Vec<Csr> {
     let path: Vec<(u32, u32)> = (0..9999).map(|v| (v, v + 1)).collect();
     let star: Vec<(u32, u32)> = (1..5000).map(|v| (777, v)).collect();
@@ -141,7 +142,7 @@ pub(crate) fn graphs() -> Vec<Csr> {
     graphs
 }
 
-/// Returns the first live vertices, to search from.
+/// Returns the first live vertices, as sources of searches.
 pub(crate) fn sources(g: &impl Topology, count: usize) -> Vec<VertexId> {
     (0..g.vertex_bound() as u32).map(VertexId).filter(|&v| g.contains(v)).take(count).collect()
 }

@@ -1,5 +1,5 @@
-//! Slow answers from first principles, to check the kernels against: single-threaded, textbook algorithms that share
-//! no code with them. Each stands in the folder of its kernel.
+//! Slow answers from first principles, to check the kernels against: single-threaded, textbook algorithms
+//! that share no code with them. Each is in the folder of its kernel.
 
 pub use crate::adamic_adar::verify::adamic_adar;
 pub use crate::betweenness::verify::betweenness;
@@ -32,7 +32,7 @@ pub use crate::wpagerank::verify::weighted_pagerank;
 pub use crate::wpath::verify::shortest_weighted_path;
 pub use crate::wwalks::verify::weighted_random_walks;
 
-/// True if two labellings put the same vertices together, whatever the labels are.
+/// True if two labellings put the same vertices together, under any labels.
 pub fn same_partition(a: &[u32], b: &[u32]) -> bool {
     let mut forth = std::collections::HashMap::new();
     let mut back = std::collections::HashMap::new();

@@ -1,4 +1,4 @@
-//! What a kernel is told in one call, checked as it is said.
+//! The arguments of one call of a kernel, checked when they are set.
 
 use hedgerow_core::{Direction, VertexId};
 
@@ -6,7 +6,7 @@ use super::kernel::Kernel;
 use super::parameter::{Absent, Parameter, ParameterKind, Value};
 use crate::KernelError;
 
-/// A kernel and what it is told. Made by [`Kernel::arguments`], with all defaults.
+/// A kernel and its arguments. [`Kernel::arguments`] makes them, with all defaults.
 ///
 /// ```
 /// use hedgerow_kernels::registry::{self, Outcome};
@@ -23,7 +23,7 @@ use crate::KernelError;
 #[derive(Clone, Debug)]
 pub struct Arguments {
     kernel: &'static Kernel,
-    /// In the order of the kernel's parameters.
+    /// The values in the order of the kernel's parameters.
     values: Vec<Option<Value>>,
 }
 
@@ -36,7 +36,7 @@ impl Arguments {
         Arguments { kernel, values: kernel.parameters.iter().map(default).collect() }
     }
 
-    /// Returns the kernel that they are for.
+    /// Returns the kernel of these arguments.
     pub fn kernel(&self) -> &'static Kernel {
         self.kernel
     }
@@ -44,8 +44,8 @@ impl Arguments {
     /// Sets a parameter.
     ///
     /// # Errors
-    /// [`KernelError::NoSuchParameter`], [`KernelError::ArgumentType`] and [`KernelError::OutOfRange`]; what was set
-    /// before stays.
+    /// [`KernelError::NoSuchParameter`], [`KernelError::ArgumentType`] and [`KernelError::OutOfRange`]; after
+    /// an error the earlier value stays.
     pub fn set(&mut self, name: &str, value: impl Into<Value>) -> Result<(), KernelError> {
         let value = value.into();
         for (parameter, slot) in self.kernel.parameters.iter().zip(&mut self.values) {
@@ -58,7 +58,7 @@ impl Arguments {
         Err(KernelError::NoSuchParameter { kernel: self.kernel.name, parameter: name.to_owned() })
     }
 
-    /// What a parameter is set to, by default or by [`set`](Self::set).
+    /// Returns the value of a parameter, the default or the one of [`set`](Self::set).
     pub fn value(&self, name: &str) -> Option<&Value> {
         let mut all = self.kernel.parameters.iter().zip(&self.values);
         all.find(|(parameter, _)| parameter.name == name).and_then(|(_, value)| value.as_ref())
@@ -88,7 +88,7 @@ impl Arguments {
         self.required(parameter, |value| if let Value::Direction(to) = value { Some(*to) } else { None })
     }
 
-    /// Source, target and direction of a kernel that searches paths.
+    /// Returns source, target and direction of a kernel that searches paths.
     pub(crate) fn ends(&self) -> Result<(VertexId, VertexId, Direction), KernelError> {
         let (source, target) = (self.vertex(&Parameter::SOURCE)?, self.vertex(&Parameter::TARGET)?);
         Ok((source, target, self.direction(&Parameter::DIRECTION)?))
@@ -122,13 +122,13 @@ impl Arguments {
 }
 
 impl Kernel {
-    /// Its arguments, all as they are by default.
+    /// Returns the arguments of a call, all with their defaults.
     pub fn arguments(&'static self) -> Arguments {
         Arguments::new(self)
     }
 
-    /// Arguments of a call that ends soon: what has to be given is `vertex`, of a way from one to another the last one is `target`, and
-    /// there are few samples and iterations. For tests and measurements of all kernels.
+    /// Returns the arguments of a call that ends soon: required vertices are `vertex`, the end of a path is
+    /// `target`, and samples and iterations are few. For tests and measurements of all kernels.
     pub fn trial(&'static self, vertex: VertexId, target: VertexId) -> Arguments {
         let mut arguments = self.arguments();
         for (parameter, slot) in self.parameters.iter().zip(&mut arguments.values) {
@@ -136,7 +136,7 @@ impl Kernel {
             *slot = match (parameter.name, parameter.kind) {
                 ("samples", _) => Some(Value::Count(2)),
                 ("length", _) => Some(Value::Count(3)),
-                // What any graph has.
+                // Any graph has a maximal matching.
                 ("maximum", _) => Some(Value::Count(0)),
                 ("iterations", _) => Some(Value::Count(3)),
                 ("target", _) => Some(Value::Vertex(target)),

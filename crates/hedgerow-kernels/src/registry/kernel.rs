@@ -1,39 +1,39 @@
-//! What is to be known of a kernel.
+//! The description of a kernel.
 
 use super::memory::Memory;
 use super::outcome::ResultColumn;
 use super::parameter::Parameter;
 
-/// What is to be known of a kernel.
+/// The description of a kernel.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Kernel {
-    /// What the command line and this list call it.
+    /// The name in this list and on the command line.
     pub name: &'static str,
-    /// What its function in Rust and its method in Python are called.
+    /// The name of its function in Rust and its method in Python.
     pub function: &'static str,
-    /// What the figures of benchmarks call it. Never changes: figures of years are compared.
+    /// The name in the figures of benchmarks. It never changes: figures of years are compared.
     pub metric: &'static str,
-    /// What it finds, in one sentence without a full stop.
+    /// Its result, in one sentence without a full stop.
     pub summary: &'static str,
-    /// What graphs it takes.
+    /// The graphs that it takes.
     pub input: &'static str,
-    /// Whether it needs all edges in memory at once: a [`Resident`](hedgerow_core::Resident) graph. The others read a graph of which a part is
-    /// in files too.
+    /// True if it needs all edges in memory at once: a [`Resident`](hedgerow_core::Resident) graph. The
+    /// others also take a graph that is partly in files.
     pub needs_resident: bool,
-    /// Whether it reads the weights of edges.
+    /// True if it reads the weights of edges.
     pub reads_weights: bool,
-    /// What it can be told.
+    /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// What it gives.
+    /// Its result column.
     pub result: ResultColumn,
-    /// What the steps are that its [progress](crate::Cancel::progress) counts, in the plural; empty where it tells none.
+    /// The steps that its [progress](crate::Cancel::progress) counts, in the plural; empty if it counts none.
     pub steps: &'static str,
     /// Its time.
     pub cost: &'static str,
     /// Its memory.
     pub memory: Memory,
-    /// The papers that it comes from.
+    /// The papers on which it is based.
     pub cited: &'static str,
 }
 

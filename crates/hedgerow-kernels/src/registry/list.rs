@@ -1,4 +1,4 @@
-//! The list of all kernels, and calling one by its name.
+//! The list of all kernels, and calls of a kernel by its name.
 
 use hedgerow_core::{Resident, Topology, WeightedTopology};
 
@@ -11,8 +11,8 @@ impl Arguments {
     /// Runs the kernel: the same compiled loops as a call of its function.
     ///
     /// # Errors
-    /// [`KernelError::MissingArgument`] where a parameter without a default was not set, and what the kernel's function
-    /// returns.
+    /// [`KernelError::MissingArgument`] if a parameter without a default was not set, and the errors of the
+    /// kernel's function.
     pub fn run<G: WeightedTopology + Resident>(
         &self,
         g: &G,
@@ -22,12 +22,12 @@ impl Arguments {
         functions::<G>()[at](g, self, cancel)
     }
 
-    /// Like [`run`](Self::run), but on a graph of which not all is in memory: the same loops, compiled for
-    /// it.
+    /// Like [`run`](Self::run), but on a graph that is not all in memory: the same loops, compiled for it.
     ///
     /// # Errors
-    /// As of that; [`KernelError::NotResident`] for a kernel that [needs](Kernel::needs_resident) all edges in memory;
-    /// [`KernelError::Topology`] where the graph cannot be read.
+    /// Those of [`run`](Self::run); [`KernelError::NotResident`] for a kernel that
+    /// [needs](Kernel::needs_resident) all edges in memory; [`KernelError::Topology`] if the graph cannot be
+    /// read.
     pub fn run_paged<G: WeightedTopology>(
         &self,
         g: &G,
@@ -61,7 +61,7 @@ type Run<G> = fn(&G, &Arguments, &Cancel) -> Result<Outcome, KernelError>;
 type Verify<G> = fn(&G, &Arguments) -> Result<Outcome, KernelError>;
 type RunPaged<G> = fn(&G, &Arguments, &Cancel) -> Result<Outcome, KernelError<<G as Topology>::Error>>;
 
-/// The function of a kernel for graphs of which not all is in memory.
+/// The function of a kernel for graphs that are not all in memory.
 macro_rules! paged {
     ($module:ident by page) => {
         Some(crate::$module::entry::run::<G>)
@@ -71,14 +71,14 @@ macro_rules! paged {
     };
 }
 
-/// The list: each name is that of a folder, with what graphs the kernel runs on.
+/// The list: each name is that of a folder, with the graphs on which the kernel runs.
 macro_rules! registered {
     ($($module:ident $($graphs:ident)+),*) => {
-        /// All kernels, in the order in which benchmarks run them: what one leaves in the caches is part of the next one's
-        /// time, and figures of years are compared. A new kernel goes to the end.
+        /// All kernels, in the order in which benchmarks run them. The order affects times, through the state
+        /// of the caches, and figures of years are compared. A new kernel goes to the end.
         pub const KERNELS: &[&Kernel] = &[$(&crate::$module::entry::KERNEL),*];
 
-        // Three tables, so that a program compiles those alone that it calls.
+        // Three tables, so that a program compiles only those that it calls.
         fn functions<G: WeightedTopology + Resident>() -> [Run<G>; KERNELS.len()] {
             [$(crate::$module::entry::run::<G>),*]
         }

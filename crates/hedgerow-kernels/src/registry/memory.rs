@@ -1,8 +1,9 @@
-//! How much memory a kernel takes at most, besides the graph.
+//! The memory that a kernel takes at most, besides the graph.
 
 use std::fmt;
 
-/// An upper bound on what a kernel has allocated at any time, its result included and the graph not.
+/// An upper bound on the memory that a kernel has allocated at any time, with its result and without the
+/// graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// Bytes for each id of the domain, holes included.
@@ -11,13 +12,13 @@ pub struct Memory {
     pub per_edge: u64,
     /// Bytes for each thread.
     pub per_thread: u64,
-    /// Bytes whatever the graph is.
+    /// Bytes for any graph.
     pub fixed: u64,
-    /// What has to hold of the graph for that, if anything.
+    /// A condition on the graph for this bound, if there is one.
     pub provided: &'static str,
 }
 
-/// What [`Memory::bytes`] depends on.
+/// The sizes on which [`Memory::bytes`] depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// One more than the largest vertex id that could be live.
@@ -38,7 +39,7 @@ impl Memory {
 }
 
 impl fmt::Display for Memory {
-    /// Returns the formula.
+    /// Writes the formula.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [(self.per_id, "vertices"), (self.per_edge, "edges"), (self.per_thread, "threads")];
         for (each, of) in parts.into_iter().filter(|(each, _)| *each > 0) {

@@ -1,13 +1,14 @@
-//! All kernels in one list: what each is called, what it can be told, what it gives, what it takes and where it comes
-//! from. The command line, Python, the benchmarks and the guide read it, so that a new kernel is added here alone.
+//! All kernels in one list: their names, parameters, results, memory and sources. The command line, Python,
+//! the benchmarks and the guide read it, so that a new kernel is added here alone.
 //!
-//! **Adding a kernel.** A folder with `mod.rs` (what it computes, its trick, the paper, the code), `entry.rs` (its
-//! [`Kernel`], and how [`Arguments`] become its own), `verify.rs` (a slow answer that shares no code with it) and
-//! `tests.rs`, with a line in `tests/it/kernels.rs`; its name in the list (`list.rs`). If what it gives is of no [`ResultKind`] yet, those who show results need to
-//! learn the new kind too, and the compiler names them.
+//! **Adding a kernel.** It takes a folder with `mod.rs` (its result, its trick, the paper, the code),
+//! `entry.rs` (its [`Kernel`], and the conversion of [`Arguments`] into its own), `verify.rs` (a slow answer
+//! that shares no code with it) and `tests.rs`, with a line in `tests/it/kernels.rs`; and its name in the
+//! list (`list.rs`). If its result is of no [`ResultKind`] yet, the programs that show results need the new
+//! kind too, and the compiler names them.
 //!
-//! A call through the list costs a look-up by name and one indirect call more than a call of the kernel's function: the
-//! loops are compiled for the graph's type in both.
+//! A call through the list costs one look-up by name and one indirect call more than a call of the kernel's
+//! function: the loops are compiled for the graph's type in both.
 
 mod arguments;
 mod kernel;

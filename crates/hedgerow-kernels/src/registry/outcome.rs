@@ -1,4 +1,4 @@
-//! What kernels give: a column over all vertices, a number, paths, or pairs of vertices.
+//! The results of kernels: a column over all vertices, a number, paths, or pairs of vertices.
 
 use crate::estimate::Estimate;
 use crate::grouping::Communities;
@@ -10,23 +10,23 @@ use crate::{NO_COMPONENT, NO_VERTEX};
 /// The result of a kernel. Columns are indexed by vertex id.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// Edges on the way to each vertex, [`UNREACHED`](crate::UNREACHED) where there is none.
+    /// The number of edges on the way to each vertex, [`UNREACHED`](crate::UNREACHED) if there is no way.
     Hops(Vec<u32>),
-    /// The length of the way to each vertex, infinite where there is none.
+    /// The length of the way to each vertex, infinite if there is no way.
     Distances(Vec<f64>),
     /// A share of each vertex; 0 for holes.
     Scores(Vec<f64>),
-    /// The same, of a sample.
+    /// The same, estimated from a sample.
     Estimates(Vec<f64>, Estimate),
-    /// A vertex that stands for each vertex's group, [`NO_COMPONENT`](crate::NO_COMPONENT) for holes.
+    /// The least vertex of each vertex's group, [`NO_COMPONENT`](crate::NO_COMPONENT) for holes.
     Components(Vec<u32>),
-    /// How many there are in the graph.
+    /// A number of things in the graph.
     Count(u64),
     /// Ways through the graph.
     Paths(Paths),
     /// Groups with many edges inside.
     Communities(Communities),
-    /// A vertex that each vertex took its label from, [`NO_COMPONENT`](crate::NO_COMPONENT) for holes.
+    /// The vertex whose id is the label of each vertex, [`NO_COMPONENT`](crate::NO_COMPONENT) for holes.
     Labels(Vec<u32>),
     /// A whole number of each vertex; 0 for holes.
     Numbers(Vec<u32>),
@@ -34,13 +34,13 @@ pub enum Outcome {
     Edges(Pairs),
     /// Vertices that are compared, with their scores.
     Pairs(Pairs),
-    /// A vertex for each vertex, [`NO_VERTEX`](crate::NO_VERTEX) where there is none.
+    /// A vertex for each vertex, [`NO_VERTEX`](crate::NO_VERTEX) if there is none.
     Vertices(Vec<u32>),
-    /// The mate of each vertex, [`NO_VERTEX`](crate::NO_VERTEX) where there is none.
+    /// The mate of each vertex, [`NO_VERTEX`](crate::NO_VERTEX) if there is none.
     Mates(Vec<u32>),
 }
 
-/// What kind of a result a kernel gives. Whoever shows results does it by their kind.
+/// The kind of a kernel's result. Programs show results by their kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultKind {
     /// [`Outcome::Hops`].
@@ -71,12 +71,12 @@ pub enum ResultKind {
     Mates,
 }
 
-/// What a kernel's result is called, and what kind it is of.
+/// The name and the kind of a kernel's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultColumn {
     /// The name of the column, or of the number.
     pub name: &'static str,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: ResultKind,
 }
 
@@ -86,12 +86,12 @@ impl ResultKind {
         !matches!(self, ResultKind::Count | ResultKind::Paths | ResultKind::Edges | ResultKind::Pairs)
     }
 
-    /// True if there may be many of them, of which a summary shows the first.
+    /// True if the result may have many rows, of which a summary shows the first.
     pub fn has_rows(self) -> bool {
         self != ResultKind::Count
     }
 
-    /// Returns the type of the values and what they say where there is nothing to say.
+    /// Returns the type of the values, and the value that stands for none.
     pub fn text(self) -> &'static str {
         match self {
             ResultKind::Hops => "`u32` per vertex, the largest one where no path leads",
@@ -117,7 +117,7 @@ impl ResultKind {
 }
 
 impl Outcome {
-    /// Scores, exact or estimated.
+    /// Returns scores, exact or estimated.
     pub(crate) fn scores(scores: Vec<f64>, estimate: Option<Estimate>) -> Outcome {
         match estimate {
             None => Outcome::Scores(scores),
@@ -125,7 +125,7 @@ impl Outcome {
         }
     }
 
-    /// Its kind.
+    /// Returns the kind of the result.
     pub fn kind(&self) -> ResultKind {
         match self {
             Outcome::Hops(_) => ResultKind::Hops,
@@ -144,9 +144,9 @@ impl Outcome {
         }
     }
 
-    /// True if two results say the same: scores within a relative error, components under whatever names,
-    /// paths of the same lengths between the same ends, communities about as good for the same vertices,
-    /// mates of as many, all else exactly. O(vertices).
+    /// True if two results agree: scores within a relative error, components under any names, paths of the
+    /// same lengths between the same ends. Communities agree if they are about as good for the same vertices,
+    /// mates if they have as many; all else must be equal. O(vertices).
     pub fn agrees_with(&self, other: &Outcome, relative: f64) -> bool {
         let close = |(a, b): (&f64, &f64)| (a - b).abs() <= relative * b.abs();
         match (self, other) {
@@ -165,12 +165,12 @@ impl Outcome {
     }
 }
 
-/// Returns how many vertices have a mate: there are several matchings of a size.
+/// Returns the number of vertices with a mate: several matchings have the same size.
 fn have_mates(mates: &[u32]) -> usize {
     mates.iter().filter(|&&mate| mate != NO_VERTEX).count()
 }
 
-/// Communities that are found in another order differ in modularity by so much at most.
+/// The greatest difference in modularity of communities that are found in another order.
 const MODULARITY: f64 = 0.05;
 
 /// True if communities are of the same vertices, and about as good.

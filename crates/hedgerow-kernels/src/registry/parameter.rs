@@ -1,4 +1,4 @@
-//! What kernels can be told: names, types, ranges and what holds where nothing is said.
+//! Parameters of kernels: names, types, ranges and defaults.
 
 use std::fmt;
 use std::ops::{Bound, RangeBounds};
@@ -7,23 +7,23 @@ use hedgerow_core::{Direction, VertexId};
 
 use crate::KernelError;
 
-/// What a kernel can be told. The command line makes an option of it, Python a keyword.
+/// A parameter of kernels. The command line makes an option of it, Python a keyword.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// What it is called everywhere.
+    /// Its name everywhere.
     pub name: &'static str,
-    /// What it is for, in one sentence without a full stop.
+    /// Its purpose, in one sentence without a full stop.
     pub summary: &'static str,
-    /// What values it takes.
+    /// The values that it takes.
     pub kind: ParameterKind,
-    /// What holds if it is not given.
+    /// The effect if it is not given.
     pub absent: Absent,
-    /// Whether a summary of a result repeats it.
+    /// True if a summary of a result repeats it.
     pub is_reported: bool,
 }
 
 impl Parameter {
-    /// The vertex that a search begins at.
+    /// The vertex at which a search begins.
     pub const SOURCE: Parameter = Parameter {
         name: "source",
         summary: "The vertex to start at",
@@ -32,7 +32,7 @@ impl Parameter {
         is_reported: true,
     };
 
-    /// The vertex that a path ends at.
+    /// The vertex at which a path ends.
     pub const TARGET: Parameter = Parameter {
         name: "target",
         summary: "The vertex to end at",
@@ -41,12 +41,12 @@ impl Parameter {
         is_reported: true,
     };
 
-    /// True if it is a vertex that paths end at, where edges come in: they begin at all others.
+    /// True for a vertex at which paths end, where edges come in: they begin at all others.
     pub fn is_end(&self) -> bool {
         self.name == Parameter::TARGET.name
     }
 
-    /// The number that random choices depend on.
+    /// The number on which random choices depend.
     pub const SEED: Parameter = Parameter {
         name: "seed",
         summary: "What random choices depend on: the same seed makes the same ones",
@@ -55,7 +55,7 @@ impl Parameter {
         is_reported: true,
     };
 
-    /// Which way a search goes.
+    /// The direction of a search.
     pub const DIRECTION: Parameter = Parameter {
         name: "direction",
         summary: "Along the edges or against them; the same in an undirected graph",
@@ -64,7 +64,7 @@ impl Parameter {
         is_reported: false,
     };
 
-    /// True if `value` is one that the parameter takes.
+    /// Checks that the parameter takes `value`.
     ///
     /// # Errors
     /// [`KernelError::ArgumentType`] and [`KernelError::OutOfRange`].
@@ -80,7 +80,7 @@ impl Parameter {
         }
     }
 
-    /// Like [`check`](Self::check), but of a whole number.
+    /// Like [`check`](Self::check), but for a whole number.
     pub(crate) fn check_count<E>(&self, found: u32) -> Result<(), KernelError<E>> {
         match self.kind {
             ParameterKind::Count(range) if range.contains(found) => Ok(()),
@@ -93,7 +93,7 @@ impl Parameter {
         }
     }
 
-    /// Like [`check`](Self::check), but of a number.
+    /// Like [`check`](Self::check), but for a number.
     pub(crate) fn check_number<E>(&self, found: f64) -> Result<(), KernelError<E>> {
         match self.kind {
             ParameterKind::Number(range) if range.contains(found) => Ok(()),
@@ -123,7 +123,7 @@ pub enum ParameterKind {
 }
 
 impl ParameterKind {
-    /// What it is called in messages and pages.
+    /// Returns its name in messages and pages.
     pub fn name(self) -> &'static str {
         match self {
             ParameterKind::Vertex => "a vertex",
@@ -139,35 +139,35 @@ impl ParameterKind {
 /// The whole numbers of 32 bits between two bounds, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CountRange {
-    /// The least one.
+    /// The least number.
     pub least: u32,
-    /// The largest one.
+    /// The largest number.
     pub most: u32,
-    /// What a message says that a number must be.
+    /// The range as messages give it.
     pub text: &'static str,
 }
 
 impl CountRange {
-    /// All of them.
+    /// All whole numbers.
     pub const ANY: CountRange = CountRange { least: 0, most: u32::MAX, text: "0 to 4294967295" };
 
-    /// 1 and more.
+    /// The whole numbers from 1 on.
     pub const POSITIVE: CountRange = CountRange { least: 1, most: u32::MAX, text: "1 to 4294967295" };
 
-    /// True if `count` lies in it.
+    /// True if `count` is in the range.
     pub fn contains(&self, count: u32) -> bool {
         (self.least..=self.most).contains(&count)
     }
 }
 
-/// The numbers between two bounds. A number that is none lies in no range.
+/// The numbers between two bounds. NaN is in no range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NumberRange {
-    /// Where it begins.
+    /// The lower bound.
     pub least: Bound<f64>,
-    /// Where it ends.
+    /// The upper bound.
     pub most: Bound<f64>,
-    /// What a message says that a number must be.
+    /// The range as messages give it.
     pub text: &'static str,
 }
 
@@ -176,45 +176,45 @@ impl NumberRange {
     pub const SHARE: NumberRange =
         NumberRange { least: Bound::Included(0.0), most: Bound::Included(1.0), text: "in 0..=1" };
 
-    /// 0 and more.
+    /// The numbers from 0 on.
     pub const NOT_NEGATIVE: NumberRange = NumberRange {
         least: Bound::Included(0.0),
         most: Bound::Excluded(f64::INFINITY),
         text: "finite and not negative",
     };
 
-    /// More than 0.
+    /// The numbers above 0.
     pub const POSITIVE: NumberRange = NumberRange {
         least: Bound::Excluded(0.0),
         most: Bound::Excluded(f64::INFINITY),
         text: "finite and above 0",
     };
 
-    /// True if `number` lies in it.
+    /// True if `number` is in the range.
     pub fn contains(&self, number: f64) -> bool {
         (self.least, self.most).contains(&number)
     }
 }
 
-/// What holds of a parameter that is not given.
+/// The effect of a parameter that is not given.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Absent {
-    /// It has to be given.
+    /// The call is refused.
     Refused,
-    /// The kernel goes without; the text says what it does instead, if anything.
+    /// The kernel runs without it; the text names the alternative, if there is one.
     Without(&'static str),
     /// The default.
     Is(Value),
 }
 
-/// What a parameter is set to.
+/// The value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A vertex by its id inside the store.
     Vertex(VertexId),
     /// Vertices by their ids inside the store.
     Vertices(Vec<VertexId>),
-    /// Along edges or against them.
+    /// A direction, along edges or against them.
     Direction(Direction),
     /// A whole number.
     Count(u32),

@@ -6,7 +6,7 @@ use super::{scc_until, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Strongly connected components.
+/// The kernel of strongly connected components.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "scc",
     function: "scc",
@@ -19,8 +19,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "component", kind: ResultKind::Components },
     steps: "passes",
     cost: "O(vertices + edges)",
-    // A component and two degrees, and a frontier in parts; or a component, where edges are, two numbers and a path. Copies of the edges that neither step before needs, in
-    // lists that grow.
+    // A component and two degrees, and a frontier in parts; or a component, the places of edges, two numbers
+    // and a path. Copies of the edges that the steps before leave, in lists that grow.
     memory: Memory { per_id: 36, per_edge: 12, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },
     cited: "G. Slota, S. Rajamanickam, K. Madduri, *BFS and Coloring-based Parallel Algorithms for Strongly Connected Components and \
             Related Problems*, IPDPS 2014; R. Tarjan, *Depth-first search and linear graph algorithms*, SIAM Journal on \

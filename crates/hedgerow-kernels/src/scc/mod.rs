@@ -1,16 +1,22 @@
-//! Strongly connected components: which vertices paths join in both ways.
+//! Strongly connected components: sets of vertices that paths join in both directions.
 //!
-//! **Result.** For every id of the domain the least vertex id of its component; [`NO_COMPONENT`](crate::NO_COMPONENT) for holes. Two vertices are in one component
-//! where a path leads from each to the other. In an undirected graph these are the components of [`wcc()`](crate::wcc()), which does the work then.
+//! **Result.** For every id of the domain the least vertex id of its component;
+//! [`NO_COMPONENT`](crate::NO_COMPONENT) for holes. Two vertices are in one component if a path leads from
+//! each to the other. In an undirected graph these are the components of [`wcc()`](crate::wcc()), which then
+//! does the work.
 //!
-//! **Input.** Any graph. A directed graph is best stored in both directions; without the other one all is left to the last step.
+//! **Input.** Any graph. A directed graph is best stored in both directions; otherwise the last step does all
+//! the work.
 //!
-//! **Trick.** Real graphs have one giant component, many components of one vertex, and a few small ones between. Each kind is found in the way that is best for
-//! it (*Multistep*). First vertices without an edge to, or from, a vertex that is left are taken away, round by round: each is a component. Then what
-//! a pivot of high degree reaches along the edges, and what reaches it, is searched; what is in both sets is its component, as a rule the giant one. No
-//! component has vertices in one of the two sets and others outside it, so of the rest only edges within the same sets are kept, in a copy, and Tarjan's
-//! algorithm, in Pearce's form, finds its components in one pass of one thread. The steps before are parallel. The authors of Multistep
-//! put a step between, colours that spread, for rests of more than 100,000 vertices; on two cores the pass over the copy is quicker.
+//! **Trick.** Real graphs have one giant component, many components of one vertex, and a few small ones
+//! between. Each kind is found in the way that is best for it (*Multistep*). First vertices without an edge
+//! to, or from, the remaining vertices are taken away, round by round: each is a component. Then two searches
+//! find the vertices that a pivot of high degree reaches, and those that reach it. The vertices in both sets
+//! are its component, usually the giant one. No component has vertices in one of the two sets and others
+//! outside it. So of the rest only edges within the same sets are kept, in a copy. Tarjan's algorithm, in
+//! Pearce's form, finds its components in one pass of one thread. The steps before are parallel. The authors
+//! of Multistep put a step between, colours that spread, for rests of more than 100,000 vertices; on two
+//! cores the pass over the copy is quicker.
 //!
 //! **Cited.** G. Slota, S. Rajamanickam, K. Madduri, *BFS and Coloring-based Parallel Algorithms for Strongly Connected Components and Related Problems*, IPDPS 2014
 //! (Multistep); L. Fleischer, B. Hendrickson, A. Pınar, *On Identifying Strongly Connected Components in Parallel*, IPDPS Workshops 2000, for the two searches; W. McLendon et
@@ -81,10 +87,12 @@ pub fn scc_until<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<u32>, Kernel
     })
 }
 
-/// Vertices are taken away, a component is found around one of the rest, and then all others. As many as of the components that edges both ways make.
+/// The steps: vertices are taken away, a component is found around one of the rest, then all others.
+/// [`wcc()`](crate::wcc()) counts as many.
 const PASSES: u64 = 3;
 
-/// A bit for each vertex. Accesses are relaxed: a bit is claimed by the operation itself, and what is read otherwise was set before a join.
+/// A bit for each vertex. Accesses are relaxed: the operation itself claims a bit, and other reads see bits
+/// that were set before a join.
 struct Bits(Vec<AtomicU64>);
 
 impl Bits {
@@ -97,21 +105,21 @@ impl Bits {
         self.0[v.index() / 64].load(Relaxed) >> (v.0 % 64) & 1 != 0
     }
 
-    /// True if the call set it.
+    /// Sets a bit. True if it was not set.
     #[inline]
     fn set(&self, v: VertexId) -> bool {
         let bit = 1 << (v.0 % 64);
         self.0[v.index() / 64].fetch_or(bit, Relaxed) & bit == 0
     }
 
-    /// True if the call cleared it.
+    /// Clears a bit. True if it was set.
     #[inline]
     fn clear(&self, v: VertexId) -> bool {
         let bit = 1 << (v.0 % 64);
         self.0[v.index() / 64].fetch_and(!bit, Relaxed) & bit != 0
     }
 
-    /// Returns the vertices that have one, ascending.
+    /// Returns the vertices whose bit is set, ascending.
     fn vertices(&self) -> impl Iterator<Item = VertexId> + '_ {
         self.0.iter().enumerate().flat_map(|(word, bits)| {
             let mut rest = bits.load(Relaxed);
@@ -124,7 +132,7 @@ impl Bits {
     }
 }
 
-/// What a pivot reaches, and what reaches it.
+/// The vertices that a pivot reaches, and those that reach it.
 struct Sets {
     reached: Bits,
     reaching: Bits,
@@ -142,7 +150,7 @@ impl Sets {
     }
 }
 
-/// The components that are found, and the vertices whose component is not.
+/// The components found so far, and the vertices whose component is not known.
 struct Parts<'g, G: Topology> {
     rounds: Rounds<'g, G>,
     components: Vec<AtomicU32>,

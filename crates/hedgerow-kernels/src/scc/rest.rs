@@ -1,4 +1,4 @@
-//! The components of what is left, by one depth-first pass over a copy.
+//! The components of the remaining vertices, by one depth-first pass over a copy.
 
 use std::ops::ControlFlow;
 
@@ -10,11 +10,12 @@ use crate::cancel::{Cancel, Meter};
 use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES};
 use crate::{KernelError, NO_COMPONENT};
 
-/// The edges between vertices that are left and in the same sets.
+/// The edges between remaining vertices in the same sets.
 struct Copied {
-    /// For each work item the ends of edges.
+    /// The ends of edges, for each work item.
     targets: Vec<Vec<u32>>,
-    /// For each vertex where its edges end in the list of its work item; they begin where those of the vertex before end.
+    /// The end of each vertex's edges in the list of its work item; they begin at the end of the vertex
+    /// before.
     ends: Vec<u64>,
 }
 
@@ -39,7 +40,7 @@ impl<G: Topology> Parts<'_, G> {
             search.visit(v.0)?;
         }
         let Search { number, mut next, .. } = search;
-        // By its number, the least vertex of each component.
+        // The least vertex of each component, by its number.
         next.fill(NO_COMPONENT);
         for v in self.open.vertices() {
             let least = &mut next[number[v.index()] as usize - 1];
@@ -100,14 +101,15 @@ impl<G: Topology> Parts<'_, G> {
 /// Pearce's algorithm (PEA_FIND_SCC2), with a stack of its own in place of recursion.
 struct Search<'c> {
     copied: Copied,
-    /// 0 before a vertex is visited; while it is, the number of the first visited vertex that it is known to reach; then that of its component, which
-    /// is larger than all those of visits to come.
+    /// The state of each vertex: 0 before a visit; during it, the number of the first visited vertex that it
+    /// is known to reach; after it, the number of its component, which is larger than all those of visits to
+    /// come.
     number: Vec<u32>,
-    /// For each vertex on the path its next edge to look at, from the beginning of its edges.
+    /// The next edge to read of each vertex on the path, from the beginning of its edges.
     next: Vec<u32>,
-    /// The vertices from the first one to that which is looked at, each with the number that it was visited with.
+    /// The vertices from the first one to the present one, each with the number of its visit.
     path: Vec<(u32, u32)>,
-    /// Vertices that were left, and whose component is not known.
+    /// The vertices that were left, and whose component is not known.
     waiting: Vec<u32>,
     /// The number of the next vertex.
     visited: u32,
@@ -117,13 +119,13 @@ struct Search<'c> {
 }
 
 impl<'c> Search<'c> {
-    /// For a search of so many vertices.
+    /// Makes a search of `vertices` vertices.
     fn new(copied: Copied, vertices: usize, cancel: &'c Cancel) -> Search<'c> {
         let count = copied.ends.len();
         Search {
             number: vec![0; count],
             next: vec![0; count],
-            // At once: lists that grow would take thrice as much for a moment.
+            // Allocated at once: lists that grow would take thrice as much for a moment.
             path: Vec::with_capacity(vertices),
             waiting: Vec::with_capacity(vertices),
             visited: 1,
@@ -133,7 +135,7 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// Finds the components of all that is reached from a vertex, unless it was visited.
+    /// Finds the components of all vertices that a vertex reaches, unless it was visited.
     fn visit<E>(&mut self, source: u32) -> Result<(), KernelError<E>> {
         if self.number[source as usize] != 0 {
             return Ok(());
@@ -160,8 +162,8 @@ impl<'c> Search<'c> {
         Ok(())
     }
 
-    /// Looks at the edges of a vertex until one leads to a vertex that was not visited. Each edge is looked at again once its
-    /// end was left.
+    /// Reads the edges of a vertex until one leads to a vertex that was not visited. Each edge is read again
+    /// once its end was left.
     fn next_unvisited(&mut self, v: u32) -> Option<u32> {
         let begin = self.copied.begin(v) as usize;
         let list =
@@ -180,7 +182,8 @@ impl<'c> Search<'c> {
         None
     }
 
-    /// Leaves a vertex whose edges were all looked at. If it reaches none that was visited before it, it closes a component: itself and those that wait since it was visited.
+    /// Leaves a vertex whose edges were all read. If it reaches none that was visited before it, it closes a
+    /// component: itself and the vertices that wait since its visit.
     fn leave(&mut self, v: u32, visited: u32) {
         self.path.pop();
         if self.number[v as usize] < visited {

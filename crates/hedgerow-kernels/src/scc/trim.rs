@@ -1,4 +1,4 @@
-//! Taking away vertices that no cycle leads through.
+//! Taking away vertices through which no cycle leads.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -10,12 +10,13 @@ use super::Parts;
 use crate::KernelError;
 use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES, reverse};
 
-/// For each vertex the number of its edges in one direction to vertices that are left.
+/// The number of each vertex's edges in one direction to remaining vertices.
 type Counts = Vec<AtomicU32>;
 
 impl<G: Topology> Parts<'_, G> {
-    /// Takes vertices without edges from, or to, those that are left, until there are none. A vertex with an edge to itself stays. Returns
-    /// that of the rest with the largest product of both degrees, of several the first.
+    /// Takes away vertices without edges from, or to, the remaining ones, until there are none. A vertex with
+    /// an edge to itself stays. Returns the remaining vertex with the largest product of both degrees, the
+    /// first of several.
     pub(super) fn trim(&mut self) -> Result<Option<VertexId>, KernelError<G::Error>> {
         let (out, into) = (self.degrees(Direction::Out), self.degrees(Direction::In));
         self.check()?;
@@ -23,7 +24,7 @@ impl<G: Topology> Parts<'_, G> {
             let without = self.open.vertices().filter(|v| counts[v.index()].load(Relaxed) == 0);
             let mut going: Vec<VertexId> = without.collect();
             going.iter().for_each(|&v| self.take(v));
-            // What they have edges to in the other direction may have no other ones.
+            // Their neighbours in the other direction may have no other such edges.
             while !going.is_empty() {
                 self.rounds.next(&mut going, &[reverse(direction)], |v, run, found| {
                     for &u in run {
@@ -46,7 +47,7 @@ impl<G: Topology> Parts<'_, G> {
         Ok(self.open.vertices().fold(None, best).map(|(_, v)| v))
     }
 
-    /// A component of its own.
+    /// Makes a vertex a component of its own.
     fn take(&self, v: VertexId) {
         if self.open.clear(v) {
             self.put(v, v.0);

@@ -1,11 +1,12 @@
-//! Components by what each vertex reaches.
+//! Components by the vertices that each vertex reaches.
 
 use hedgerow_core::{Direction, Resident, VertexId};
 
 use crate::NO_COMPONENT;
 
-/// Strongly connected components by two depth-first searches (S. R. Kosaraju; M. Sharir, 1981): along the edges for an order, then against
-/// them from the last vertex of it on. Named by their least vertex; [`NO_COMPONENT`] for holes. O(vertices + edges).
+/// Returns strongly connected components by two depth-first searches (S. R. Kosaraju; M. Sharir, 1981): along
+/// the edges for an order, then against them from the last vertex of it on. Named by their least vertex;
+/// [`NO_COMPONENT`] for holes. O(vertices + edges).
 pub fn scc<G: Resident>(g: &G) -> Vec<u32> {
     let bound = g.vertex_bound();
     let mut order = Vec::new();

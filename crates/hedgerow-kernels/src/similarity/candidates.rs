@@ -9,10 +9,10 @@ use super::source::{Comparison, Source};
 use crate::KernelError;
 use crate::par::is_read_by_the_page;
 
-/// A thread that is done with a range of ids takes another one.
+/// The ranges of ids per thread: a thread that has finished one takes another.
 const RANGES_OF_A_THREAD: usize = 2;
 
-/// What vertices of a range of ids share with the source, and those that share something.
+/// The shared weights of the vertices of a range of ids with the source, and the vertices that share any.
 struct Sums<'s> {
     first: u32,
     sums: &'s mut [u128],
@@ -24,7 +24,7 @@ impl Sums<'_> {
         self.first..self.first + self.sums.len() as u32
     }
 
-    /// Adds what `w` counts for to what `v` shares with the source.
+    /// Adds the weight of `w` to the sum that `v` shares with the source.
     #[inline]
     fn add(&mut self, own: VertexId, v: VertexId, w: VertexId, weight: u64) {
         if v == own || v == w || w == own || weight == 0 {
@@ -38,17 +38,17 @@ impl Sums<'_> {
     }
 }
 
-/// Returns the vertices that share a neighbour with the source, in any order, and in `sums`, which holds 0
-/// for each id, what those count for. Threads share out ranges of ids: each reads all lists of neighbours,
-/// and of each list only its ids. Where the graph does not store who has an edge to a neighbour, each reads
-/// the lists of its ids.
+/// Returns the vertices that share a neighbour with the source, in any order. Adds the weights of the shared
+/// neighbours to `sums`, which must be 0 for each id. Threads share ranges of ids: each reads all lists of
+/// neighbours, and from each list only its ids. If the graph does not store edges against the direction, each
+/// thread reads the lists of its ids.
 pub(super) fn candidates<G: Topology>(
     source: &Source<'_, '_, G>,
     sums: &mut [u128],
 ) -> Result<Vec<VertexId>, KernelError<G::Error>> {
     let Comparison { g, ref lists, .. } = *source.with;
     let against = source.with.against();
-    // Pages would be read again for each range.
+    // A graph that reads pages would read them again for each range.
     let is_shared = if g.is_stored(against) {
         !is_read_by_the_page::<G>() && lists.are_shared(&source.neighbors, against)
     } else {
@@ -69,7 +69,7 @@ pub(super) fn candidates<G: Topology>(
     Ok(found)
 }
 
-/// Those of a range of ids.
+/// Returns the candidates of a range of ids.
 fn of_range<G: Topology>(
     source: &Source<'_, '_, G>,
     mut sums: Sums<'_>,

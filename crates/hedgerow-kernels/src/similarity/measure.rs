@@ -1,33 +1,34 @@
-//! What is compared, and by which measure.
+//! The vertices that are compared, and the measure.
 
 use hedgerow_core::VertexId;
 
-/// What is compared.
+/// The vertices that a call compares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Compared {
-    /// These pairs, in this order.
+    /// The given pairs, in this order.
     Pairs(Vec<(VertexId, VertexId)>),
-    /// Each of some vertices with all others, of which the most similar ones are wanted.
+    /// Each source with all other vertices, of which the most similar ones are returned.
     Nearest {
-        /// The vertices.
+        /// The sources.
         sources: Vec<VertexId>,
-        /// How many for each at most, 1 or more.
+        /// The most vertices for each source, 1 or more.
         k: u32,
     },
 }
 
-/// How similar two vertices are.
+/// The measure of similarity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Measure {
     Jaccard,
     AdamicAdar,
 }
 
-/// What one shared neighbour counts for in the sums of Adamic and Adar is a multiple of this part: no bit of 1/ln of a 32-bit number is lost.
+/// The unit of the weights in the sums of Adamic and Adar is one over this: no bit of 1/ln of a 32-bit number
+/// is lost.
 const PARTS: f64 = (1u64 << 60) as f64;
 
 impl Measure {
-    /// What a shared neighbour of this degree counts for.
+    /// Returns the weight of a shared neighbour of this degree.
     pub(super) fn weight(self, degree: usize) -> u64 {
         match self {
             Measure::Jaccard => 1,
@@ -36,8 +37,8 @@ impl Measure {
         }
     }
 
-    /// Returns the score of two vertices that have so many neighbours together, of the sum of what the shared
-    /// ones count for.
+    /// Returns the score of two vertices from the sum of the weights of the neighbours that they share.
+    /// `together` is the number of neighbours that they have together.
     pub(super) fn score(self, sum: u128, together: usize) -> f64 {
         match self {
             Measure::Jaccard if together == 0 => 0.0,

@@ -1,23 +1,29 @@
-//! Vertices that share neighbours: what Jaccard's coefficient and the one of Adamic and Adar have in common.
+//! Vertices that share neighbours: the common part of Jaccard's coefficient and that of Adamic and Adar.
 //!
-//! **Pairs and the most similar.** Both kernels compare pairs that are given, or find for each source the `k` vertices with the highest scores: best first, of equal scores the
-//! least vertex first. A vertex that shares no neighbour with the source is never among them, nor is the source itself, so there may be fewer.
+//! **Pairs and the most similar.** Both kernels compare given pairs, or find for each source the `k` vertices
+//! with the highest scores: best first, of equal scores the least vertex first. A vertex that shares no
+//! neighbour with the source is never among them, nor is the source itself, so there may be fewer.
 //!
-//! **Shared neighbours.** Of vertices `u` and `v` those are the vertices other than both to which both have edges; with [`Direction::In`] those that have edges
-//! to both. Repeated edges count once.
+//! **Shared neighbours.** Vertices `u` and `v` share the vertices other than both to which both have edges;
+//! with [`Direction::In`] those that have edges to both. Repeated edges count once.
 //!
-//! **Trick.** Only vertices two hops away can score: the source's neighbours are visited, and give what each counts for to all of their neighbours. The sums are whole
-//! numbers (of 2^-60), so the order in which lists are read does not show. For Jaccard's coefficient the lists of those are
-//! read too, the most promising first: no score is above the shared part of the source's neighbours, so what cannot be among the best any more is not read.
-//! Where a directed graph stores one direction alone, all of its lists are read once or twice instead.
+//! **Trick.** Only vertices two hops away can score: the source's neighbours are visited, and each adds its
+//! weight to the sums of all its neighbours. The sums are whole numbers (of 2^-60), so they do not depend on
+//! the order in which lists are read. For Jaccard's coefficient the lists of these vertices are read too, the
+//! most promising first. No score is above the shared part of the source's neighbours, so vertices that
+//! cannot be among the best any more are not read. If a directed graph stores one direction alone, all of its
+//! lists are read once or twice instead.
 //!
-//! **Threads.** Two sources at a time, each with sums for all ids; more threads, or those of a single source, share its lists. To find who shares a neighbour each thread
-//! reads all of these lists and takes a range of ids from them, so that no two add to a sum. Pairs are shared out by their sources, each pair one comparison of two short lists; the
-//! targets of a source that has a long list or many targets are shared out too. A long list is read into a buffer that all threads share, so memory does not grow with
-//! their number.
+//! **Threads.** Two sources run at a time, each with sums for all ids; more threads, or those of a single
+//! source, share its lists. To find the vertices that share a neighbour, each thread reads all of these lists
+//! and takes a range of ids from them, so that no two add to a sum. Pairs are divided among threads by their
+//! sources, each pair one comparison of two short lists. The targets of a source that has a long list or many
+//! targets are divided too. A long list is read into a buffer that all threads share, so memory does not grow
+//! with their number.
 //!
-//! **Cost.** For a pair its two lists, and for Adamic and Adar once those of vertices that are shared. For the `k` most similar the lists of the source's neighbours and of some of
-//! their neighbours. At most 92 bytes per id of the domain.
+//! **Cost.** A pair costs its two lists, and for Adamic and Adar once the lists of the vertices that it
+//! shares. The `k` most similar cost the lists of the source's neighbours and of some of their neighbours. At
+//! most 92 bytes per id of the domain.
 
 use hedgerow_core::{Direction, Topology, VertexId};
 
@@ -42,7 +48,7 @@ pub(crate) use parameters::{K, SOURCES, TARGETS, read};
 use short::{OfSource, Pair, Short};
 use source::{Comparison, Source};
 
-/// True if all that is compared is there.
+/// Checks that all vertices to compare are live, and the range of `k`.
 fn check<G: Topology>(g: &G, compared: &Compared) -> Result<(), KernelError<G::Error>> {
     match compared {
         Compared::Pairs(pairs) => pairs.iter().try_for_each(|&(u, v)| check_ends(g, u, v)),
@@ -72,11 +78,11 @@ pub(crate) fn compare<G: Topology>(
     }
 }
 
-/// Sources that are looked at between two steps of progress.
+/// The sources that are compared between two steps of progress.
 const SOURCES_TOGETHER: usize = 1 << 12;
 
-/// Returns the scores of given pairs. Those of one source are computed together: several sources at a time
-/// where lists are short, else several targets.
+/// Returns the scores of given pairs. Those of one source are computed together: several sources at a time if
+/// lists are short, else several targets.
 fn pairs<G: Topology>(
     with: &Comparison<'_, G>,
     given: &[(VertexId, VertexId)],
@@ -102,7 +108,7 @@ fn pairs<G: Topology>(
     Ok(pairs)
 }
 
-/// Returns the scores of the pairs of one source, whatever its lists are.
+/// Computes the scores of the pairs of one source with lists of any length.
 fn compare_one<G: Topology>(
     source: &mut Source<'_, '_, G>,
     of_source: OfSource<'_>,

@@ -13,10 +13,10 @@ use crate::KernelError;
 use crate::cancel::Cancel;
 use crate::pairs::Pairs;
 
-/// So many candidates are looked at first; each time four times as many.
+/// The number of candidates that are compared first; each time four times as many.
 const LOOKED_AT_FIRST: usize = 64;
 
-/// The most candidates that are looked at together.
+/// The most candidates that are compared together.
 const LOOKED_AT: usize = 1 << 14;
 
 /// A vertex with its score.
@@ -63,8 +63,7 @@ pub(super) fn nearest<G: Topology>(
     Ok(pairs)
 }
 
-/// Returns the `k` most similar vertices of a source, best first. `sums` holds 0 for each id, before and
-/// after.
+/// Returns the `k` most similar vertices of a source, best first. `sums` is 0 for each id, before and after.
 fn best<G: Topology>(
     source: &Source<'_, '_, G>,
     k: usize,
@@ -85,7 +84,7 @@ fn best<G: Topology>(
         best.extend(scores(source, part, sums)?.into_iter().zip(part.iter().copied()));
         best.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         best.truncate(k);
-        // What a score can be at most falls with the sum.
+        // The upper bound of a score falls with the sum.
         let least = best.get(k - 1).map_or(0.0, |last| last.0);
         let can_be =
             |v: &VertexId| source.with.measure.score(sums[v.index()], source.neighbors.len()) >= least;
@@ -96,7 +95,7 @@ fn best<G: Topology>(
     Ok(best)
 }
 
-/// Moves the vertices of which `is_first` holds to the front; how many they are.
+/// Moves the vertices that satisfy `is_first` to the front; returns their number.
 fn to_front(vertices: &mut [VertexId], is_first: impl Fn(&VertexId) -> bool) -> usize {
     let mut count = 0;
     for at in 0..vertices.len() {

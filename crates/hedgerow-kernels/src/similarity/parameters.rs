@@ -1,4 +1,4 @@
-//! What a comparison can be told.
+//! Parameters of comparisons.
 
 use hedgerow_core::{Direction, VertexId};
 
@@ -6,7 +6,7 @@ use super::measure::Compared;
 use crate::KernelError;
 use crate::registry::{Absent, Arguments, CountRange, Parameter, ParameterKind, Value};
 
-/// Which vertices.
+/// The vertices that are compared.
 pub(crate) const SOURCES: Parameter = Parameter {
     name: "sources",
     summary: "The vertices that are compared",
@@ -15,7 +15,7 @@ pub(crate) const SOURCES: Parameter = Parameter {
     is_reported: false,
 };
 
-/// With which vertices.
+/// The vertices with which they are compared.
 pub(crate) const TARGETS: Parameter = Parameter {
     name: "targets",
     summary: "The vertex that each source is compared with, as many as there are sources",
@@ -24,7 +24,7 @@ pub(crate) const TARGETS: Parameter = Parameter {
     is_reported: false,
 };
 
-/// How many similar ones.
+/// The number of similar vertices.
 pub(crate) const K: Parameter = Parameter {
     name: "k",
     summary: "How many similar vertices are given for each source, where targets are not",
@@ -33,7 +33,7 @@ pub(crate) const K: Parameter = Parameter {
     is_reported: false,
 };
 
-/// What is asked for.
+/// Returns the vertices that the arguments compare, and the direction.
 pub(crate) fn read(arguments: &Arguments) -> Result<(Compared, Direction), KernelError> {
     let direction = arguments.direction(&Parameter::DIRECTION)?;
     let sources = arguments.optional_vertices(&SOURCES);

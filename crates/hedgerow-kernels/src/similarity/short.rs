@@ -1,4 +1,4 @@
-//! Pairs of vertices that have short lists: each is compared by itself, and threads share out the pairs.
+//! Pairs of vertices that have short lists: each is compared alone, and threads share the pairs.
 
 use std::ops::ControlFlow;
 
@@ -9,54 +9,56 @@ use super::source::Comparison;
 use crate::KernelError;
 use crate::lists::LONG;
 
-/// The most vertices that a source is compared with here.
+/// The most targets of a source that is compared here.
 const MOST_TARGETS: usize = 256;
 
 /// Sources that a thread takes at a time.
 const SOURCES_TOGETHER: usize = 16;
 
-/// A list that is so many times longer than another one is not read whole: each vertex of the other one is looked up in it.
+/// A list that is more than this many times longer than another one is not read whole: each vertex of the
+/// other one is looked up in it.
 const LOOKED_UP: usize = 8;
 
-/// A source, a target, and the place of the pair among those that are given.
+/// A source, a target, and the place of the pair among the given ones.
 pub(super) type Pair = (VertexId, VertexId, usize);
 
 /// The pairs that have the same source, by their targets.
 pub(super) type OfSource<'o> = &'o [Pair];
 
-/// Compares pairs.
+/// A comparison of pairs.
 pub(super) struct Short<'c, 'g, G> {
     pub(super) with: &'c Comparison<'g, G>,
 }
 
-/// What a thread finds of some sources.
+/// The result of a thread for some sources.
 #[derive(Default)]
 struct Found {
     /// The scores of all their pairs, one after another.
     scores: Vec<f64>,
-    /// Sources that have long lists, and no scores.
+    /// The sources that have long lists, and no scores.
     long: Vec<usize>,
 }
 
-/// What a thread keeps from source to source.
+/// The buffers that a thread keeps from source to source.
 #[derive(Default)]
 struct Kept {
     buffer: Vec<VertexId>,
     neighbors: Vec<VertexId>,
     targets: Vec<VertexId>,
     of_targets: Vec<f64>,
-    /// Whether the weight of each neighbour has to be found.
+    /// True for each neighbour whose weight must be found.
     is_asked_for: Vec<bool>,
 }
 
 impl<G: Topology> Short<'_, '_, G> {
-    /// True if a source with so many pairs is compared here.
+    /// True if a source with `pairs` pairs is compared here.
     pub(super) fn takes(&self, pairs: usize) -> bool {
         let Comparison { g, direction, .. } = *self.with;
         pairs <= MOST_TARGETS && g.is_stored(direction) && g.is_stored(self.with.against())
     }
 
-    /// Puts the scores of all pairs of these sources to their places. Sources that have long lists are returned.
+    /// Writes the scores of all pairs of these sources to their places. Returns the sources that have long
+    /// lists.
     pub(super) fn compare<'o>(
         &self,
         sources: &[OfSource<'o>],
@@ -88,7 +90,8 @@ impl<G: Topology> Short<'_, '_, G> {
         Ok(found)
     }
 
-    /// Compares a source with all its targets, once more where weights were not known; not if its list is long.
+    /// Compares a source with all its targets, again if weights were not known. False, without scores, if its
+    /// list is long.
     fn compare_one(&self, of_source: OfSource<'_>, kept: &mut Kept) -> Result<bool, KernelError<G::Error>> {
         let (with, Some(&(source, ..))) = (self.with, of_source.first()) else { return Ok(true) };
         kept.of_targets.clear();
@@ -117,7 +120,7 @@ impl<G: Topology> Short<'_, '_, G> {
         Ok(true)
     }
 
-    /// Returns the scores of all targets, as far as weights are known, and which weights are not.
+    /// Computes the scores of all targets, as far as weights are known, and marks the weights that are not.
     fn score_targets(&self, source: VertexId, kept: &mut Kept) -> Result<(), KernelError<G::Error>> {
         let Kept { buffer, neighbors, targets, of_targets, is_asked_for } = kept;
         of_targets.clear();

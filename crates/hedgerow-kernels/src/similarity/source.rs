@@ -1,4 +1,4 @@
-//! A vertex that many others are compared with.
+//! A vertex with which many others are compared.
 
 use std::ops::ControlFlow;
 
@@ -11,7 +11,7 @@ use crate::cancel::Cancel;
 use crate::lists::{Lists, for_each_list_of_all};
 use crate::par::reverse;
 
-/// What all comparisons of a call share.
+/// The state that all comparisons of a call share.
 pub(super) struct Comparison<'g, G> {
     pub(super) g: &'g G,
     pub(super) measure: Measure,
@@ -22,7 +22,7 @@ pub(super) struct Comparison<'g, G> {
 }
 
 impl<'g, G: Topology> Comparison<'g, G> {
-    /// `is_shared` tells whether threads share the lists of one source.
+    /// Makes the state. With `is_shared` threads share the lists of one source.
     pub(super) fn new(
         g: &'g G,
         (measure, direction): (Measure, Direction),
@@ -33,7 +33,7 @@ impl<'g, G: Topology> Comparison<'g, G> {
         Ok(Comparison { g, measure, direction, cancel, lists: Lists::new(g, cancel, is_shared), weights })
     }
 
-    /// Returns the direction in which a neighbour tells who it is shared by.
+    /// Returns the direction from a neighbour to the vertices that share it.
     pub(super) fn against(&self) -> Direction {
         reverse(self.direction)
     }
@@ -45,15 +45,15 @@ pub(super) struct Source<'c, 'g, G> {
     pub(super) vertex: VertexId,
     /// Its neighbours, ascending. Their weights are known.
     pub(super) neighbors: Vec<VertexId>,
-    /// Whether each id is a neighbour.
+    /// True for each id that is a neighbour.
     is_neighbor: Vec<bool>,
 }
 
 /// The neighbours that the source shares with another vertex.
 struct Shared {
-    /// How many.
+    /// Their number.
     count: usize,
-    /// What they count for, both vertices themselves left out.
+    /// The sum of their weights, without both vertices themselves.
     sum: u128,
 }
 
@@ -87,13 +87,13 @@ impl<'c, 'g, G: Topology> Source<'c, 'g, G> {
         weights.find(self.neighbors.iter().copied(), lists)
     }
 
-    /// What a neighbour counts for; nothing if it is none.
+    /// Returns the weight of a neighbour; `None` for other vertices, and while it is not known.
     #[inline]
     pub(super) fn weight(&self, w: VertexId) -> Option<u64> {
         if self.is_neighbor[w.index()] { self.with.weights.get(w) } else { None }
     }
 
-    /// Returns the neighbours that it shares with `other`, which has these.
+    /// Returns the neighbours that the source shares with `other`, which has the neighbours `list`.
     fn shared(&self, other: VertexId, list: &[VertexId]) -> Shared {
         let mut shared = Shared { count: 0, sum: 0 };
         for &w in list {
@@ -105,26 +105,27 @@ impl<'c, 'g, G: Topology> Source<'c, 'g, G> {
         shared
     }
 
-    /// Returns the score of `other`, which has these neighbours.
+    /// Returns the score of `other`, which has the neighbours `list`.
     fn score(&self, other: VertexId, list: &[VertexId]) -> f64 {
         let shared = self.shared(other, list);
         self.with.measure.score(shared.sum, self.neighbors.len() + list.len() - shared.count)
     }
 
-    /// Jaccard's coefficient of `other`, another vertex, which has these neighbours, of which it shares `sum` that are neither of both.
+    /// Returns Jaccard's coefficient of `other`, another vertex with the neighbours `list`. It shares `sum`
+    /// neighbours other than both vertices with the source.
     pub(super) fn coefficient(&self, other: VertexId, sum: u128, list: &[VertexId]) -> f64 {
         let is_shared = |w: &VertexId| self.is_neighbor[w.index()] && list.binary_search(w).is_ok();
         let themselves = [self.vertex, other].iter().filter(|w| is_shared(w)).count();
         self.with.measure.score(sum, self.neighbors.len() + list.len() - sum as usize - themselves)
     }
 
-    /// Returns the scores of these vertices, which are ascending and differ.
+    /// Returns the scores of `others`, which ascend without repetition.
     pub(super) fn compare_with(&self, others: &[VertexId]) -> Result<Vec<f64>, KernelError<G::Error>> {
         let with = self.with;
         if with.g.is_stored(with.direction) {
             return with.lists.map(others, with.direction, |v, list| self.score(v, list));
         }
-        // What is not stored is found by looking who is in the lists of the other direction.
+        // The lists that are not stored are found by a scan of the lists of the other direction.
         let mut shared: Vec<(Shared, usize)> =
             others.iter().map(|_| (Shared { count: 0, sum: 0 }, 0)).collect();
         for_each_list_of_all(with.g, with.against(), with.cancel, |w, list| {

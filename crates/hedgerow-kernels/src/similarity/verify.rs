@@ -26,13 +26,14 @@ fn score<G: Resident>(g: &G, u: VertexId, v: VertexId, measure: Measure, directi
             list.len() + usize::from(!g.is_directed() && list.contains(&w))
         })
         .filter(|&degree| degree > 1);
-    // Added without a rounding: two neighbours of degree 4 count for as much as one of degree 2, and equal scores are to be equal numbers.
+    // Added without rounding: two neighbours of degree 4 weigh as much as one of degree 2, and equal scores
+    // must be equal numbers.
     let one = (1u64 << 60) as f64;
     let parts: u128 = degrees.map(|degree| (one / (degree as f64).ln()) as u128).sum();
     parts as f64 / one
 }
 
-/// Returns the scores of pairs, or the best ones of all.
+/// Returns the scores of pairs, or the best ones of each source.
 pub(crate) fn compare<G: Resident>(
     g: &G,
     compared: &Compared,

@@ -1,4 +1,4 @@
-//! What vertices count for where they are shared.
+//! The weights of shared vertices.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -11,21 +11,23 @@ use crate::cancel::Cancel;
 use crate::lists::{Lists, for_each_list_of_all};
 use crate::par::reverse;
 
-/// The degree of a vertex is not known yet.
+/// The weight of a vertex whose degree is not known yet.
 const UNKNOWN: u64 = u64::MAX;
 
-/// The weights of vertices by their degrees, each found when it is first asked for. A weight is a number by itself, the same from each thread.
+/// The weights of vertices by their degrees, each found at its first use. Each weight is independent of the
+/// others, and the same from each thread.
 pub(super) struct Weights {
     measure: Measure,
     is_directed: bool,
-    /// The direction in which a vertex tells who it is shared by.
+    /// The direction from a vertex to the vertices that share it.
     direction: Direction,
-    /// By id; of a measure by which all vertices count the same there are none.
+    /// The weights by id; none for a measure with the same weight for all vertices.
     known: Vec<AtomicU64>,
 }
 
 impl Weights {
-    /// Of a graph that does not store this direction all weights are found at once, by reading all lists of the other one.
+    /// Makes the weights. If the graph does not store this direction, it finds all of them at once, by
+    /// reading all lists of the other one.
     pub(super) fn new<G: Topology>(
         g: &G,
         measure: Measure,
@@ -56,7 +58,7 @@ impl Weights {
         Some(known).filter(|&known| known != UNKNOWN)
     }
 
-    /// Finds the weights of these vertices, which are ascending.
+    /// Finds the weights of `vertices`, which ascend.
     pub(super) fn find<G: Topology>(
         &self,
         vertices: impl Iterator<Item = VertexId>,
@@ -67,7 +69,7 @@ impl Weights {
             return Ok(());
         }
         let find = |w: VertexId, list: &[VertexId]| {
-            // Both ends of an undirected loop are here.
+            // Both ends of an undirected loop are here, so it counts twice.
             let loops = usize::from(!self.is_directed && list.binary_search(&w).is_ok());
             self.known[w.index()].store(self.measure.weight(list.len() + loops), Relaxed);
         };

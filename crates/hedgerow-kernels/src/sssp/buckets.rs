@@ -1,9 +1,9 @@
 //! Vertices that wait for their turn, by distance.
 
-/// Buckets in the window.
+/// The number of buckets in the window.
 pub(super) const WINDOW: usize = 1024;
 
-/// Which bucket a distance belongs to.
+/// The mapping of distances to buckets.
 #[derive(Clone, Copy)]
 pub(super) struct Buckets {
     pub(super) per_unit: f64,
@@ -21,7 +21,7 @@ impl Buckets {
         (distance * self.per_unit) as u64
     }
 
-    /// Returns the place in the window; beyond its end for what lies behind it.
+    /// Returns the place in the window; its end for distances behind it.
     #[inline]
     pub(super) fn place(&self, distance: f64) -> usize {
         self.number(distance).saturating_sub(self.first).min(WINDOW as u64) as usize
@@ -31,11 +31,11 @@ impl Buckets {
 /// The buckets that one task fills.
 pub(super) struct Task {
     pub(super) window: Vec<Vec<u32>>,
-    /// Vertices in the window.
+    /// The number of vertices in the window.
     waiting: usize,
     pub(super) beyond: Vec<u32>,
     pub(super) scratch: Vec<u32>,
-    /// Vertices that this task was the first to reach, since it last told so.
+    /// The number of vertices that this task was the first to reach, since it last reported it.
     pub(super) reached: u64,
 }
 

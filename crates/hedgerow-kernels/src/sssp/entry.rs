@@ -7,7 +7,7 @@ use super::{SsspConfig, sssp_until, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Shortest paths.
+/// The kernel of shortest paths.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "sssp",
     function: "sssp",
@@ -20,7 +20,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "distance", kind: ResultKind::Distances },
     steps: "vertices",
     cost: "O(vertices + edges) times a small factor",
-    // A distance per vertex; one place in a bucket, and one where it is sorted when the window moves, in lists that grow.
+    // A distance per vertex; one place in a bucket, and one for sorting when the window moves, in lists that
+    // grow.
     memory: Memory {
         per_id: 64,
         per_edge: 0,

@@ -5,18 +5,20 @@
 //! least sum is one number, whichever path is found first: the result is the same to the last bit for any number of
 //! threads and any bucket width.
 //!
-//! **Input.** Any graph whose reachable edges have weights of 0 or more; an infinite weight is never crossed, a
-//! negative one and one that is not a number are refused once every path to such an edge is known. Without weights every edge weighs 1, and
-//! [`bfs()`](crate::bfs()) gives the same answer sooner. Directed graphs are followed along or against their edges.
+//! **Input.** Any graph whose reachable edges have weights of 0 or more. An infinite weight is never crossed.
+//! One that is negative or not a number is refused once every path to such an edge is known. Without weights
+//! every edge weighs 1, and [`bfs()`](crate::bfs()) gives the same answer sooner. Directed graphs are
+//! followed along or against their edges.
 //!
-//! **Trick.** Vertices wait in buckets by distance, each bucket `delta` wide, and the nearest bucket is emptied in
-//! parallel until it stays empty: vertices within a bucket may be settled in the wrong order, and are then visited
-//! again, which costs less than a priority queue's strict order would (delta-stepping). Each task fills buckets of its
-//! own. Whatever a task adds to the bucket at hand it empties itself while that is little (bucket fusion), which
-//! spares long paths a round of all threads for every few vertices. Only a window of buckets is kept; what lies beyond
-//! waits unsorted until the window moves, and if most of it lies far beyond, the buckets are widened, so that no
-//! choice of weights makes buckets many. The vertices of a bucket stand anywhere in memory, so what will be read of the
-//! next ones is loaded ahead, in three steps: where the lists are, the lists and weights, what is added to them.
+//! **Trick.** Vertices wait in buckets by distance, each bucket `delta` wide, and the nearest bucket is
+//! emptied in parallel until it stays empty. Vertices within a bucket may be settled in the wrong order, and
+//! are then visited again, which costs less than a priority queue's strict order would (delta-stepping). Each
+//! task fills buckets of its own. A task empties its additions to the present bucket itself while they are
+//! few (bucket fusion), which spares long paths a round of all threads for every few vertices. Only a window
+//! of buckets is kept; vertices beyond it wait unsorted until the window moves. If most of them are far
+//! beyond, the buckets are widened, so that no choice of weights makes buckets many. The vertices of a bucket
+//! are anywhere in memory, so the data of the next ones is prefetched in three steps: the places of lists,
+//! the lists and weights, and the additions to them.
 //!
 //! **Cited.** U. Meyer, P. Sanders, *Δ-stepping: a parallelizable shortest path algorithm*, Journal of Algorithms
 //! 49(1), 2003; Y. Zhang, A. Brahmakshatriya, X. Chen, L. Dhulipala, S. Kamil, S. Amarasinghe, J. Shun, *Optimizing
@@ -46,19 +48,19 @@ use buckets::{Buckets, Task, WINDOW};
 use weights::choose_width;
 pub(crate) use weights::for_each_neighbor;
 
-/// How many vertices ahead what is added to lists is loaded.
+/// The number of vertices ahead for which the additions to lists are prefetched.
 const ADDED_AHEAD: usize = 3;
 
-/// A bucket with fewer vertices is emptied by the calling thread.
+/// The least size of a bucket that threads share; the calling thread empties smaller ones.
 const SEQUENTIAL: usize = 256;
 
-/// A task empties what it added to the bucket at hand itself, up to so many vertices.
+/// The most vertices that a task adds to the present bucket and empties itself.
 const FUSED: usize = 1024;
 
-/// How to search.
+/// The configuration of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SsspConfig {
-    /// Follow edges along or against their direction; without effect on undirected graphs.
+    /// The direction in which edges are followed; without effect on undirected graphs.
     pub direction: Direction,
     /// The width of a bucket, above 0 and finite; if none is given it is chosen by a sample of the weights. Changes
     /// the time, never the result.
@@ -76,7 +78,8 @@ impl Default for SsspConfig {
 ///
 /// # Errors
 /// [`KernelError::SourceNotLive`]; [`KernelError::Weight`] if an edge that a path reaches has a weight below 0 or not
-/// a number; [`KernelError::OutOfRange`] for a width of buckets; [`KernelError::TooManyVertices`]; [`KernelError::Topology`]
+/// a number; [`KernelError::OutOfRange`] for a width of buckets; [`KernelError::TooManyVertices`];
+/// [`KernelError::Topology`]
 /// if the graph cannot be read.
 ///
 /// # Cost
@@ -108,8 +111,8 @@ pub fn sssp_until<G: WeightedTopology>(
     distances(g, source, config, cancel)
 }
 
-/// Returns a search as a part of a kernel: counts the vertices that it reaches as steps of that. The source
-/// is live.
+/// Searches as a part of a kernel: counts the vertices that it reaches as steps of the kernel. The source is
+/// live.
 pub(crate) fn distances<G: WeightedTopology>(
     g: &G,
     source: VertexId,
@@ -133,7 +136,8 @@ pub(crate) fn distances<G: WeightedTopology>(
     })
 }
 
-/// Searches from live vertices, one after another, and calls `f` with each and the distances from it. The steps that it counts are the searches.
+/// Searches from live vertices, one after another, and calls `f` with each and the distances from it. Its
+/// steps are the searches.
 pub(crate) fn for_each_source<G: WeightedTopology>(
     g: &G,
     sources: &[VertexId],
@@ -141,7 +145,7 @@ pub(crate) fn for_each_source<G: WeightedTopology>(
     cancel: &Cancel,
     mut f: impl FnMut(VertexId, &[f64]) -> Result<(), KernelError<G::Error>>,
 ) -> Result<(), KernelError<G::Error>> {
-    // One width of buckets for all searches: finding it reads lists.
+    // All searches have one width of buckets, since finding it reads lists.
     let delta = choose_width(g, direction, cancel).map_err(KernelError::Topology)?;
     let (config, of_search) = (SsspConfig { direction, delta: Some(delta) }, cancel.of_part());
     cancel.begin(sources.len() as u64);
@@ -158,10 +162,11 @@ const UNREACHED_BITS: u64 = f64::INFINITY.to_bits();
 struct Search<'g, G: WeightedTopology> {
     g: &'g G,
     direction: Direction,
-    /// Distances as bits: those of numbers that are not negative are ordered as the numbers are. Accesses are relaxed:
-    /// the value is the whole message, a stale one is only too high, and the joins between buckets order the rest.
+    /// Distances as bits: those of numbers that are not negative have the same order as the numbers. Accesses
+    /// are relaxed: the value is the whole message, a stale one is only too high, and the joins between
+    /// buckets order the rest.
     distance: Vec<AtomicU64>,
-    /// Whether a weight was met that cannot be.
+    /// True if a weight was met that is not allowed.
     refused: AtomicBool,
     cancel: &'g Cancel,
     failure: Failure<G::Error>,
@@ -199,8 +204,9 @@ impl<G: WeightedTopology> Search<'_, G> {
         }
     }
 
-    /// Takes a share of the frontier, then what it added to the same bucket while that is little. `SHARED`: whether other threads
-    /// do so at the same time. If not, distances are lowered without locked instructions.
+    /// Empties a share of the frontier, then its own additions to the same bucket while they are few.
+    /// `SHARED`: other threads do so at the same time. If not, distances are lowered without locked
+    /// instructions.
     fn work<const SHARED: bool>(
         &self,
         task: &mut Task,
@@ -229,8 +235,9 @@ impl<G: WeightedTopology> Search<'_, G> {
         task.scratch = mine;
     }
 
-    /// Offers the neighbours of `vertices` the paths through them, but for those that were settled in an earlier bucket since
-    /// they were put into this one. The vertices are anywhere, so what is read of the next ones is loaded ahead.
+    /// Offers the neighbours of `vertices` the paths through them, except for vertices that were settled in
+    /// an earlier bucket since they were put into this one. The vertices are anywhere in memory, so the data
+    /// of the next ones is prefetched.
     fn relax_all<const SHARED: bool>(
         &self,
         vertices: &[u32],
@@ -273,8 +280,9 @@ impl<G: WeightedTopology> Search<'_, G> {
         let reached = self.distance_of(u);
         let mut sound = true;
         for_each_neighbor(run, weights, meter, |v, weight| {
-            // An edge that is refused is not crossed either: along a path distances never shrink, so the search ends
-            // whatever the weights are, and it reaches the same vertices whichever thread meets the edge first.
+            // An edge that is refused is not crossed either. Along a path distances never shrink, so the
+            // search ends with any weights, and it reaches the same vertices whichever thread meets the edge
+            // first.
             if weight.is_nan() || weight < 0.0 {
                 sound = false;
                 return;
@@ -309,8 +317,8 @@ impl<G: WeightedTopology> Search<'_, G> {
         f64::from_bits(self.distance[v.index()].load(Relaxed))
     }
 
-    /// Moves the window to the nearest of the vertices that wait beyond it, and widens the buckets if most of them
-    /// would wait on. `false` if there are none.
+    /// Moves the window to the nearest of the vertices that wait beyond it, and widens the buckets if most of
+    /// them would remain beyond. `false` if there are none.
     fn move_window(&self, tasks: &mut [Task], buckets: &mut Buckets) -> bool {
         let distance = |v: u32| self.distance_of(VertexId(v));
         let mut waiting: Vec<(f64, u32)> = Vec::new();

@@ -1,4 +1,4 @@
-//! What shortest paths can be told beside source and direction, and the range of that.
+//! Parameters of shortest paths, beside source and direction, and their range.
 
 use crate::registry::{Absent, NumberRange, Parameter, ParameterKind};
 

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use hedgerow_core::{Direction, Resident, VertexId, WeightedTopology};
 
-/// Distances by Dijkstra's algorithm, with the vertices that were reached in a set ordered by distance. Edges with a
-/// negative weight are not crossed. All infinite if `source` is not live.
+/// Returns distances by Dijkstra's algorithm, with the vertices that were reached in a set ordered by
+/// distance. Edges with a negative weight are not crossed. All infinite if `source` is not live.
 pub fn sssp<G: WeightedTopology + Resident>(g: &G, source: VertexId, direction: Direction) -> Vec<f64> {
     let mut distance = vec![f64::INFINITY; g.vertex_bound()];
-    // The bits of distances are ordered as the distances are.
+    // The bits of distances have the same order as the distances.
     let mut open = BTreeSet::new();
     if source.index() < distance.len() && g.contains(source) {
         distance[source.index()] = 0.0;

@@ -1,13 +1,13 @@
-//! Looking at weights: the neighbours of a run with theirs, and the width of buckets by a sample of them.
+//! Reads of weights: the neighbours of a run with theirs, and the width of buckets from a sample of them.
 
 use hedgerow_core::{Direction, VertexId, WeightedTopology};
 
 use crate::cancel::{Cancel, Meter};
 
-/// Vertices whose edges are looked at to choose a bucket width.
+/// The number of vertices whose edges are read to choose a bucket width.
 const SAMPLES: usize = 1024;
 
-/// Returns a width by the weights of evenly spaced vertices: the shorter the lists, the more edges a path
+/// Returns a width from the weights of evenly spaced vertices. The shorter the lists, the more edges a path
 /// crosses, and the wider a bucket must be to hold work for all threads.
 pub(super) fn choose_width<G: WeightedTopology>(
     g: &G,
@@ -42,7 +42,7 @@ pub(crate) fn for_each_neighbor(
 ) {
     let mut before = 0;
     meter.parts(run, |part| {
-        // Without weights all are 1.
+        // A missing weight is 1.
         let weights = weights.get(before..).unwrap_or(&[]);
         before += part.len();
         for (i, &v) in part.iter().enumerate() {

@@ -6,7 +6,7 @@ use super::{triangle_count_until, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Triangle counting.
+/// The kernel of triangle counting.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "tc",
     function: "triangle_count",
@@ -19,8 +19,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "triangles", kind: ResultKind::Count },
     steps: "work items",
     cost: "O(edges^1.5) at worst",
-    // The order, and where lists are and how long; of each edge a rank in a list that grows, and in one that does not;
-    // the bits of all hubs.
+    // Per id: the order, the places and the lengths of lists. Per edge: a rank in a list that grows, and in
+    // one that does not. Fixed: the bits of all hubs.
     memory: Memory { per_id: 20, per_edge: 12, per_thread: 64 << 10, fixed: 9 << 20, provided: "" },
     cited: "T. Schank, D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*, WEA 2005; M. Koohi \
             Esfahani, P. Kilpatrick, H. Vandierendonck, *LOTUS: Locality Optimizing Triangle Counting*, PPoPP 2022",

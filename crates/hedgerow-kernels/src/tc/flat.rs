@@ -1,7 +1,8 @@
-//! Triangles of graphs without hubs: lists are intersected as they lie in the graph.
+//! Triangles of graphs without hubs: lists are intersected in place.
 //!
-//! An order by degree spares work at hubs alone. Where there are none, as in road networks, it costs a copy of half the graph, and puts far
-//! apart what lay together: vertices near each other mostly have ids near each other.
+//! An order by degree spares work at hubs alone. Without hubs, like in road networks, it costs a copy of half
+//! the graph, and separates lists that were together: vertices near each other mostly have ids near each
+//! other.
 
 use hedgerow_core::{Direction, Resident, VertexId};
 use rayon::prelude::*;
@@ -9,11 +10,11 @@ use rayon::prelude::*;
 use crate::cancel::{Cancel, Meter};
 use crate::par::CHUNK_VERTICES;
 
-/// Degrees of the ends of edges are at most this, in the mean over all entries of lists. So at most 24 entries are compared for each
-/// entry of a list: half of its own list, and the list at its other end.
+/// The greatest mean degree of the ends of edges, over all entries of lists. So at most 24 entries are
+/// compared for each entry of a list: half of its own list, and the list at its other end.
 const MOST_AT_ENDS: u64 = 16;
 
-/// True if the graph has short lists at the ends of its edges. Of directed graphs nobody asks: lists of both
+/// True if the graph has short lists at the ends of its edges. False for directed graphs: lists of both
 /// directions would have to be merged again and again. O(vertices).
 pub(super) fn is_flat<G: Resident>(g: &G, vertex_bound: usize, cancel: &Cancel) -> bool {
     if g.is_directed() || g.edge_count() > MOST_AT_ENDS * vertex_bound as u64 {
@@ -34,7 +35,8 @@ pub(super) fn is_flat<G: Resident>(g: &G, vertex_bound: usize, cancel: &Cancel) 
     squares <= MOST_AT_ENDS * sum
 }
 
-/// Returns the number of triangles of an undirected graph; of no use once the flag is raised. O(Σ degree²).
+/// Returns the number of triangles of an undirected graph; without meaning once the flag is raised. O(Σ
+/// degree²).
 pub(super) fn count<G: Resident>(g: &G, vertex_bound: usize, cancel: &Cancel) -> u64 {
     let chunks = vertex_bound.div_ceil(CHUNK_VERTICES);
     cancel.begin(chunks as u64);
@@ -53,7 +55,7 @@ fn chunk_vertices(chunk: usize, vertex_bound: usize) -> impl Iterator<Item = Ver
     (first as u32..(first + CHUNK_VERTICES).min(vertex_bound) as u32).map(VertexId)
 }
 
-/// Returns the triangles whose last vertex is `u`.
+/// Counts the triangles whose last vertex is `u`.
 fn count_at<G: Resident>(
     g: &G,
     u: VertexId,
@@ -65,9 +67,9 @@ fn count_at<G: Resident>(
     if !meter.spend(own.len()) {
         return found;
     }
-    // Lists are short: to search for the end of this part takes longer than to come to it.
+    // Lists are short: to search for the end of this part takes longer than to reach it.
     for (i, &v) in own.iter().enumerate().skip(1).take_while(|&(_, &v)| v < u) {
-        // Of a repeated edge the first entry counts.
+        // Only the first entry of a repeated edge counts.
         if own[i - 1] != v {
             let other = list(g, v, &mut lists.1);
             if !meter.spend(i + other.len()) {
@@ -79,7 +81,7 @@ fn count_at<G: Resident>(
     found
 }
 
-/// Returns the list of `v`, gathered in `buffer` where it has corrections.
+/// Returns the list of `v`, gathered in `buffer` if it has corrections.
 #[inline]
 fn list<'a, G: Resident>(g: &'a G, v: VertexId, buffer: &'a mut Vec<VertexId>) -> &'a [VertexId] {
     let neighbors = g.neighbors(v, Direction::Out);
@@ -93,7 +95,7 @@ fn list<'a, G: Resident>(g: &'a G, v: VertexId, buffer: &'a mut Vec<VertexId>) -
     }
 }
 
-/// Returns how many vertices stand in both lists, repetitions aside.
+/// Returns the number of vertices in both lists, without repetitions.
 #[inline]
 fn common(mut a: &[VertexId], mut b: &[VertexId]) -> u64 {
     let (mut found, mut last) = (0, None);

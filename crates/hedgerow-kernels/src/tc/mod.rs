@@ -3,20 +3,20 @@
 //! **Result.** The number of triangles: sets of three vertices, each joined to the two others. Exact, and the same for
 //! any number of threads.
 //!
-//! **Input.** Any graph whose lists are in memory, for two of them are looked at together. Directions are ignored, self-loops and repeated edges too. A directed graph must answer both
-//! directions.
+//! **Input.** Any graph whose lists are in memory, since the kernel reads two of them at once. Directions,
+//! self-loops and repeated edges are ignored. A directed graph must answer both directions.
 //!
-//! **Trick.** Vertices are ranked by falling degree, and each keeps only the neighbours ranked before it: a triangle
-//! is then found once, at its last vertex, and no list is long, since few vertices have a degree as high as a hub. For
-//! every two neighbours w < v kept by a vertex u, one asks whether v keeps w. In a skewed graph nearly all answers lie
-//! with a few thousand hubs, so those keep their lists as bits too: then u's list up to v either is tested bit by bit
-//! or, where that is less work, is turned into bits and intersected word by word. Where v is no hub both are short
-//! sorted lists, and intersected as such.
+//! **Trick.** Vertices are ranked by falling degree, and each keeps only the neighbours ranked before it. A
+//! triangle is then found once, at its last vertex, and no list is long, since few vertices have a degree as
+//! high as a hub. For every two neighbours w < v kept by a vertex u, the kernel tests if v keeps w. In a
+//! skewed graph nearly all of these tests are at a few thousand hubs, so those keep their lists as bits too.
+//! Then u's list up to v either is tested bit by bit or, if that is less work, is turned into bits and
+//! intersected word by word. If v is no hub, both are short sorted lists, which are intersected directly.
 //!
-//! An undirected graph without hubs, as a road network is, keeps the order of its ids, and its lists are intersected where they lie: each
-//! triangle is found at the vertex with the largest id.
+//! An undirected graph without hubs, like a road network, keeps the order of its ids, and its lists are
+//! intersected in place: each triangle is found at the vertex with the largest id.
 //!
-//! The ranked lists are made as `ranked` says, for [`local_clustering()`](crate::local_clustering()) too.
+//! The module `ranked` makes the lists, for [`local_clustering()`](crate::local_clustering()) too.
 //!
 //! **Cited.** T. Schank, D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*, WEA 2005, for the
 //! order by degree ("forward"); M. Koohi Esfahani, P. Kilpatrick, H. Vandierendonck, *LOTUS: Locality Optimizing
@@ -38,7 +38,7 @@ pub(crate) mod entry;
 mod flat;
 pub mod verify;
 
-/// Intersecting this many words of bits costs about as much as testing one bit.
+/// The number of words of bits whose intersection costs about as much as testing one bit.
 const WORDS_PER_TEST: usize = 2;
 
 /// Returns the number of triangles.
@@ -47,7 +47,7 @@ const WORDS_PER_TEST: usize = 2;
 /// [`KernelError::TooManyVertices`].
 ///
 /// # Cost
-/// O(edges^1.5) at worst; memory as the [module](self) says. Blocks the caller until all tasks are done.
+/// O(edges^1.5) at worst; the [module](self) states the memory. Blocks the caller until all tasks are done.
 pub fn triangle_count<G: Resident>(g: &G) -> Result<u64, KernelError> {
     triangle_count_until(g, &Cancel::new())
 }
@@ -116,7 +116,7 @@ fn count(earlier: &Earlier, hubs: &Hubs, cancel: &Cancel) -> u64 {
     hedgerow_par::map_reduce((0..chunks).into_par_iter().with_max_len(1), count_chunk, || 0, |a, b| a + b)
 }
 
-/// Returns the triangles whose last vertex has rank `u`. `bits` are 0 before and after.
+/// Counts the triangles whose last vertex has rank `u`. `bits` are 0 before and after.
 fn count_at(earlier: &Earlier, hubs: &Hubs, u: u32, bits: &mut [u64], meter: &mut Meter<'_>) -> u64 {
     let list = earlier.list(u);
     let among_hubs = list.partition_point(|&v| (v as usize) < hubs.count);

@@ -1,10 +1,11 @@
-//! Triangles by asking for every pair of neighbours.
+//! Triangles by a test of every pair of neighbours.
 
 use std::collections::BTreeSet;
 
 use hedgerow_core::{Direction, Resident, VertexId};
 
-/// Triangles by asking for every two neighbours of every vertex whether they are joined. O(vertices · degree²).
+/// Returns the number of triangles: tests for every two neighbours of every vertex if they are joined.
+/// O(vertices · degree²).
 pub fn triangle_count<G: Resident>(g: &G) -> u64 {
     let joined = |u: VertexId, v: VertexId| {
         g.neighbors(u, Direction::Out).contains(v) || g.neighbors(v, Direction::Out).contains(u)

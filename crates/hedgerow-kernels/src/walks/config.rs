@@ -1,4 +1,4 @@
-//! What walks can be told, and the ranges of that.
+//! Parameters of walks, and their ranges.
 
 use std::ops::Bound;
 
@@ -7,20 +7,22 @@ use hedgerow_core::Direction;
 use crate::KernelError;
 use crate::registry::{Absent, CountRange, NumberRange, Parameter, ParameterKind, Value};
 
-/// How to walk.
+/// The configuration of walks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WalkConfig {
-    /// Walks from each source, 1 or more.
+    /// The number of walks from each source, 1 or more.
     pub walks: u32,
     /// The most steps of a walk, 1 or more.
     pub steps: u32,
-    /// The higher, the less often a walk goes back where it came from; 0.001 to 1000.
+    /// The return parameter, 0.001 to 1000: the higher it is, the less often a walk returns to the vertex
+    /// before.
     pub p: f64,
-    /// The higher, the more a walk stays near where it came from; 0.001 to 1000. With 1 for both it is uniform.
+    /// The in-out parameter, 0.001 to 1000: the higher it is, the more a walk stays near the vertex before.
+    /// With 1 for both it is uniform.
     pub q: f64,
-    /// What random choices depend on.
+    /// The seed of random choices.
     pub seed: u64,
-    /// Follow edges along or against their direction; without effect on undirected graphs.
+    /// The direction in which edges are followed; without effect on undirected graphs.
     pub direction: Direction,
 }
 
@@ -38,13 +40,13 @@ impl WalkConfig {
         Q.check_number(self.q)
     }
 
-    /// True if where a walk came from plays no part.
+    /// True if steps do not depend on the vertex before.
     pub(super) fn is_uniform(&self) -> bool {
         self.p == 1.0 && self.q == 1.0
     }
 }
 
-/// Where walks begin.
+/// The vertices at which walks begin.
 pub(crate) const SOURCES: Parameter = Parameter {
     name: "sources",
     summary: "The vertices that walks begin at",
@@ -69,7 +71,7 @@ pub(crate) const STEPS: Parameter = Parameter {
     is_reported: true,
 };
 
-/// Chances that are farther apart would make draws that are nearly always refused.
+/// Factors farther apart would make draws that are nearly always refused.
 const FACTOR: NumberRange =
     NumberRange { least: Bound::Included(0.001), most: Bound::Included(1000.0), text: "in 0.001..=1000" };
 

@@ -9,10 +9,10 @@ use crate::KernelError;
 use crate::cancel::Meter;
 use crate::random::Random;
 
-/// No vertex: a walk has ended.
+/// The mark of no vertex: a walk has ended.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Walks of a work item.
+/// The number of walks of a work item.
 pub(crate) const WALKS_TOGETHER: usize = 2048;
 
 /// Walks that take each step together.
@@ -26,23 +26,23 @@ pub(super) struct Together<'a, G, D> {
     meter: Meter<'a>,
 }
 
-/// Of the walks of one work item, by their places in it.
+/// The draws of the walks of one work item, by their places in it.
 pub(crate) struct Draws {
-    /// What each walk draws from.
+    /// The random numbers of each walk.
     pub(crate) random: Vec<Random>,
-    /// What each walk drew, before it is known whether it may go there; [`NONE`] where it ends.
+    /// The vertex that each walk drew, before its refusal is decided; [`NONE`] if the walk ends.
     pub(crate) drawn: Vec<u32>,
 }
 
-/// A vertex, and the walk that asks for it.
+/// A vertex, and the walk that reads its list.
 pub(crate) type Asked = (VertexId, usize);
 
-/// How a neighbour is drawn.
+/// A rule by which a neighbour is drawn.
 pub(crate) trait Drawing<G: Topology> {
-    /// Returns how many of so many walks are best one work item.
+    /// Returns the best number of walks in one work item, of `walks` in all.
     fn walks_together(walks: usize) -> usize;
 
-    /// Draws one of the neighbours for each walk that asks. `asked` is in order.
+    /// Draws one of the neighbours for each walk of `asked`, which is in order.
     fn draw(
         &mut self,
         g: &G,
@@ -52,11 +52,11 @@ pub(crate) trait Drawing<G: Topology> {
         meter: &mut Meter<'_>,
     ) -> Result<(), G::Error>;
 
-    /// Why the first of the walks that could not go on could not, if there is one.
+    /// Returns the error of the first walk that could not go on, if there is one.
     fn refused(self) -> Option<KernelError>;
 }
 
-/// Every neighbour alike.
+/// A rule by which every neighbour has the same chance.
 pub(super) struct Alike;
 
 impl<G: Topology> Drawing<G> for Alike {
@@ -113,7 +113,7 @@ impl<'a, G: Topology, D: Drawing<G>> Together<'a, G, D> {
         Together { g, config, drawing, steps, draws: Draws { random, drawn: vec![NONE; walks] }, meter }
     }
 
-    /// Takes all steps; gives the error of the first walk that could not go on, if there is one.
+    /// Takes all steps; returns the error of the first walk that could not go on, if there is one.
     pub(super) fn walk(mut self) -> Result<Option<KernelError>, G::Error> {
         let width = self.config.steps as usize + 1;
         for step in 1..width {
@@ -143,12 +143,12 @@ impl<'a, G: Topology, D: Drawing<G>> Together<'a, G, D> {
         Ok(self.drawing.refused())
     }
 
-    /// Returns the walks that may not go where they drew, in the order in which they asked.
+    /// Returns the walks whose draw is refused, in the order of `asked`.
     fn refused(&mut self, asked: &[Asked], step: usize) -> Result<Vec<usize>, G::Error> {
         let width = self.config.steps as usize + 1;
         let (back, far) = (1.0 / self.config.p, 1.0 / self.config.q);
         let most = back.max(far).max(1.0);
-        // What was drawn for the chance, of those for which one edge has to be known.
+        // The random number of each walk whose refusal depends on an edge.
         let Draws { random, drawn } = &mut self.draws;
         let mut chance = vec![0.0; drawn.len()];
         let (mut refused, mut open) = (vec![false; drawn.len()], Vec::new());
@@ -170,7 +170,7 @@ impl<'a, G: Topology, D: Drawing<G>> Together<'a, G, D> {
     }
 }
 
-/// True if a list holds a vertex. Each run is in order.
+/// True if a list contains a vertex. Each run is in order.
 fn has_neighbor<B: Block>(block: &B, local: LocalVertex, v: VertexId) -> bool {
     let ended = block.for_each_run(local, |run| match run.binary_search(&v) {
         Ok(_) => ControlFlow::Break(()),
@@ -179,7 +179,7 @@ fn has_neighbor<B: Block>(block: &B, local: LocalVertex, v: VertexId) -> bool {
     ended.is_break()
 }
 
-/// Calls `f` with the block of each vertex that is asked for, which are sorted, until the flag is raised.
+/// Calls `f` with the block of each vertex of `asked`, which is sorted, until the flag is raised.
 fn for_each_block<G: Topology>(
     g: &G,
     direction: Direction,

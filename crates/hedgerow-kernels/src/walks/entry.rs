@@ -7,7 +7,7 @@ use super::{WalkConfig, random_walks_until, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Random walks.
+/// The kernel of random walks.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "walks",
     function: "random_walks",
@@ -20,7 +20,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "walks", kind: ResultKind::Paths },
     steps: "walks",
     cost: "O(1) per step as a rule",
-    // The sources; eleven vertices and two numbers for each walk, and how long it is while that is told.
+    // The sources; eleven vertices and two numbers for each walk, and its length while the result is made.
     memory: Memory {
         per_id: 72,
         per_edge: 0,

@@ -1,25 +1,27 @@
-//! Random walks: from vertices along edges drawn at random, each step by itself or as node2vec has it.
+//! Random walks: from vertices along edges drawn at random, uniform or by the rule of node2vec.
 //!
-//! **Result.** As many walks from each source as are asked for, those of a source together, in the order of the sources: of each its vertices in order,
-//! and the number of its steps. A walk ends early at a vertex without a neighbour to go to. From where it is, a uniform walk goes to each neighbour
-//! alike, a repeated edge as often as it stands there. With `p` and `q` the chances depend on where the walk came from: to go back
-//! there counts `1/p`, to go to one of the neighbours of that vertex 1, to any other `1/q`.
+//! **Result.** The walks from each source, those of a source together, in the order of the sources. Each has
+//! its vertices in order and the number of its steps. A walk ends early at a vertex without a neighbour to go
+//! to. A uniform walk goes to each neighbour with the same chance, which a repeated edge multiplies. With `p`
+//! and `q` the chances depend on the vertex before: that vertex has weight `1/p`, its neighbours 1, all
+//! others `1/q`.
 //!
-//! **Input.** Any graph; weights are not looked at. Followed along or against the edges.
+//! **Input.** Any graph; weights are not read. Edges are followed along or against their direction.
 //!
-//! **Reproducible.** Every walk draws from a stream of its own, which seed and number of the walk make, and picks from the neighbours in ascending
-//! order. So a walk is the same for any number of threads, and however lists are stored.
+//! **Reproducible.** Every walk draws from a stream of its own, made from the seed and the number of the
+//! walk, and picks from the neighbours in ascending order. So a walk is the same for any number of threads,
+//! and however lists are stored.
 //!
-//! **Trick.** Chances that depend on two vertices would have to be computed for each pair of them. Instead a neighbour is drawn as in a uniform walk, and
-//! refused with a chance that makes up for the difference; what has to be known is one edge, whether there is one from where the walk came
-//! from to the neighbour drawn. Some thousand walks are a work item, and take each step together, sorted by where they are, so what lies together is
+//! **Trick.** Chances that depend on two vertices would have to be computed for each pair of them. Instead a
+//! neighbour is drawn like in a uniform walk, and refused with a chance that makes up for the difference.
+//! That needs one test: if an edge leads from the vertex before to the neighbour drawn. Some thousand walks
+//! are a work item, and take each step together, sorted by their vertices. So lists that are together are
 //! read together, from memory or from pages.
-//!
 //! **Cited.** A. Grover, J. Leskovec, *node2vec: Scalable Feature Learning for Networks*, KDD 2016; K. Yang, M. Zhang, K. Chen, X. Ma,
 //! Y. Bai, Y. Jiang, *KnightKing: A Fast Distributed Graph Random Walk Engine*, SOSP 2019, for drawing and refusing.
 //!
-//! **Cost.** O(log) for a step of a uniform walk; with `p` and `q` as many draws as the largest of `1/p`, 1, `1/q` is of the mean chance. 4
-//! bytes for each step, 16 for each walk.
+//! **Cost.** O(log) for a step of a uniform walk; with `p` and `q`, as many draws as the ratio of the largest
+//! of `1/p`, 1, `1/q` to the mean chance. 4 bytes for each step, 16 for each walk.
 
 use hedgerow_core::{Topology, VertexId};
 use rayon::prelude::*;
@@ -42,9 +44,9 @@ use draw::{Alike, Drawing, NONE, Together};
 /// Walks from each of `sources`, or from every vertex.
 ///
 /// # Errors
-/// [`KernelError::SourceNotLive`]; [`KernelError::OutOfRange`] for a number of walks or steps, `p` or `q` that is;
-/// [`KernelError::OutOfMemory`] where there is none for so many steps; [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if
-/// the graph cannot be read.
+/// [`KernelError::SourceNotLive`]; [`KernelError::OutOfRange`] for a number of walks or steps, `p` or `q` out
+/// of range; [`KernelError::OutOfMemory`] if there is no memory for all steps;
+/// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
 ///
 /// # Cost
 /// See the [module](self); blocks the caller until all tasks are done.
@@ -69,7 +71,7 @@ pub fn random_walks_until<G: Topology>(
     take_walks(g, sources, config, cancel, || Alike)
 }
 
-/// Walks that draw their steps as `drawing` says.
+/// Takes walks whose steps `drawing` draws.
 pub(crate) fn take_walks<G: Topology, D: Drawing<G>>(
     g: &G,
     sources: Option<&[VertexId]>,
@@ -114,12 +116,12 @@ pub(crate) fn take_walks<G: Topology, D: Drawing<G>>(
     Ok(told(steps, width))
 }
 
-/// Each source as often as walks begin there.
+/// Returns each source as often as walks begin there.
 fn repeated(sources: &[VertexId], walks: u32) -> impl Iterator<Item = VertexId> {
     sources.iter().flat_map(move |&source| (0..walks).map(move |_| source))
 }
 
-/// Returns a row for each walk, in which no step is taken.
+/// Returns a row for each walk, without steps.
 fn room_for<E>(sources: usize, config: &WalkConfig) -> Result<Vec<u32>, KernelError<E>> {
     let places = (config.steps as usize + 1).saturating_mul(config.walks as usize).saturating_mul(sources);
     let mut room = Vec::new();
@@ -130,7 +132,7 @@ fn room_for<E>(sources: usize, config: &WalkConfig) -> Result<Vec<u32>, KernelEr
     Ok(room)
 }
 
-/// Returns the walks as paths: what ended walks leave free goes.
+/// Returns the walks as paths, without the free places of walks that ended.
 fn told(mut steps: Vec<u32>, width: usize) -> Paths {
     let lengths: Vec<usize> =
         steps.chunks(width).map(|walk| walk.iter().take_while(|&&v| v != NONE).count()).collect();

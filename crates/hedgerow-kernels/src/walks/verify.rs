@@ -1,4 +1,5 @@
-//! Walks one after another, step by step. What they draw from is part of what they are, so it is shared with the kernel.
+//! Walks one after another, step by step. The streams of random numbers are part of the result, so they are
+//! shared with the kernel.
 
 use hedgerow_core::{Resident, VertexId};
 
@@ -6,7 +7,7 @@ use super::WalkConfig;
 use crate::paths::Paths;
 use crate::random::Random;
 
-/// Each walk by itself. The sources are live.
+/// Takes each walk alone. The sources are live.
 pub fn random_walks<G: Resident>(g: &G, sources: Option<&[VertexId]>, config: &WalkConfig) -> Paths {
     let every = (0..g.vertex_bound() as u32).map(VertexId).filter(|&v| g.contains(v)).collect::<Vec<_>>();
     let (mut paths, mut number) = (Paths::new(), 0);

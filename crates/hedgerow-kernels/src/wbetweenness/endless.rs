@@ -1,4 +1,4 @@
-//! Finding an edge of a cycle that makes no path longer.
+//! The search for an edge of a cycle that makes no path longer.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use crate::KernelError;
 use crate::cancel::Cancel;
 use crate::sssp::for_each_neighbor;
 
-/// Returns the error that names an edge of a cycle, found among vertices that are `open`: from each of them
-/// an edge on a shortest path leads back to another one. The nearest of them, of these the least, is on a
-/// cycle or behind one of the same distance. Going back from it by the least vertex each time ends in one,
-/// the same in every run.
+/// Returns the error that names an edge of a cycle among the vertices that are `open`: an edge on a shortest
+/// path leads to each of them from another one. The nearest of them, the least of several, is on a cycle or
+/// behind one of the same distance. Going back from it by the least vertex each time ends in one, the same in
+/// every run.
 pub(super) fn find<G: WeightedTopology>(
     g: &G,
     distance: Distances<'_>,
@@ -41,7 +41,7 @@ pub(super) fn find<G: WeightedTopology>(
                 return KernelError::Endless { from, to: at, weight };
             }
             (Ok(()), Some((from, _))) => at = from,
-            // A list that was not read to its end.
+            // The search was cancelled, and a list was not read to its end.
             (Ok(()), None) => return KernelError::Cancelled,
         }
     }

@@ -9,7 +9,7 @@ use crate::betweenness::parameters::{SAMPLES, SOURCES};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Betweenness by weights.
+/// The kernel of betweenness by weights.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "wbetweenness",
     function: "weighted_betweenness",
@@ -24,7 +24,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "score", kind: ResultKind::Scores },
     steps: "sources",
     cost: "a run of `sssp` and O(vertices + edges) per source",
-    // A run of `sssp`; three numbers, edges to be met, and the levels.
+    // A run of `sssp`; three numbers, the edges not met yet, and the levels.
     memory: Memory {
         per_id: 100,
         per_edge: 0,

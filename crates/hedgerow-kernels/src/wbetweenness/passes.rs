@@ -16,20 +16,20 @@ use crate::error::Failure;
 use crate::par::{LISTS_AHEAD, PLACES_AHEAD, sort_if_read_together};
 use crate::sssp::for_each_neighbor;
 
-/// A level of fewer vertices is the calling thread's.
+/// The least number of vertices of a level that threads share; the calling thread works on smaller levels.
 const SEQUENTIAL: usize = 256;
 
 /// Vertices of a level that a task writes at a time.
 const WRITTEN_TOGETHER: usize = 4096;
 
-/// What the sources so far have added to each vertex, and the arrays that the passes of one source need.
+/// The contributions of the sources so far to each vertex, and the arrays that the passes of one source need.
 pub(super) struct Passes<'g, G: WeightedTopology> {
     g: &'g G,
     /// Edges to a vertex that are on shortest paths and that no level has met yet; 0 between sources.
     open: Vec<AtomicU32>,
     /// Shortest paths from the source; 0 between sources.
     paths: Numbers,
-    /// What each of the paths to a vertex gets of it on the way back; 0 between sources.
+    /// The share of each path to a vertex on the way back; 0 between sources.
     share: Numbers,
     score: Numbers,
     levels: Levels,
@@ -52,7 +52,7 @@ impl<'g, G: WeightedTopology> Passes<'g, G> {
         }
     }
 
-    /// Adds what a source counts for, from the distances of all vertices.
+    /// Adds the contribution of a source, from the distances of all vertices.
     pub(super) fn add(&mut self, source: VertexId, distance: &[f64]) -> Result<(), KernelError<G::Error>> {
         let mut levels = std::mem::replace(&mut self.levels, Levels::new(0));
         levels.clear();
@@ -67,7 +67,8 @@ impl<'g, G: WeightedTopology> Passes<'g, G> {
         if are_finite { Ok(()) } else { Err(KernelError::TooManyPaths { source }) }
     }
 
-    /// Counts the shortest paths to each vertex, level by level; how many vertices there are.
+    /// Counts the shortest paths to each vertex, level by level; returns the number of vertices that the
+    /// source reaches.
     fn forth(
         &mut self,
         source: VertexId,
@@ -78,7 +79,7 @@ impl<'g, G: WeightedTopology> Passes<'g, G> {
         self.check()?;
         self.paths.set(source, 1.0);
         let mut level = vec![source];
-        // On a cycle through the source that no edge makes longer.
+        // The source is on a cycle that makes no path longer.
         if self.open[source.index()].load(Relaxed) > 0 {
             level.clear();
         }
@@ -97,7 +98,8 @@ impl<'g, G: WeightedTopology> Passes<'g, G> {
         Ok(reached)
     }
 
-    /// Counts the edges to each vertex that are on shortest paths; how many vertices the source reaches.
+    /// Counts the edges to each vertex that are on shortest paths; returns the number of vertices that the
+    /// source reaches.
     fn open_edges(&self, distance: Distances<'_>) -> usize {
         let items = distance.0.par_chunks(WRITTEN_TOGETHER).enumerate();
         let item = |(at, part): (usize, &[f64])| {
@@ -114,9 +116,9 @@ impl<'g, G: WeightedTopology> Passes<'g, G> {
         hedgerow_par::map_reduce(items, item, || 0, |a, b| a + b)
     }
 
-    /// Returns the vertices to which the last edges lead from this level. If it `scatters`, they are given
-    /// their paths too, by the calling thread in an order that depends on no other: where the edges that lead
-    /// to a vertex cannot be read.
+    /// Returns the vertices to which the last edges lead from this level. If it `scatters`, the calling
+    /// thread also adds up their paths, in an order that depends on no other: for graphs that do not store
+    /// the edges to a vertex.
     fn next_level(&self, level: &[VertexId], distance: Distances<'_>, scatters: bool) -> Vec<VertexId> {
         let part = |mut found: Vec<VertexId>, part: &[VertexId]| {
             self.visit(part, Direction::Out, |u, v, weight| {
@@ -143,11 +145,11 @@ impl<'g, G: WeightedTopology> Passes<'g, G> {
         hedgerow_par::fold(level.par_chunks(G::VISITED_TOGETHER), Vec::new, part).concat()
     }
 
-    /// Gives every vertex of the levels what it has of the paths that lead through it, the farthest first.
+    /// Adds to every vertex of the levels its share of the paths that lead through it, the farthest first.
     fn back(&mut self, distance: Distances<'_>, levels: &Levels) -> Result<(), KernelError<G::Error>> {
         for at in (1..levels.count()).rev() {
             let level = levels.level(at);
-            // From the last one no edge leads on.
+            // No edge leads on from the last level.
             if at + 1 < levels.count() {
                 self.gather(level, (Direction::Out, distance), &self.share);
             }
@@ -163,8 +165,8 @@ impl<'g, G: WeightedTopology> Passes<'g, G> {
         Ok(())
     }
 
-    /// Adds to each vertex of a level the numbers of those at the other ends of its edges on shortest paths, to or from it. These are of
-    /// other levels.
+    /// Adds to each vertex of a level the numbers of the vertices at the other ends of its edges on shortest
+    /// paths, to or from it. These are in other levels.
     fn gather(
         &self,
         level: &[VertexId],
@@ -208,7 +210,7 @@ impl<'g, G: WeightedTopology> Passes<'g, G> {
         self.failure.note(visited);
     }
 
-    /// Makes room for the next source. Whether all numbers of paths were numbers.
+    /// Clears the numbers of the last source. True if all numbers of paths were finite.
     fn forget(&self, levels: &Levels) -> bool {
         let part = |part: &[VertexId]| {
             let mut are_finite = true;
@@ -235,7 +237,7 @@ impl<'g, G: WeightedTopology> Passes<'g, G> {
     }
 }
 
-/// Calls `f` with the parts of a level, side by side where there are several.
+/// Calls `f` with the parts of a level, in parallel if there are several.
 fn for_each_part(level: &[VertexId], f: impl Fn(&[VertexId]) + Sync + Send) {
     if level.len() < WRITTEN_TOGETHER {
         f(level);

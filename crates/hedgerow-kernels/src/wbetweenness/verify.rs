@@ -1,5 +1,5 @@
-//! Betweenness by weights from distances that edges improve until nothing does (Bellman, Ford), and shares that are asked for
-//! vertex by vertex, from the far end.
+//! Betweenness by weights from distances that edges improve until nothing does (Bellman, Ford), and shares
+//! computed vertex by vertex, from the far end.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::KernelError;
 /// Edges that lead to a vertex, or from it: the other end and the weight.
 type Lists = Vec<Vec<(usize, f64)>>;
 
-/// Distances from a source. Edges with a negative weight are not crossed.
+/// Returns distances from a source. Edges with a negative weight are not crossed.
 fn distances(out: &Lists, source: usize) -> Vec<f64> {
     let mut far = vec![f64::INFINITY; out.len()];
     far[source] = 0.0;
@@ -32,10 +32,10 @@ fn distances(out: &Lists, source: usize) -> Vec<f64> {
     far
 }
 
-/// Returns the vertices of the shortest paths, each after those before it; an edge of a cycle where that
-/// cannot be.
+/// Returns the vertices of the shortest paths, each after those before it; or an edge of a cycle, if there is
+/// no such order.
 fn ordered(on_paths: &Lists, source: usize) -> Result<Vec<usize>, (usize, usize, f64)> {
-    // How far the search in depth is: begun, or ended.
+    // The state of the search in depth at each vertex: begun, or ended.
     let mut states: HashMap<usize, bool> = HashMap::from([(source, false)]);
     let (mut ended, mut stack) = (Vec::new(), vec![(source, 0)]);
     while let Some((u, at)) = stack.pop() {
@@ -58,7 +58,7 @@ fn ordered(on_paths: &Lists, source: usize) -> Result<Vec<usize>, (usize, usize,
     Ok(ended)
 }
 
-/// Returns the sum over `sources` of what each counts for, times `scale`. The sources are live.
+/// Returns the sum of the contributions of all `sources`, times `scale`. The sources are live.
 ///
 /// # Errors
 /// [`KernelError::Endless`].

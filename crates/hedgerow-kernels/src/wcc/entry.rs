@@ -6,7 +6,7 @@ use super::{verify, wcc_until};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Weakly connected components.
+/// The kernel of weakly connected components.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "wcc",
     function: "wcc",

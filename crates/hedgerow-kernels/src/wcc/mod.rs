@@ -1,16 +1,16 @@
-//! Weakly connected components: which vertices a path joins when directions are ignored.
+//! Weakly connected components: sets of vertices that paths join when directions are ignored.
 //!
 //! **Result.** For every id of the domain the least vertex id of its component; [`NO_COMPONENT`] for holes. The least
 //! id is unique, so the result is the same for any number of threads.
 //!
 //! **Input.** Any graph. A directed graph must answer both directions.
 //!
-//! **Trick.** Every vertex points to a vertex of its component with no larger id; roots point to themselves. Linking
-//! an edge hooks the larger of two roots under the smaller, so that each component's root ends as its least vertex.
-//! Nearly all vertices of a real graph lie in one component, and linking each vertex to its first two neighbours
-//! already joins most of it. A sample then tells that component's root, and every vertex under it is skipped: an edge
-//! between it and an outside vertex is also seen from the outside vertex, by its neighbours of either direction.
-//! Thus most edges are never read.
+//! **Trick.** Every vertex points to a vertex of its component with no larger id; roots point to themselves.
+//! Linking an edge hooks the larger of two roots under the smaller, so that each component's root ends as its
+//! least vertex. Nearly all vertices of a real graph are in one component, and linking each vertex to its
+//! first two neighbours already joins most of it. A sample then finds that component's root, and every vertex
+//! under it is skipped: an edge between it and an outside vertex is also seen from the outside vertex, by its
+//! neighbours of either direction. Thus most edges are never read.
 //!
 //! **Cited.** M. Sutton, T. Ben-Nun, A. Barak, *Optimizing Parallel Graph Connectivity Computation via Subgraph
 //! Sampling*, IPDPS 2018 (Afforest). The hooking goes back to Y. Shiloach, U. Vishkin, *An O(log n) parallel
@@ -36,10 +36,12 @@ pub mod verify;
 /// The component of an id without a vertex.
 pub const NO_COMPONENT: u32 = u32::MAX;
 
-/// Neighbours that each vertex is linked to before the sample. Afforest's authors found two to be best.
+/// The number of neighbours to which each vertex is linked before the sample. Afforest's authors found two to
+/// be best.
 const LINK_ROUNDS: usize = 2;
 
-/// Vertices in the sample that finds the largest component. A miss costs time, never correctness.
+/// The number of vertices in the sample that finds the largest component. A miss costs time, never
+/// correctness.
 const SAMPLES: usize = 1024;
 
 /// Returns the component of every vertex, indexed by vertex id and named by its least vertex.
@@ -83,8 +85,9 @@ pub fn wcc_until<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<u32>, Kernel
     })
 }
 
-/// A parent for each vertex, never larger than the vertex itself; links only ever lower a root's parent. All accesses
-/// are relaxed: a stale parent is still an ancestor, and compare-exchange decides who hooks a root.
+/// A parent for each vertex, never larger than the vertex itself; links only ever lower a root's parent. All
+/// accesses are relaxed: a stale parent is still an ancestor, and compare-exchange decides which thread hooks
+/// a root.
 struct Forest<'c> {
     parent: Vec<AtomicU32>,
     cancel: &'c Cancel,
@@ -116,7 +119,8 @@ impl Forest<'_> {
         }
     }
 
-    /// Runs `f` on ranges of whole subgraphs, in parallel; on those that are left, not any more once the flag is raised.
+    /// Runs `f` on ranges of whole subgraphs, in parallel. Once the flag is raised, the remaining ranges are
+    /// skipped.
     fn for_each_chunk(&self, f: impl Fn(Range<u32>, &mut Meter<'_>) + Sync) {
         let bound = self.parent.len();
         hedgerow_par::for_each((0..bound.div_ceil(CHUNK_VERTICES)).into_par_iter(), |chunk| {
@@ -126,8 +130,8 @@ impl Forest<'_> {
         });
     }
 
-    /// Links each vertex to one neighbour. Any subset of the edges will do here, so that lists with removals, where
-    /// the n-th neighbour is not at hand, are left to [`link_rest`](Self::link_rest).
+    /// Links each vertex to one neighbour. Any subset of the edges will do here, so lists with removals,
+    /// whose n-th neighbour takes a search, are left to [`link_rest`](Self::link_rest).
     fn link_nth_neighbors<G: Topology>(&self, g: &G, n: usize, failure: &Failure<G::Error>) {
         self.for_each_chunk(|range, _| {
             let scanned = scan_vertices(g, range, Direction::Out, |v, block| {
@@ -164,8 +168,7 @@ impl Forest<'_> {
         });
     }
 
-    /// Returns the root most often met in a sample of evenly spaced vertices, the least of those met equally
-    /// often.
+    /// Returns the most frequent root in a sample of evenly spaced vertices, the least one of several.
     fn most_frequent_root(&self) -> u32 {
         let step = (self.parent.len() / SAMPLES).max(1);
         let mut counts: HashMap<u32, usize> = HashMap::new();
@@ -179,7 +182,7 @@ impl Forest<'_> {
     /// Links all edges that have an end outside the component of `largest`.
     fn link_rest<G: Topology>(&self, g: &G, largest: u32, failure: &Failure<G::Error>) {
         let directed = g.is_directed();
-        // Without incoming edges nobody is skipped: each edge is seen from its source.
+        // Without incoming edges no vertex is skipped: each edge is seen from its source.
         let (largest, both) = match g.is_stored(Direction::In) {
             true => (largest, directed),
             false => (NO_COMPONENT, false),

@@ -4,7 +4,7 @@ use hedgerow_core::{Direction, Resident, VertexId};
 
 use super::NO_COMPONENT;
 
-/// Components by union-find over every edge, named by their least vertex; [`NO_COMPONENT`] for holes.
+/// Returns components by union-find over every edge, named by their least vertex; [`NO_COMPONENT`] for holes.
 pub fn wcc<G: Resident>(g: &G) -> Vec<u32> {
     let mut parent: Vec<u32> = (0..g.vertex_bound() as u32).collect();
     fn find(parent: &mut [u32], mut v: u32) -> u32 {

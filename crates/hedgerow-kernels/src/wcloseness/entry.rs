@@ -9,7 +9,7 @@ use crate::closeness::parameters::{SAMPLES, SOURCES};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// Closeness by weights.
+/// The kernel of closeness by weights.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "wcloseness",
     function: "weighted_closeness",
@@ -22,7 +22,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "score", kind: ResultKind::Scores },
     steps: "searches",
     cost: "a run of `sssp` for each sample or source",
-    // A run of `sssp`, a count and a sum; the vertices that searches begin at.
+    // A run of `sssp`, a count and a sum; the vertices at which searches begin.
     memory: Memory {
         per_id: 80,
         per_edge: 0,

@@ -1,28 +1,33 @@
-//! Closeness by weights: how near a vertex is to all that it reaches, where weights are lengths.
+//! Closeness by weights: how near a vertex is to all that it reaches, with weights as lengths.
 //!
-//! **Result.** As of [`closeness()`](crate::closeness()), where a distance is the least sum of weights along a path: for a vertex `v` that reaches `r` vertices, itself among
-//! them, of `n` live ones, at distances that sum to `S`, `(r - 1)/S · (r - 1)/(n - 1)`. 0 where it reaches no other, or all that it reaches is at distance 0, as in
-//! NetworkX; 0 for holes. Distances are from `v` along the edges, or against them with [`Direction::In`], as NetworkX measures them in directed graphs.
+//! **Result.** Like [`closeness()`](crate::closeness()), but a distance is the least sum of weights along a
+//! path. Let a vertex `v` reach `r` of `n` live vertices, itself included, at distances that sum to `S`. Its
+//! closeness is `(r - 1)/S · (r - 1)/(n - 1)`. It is 0 if `v` reaches no other, or if all that it reaches is
+//! at distance 0, like in NetworkX; 0 for holes. Distances are from `v` along the edges, or against them with
+//! [`Direction::In`], like NetworkX measures them in directed graphs.
 //!
-//! **A sample.** As of `closeness`, without bias and with the same bound: with probability at least `1 - δ` the mean `S/m` of one vertex is off by at
-//! most `ε · D`, where `D` is the largest distance between any two vertices that reach each other, a sum of weights now, and `ε = √(ln(2/δ) / 2k)`; the share `(r - 1)/m` is
-//! off by at most `ε`. A few very heavy edges make `D` large, and the bound with it.
+//! **A sample.** Like that of `closeness`, without bias and with the same bound. With probability at least `1
+//! - δ` the mean `S/m` of one vertex is off by at most `ε · D`, and the share `(r - 1)/m` by at most `ε`.
+//! Here `D` is the largest distance between any two vertices that reach each other, now a sum of weights, and
+//! `ε = √(ln(2/δ) / 2k)`. A few very heavy edges make `D` large, and the bound with it.
 //!
-//! **Input.** Any graph whose reachable edges have weights of 0 or more; an infinite weight is never crossed, a negative one and one that is not a number are
-//! refused. Without weights every edge weighs 1, and [`closeness()`](crate::closeness()) gives the same sooner. Of a directed graph the estimate searches
-//! against the direction, so it is best stored in both.
+//! **Input.** Any graph whose reachable edges have weights of 0 or more. An infinite weight is never crossed;
+//! one that is negative or not a number is refused. Without weights every edge weighs 1, and
+//! [`closeness()`](crate::closeness()) gives the same sooner. The estimate searches against the direction, so
+//! a directed graph is best stored in both.
 //!
-//! **Trick.** None beyond that of [`sssp()`](crate::sssp()), which is run from each vertex that is given or sampled, and shares its buckets out to threads. What a
-//! search finds is added to each vertex, or summed up in parts of fixed size.
+//! **Trick.** None beyond that of [`sssp()`](crate::sssp()), which runs from each given or sampled vertex
+//! with its buckets shared by threads. The distances of a search are added to each vertex, or summed up in
+//! parts of fixed size.
 //!
-//! **Determinism.** Distances are the same for any number of threads; a vertex adds them in the order of the sample, the sum of one search is of parts in
-//! the order of ids.
+//! **Determinism.** Distances are the same for any number of threads. A vertex adds them in the order of the
+//! sample; the sum of one search has parts in the order of ids.
 //!
 //! **Cited.** D. Eppstein, J. Wang, *Fast Approximation of Centrality*, Journal of Graph Algorithms and Applications 8(1), 2004, section 4; S. Wasserman, K. Faust,
 //! *Social Network Analysis*, 1994.
 //!
-//! **Cost.** A run of `sssp` for each vertex that is given or sampled, O(vertices) at least; 80 bytes per id of the domain at most, if vertices wait once
-//! at a time in that run.
+//! **Cost.** A run of `sssp` for each given or sampled vertex, O(vertices) at least; 80 bytes per id of the
+//! domain at most, if vertices wait once at a time in that run.
 
 use hedgerow_core::{Direction, VertexId, WeightedTopology};
 use rayon::prelude::*;
@@ -68,7 +73,7 @@ pub fn weighted_closeness_until<G: WeightedTopology>(
     closeness_and_estimate(g, of, direction, cancel).map(|(scores, _)| scores)
 }
 
-/// As [`weighted_closeness_until`]; and what the scores are estimated from, where they are.
+/// Like [`weighted_closeness_until`], but also returns the extent of the sample, if the scores are estimated.
 pub(crate) fn closeness_and_estimate<G: WeightedTopology>(
     g: &G,
     of: &ClosenessOf,
@@ -85,7 +90,7 @@ pub(crate) fn closeness_and_estimate<G: WeightedTopology>(
     Ok((scores, targets.estimate()))
 }
 
-/// By searches from the given vertices.
+/// Computes closeness by searches from the given vertices.
 fn of_given<G: WeightedTopology>(
     g: &G,
     given: &[VertexId],
@@ -105,7 +110,8 @@ fn of_given<G: WeightedTopology>(
     Ok(scores)
 }
 
-/// By searches from the sampled vertices, against the direction, which find how far each vertex is from them.
+/// Computes closeness by searches from the sampled vertices, against the direction, which find how far each
+/// vertex is from them.
 fn of_all<G: WeightedTopology>(
     g: &G,
     drawn: &Drawn,

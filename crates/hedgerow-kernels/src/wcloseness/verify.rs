@@ -5,14 +5,15 @@ use std::collections::BinaryHeap;
 
 use hedgerow_core::{Direction, Resident, VertexId, WeightedTopology};
 
-/// How far each vertex is that a search from `source` reaches, by Dijkstra's algorithm. Edges with a negative weight are not crossed. O(edges · log vertices).
+/// Returns the distance of each vertex that a search from `source` reaches, by Dijkstra's algorithm. Edges
+/// with a negative weight are not crossed. O(edges · log vertices).
 pub fn distances<G: WeightedTopology + Resident>(
     g: &G,
     source: VertexId,
     direction: Direction,
 ) -> Vec<Option<f64>> {
     let mut settled = vec![None; g.vertex_bound()];
-    // Bits of numbers that are not negative are ordered as the numbers are.
+    // The bits of numbers that are not negative have the same order as the numbers.
     let mut open = BinaryHeap::from([Reverse((0f64.to_bits(), source.0))]);
     while let Some(Reverse((bits, u))) = open.pop() {
         if settled[u as usize].is_some() {
@@ -47,8 +48,8 @@ pub fn weighted_closeness<G: WeightedTopology + Resident>(
     scores
 }
 
-/// Returns the estimate for all vertices by their distances to sampled ones, sums of which are multiplied by
-/// `scale`.
+/// Returns the estimate for all vertices by their distances to sampled ones. Sums over these are multiplied
+/// by `scale`.
 pub fn weighted_closeness_to<G: WeightedTopology + Resident>(
     g: &G,
     sampled: &[VertexId],

@@ -9,7 +9,7 @@ use crate::pagerank::config::{DAMPING, ITERATIONS, TOLERANCE};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// PageRank by weights.
+/// The kernel of PageRank by weights.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "wpagerank",
     function: "weighted_pagerank",
@@ -23,7 +23,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "score", kind: ResultKind::Scores },
     steps: "iterations",
     cost: "O(vertices + edges) per iteration",
-    // Sums of weights, scores, what is given; what is handed out where incoming edges cannot be read; the sources twice; sums of ranges.
+    // Sums of weights, scores, shares; the shares that were handed out if incoming edges cannot be read; the
+    // sources twice; sums of ranges.
     memory: Memory { per_id: 41, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" },
     cited: "L. Page, S. Brin, R. Motwani, T. Winograd, *The PageRank Citation Ranking*, 1999; W. Xing, A. Ghorbani, *Weighted \
             PageRank Algorithm*, CNSR 2004; T. Haveliwala, *Topic-Sensitive PageRank*, WWW 2002",
@@ -47,7 +48,8 @@ pub(crate) fn run<G: WeightedTopology>(
     weighted_pagerank_until(g, sources.as_deref(), &config, cancel).map(Outcome::Scores)
 }
 
-/// With a tolerance the kernel stops where the change is small enough; the verifier goes on to the end.
+/// Checks scores. With a tolerance the kernel stops when the change is small enough; the verifier goes on to
+/// the end.
 pub(crate) fn verify<G: WeightedTopology + Resident>(
     g: &G,
     arguments: &Arguments,

@@ -12,27 +12,27 @@ use crate::error::Failure;
 use crate::par::CHUNK_VERTICES;
 use crate::sssp::for_each_neighbor;
 
-/// The scores, and what an iteration makes new ones of.
+/// The scores, and the state from which an iteration makes new ones.
 pub(super) struct Rounds<'g, G: WeightedTopology> {
     g: &'g G,
     damping: f64,
-    /// Where the surfer jumps to, ascending; anywhere if none are given.
+    /// The vertices to which the surfer jumps, ascending; all if none are given.
     sources: Option<Vec<VertexId>>,
     /// The sum of the weights of each vertex.
     sums: Vec<f64>,
     scores: Vec<f64>,
-    /// What each vertex gives for each unit of weight.
+    /// The share that each vertex gives for each unit of weight.
     given: Vec<f64>,
-    /// What an iteration does with the scores of a range of vertices, range by range.
+    /// The sums of an iteration over the scores of each range of vertices.
     parts: Vec<Part>,
     cancel: &'g Cancel,
     failure: Failure<G::Error>,
 }
 
-/// Of a range of vertices.
+/// The sums over a range of vertices.
 #[derive(Clone, Copy, Default)]
 struct Part {
-    /// The scores of those whose weights sum to 0.
+    /// The scores of the vertices whose weights sum to 0.
     dangling: f64,
     /// The sum of the changes, without their signs.
     change: f64,
@@ -63,7 +63,7 @@ impl<'g, G: WeightedTopology> Rounds<'g, G> {
         rounds
     }
 
-    /// As many iterations, or as many as a tolerance needs.
+    /// Runs `iterations`, or as many as a tolerance needs.
     pub(super) fn run(
         mut self,
         iterations: u32,
@@ -72,7 +72,7 @@ impl<'g, G: WeightedTopology> Rounds<'g, G> {
         for _ in 0..iterations {
             let dangling: f64 = self.parts.iter().map(|part| part.dangling).sum();
             let jump = (1.0 - self.damping) + self.damping * dangling;
-            // Where edges against their direction can be read, each vertex sums up by itself.
+            // If edges against their direction can be read, each vertex sums up its own list.
             let handed_out = if self.g.is_stored(Direction::In) { Vec::new() } else { self.hand_out() };
             self.finish_round(handed_out, jump, self.damping);
             self.failure.check()?;
@@ -86,7 +86,8 @@ impl<'g, G: WeightedTopology> Rounds<'g, G> {
         Ok(self.scores)
     }
 
-    /// What the vertices before each one give it, along the edges: in one thread, in the order of the visit.
+    /// Returns the sums of the shares that each vertex gets, read along the edges: in one thread, in the
+    /// order of the visit.
     fn hand_out(&self) -> Vec<f64> {
         let mut next = vec![0.0; self.scores.len()];
         let Some(mut meter) = self.cancel.meter() else { return next };
@@ -101,7 +102,8 @@ impl<'g, G: WeightedTopology> Rounds<'g, G> {
         next
     }
 
-    /// Makes new scores of what is given, or of what was handed out, times `damping`, and of what is jumped with in total.
+    /// Makes new scores from the shares, or from the sums that were handed out, times `damping`, and from the
+    /// total `jump`.
     fn finish_round(&mut self, handed_out: Vec<f64>, jump: f64, damping: f64) {
         let mut scores = std::mem::take(&mut self.scores);
         let mut parts = std::mem::take(&mut self.parts);
@@ -130,7 +132,7 @@ impl<'g, G: WeightedTopology> Rounds<'g, G> {
         });
     }
 
-    /// Sums up what the vertices before each of a range give it.
+    /// Sums up the shares that each vertex of a range gets.
     fn gather(&self, ids: Range<u32>, next: &mut [f64]) {
         let Some(mut meter) = self.cancel.meter().filter(|_| !self.failure.is_noted()) else { return };
         let (first, is_over) = (ids.start as usize, Cell::new(false));
@@ -143,7 +145,7 @@ impl<'g, G: WeightedTopology> Rounds<'g, G> {
         self.failure.note(visited);
     }
 
-    /// Adds to those of a range that the surfer jumps to what each of them gets.
+    /// Adds `each` to the vertices of a range to which the surfer jumps.
     fn jump(&self, ids: Range<u32>, each: f64, next: &mut [f64]) {
         match &self.sources {
             None => {
@@ -159,7 +161,7 @@ impl<'g, G: WeightedTopology> Rounds<'g, G> {
     }
 }
 
-/// Takes new scores in place of the old ones.
+/// Replaces the old scores by new ones; returns the sums.
 fn taken(next: &[f64], scores: &mut [f64], sums: &[f64]) -> Part {
     let mut part = Part::default();
     for ((score, &next), &sum) in scores.iter_mut().zip(next).zip(sums) {

@@ -1,4 +1,4 @@
-//! The sum of the weights of each vertex, which are checked.
+//! The sum of the weights of each vertex, with checks of the weights.
 
 use std::cell::Cell;
 
@@ -11,7 +11,7 @@ use crate::error::{Failure, weight_error};
 use crate::par::CHUNK_VERTICES;
 use crate::sssp::for_each_neighbor;
 
-/// An edge with its weight, which is refused.
+/// An edge that is refused, with its weight.
 type Refused = (VertexId, VertexId, f64);
 
 /// Returns the sum of the weights of the edges from each vertex.

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use hedgerow_core::{Direction, Resident, VertexId, WeightedTopology};
 
-/// Returns every vertex pushes its share along each edge; what is jumped with, and what vertices without
-/// weights hold, goes to the sources, or to all. All 0 if there is none. Weights are finite and 0 or more.
+/// Returns the scores: every vertex pushes its share along each edge. The score of jumps, and that of
+/// vertices without weights, goes to the sources, or to all. All 0 if there is no source. Weights are finite
+/// and 0 or more.
 pub fn weighted_pagerank<G: WeightedTopology + Resident>(
     g: &G,
     sources: Option<&[VertexId]>,

@@ -6,7 +6,7 @@ use super::{shortest_weighted_path_until, verify};
 use crate::registry::{Arguments, Kernel, Memory, Outcome, Parameter, ResultColumn, ResultKind};
 use crate::{Cancel, KernelError};
 
-/// A shortest path by weights.
+/// The kernel of a shortest path by weights.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "wpath",
     function: "shortest_weighted_path",
@@ -19,7 +19,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "paths", kind: ResultKind::Paths },
     steps: "vertices",
     cost: "O((vertices + edges) · log vertices) at worst, usually far less",
-    // Two distances and vertices before; two heaps that grow, the old one beside the new; the path and where its vertices stand.
+    // Two distances and vertices before; two heaps that grow, the old one beside the new; the path and the
+    // places of its vertices.
     memory: Memory { per_id: 160, per_edge: 0, per_thread: 0, fixed: 192 << 10, provided: "" },
     cited: "T. A. J. Nicholson, *Finding the shortest route between two points in a network*, The Computer Journal 9(3), \
             1966; E. W. Dijkstra, *A note on two problems in connexion with graphs*, Numerische Mathematik 1, 1959",

@@ -1,16 +1,19 @@
 //! A shortest path between two vertices, by weights.
 //!
-//! **Result.** The vertices of one of the paths from source to target whose weights have the least sum, and this sum, taken from the
-//! source on, in 64 bits; no path if none leads there. No vertex stands in it twice. Sums of other paths that are equal to it but for
-//! rounding count as equal: [`sssp()`](crate::sssp()) may tell a sum that differs in the last bits.
+//! **Result.** The vertices of one of the paths from source to target whose weights have the least sum, and
+//! this sum, taken from the source on, in 64 bits; no path if none leads there. No vertex is repeated. Sums
+//! of other paths that differ only by rounding count as equal: [`sssp()`](crate::sssp()) may return a sum
+//! that differs in the last bits.
 //!
-//! **Input.** Any graph; every weight that the search meets is 0 or more, one that is negative or not a number is refused, and an
-//! infinite one is never crossed. Without weights every edge weighs 1, and [`shortest_path()`](crate::shortest_path()) gives the same
-//! length sooner. Of repeated edges the lightest counts. Followed along or against the edges.
+//! **Input.** Any graph. Every weight that the search meets is 0 or more; one that is negative or not a
+//! number is refused, and an infinite one is never crossed. Without weights every edge weighs 1, and
+//! [`shortest_path()`](crate::shortest_path()) gives the same length sooner. Of repeated edges the lightest
+//! counts. Edges are followed along or against their direction.
 //!
-//! **Trick.** Dijkstra's algorithm from both ends, in turns the end whose nearest vertex is nearer. Each side settles a ball of about half the
-//! distance. The best meeting so far is final once the two nearest vertices that are still open are together no nearer: a better path
-//! would have a vertex of these. A graph that is stored in one direction alone is searched from one end.
+//! **Trick.** Dijkstra's algorithm from both ends, each time at the end whose nearest vertex is nearer. Each
+//! side settles a ball of about half the distance. The best meeting so far is final once the two nearest
+//! vertices that are still open are together no nearer: a better path would have a vertex of these. A graph
+//! that is stored in one direction alone is searched from one end.
 //!
 //! **Cited.** T. A. J. Nicholson, *Finding the shortest route between two points in a network*, The Computer Journal 9(3), 1966;
 //! E. W. Dijkstra, *A note on two problems in connexion with graphs*, Numerische Mathematik 1, 1959.
@@ -88,9 +91,10 @@ pub fn shortest_weighted_path_until<G: WeightedTopology>(
 struct Side {
     direction: Direction,
     distance: Vec<f64>,
-    /// The vertex before each vertex reached; that of the end itself.
+    /// The vertex before each vertex reached; the end itself for the end.
     before: Vec<u32>,
-    /// Vertices by distance, the bits of which are ordered as distances are. One that has improved stands there with old ones too.
+    /// Vertices by distance; the bits of distances have the same order. A vertex that has improved is here
+    /// with its old distances too.
     open: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
@@ -106,7 +110,7 @@ impl Side {
         side
     }
 
-    /// Takes a distance if it is an improvement.
+    /// Takes a distance if it is an improvement; true if it is.
     fn offer(&mut self, v: VertexId, before: VertexId, distance: f64) -> bool {
         let improves = distance < self.distance[v.index()];
         if improves {
@@ -120,7 +124,8 @@ impl Side {
         improves
     }
 
-    /// Drops what has improved since it was put there: so memory is bounded, at a constant cost for each that is dropped.
+    /// Drops old distances of vertices that have improved. This bounds memory, at a constant cost for each
+    /// entry dropped.
     #[cold]
     fn drop_old(&mut self) {
         let distance = &self.distance;
@@ -151,7 +156,7 @@ struct Meeting {
     length: f64,
 }
 
-/// So many vertices are settled before they are counted as steps.
+/// The number of vertices settled between two counts of steps.
 const SETTLED_TOGETHER: u64 = 1024;
 
 /// Searches from both ends until no meeting can be better than the best one.
@@ -189,7 +194,7 @@ fn meet<G: WeightedTopology>(
     Ok(best.middle)
 }
 
-/// Settles the nearest vertex of a side; gives an edge that is refused.
+/// Settles the nearest vertex of a side; returns an edge that is refused, if there is one.
 fn advance<G: WeightedTopology>(
     g: &G,
     side: &mut Side,
@@ -215,7 +220,8 @@ fn advance<G: WeightedTopology>(
     Ok(refused)
 }
 
-/// Ways of both sides may cross where edges weigh nothing: what lies between two stays at a vertex is left out.
+/// Removes loops from a path: ways of both sides may cross at edges of weight 0. The part between two visits
+/// of a vertex is left out.
 fn without_loops(path: Vec<VertexId>) -> Vec<VertexId> {
     let mut places = HashMap::new();
     let mut simple: Vec<VertexId> = Vec::with_capacity(path.len());

@@ -12,24 +12,25 @@ use crate::random::Random;
 use crate::sssp::for_each_neighbor;
 use crate::walks::draw::{Asked, Drawing, Draws, NONE, WALKS_TOGETHER};
 
-/// Longer lists are read in one place, so that memory does not grow with the number of threads.
+/// The most edges of a list that each thread reads in a buffer of its own: longer ones share one, so that
+/// memory does not grow with the number of threads.
 const LONG: usize = 1 << 16;
 
-/// A work item has no more walks, so that progress is told now and then.
+/// The most walks of a work item, so that progress is reported from time to time.
 const MOST_TOGETHER: usize = 1 << 17;
 
-/// The neighbours of one vertex with their weights, which become the sums of those up to each.
+/// The neighbours of one vertex with their weights, which are replaced by prefix sums.
 type List = Vec<(VertexId, f64)>;
 
-/// Room for a list of any length.
+/// The buffer for a list of any length.
 #[derive(Default)]
 pub(super) struct Long(Mutex<List>);
 
-/// Draws by weight.
+/// A rule that draws by weight.
 pub(super) struct ByWeight<'a> {
     list: List,
     long: &'a Long,
-    /// The first walk that could not go on, and why.
+    /// The first walk that could not go on, and its error.
     refused: Option<(usize, KernelError)>,
 }
 
@@ -38,7 +39,7 @@ impl<'a> ByWeight<'a> {
         ByWeight { list: Vec::new(), long, refused: None }
     }
 
-    /// Draws for `walks`, which are at `v`, of its neighbours in any order.
+    /// Draws for `walks`, which are at `v`, from its neighbours in any order.
     fn draw_of(v: VertexId, list: &mut List, walks: &[Asked], draws: &mut Draws) -> Result<(), KernelError> {
         let order = |a: &(VertexId, f64), b: &(VertexId, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
         if !list.is_sorted_by(|a, b| order(a, b).is_le()) {
@@ -51,7 +52,7 @@ impl<'a> ByWeight<'a> {
         Ok(())
     }
 
-    /// Ends walks at a vertex whose weights cannot be.
+    /// Ends walks at a vertex whose weights are not allowed.
     fn end(&mut self, error: KernelError, walks: &[Asked], draws: &mut Draws) {
         walks.iter().for_each(|&(_, walk)| draws.drawn[walk] = NONE);
         let Some(&(_, first)) = walks.first() else { return };
@@ -60,7 +61,7 @@ impl<'a> ByWeight<'a> {
         }
     }
 
-    /// Draws at a vertex with a list of so many edges, while no other thread draws at such a one.
+    /// Draws at a vertex with a list of `length` edges, while no other thread draws at such a vertex.
     fn draw_at_long<G: WeightedTopology>(
         &mut self,
         g: &G,
@@ -71,7 +72,7 @@ impl<'a> ByWeight<'a> {
     ) -> Result<(), G::Error> {
         let mut list = self.long.0.lock().unwrap_or_else(PoisonError::into_inner);
         if list.capacity() < length {
-            // The old room goes first.
+            // The old buffer is freed first.
             *list = Vec::new();
             list.reserve_exact(length);
         }
@@ -89,7 +90,7 @@ impl<'a> ByWeight<'a> {
 }
 
 impl<G: WeightedTopology> Drawing<G> for ByWeight<'_> {
-    /// Many: a list is read once for all of them that are at its vertex.
+    /// Many walks: a list is read once for all of them that are at its vertex.
     fn walks_together(walks: usize) -> usize {
         walks.div_ceil(hedgerow_par::threads()).clamp(WALKS_TOGETHER, MOST_TOGETHER)
     }
@@ -145,8 +146,8 @@ impl<G: WeightedTopology> Drawing<G> for ByWeight<'_> {
     }
 }
 
-/// Returns the walks that are at a vertex, looked for `behind` those of the last one first: vertices come in
-/// ascending order as a rule.
+/// Returns the walks that are at a vertex. It looks `behind` those of the last vertex first: vertices usually
+/// ascend.
 fn walks_at<'a>(v: VertexId, asked: &'a [Asked], behind: &mut usize) -> &'a [Asked] {
     if asked.get(*behind).is_none_or(|&(at, _)| at != v) {
         *behind = asked.partition_point(|&(at, _)| at < v);
@@ -156,7 +157,7 @@ fn walks_at<'a>(v: VertexId, asked: &'a [Asked], behind: &mut usize) -> &'a [Ask
     &asked[from..*behind]
 }
 
-/// Puts sums where weights are; what all of them come to.
+/// Replaces weights by prefix sums; returns the total.
 fn summed_up(v: VertexId, list: &mut List) -> Result<f64, KernelError> {
     let mut total = 0.0;
     for (to, weight) in list {
@@ -172,7 +173,7 @@ fn summed_up(v: VertexId, list: &mut List) -> Result<f64, KernelError> {
     }
 }
 
-/// Returns the first neighbour up to which the weights sum to more than a part of `total` that is drawn.
+/// Draws a part of `total`; returns the first neighbour whose prefix sum exceeds it.
 fn drawn(list: &List, total: f64, random: &mut Random) -> u32 {
     let part = random.unit() * total;
     let place = list.partition_point(|&(_, sum)| sum <= part);

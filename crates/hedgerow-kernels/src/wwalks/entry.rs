@@ -8,7 +8,7 @@ use crate::walks::config::{P, Q, SOURCES, STEPS, WALKS};
 use crate::walks::entry::read;
 use crate::{Cancel, KernelError};
 
-/// Random walks by weights.
+/// The kernel of random walks by weights.
 pub(crate) static KERNEL: Kernel = Kernel {
     name: "wwalks",
     function: "weighted_random_walks",
@@ -21,7 +21,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "walks", kind: ResultKind::Paths },
     steps: "walks",
     cost: "the lists of the vertices that walks of an item are at, for each step",
-    // As walks, and what those hold that are taken together; a list of each thread, and one of any length.
+    // The memory of `walks`, and that of the walks that are taken together; a list of each thread, and one of
+    // any length.
     memory: Memory {
         per_id: 112,
         per_edge: 16,

@@ -1,4 +1,5 @@
-//! Walks by weights one after another, step by step. What they draw from is part of what they are, so it is shared with the kernel.
+//! Walks by weights one after another, step by step. The streams of random numbers are part of the result, so
+//! they are shared with the kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +9,7 @@ use crate::paths::Paths;
 use crate::random::Random;
 use crate::walks::WalkConfig;
 
-/// The neighbours of each vertex that was asked for, with weights, ascending by both.
+/// The neighbours of each vertex that a walk left, with weights, ascending by both.
 struct Lists<'g, G> {
     g: &'g G,
     config: &'g WalkConfig,
@@ -58,7 +59,7 @@ impl<G: WeightedTopology + Resident> Lists<'_, G> {
     }
 }
 
-/// Each walk by itself. The sources are live, weights finite and 0 or more.
+/// Takes each walk alone. The sources are live, weights finite and 0 or more.
 pub fn weighted_random_walks<G: WeightedTopology + Resident>(
     g: &G,
     sources: Option<&[VertexId]>,
