@@ -1,4 +1,4 @@
-//! Where data sets are found.
+//! The place of data sets.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 #[cfg(test)]
 mod tests;
 
-/// Names the data folder.
+/// The variable that names the data folder.
 pub const DATA_VARIABLE: &str = "HEDGEROW_DATA";
 
-/// Set to 1, turns skipped work into failures.
+/// The variable that, set to 1, turns skipped work into failures.
 pub const REQUIRE_VARIABLE: &str = "HEDGEROW_REQUIRE_DATA";
 
-/// The data folder where the variable is not set, seen from the project's root.
+/// The data folder if the variable is not set, relative to the project's root.
 const DEFAULT: &str = "../shared/data";
 
-/// Data that must be there is not.
+/// A data set that is required but absent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} is not in the data folder {}, and {REQUIRE_VARIABLE}=1 demands it", .folder.display())]
 #[non_exhaustive]
 pub struct DataError {
-    /// What was looked for.
+    /// The name of the data set.
     pub what: String,
     /// The data folder.
     pub folder: PathBuf,
@@ -36,8 +36,8 @@ pub fn data_dir() -> Result<Option<PathBuf>, DataError> {
     if folder.is_dir() { Ok(Some(folder)) } else { absent("the folder itself", folder) }
 }
 
-/// Returns the path of `name` below the data folder, for instance `static/law-cnr-2000`. Where it is absent,
-/// says on stderr that `purpose` is skipped, and returns `None`.
+/// Returns the path of `name` below the data folder, for instance `static/law-cnr-2000`. If it is absent,
+/// returns `None` after a message on stderr that `purpose` is skipped.
 ///
 /// # Errors
 /// [`DataError`] if it is absent although `HEDGEROW_REQUIRE_DATA` is 1.
@@ -48,7 +48,8 @@ pub fn require_data(name: &str, purpose: &str) -> Result<Option<PathBuf>, DataEr
         return Ok(Some(path));
     }
     let result = absent(name, folder)?;
-    // Past the capture of the test harness: a test that passes shows nothing else. A closed standard error hears nothing.
+    // Bypasses the capture of the test harness, which hides the output of tests that pass. A closed standard
+    // error is ignored.
     let _ =
         writeln!(std::io::stderr(), "skipped: {purpose} (no {name} in the data folder; set {DATA_VARIABLE})");
     Ok(result)

@@ -13,9 +13,9 @@ mod tests;
 /// An undirected graph as its edges, or a directed one, over the ids `0..vertices`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EdgeList {
-    /// Ids are below this.
+    /// The bound of ids.
     pub vertices: usize,
-    /// Whether `(u, v)` goes from `u` to `v` only.
+    /// True if `(u, v)` goes from `u` to `v` only.
     pub directed: bool,
     /// The edges.
     pub edges: Vec<(u32, u32)>,
@@ -24,7 +24,7 @@ pub struct EdgeList {
 /// The largest scale: 2^scale vertices must leave room in 32-bit ids.
 pub const MAX_SCALE: u32 = 31;
 
-/// Edges drawn from one random stream.
+/// The number of edges drawn from one random stream.
 const BLOCK_EDGES: u64 = 1 << 14;
 
 /// Returns a Graph500 Kronecker graph with 2^`scale` vertices: 2^`scale` · `edge_factor` edges are drawn with A = .57,
@@ -66,7 +66,7 @@ fn permutation(count: u32, seed: u64) -> Vec<u32> {
     ids
 }
 
-/// One edge by descending the `scale` levels of the Kronecker product; two levels per 64 random bits.
+/// Draws one edge by descending the `scale` levels of the Kronecker product; two levels per 64 random bits.
 fn kron_pair(scale: u32, rng: &mut Rng) -> (u32, u32) {
     const A: u32 = (0.57 * 4294967296.0) as u32;
     const AB: u32 = (0.76 * 4294967296.0) as u32;

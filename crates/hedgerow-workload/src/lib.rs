@@ -1,10 +1,10 @@
 //! The work that Hedgerow is tested and measured with: seeded generators, graph readers, update streams, an independent
 //! replay of those streams, and the plain [`Csr`] that graphs are compared with.
 //!
-//! Nothing here knows the store. What a seed generates never changes between versions: figures and failures stay
-//! comparable.
+//! Nothing here knows the store. The output for a seed never changes between versions: figures and failures
+//! stay comparable.
 #![forbid(unsafe_code)]
-// Reading data sets is no part of the engine's durability, so that it does not go through the engine's file trait.
+// Reading data sets is no part of the engine's durability, so it does not use the engine's file trait.
 #![allow(clippy::disallowed_methods)]
 
 pub mod csr;

@@ -1,5 +1,5 @@
-//! What the graph must be after some transactions of a stream: an independent model, plain maps from the standard
-//! library, to check a store against.
+//! The state of the graph after some transactions of a stream: an independent model, plain maps from the
+//! standard library, to check a store against.
 
 use std::collections::HashMap;
 
@@ -15,8 +15,8 @@ mod tests;
 
 use hash::MixState;
 
-/// The live vertices and the edges of a directed graph with weights that count events. Two states are equal if they
-/// hold the same keys and edges, whatever led to them.
+/// The live vertices and the edges of a directed graph with weights that count events. Two states are equal
+/// if they have the same keys and edges, independent of their history.
 ///
 /// Cost per event: a few hash look-ups; removing a vertex costs the edges it ever had. Cloning copies everything.
 #[derive(Clone, Debug, Default)]
@@ -25,9 +25,10 @@ pub struct State {
     keys: Vec<VertexKey>,
     live: Vec<bool>,
     live_count: usize,
-    /// Source in the upper half of the key, destination in the lower.
+    /// The edges, by keys with the source in the upper half and the destination in the lower.
     edges: HashMap<u64, f64, MixState>,
-    /// Ends of the edges that each vertex has or had: `edges` decides. Cleared when the vertex is removed.
+    /// The ends of the edges that each vertex has or had: `edges` decides. Cleared when the vertex is
+    /// removed.
     outgoing: Vec<Vec<u32>>,
     incoming: Vec<Vec<u32>>,
 }
@@ -35,7 +36,7 @@ pub struct State {
 /// An edge as a state lists it: source, destination, weight.
 pub type KeyedEdge = (VertexKey, VertexKey, f64);
 
-/// How two states differ: [`State::diff`].
+/// The difference of two states: [`State::diff`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Diff {
     /// The number of vertices only in the first state, and of those only in the second.
@@ -48,7 +49,7 @@ pub struct Diff {
     pub examples: Vec<String>,
 }
 
-/// Examples that a [`Diff`] gives at most.
+/// The most examples of a [`Diff`].
 const MAX_EXAMPLES: usize = 10;
 
 impl Diff {
@@ -70,8 +71,8 @@ impl State {
         State::default()
     }
 
-    /// Returns the state that somebody else reports, for comparison. Endpoints of edges count as live vertices only if
-    /// `vertices` names them, so that a report that forgets some differs.
+    /// Returns the state that another program reports, for comparison. Endpoints of edges count as live
+    /// vertices only if `vertices` names them, so that a report that forgets some differs.
     pub fn from_parts(
         vertices: impl IntoIterator<Item = VertexKey>,
         edges: impl IntoIterator<Item = KeyedEdge>,
@@ -190,7 +191,8 @@ impl State {
         })
     }
 
-    /// How `other` differs from this state; empty if the states are equal. O(vertices + edges) of both.
+    /// Returns the difference of `other` from this state; empty if the states are equal. O(vertices + edges)
+    /// of both.
     pub fn diff(&self, other: &State) -> Diff {
         let mut diff = Diff::default();
         for key in self.vertices().filter(|key| !other.contains(key.as_ref())) {
@@ -223,8 +225,9 @@ impl State {
         diff
     }
 
-    /// Which subset of `in_flight`, applied to this state in the order given, makes `observed`: `None` if no subset
-    /// does. Tries all 2^n, the empty one first; transactions beyond the 16th are taken as not applied.
+    /// Returns the subset of `in_flight` that, applied to this state in the given order, makes `observed`;
+    /// `None` if no subset does. Tries all 2^n, the empty one first; transactions beyond the 16th are taken
+    /// as not applied.
     pub fn explain(&self, in_flight: &[&Transaction], observed: &State) -> Option<Vec<bool>> {
         let count = in_flight.len().min(16);
         let target = observed.digest();

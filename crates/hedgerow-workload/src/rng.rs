@@ -31,7 +31,7 @@ impl Rng {
         Rng::new(mix(seed) ^ mix(n ^ 0x5851_F42D_4C95_7F2D))
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         let s = &mut self.state;
@@ -58,7 +58,7 @@ impl Rng {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// True with `probability`.
+    /// Returns true with `probability`.
     #[inline]
     pub fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability

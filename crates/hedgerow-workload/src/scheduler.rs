@@ -1,12 +1,13 @@
-//! Hands the transactions of a stream to several writers, so that those that share a vertex commit in stream order.
+//! A scheduler that gives the transactions of a stream to several writers, so that those that share a vertex
+//! commit in stream order.
 //!
 //! A transaction is ready when every earlier one that names one of its vertices has been acknowledged; ready ones may
 //! commit in any order, since transactions on distinct vertices commute. The scheduler looks ahead a bounded number of
 //! transactions for ready ones, and hands out the earliest first.
 //!
-//! Per vertex only the latest transaction in the window is kept: a new one waits for it, and it in turn waited for the
-//! one before. Vertices are told apart by a 64-bit hash; a collision would make two transactions wait for one another
-//! needlessly, never run them out of order.
+//! Per vertex only the latest transaction in the window is kept: a new one waits for it, and it in turn
+//! waited for the one before. Vertices are compared by a 64-bit hash. A collision would make two transactions
+//! wait for one another needlessly, never run them out of order.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -27,12 +28,12 @@ pub struct Scheduler<I> {
     window: usize,
     hasher: RandomState,
     state: Mutex<State<I>>,
-    /// Signalled when a transaction may have become ready, or when all is over.
+    /// Signalled when a transaction may have become ready, or when the schedule ends.
     changed: Condvar,
 }
 
 struct State<I> {
-    /// `None` after its end.
+    /// The source; `None` after its end.
     source: Option<I>,
     pending: HashMap<u64, Pending>,
     ready: BinaryHeap<Reverse<u64>>,
@@ -45,9 +46,9 @@ struct Pending {
     transaction: Arc<Transaction>,
     /// Hashes of its vertices, each once.
     vertices: Vec<u64>,
-    /// Earlier transactions that are to be acknowledged first.
+    /// The number of earlier transactions that must be acknowledged first.
     waits_for: usize,
-    /// Later transactions that wait for this one.
+    /// The later transactions that wait for this one.
     waiters: Vec<u64>,
 }
 
@@ -74,10 +75,11 @@ where
     }
 
     /// Returns the earliest ready transaction; blocks while there is none but may yet be one. `None` once all
-    /// were handed out, or after [`stop`](Self::stop).
+    /// were returned, or after [`stop`](Self::stop).
     ///
     /// # Errors
-    /// The error of the source, to one caller; the stream ends there, and what was read before it is still handed out.
+    /// Returns the error of the source to one caller. The stream ends there; transactions read before it are
+    /// still returned.
     pub fn next(&self) -> Option<Result<Arc<Transaction>, E>> {
         let mut state = self.lock();
         loop {
@@ -101,8 +103,8 @@ where
         }
     }
 
-    /// Says that the transaction has been committed: those that waited for it may go. No effect for an index that is
-    /// not handed out.
+    /// Records that the transaction has been committed, and releases those that waited for it. No effect for
+    /// an index that no writer has.
     pub fn acknowledge(&self, index: u64) {
         let mut guard = self.lock();
         let state = &mut *guard;
@@ -124,7 +126,7 @@ where
         self.changed.notify_all();
     }
 
-    /// Ends the schedule: every [`next`](Self::next), also those that wait, returns `None`.
+    /// Ends the schedule: every [`next`](Self::next) returns `None`, including those that wait.
     pub fn stop(&self) {
         self.lock().stopped = true;
         self.changed.notify_all();
@@ -172,7 +174,7 @@ where
         state.pending.insert(index, Pending { transaction, vertices, waits_for, waiters: Vec::new() });
     }
 
-    /// Returns a writer that panicked left the state whole: nothing here panics between two changes that
+    /// Locks the state. A writer that panicked left it whole: nothing here panics between two changes that
     /// belong together.
     fn lock(&self) -> MutexGuard<'_, State<I>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)

@@ -16,13 +16,13 @@ mod tests;
 
 pub use loaded::{LoadError, LoadedGraph};
 
-/// The edge factor where none is given.
+/// The default edge factor.
 pub const EDGE_FACTOR: u32 = 16;
 
 /// The seed of all generated graphs.
 pub const SEED: u64 = 42;
 
-/// Which graph.
+/// The name of a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GraphSpec {
     /// Graph500 Kronecker, undirected: [`generate::kron`].
@@ -43,9 +43,9 @@ pub enum GraphSpec {
     File {
         /// Its path.
         path: PathBuf,
-        /// Its format, by default told by its name.
+        /// Its format; by default that of its name.
         format: Option<String>,
-        /// Read each row as an undirected edge. Graphalytics graphs say so themselves.
+        /// True to read each row as an undirected edge. Graphalytics graphs state it themselves.
         undirected: bool,
     },
     /// A data set of the data folder.
@@ -62,7 +62,7 @@ pub enum GraphSpec {
 pub struct SpecError {
     /// The text.
     pub text: String,
-    /// What is wrong with it.
+    /// The fault of the text.
     pub reason: String,
 }
 
@@ -160,7 +160,7 @@ fn sizes(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
-/// `PATH[:FORMAT][:undirected]`; a last part that is neither belongs to the path.
+/// Parses `PATH[:FORMAT][:undirected]`; a last part that is neither belongs to the path.
 fn file(text: &str) -> Option<GraphSpec> {
     let (text, undirected) = match text.strip_suffix(":undirected") {
         Some(rest) => (rest, true),

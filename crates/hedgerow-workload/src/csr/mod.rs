@@ -1,5 +1,5 @@
-//! A graph that cannot change, as compressed sparse rows: offsets and one array of neighbours. Long because it is built, and
-//! read in every way that kernels read, in one place.
+//! A graph that cannot change, as compressed sparse rows: offsets and one array of neighbours. Long, since
+//! all ways to build and to read it are in one place.
 //!
 //! The plainest layout there is, and the unit that engines are compared with: [`Csr`] implements [`Topology`] and
 //! [`WeightedTopology`], so that kernels run the same loops on it. 8 bytes per vertex and 4 per directed edge, twice for a directed graph (both
@@ -17,30 +17,30 @@ use rayon::prelude::*;
 #[cfg(test)]
 mod tests;
 
-/// What to do with edges that repeat an earlier one.
+/// The treatment of edges that repeat an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
-    /// Keep one, with the weight of the last.
+    /// One edge is kept, with the weight of the last.
     #[default]
     Merge,
-    /// Keep all: a multigraph.
+    /// All edges are kept: a multigraph.
     Keep,
 }
 
-/// How to build a [`Csr`].
+/// The options of building a [`Csr`].
 #[derive(Clone, Debug, Default)]
 pub struct CsrOptions {
-    /// Whether edges have a direction. If not, each given edge becomes a neighbour on both sides (a self-loop once).
+    /// True if edges have a direction. If not, each edge is a neighbour on both sides (a self-loop once).
     pub directed: bool,
-    /// Repeated edges.
+    /// The treatment of repeated edges.
     pub duplicates: Duplicates,
-    /// Drop edges from a vertex to itself.
+    /// True to drop edges from a vertex to itself.
     pub drop_self_loops: bool,
-    /// Which ids are live, if not all. No edge may touch another.
+    /// The ids that are live, if not all. No edge may touch another id.
     pub live: Option<Vec<bool>>,
 }
 
-/// Why a [`Csr`] cannot be built.
+/// An error in the input of a [`Csr`].
 #[derive(Debug, thiserror::Error, PartialEq)]
 #[non_exhaustive]
 pub enum CsrError {
@@ -62,10 +62,10 @@ pub enum CsrError {
         /// The number of ids.
         vertices: usize,
     },
-    /// A mask or the weights have another length than what they describe.
+    /// A mask or the weights have another length than the list that they describe.
     #[error("{what}: expected {expected} entries, found {found}")]
     Length {
-        /// Which list.
+        /// The name of the list.
         what: &'static str,
         /// The length needed.
         expected: usize,
@@ -125,10 +125,10 @@ impl Csr {
         Ok(Csr::assemble(vertices, options, build(both), None))
     }
 
-    /// As [`from_edges`](Self::from_edges), with the weight of each edge.
+    /// Like [`from_edges`](Self::from_edges), but with the weight of each edge.
     ///
     /// # Errors
-    /// As [`from_edges`](Self::from_edges); also if there are not as many weights as edges.
+    /// Those of [`from_edges`](Self::from_edges), and [`CsrError::Length`] for weights.
     pub fn from_weighted_edges(
         vertices: usize,
         edges: &[(u32, u32)],
@@ -185,13 +185,13 @@ impl Csr {
         }
     }
 
-    /// The weights of `v`'s edges in `direction`, in the order of its neighbours; empty without weights.
+    /// Returns the weights of `v`'s edges in `direction`, by its neighbours; empty without weights.
     pub fn weights(&self, v: VertexId, direction: Direction) -> &[f64] {
         let rows = self.rows(direction);
         rows.weights.as_ref().map_or(&[], |weights| &weights[rows.range(v.index())])
     }
 
-    /// The neighbours of `v` in `direction` and their weights.
+    /// Returns the neighbours of `v` in `direction` and their weights.
     #[inline]
     pub fn weighted_neighbors(&self, v: VertexId, direction: Direction) -> WeightedNeighbors<'_> {
         let rows = self.rows(direction);
@@ -200,13 +200,13 @@ impl Csr {
         WeightedNeighbors::from_slices(&rows.targets[range], weights)
     }
 
-    /// The bytes held by offsets, neighbours and weights.
+    /// Returns the bytes held by offsets, neighbours and weights.
     pub fn bytes(&self) -> usize {
         self.out.bytes() + self.into.as_ref().map_or(0, Rows::bytes)
     }
 }
 
-/// The rows of one subgraph: lists to which nothing is ever added, and loops may rely on it.
+/// The rows of one subgraph: lists to which nothing is ever added, so loops may rely on it.
 #[derive(Clone, Copy, Debug)]
 pub struct RowBlock<'a> {
     rows: &'a Rows,
@@ -323,7 +323,7 @@ impl Resident for Csr {
     }
 }
 
-/// How many lines of a list are loaded ahead; the processor follows by itself.
+/// The cache lines of a list that are prefetched; the processor continues.
 const PREFETCHED_LINES: usize = 2;
 
 impl WeightedTopology for Csr {
@@ -354,7 +354,7 @@ impl WeightedTopology for Csr {
 }
 
 impl Rows {
-    /// Rows of ascending keys, the source in the upper half of a key and the destination in the lower.
+    /// Makes rows of ascending keys: source in the upper half, destination in the lower.
     fn new<K: Sync>(vertices: usize, sorted: &[K], key: impl Fn(&K) -> u64 + Sync) -> Rows {
         let targets = sorted.par_iter().map(|k| VertexId(key(k) as u32)).collect();
         let first_of = |v: usize| sorted.partition_point(|k| (key(k) >> 32) < v as u64) as u64;
@@ -373,7 +373,7 @@ impl Rows {
         Rows { offsets, targets, weights: None }
     }
 
-    /// Where row `v` lies; empty beyond the last.
+    /// Returns the range of row `v`; empty beyond the last.
     #[inline]
     fn range(&self, v: usize) -> std::ops::Range<usize> {
         match self.offsets.get(v..v + 2) {
@@ -382,7 +382,7 @@ impl Rows {
         }
     }
 
-    /// Row `v`; empty beyond the last.
+    /// Returns row `v`; empty beyond the last.
     #[inline]
     fn list(&self, v: VertexId) -> &[VertexId] {
         &self.targets[self.range(v.index())]

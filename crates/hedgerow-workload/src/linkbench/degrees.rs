@@ -1,4 +1,4 @@
-//! How many links nodes have, from the file of measured distributions.
+//! The numbers of links of nodes, from the file of measured distributions.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -9,7 +9,7 @@ use super::error::LinkBenchError;
 /// The section of the file.
 const SECTION: &str = "nlinks";
 
-/// Returns the numbers of links of so many nodes, descending.
+/// Returns the numbers of links of `nodes` nodes, descending.
 pub(super) fn read(path: &Path, nodes: u64) -> Result<Vec<u32>, LinkBenchError> {
     let io = |error| LinkBenchError::Io { path: path.to_owned(), error };
     let file = zstd::stream::read::Decoder::new(File::open(path).map_err(io)?).map_err(io)?;
@@ -17,7 +17,8 @@ pub(super) fn read(path: &Path, nodes: u64) -> Result<Vec<u32>, LinkBenchError> 
     degrees_of(lines, path, nodes)
 }
 
-/// Of lines: a name begins a section, and each other line has a value and the percentage of nodes that have at most that, ascending.
+/// Reads the numbers from lines. A name begins a section; each other line has a value and the percentage of
+/// nodes that have at most that, ascending.
 pub(super) fn degrees_of(
     lines: impl Iterator<Item = std::io::Result<String>>,
     path: &Path,
@@ -54,7 +55,7 @@ pub(super) fn degrees_of(
     if last.1 == 0.0 {
         return Err(LinkBenchError::Missing { path: path.to_owned(), what: format!("section {SECTION}") });
     }
-    // What the percentages leave over.
+    // The nodes that the percentages leave over get the last value.
     ascending.resize(nodes as usize, last.0);
     ascending.reverse();
     Ok(ascending)

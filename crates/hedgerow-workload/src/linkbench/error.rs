@@ -1,8 +1,8 @@
-//! What is wrong with a description of the workload.
+//! Errors in a description of the workload.
 
 use std::path::PathBuf;
 
-/// Why a description of the workload cannot be used.
+/// An error in a description of the workload.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinkBenchError {
@@ -11,17 +11,17 @@ pub enum LinkBenchError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         error: std::io::Error,
     },
-    /// A line is not what it should be.
+    /// A line is malformed.
     #[error("{}, line {line}: {what}", path.display())]
     Line {
         /// The file.
         path: PathBuf,
         /// Its line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The fault of the line.
         what: String,
     },
     /// A file lacks something.
@@ -29,7 +29,7 @@ pub enum LinkBenchError {
     Missing {
         /// The file.
         path: PathBuf,
-        /// What is not there.
+        /// The name of the missing part.
         what: String,
     },
 }

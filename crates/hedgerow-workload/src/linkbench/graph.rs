@@ -1,4 +1,4 @@
-//! The graph, and what describes it.
+//! The graph and its description.
 
 use std::path::Path;
 
@@ -9,14 +9,15 @@ use super::shuffle::Shuffle;
 use super::{degrees, properties};
 use crate::rng::Rng;
 
-/// How unequally requests of one kind choose nodes: exponents of Zipf distributions, from 0 (all alike) on.
+/// The skew of requests of each kind over nodes: exponents of Zipf distributions, from 0 (uniform) on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Skews {
     pub(super) link_reads: f64,
     pub(super) link_writes: f64,
     pub(super) node_reads: f64,
     pub(super) node_updates: f64,
-    /// The share of link reads, and of link writes, that choose nodes without regard to how many links these have.
+    /// The share of link reads, and of link writes, that choose nodes independently of their numbers of
+    /// links.
     pub(super) unrelated_reads: f64,
     pub(super) unrelated_writes: f64,
 }
@@ -28,9 +29,9 @@ pub struct LinkBench {
     pub(super) types: u32,
     /// The numbers of links, descending.
     pub(super) degrees: Vec<u32>,
-    /// Which node has which place among the degrees.
+    /// The place of each node in the order by degree.
     pub(super) by_degree: Shuffle,
-    /// Which node has which place among those that are asked for most, where that has nothing to do with its degree.
+    /// The place of each node in the order by demand, for requests that choose independently of degrees.
     pub(super) by_demand: Shuffle,
     pub(super) skews: Skews,
     pub(super) mix: Mix,
@@ -39,7 +40,7 @@ pub struct LinkBench {
 }
 
 impl LinkBench {
-    /// Returns a graph of so many nodes (at least 2), as the files in `folder` describe it.
+    /// Returns a graph of `nodes` nodes (at least 2), by the files in `folder`.
     ///
     /// # Errors
     /// [`LinkBenchError`] names file and line.
@@ -77,7 +78,7 @@ impl LinkBench {
         self.types
     }
 
-    /// Returns the mix of requests that the file of properties says: LinkBench's own.
+    /// Returns the mix of requests in the file of properties: LinkBench's own.
     pub fn mix(&self) -> Mix {
         self.mix
     }
@@ -86,7 +87,7 @@ impl LinkBench {
     pub fn links_of(&self, node: u64, kind: u32) -> u64 {
         let all = u64::from(self.degrees[self.by_degree.place_of(node) as usize]);
         let types = u64::from(self.types);
-        // No node has two links of a type to the same other one.
+        // No node has two links of a type to the same other node.
         (all / types + u64::from(u64::from(kind) < all % types)).min(self.nodes - 1)
     }
 

@@ -1,4 +1,4 @@
-//! How often each kind of request is made.
+//! The shares of the kinds of requests.
 
 use super::error::LinkBenchError;
 use super::properties::Properties;
@@ -8,7 +8,7 @@ use crate::rng::Rng;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mix([f64; 10]);
 
-/// Their names in the file of properties, in the order of [`Mix`].
+/// The names of the kinds in the file of properties, in the order of [`Mix`].
 const NAMES: [&str; 10] = [
     "addlink",
     "deletelink",
@@ -31,7 +31,8 @@ impl Mix {
         Ok(Mix(shares))
     }
 
-    /// That of TAO: 99.8 % reads. Its ranges by time are lists here, its changes of a type updates.
+    /// Returns the mix of TAO: 99.8 % reads. Its ranges by time are lists here, its changes of a type
+    /// updates.
     pub fn tao() -> Mix {
         let (reads, writes) = (0.998, 0.002);
         Mix([
@@ -48,7 +49,7 @@ impl Mix {
         ])
     }
 
-    /// Returns the place of a kind among [`NAMES`].
+    /// Draws a kind; returns its place among [`NAMES`].
     pub(super) fn draw(&self, rng: &mut Rng) -> usize {
         let mut rest = rng.unit() * self.0.iter().sum::<f64>();
         let below = |share: &f64| {

@@ -5,7 +5,8 @@ use crate::rng::Rng;
 /// The longest payload.
 const MOST_BYTES: f64 = 4096.0;
 
-/// Random bytes: their number is distributed as the logarithm of a normal distribution with deviation 1, as LinkBench has it.
+/// Returns random bytes. Their number is distributed like the logarithm of a normal distribution with
+/// deviation 1, as in LinkBench.
 pub(super) fn payload(rng: &mut Rng, median: f64) -> Vec<u8> {
     let (radius, angle) = ((-2.0 * (1.0 - rng.unit()).ln()).sqrt(), rng.unit() * std::f64::consts::TAU);
     let len = (median * (radius * angle.cos()).exp()).min(MOST_BYTES) as usize;

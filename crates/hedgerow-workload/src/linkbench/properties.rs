@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::LinkBenchError;
 
-/// What the file says.
+/// The entries of the file.
 #[derive(Clone, Debug)]
 pub(super) struct Properties {
     path: PathBuf,
@@ -20,7 +20,7 @@ pub(super) fn read(path: &Path) -> Result<Properties, LinkBenchError> {
 }
 
 impl Properties {
-    /// Of its text; lines that begin with `#` are comments.
+    /// Parses the text of a file; lines that begin with `#` are comments.
     pub(super) fn of(text: &str, path: &Path) -> Properties {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with('#'));
         let pairs = lines.filter_map(|(at, line)| {
@@ -30,7 +30,7 @@ impl Properties {
         Properties { path: path.to_owned(), values: pairs.collect() }
     }
 
-    /// Returns a number that is not negative.
+    /// Returns the number of that name, which must be finite and not negative.
     pub(super) fn number(&self, name: &str) -> Result<f64, LinkBenchError> {
         let Some((line, value)) = self.values.get(name) else {
             return Err(LinkBenchError::Missing { path: self.path.clone(), what: name.to_owned() });

@@ -6,7 +6,7 @@ use super::payload::payload;
 use super::zipf::Zipf;
 use crate::rng::Rng;
 
-/// With which probability a request names a link that was loaded.
+/// The probability with which a request of each kind names a link that was loaded.
 mod existing {
     pub(super) const GET: f64 = 0.5;
     pub(super) const ADD: f64 = 0.05;
@@ -14,13 +14,13 @@ mod existing {
     pub(super) const DELETE: f64 = 0.9;
 }
 
-/// How many links one request asks for: a geometric distribution with this parameter, and at most so many.
+/// The number of links of one request: the parameter of a geometric distribution, and the most links.
 const MULTI_GET: (f64, usize) = (0.382, 128);
 
 /// One request. Links are named by their source, type and destination.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
-    /// Adds a link, or gives one that exists these bytes and the time of the request.
+    /// Adds a link, or sets the bytes and the time of one that exists.
     PutLink {
         /// The link.
         link: (u64, u32, u64),
@@ -29,19 +29,19 @@ pub enum Request {
     },
     /// Removes a link.
     DeleteLink((u64, u32, u64)),
-    /// The number of links of a type.
+    /// Counts the links of a type.
     CountLinks(u64, u32),
-    /// Some links from one node.
+    /// Reads some links from one node.
     GetLinks(u64, u32, Vec<u64>),
-    /// The newest links of a type.
+    /// Reads the newest links of a type.
     GetLinkList(u64, u32),
     /// Adds a node.
     AddNode(Vec<u8>),
-    /// Gives a node new bytes, if it exists.
+    /// Sets the bytes of a node, if it exists.
     UpdateNode(u64, Vec<u8>),
-    /// Removes a node; its links stay, as LinkBench has it.
+    /// Removes a node; its links stay, as in LinkBench.
     DeleteNode(u64),
-    /// A node.
+    /// Reads a node.
     GetNode(u64),
 }
 
@@ -71,7 +71,7 @@ impl<'a> Requests<'a> {
             node_updates: zipf(bench.skews.node_updates),
         }
     }
-    /// Returns a node by its demand, which goes along with its degree but for a share of the requests.
+    /// Draws a node by its demand, which follows its degree except for a share of the requests.
     fn source(&mut self, zipf: Zipf, unrelated: f64) -> u64 {
         let place = zipf.draw(&mut self.rng);
         let is_unrelated = self.rng.chance(unrelated);
@@ -92,7 +92,7 @@ impl<'a> Requests<'a> {
         self.rng.below(u64::from(self.bench.types)) as u32
     }
 
-    /// Returns a destination, of a link that was loaded with about this probability.
+    /// Draws a destination; the link was loaded with about the probability `existing`.
     fn target(&mut self, (node, kind): (u64, u32), existing: f64) -> u64 {
         let range = (self.bench.links_of(node, kind) as f64 / existing).ceil().max(1.0) as u64;
         let n = self.rng.below(range);
@@ -143,7 +143,7 @@ impl<'a> Requests<'a> {
                 let place = self.node_updates.draw(&mut self.rng);
                 Request::UpdateNode(self.bench.by_demand.at(place), self.node_bytes())
             }
-            // Alike for all nodes: those that are asked for most are not to vanish.
+            // Uniform over all nodes: those in most demand must not vanish.
             8 => Request::DeleteNode(self.rng.below(self.bench.nodes)),
             _ => {
                 let place = self.node_reads.draw(&mut self.rng);

@@ -1,16 +1,16 @@
-//! Permutations of numbers that can be asked in both directions.
+//! Permutations of numbers that can be evaluated in both directions.
 
 use crate::rng::mix;
 
-/// Rounds of the cipher.
+/// The rounds of the cipher.
 const ROUNDS: u64 = 4;
 
-/// A permutation of the numbers below a bound, fixed by a seed: a Feistel cipher on an even number of bits, repeated until the number is
-/// below the bound again.
+/// A permutation of the numbers below a bound, fixed by a seed: a Feistel cipher on an even number of bits,
+/// repeated until the number is below the bound again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shuffle {
     bound: u64,
-    /// Of one half.
+    /// The bits of one half.
     bits: u32,
     seed: u64,
 }
@@ -21,12 +21,12 @@ impl Shuffle {
         Shuffle { bound, bits, seed }
     }
 
-    /// Which number has this place. O(1) expected.
+    /// Returns the number with this place. O(1) expected.
     pub(super) fn at(&self, place: u64) -> u64 {
         self.walk(place, 0..ROUNDS, false)
     }
 
-    /// Which place a number has: the inverse of [`at`](Self::at).
+    /// Returns the place of a number: the inverse of [`at`](Self::at).
     pub(super) fn place_of(&self, number: u64) -> u64 {
         self.walk(number, 0..ROUNDS, true)
     }

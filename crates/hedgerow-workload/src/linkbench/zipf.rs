@@ -1,4 +1,4 @@
-//! Numbers of which the first are drawn most.
+//! Random numbers of which the first are the most frequent.
 
 use crate::rng::Rng;
 
@@ -8,10 +8,10 @@ use crate::rng::Rng;
 pub(super) struct Zipf {
     bound: f64,
     exponent: f64,
-    /// The integral of the density up to behind the first and behind the last number.
+    /// The integrals of the density to behind the first number and to behind the last.
     first: f64,
     last: f64,
-    /// What lies this near below the next number is taken without a look at the density.
+    /// Candidates this near below the next number are accepted without computing the density.
     near: f64,
 }
 

@@ -11,7 +11,7 @@ use super::numbers::{parse_time, parse_weight};
 use super::records::Records;
 use super::{Column, Delimiter, EdgeFormat, Header, Lines, Progress, ReadError, RowError, Syntax};
 
-/// One edge as the file has it; everything borrows from the reader.
+/// One edge of the file; everything borrows from the reader.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
     /// The line on which it begins, from 1.
@@ -22,13 +22,13 @@ pub struct Row<'a> {
     pub dst: &'a str,
     /// The positions of source and destination, from 0.
     pub columns: [usize; 2],
-    /// The weight, where the format has one. Never NaN.
+    /// The weight, if the format has one. Never NaN.
     pub weight: Option<f64>,
-    /// The time in whole seconds, where the format has one.
+    /// The time in whole seconds, if the format has one.
     pub time: Option<i64>,
     /// The further columns of the format, in its order.
     pub extra: Extra<'a>,
-    /// Whether source or destination stood between blanks, which are left out.
+    /// True if source or destination had blanks around it, which are left out.
     pub is_trimmed: bool,
 }
 
@@ -74,12 +74,12 @@ impl<'a> Extra<'a> {
     }
 }
 
-/// Reads the rows of an edge file in order.
+/// A reader of the rows of an edge file in order.
 pub struct EdgeReader {
     records: Records,
     format: EdgeFormat,
     columns: Columns,
-    /// What the first record was, once it was read.
+    /// The first record, once it was read.
     first: Option<First>,
     /// Positions of the further columns.
     extra_at: Vec<usize>,
@@ -89,7 +89,7 @@ pub struct EdgeReader {
     widest: usize,
     /// The type and the sizes from the first lines of a Matrix Market file.
     matrix: Option<Matrix>,
-    /// Whether the record at hand is given turned around, and whether it will be.
+    /// True if the present record is returned turned around, and if it will be.
     turned: bool,
     turns: bool,
 }
@@ -136,28 +136,28 @@ impl EdgeReader {
         }
     }
 
-    /// Returns how much of the file has been read.
+    /// Returns the progress of reading the file.
     pub fn progress(&self) -> Progress {
         self.records.progress()
     }
 
-    /// What lines mean.
+    /// Returns the syntax of lines.
     pub fn syntax(&self) -> Syntax {
         self.format.syntax
     }
 
-    /// Returns how many comments were passed so far.
+    /// Returns the number of comments passed so far.
     pub fn comments(&self) -> u64 {
         self.records.comments()
     }
 
-    /// Returns how many arcs the problem line of a DIMACS file says, and how many were read so far, where
-    /// these differ.
+    /// Returns the number of arcs in the problem line of a DIMACS file, and the number read so far, if they
+    /// differ.
     pub fn other_arcs(&self) -> Option<(u64, u64)> {
         self.records.other_arcs()
     }
 
-    /// Returns the columns that no row gives, of the rows so far: position from 0, and name in the header.
+    /// Returns the columns that no row so far used: position from 0, and name in the header.
     pub fn columns_left_out(&self) -> impl Iterator<Item = (usize, Option<&str>)> {
         let is_read = |at: &usize| self.columns.at.contains(&Some(*at)) || self.extra_at.contains(at);
         let name = |at: usize| (at, self.names.get(at).map(String::as_str));
@@ -175,7 +175,7 @@ impl EdgeReader {
     }
 
     /// Returns the next row, or `None` at the end. After an error for which [`ReadError::is_row`] holds, the
-    /// next call goes on with the next row.
+    /// next call continues with the next row.
     pub fn next_row(&mut self) -> Option<Result<Row<'_>, ReadError>> {
         self.turned = std::mem::take(&mut self.turns);
         if !self.turned {
@@ -189,7 +189,7 @@ impl EdgeReader {
         Some(self.parse_row().map_err(|reason| ReadError::row(self.path(), self.records.line(), reason)))
     }
 
-    /// Goes on to the next record that is a row; false at the end.
+    /// Reads on to the next record that is a row; false at the end.
     fn advance(&mut self) -> Result<bool, ReadError> {
         loop {
             let found = self.records.advance();
@@ -197,7 +197,7 @@ impl EdgeReader {
                 let ended = self.matrix.take().map_or(Ok(()), |matrix| matrix.end());
                 return ended.map(|()| false).map_err(|why| self.matrix_fault(why));
             }
-            // A line that cannot be read was an entry all the same.
+            // A line that cannot be read was an entry, too.
             if let Some(matrix) = self.matrix.as_mut().filter(|_| self.first.is_some()) {
                 matrix.count().map_err(|why| self.matrix_fault(why))?;
             }
@@ -216,14 +216,14 @@ impl EdgeReader {
         ReadError::Matrix { path: self.path().to_owned(), line: self.records.line(), reason }
     }
 
-    /// True if the record at hand is a sound entry of a symmetric matrix off its diagonal.
+    /// True if the present record is a sound entry of a symmetric matrix off its diagonal.
     fn is_pair(&self) -> bool {
         let symmetric = self.matrix.is_some_and(|matrix| matrix.symmetry() != Symmetry::General);
         let number = |key: &str| key.parse::<u64>().ok();
         symmetric && self.parse_row().is_ok_and(|row| number(row.src) != number(row.dst))
     }
 
-    /// Takes the banner and the size line, the records before the first entry.
+    /// Reads the banner and the size line, the records before the first entry.
     fn read_matrix(&mut self) -> Result<(), ReadError> {
         let line: Vec<&str> = self.records.fields().iter().map(|f| f.of(self.records.text())).collect();
         let (line, two_sets) = (line.join(" "), self.format.two_sets);
@@ -295,7 +295,7 @@ impl EdgeReader {
         columns.iter().filter_map(position).collect()
     }
 
-    /// Returns the column under `name`, or under that and its type behind a colon, as exports name them.
+    /// Returns the column with this name, or with this name and its type behind a colon, as in exports.
     fn named(&self, names: &[String], name: &str, header: bool) -> Result<usize, ReadError> {
         let wanted = name.to_lowercase();
         let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
@@ -342,7 +342,7 @@ impl EdgeReader {
         }
     }
 
-    /// Returns the field of column `i` of the four, and its position; nothing where it may be absent.
+    /// Returns the field of column `i` of the four, and its position; nothing if it is absent and optional.
     fn field(&self, i: usize) -> Result<Option<(Field, usize)>, RowError> {
         let Some(column) = self.columns.at[i] else { return Ok(None) };
         match self.records.fields().get(column) {
@@ -382,14 +382,14 @@ impl EdgeReader {
     }
 }
 
-/// `text` without blanks around it. Looks at single characters only where there may be some: this is done for every key.
+/// Returns `text` without blanks around it. Tests bytes first, since it runs for every key.
 fn trim(text: &str) -> &str {
     let is_plain = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
     let bytes = text.as_bytes();
     if is_plain(bytes.first()) && is_plain(bytes.last()) { text } else { text.trim() }
 }
 
-/// Whether a field stands for null: without quotes it is empty, or one of the texts that do.
+/// True if a field is null: without quotes, it is empty or one of the texts for null.
 fn is_null(field: Field, text: &str, format: &EdgeFormat) -> bool {
     let text = field.of(text);
     !field.quoted && (text.is_empty() || format.nulls.iter().any(|null| null == text.trim()))

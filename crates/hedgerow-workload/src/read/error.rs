@@ -1,4 +1,4 @@
-//! What can be wrong with a file.
+//! Errors of reading a file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub enum ReadError {
     Open {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
     /// Reading or decompressing failed; nothing after this line can be read.
@@ -24,7 +24,7 @@ pub enum ReadError {
         path: PathBuf,
         /// The line that was being read, from 1.
         line: u64,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
     /// One row is malformed; the reader can go on with the next.
@@ -34,27 +34,27 @@ pub enum ReadError {
         path: PathBuf,
         /// The line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The fault of the row.
         reason: RowError,
     },
-    /// A record of several lines does not end; nothing after it can be told apart.
+    /// A record of several lines does not end, so nothing after it can be read.
     #[error("{}:{line}: {reason}", .path.display())]
     Record {
         /// The file.
         path: PathBuf,
         /// The line on which the record begins, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The fault of the record.
         reason: RowError,
     },
-    /// A Matrix Market file is not what its first lines say; nothing of it can be trusted.
+    /// A Matrix Market file contradicts its first lines; nothing in it can be trusted.
     #[error("{}:{line}: {reason}", .path.display())]
     Matrix {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The fault of the file.
         reason: MatrixError,
     },
     /// The first bytes of the file are the mark of another encoding than UTF-8.
@@ -63,7 +63,7 @@ pub enum ReadError {
         /// The file.
         path: PathBuf,
     },
-    /// The name promises a compressed file, and the file is none.
+    /// The name is that of a compressed file, but the file is not compressed.
     #[error("{}: not a {format} file, though its name says so", .path.display())]
     NotCompressed {
         /// The file.
@@ -71,7 +71,7 @@ pub enum ReadError {
         /// The promised format.
         format: &'static str,
     },
-    /// A sample does not tell what separates the fields.
+    /// The delimiter of fields cannot be found from a sample.
     #[error("{}:{line}: cannot tell what separates the fields of {row:?}: {candidates} would do", .path.display())]
     DelimiterUnclear {
         /// The file.
@@ -83,7 +83,7 @@ pub enum ReadError {
         /// The names of the delimiters in question.
         candidates: String,
     },
-    /// A sample does not tell whether the first record names the columns.
+    /// A sample does not show if the first record names the columns.
     #[error("{}:{line}: cannot tell whether {row:?} is a header: {why}", .path.display())]
     HeaderUnclear {
         /// The file.
@@ -92,15 +92,15 @@ pub enum ReadError {
         line: u64,
         /// That record, shortened to 100 characters.
         row: String,
-        /// What speaks for both, or that nothing speaks for either.
+        /// The reasons for both answers, or that there are none for either.
         why: &'static str,
     },
-    /// The header lacks a column that was asked for by name, or there is no header.
+    /// The header lacks a column that the format names, or there is no header.
     #[error("{}: no column named {column:?} in the header", .path.display())]
     Column {
         /// The file.
         path: PathBuf,
-        /// The column asked for.
+        /// The name of the column.
         column: String,
     },
     /// A `.properties` file lacks an entry, or has an unreadable one.
@@ -110,7 +110,7 @@ pub enum ReadError {
         path: PathBuf,
         /// The entry, without the graph's name.
         key: String,
-        /// What is wrong with it.
+        /// The fault of the entry.
         reason: String,
     },
 }
@@ -126,7 +126,7 @@ impl ReadError {
     }
 }
 
-/// What is wrong with one row.
+/// A fault of one row.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RowError {
@@ -142,7 +142,7 @@ pub enum RowError {
     /// A column is absent.
     #[error("no column {} for the {what}, the row has {found}", .column + 1)]
     MissingColumn {
-        /// What the column should hold.
+        /// The expected content of the column.
         what: &'static str,
         /// Its position, from 0.
         column: usize,
@@ -158,19 +158,19 @@ pub enum RowError {
         expected: usize,
         /// The line of the first record.
         first: u64,
-        /// Whether that is a header.
+        /// True if that is a header.
         header: bool,
     },
     /// A field is empty.
     #[error("empty {what}")]
     Empty {
-        /// What the field should hold.
+        /// The expected content of the field.
         what: &'static str,
     },
     /// A field is a text that stands for null.
     #[error("{what} is null: {text:?}")]
     Null {
-        /// What the field should hold.
+        /// The expected content of the field.
         what: &'static str,
         /// The field, shortened to 40 characters.
         text: String,
@@ -178,12 +178,12 @@ pub enum RowError {
     /// A field is not a number of the kind needed.
     #[error("{what} is not a number: {text:?}")]
     NotANumber {
-        /// What the field should hold.
+        /// The expected content of the field.
         what: &'static str,
         /// The field, shortened to 40 characters.
         text: String,
     },
-    /// A carriage return stands in a line, outside of quotes.
+    /// A line has a carriage return outside of quotes.
     #[error(
         "a carriage return stands within the line: lines end with a line feed; convert the file, as tr '\\r' '\\n' does"
     )]
@@ -212,7 +212,7 @@ pub enum RowError {
         "{what} {text} does not fit a 64-bit float without rounding; a property of type i64 or utf8 keeps it"
     )]
     Rounded {
-        /// What the field should hold.
+        /// The expected content of the field.
         what: &'static str,
         /// The field, shortened to 40 characters.
         text: String,
@@ -231,16 +231,16 @@ pub enum RowError {
     InColumn {
         /// The position of the column, from 0.
         column: usize,
-        /// What is wrong.
+        /// The fault.
         reason: Box<RowError>,
     },
-    /// An entry of a matrix is not in it.
+    /// A fault of an entry of a matrix.
     #[error(transparent)]
     Matrix(#[from] MatrixError),
     /// A keyword is not one of those expected.
     #[error("expected {expected}, found {text:?}")]
     Unexpected {
-        /// What was expected.
+        /// The expected keywords.
         expected: &'static str,
         /// The field, shortened to 40 characters.
         text: String,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::{Lines, ReadError, RowError};
 
-/// Returns the ids of a vertex file: the first field of each line, whatever follows it.
+/// Returns the ids of a vertex file: the first field of each line, followed by anything.
 ///
 /// # Errors
 /// [`ReadError`]; the first malformed row ends reading.
@@ -18,7 +18,7 @@ pub fn read_vertices(path: &Path) -> Result<Vec<u64>, ReadError> {
     Ok(ids)
 }
 
-/// Returns an expected result: `ID VALUE` a line. For values `u64` and `i64` are exact, `f64` reads
+/// Reads an expected result: `ID VALUE` a line. As values, `u64` and `i64` are exact, and `f64` reads
 /// `infinity` too.
 ///
 /// # Errors

@@ -5,17 +5,17 @@
 pub(crate) struct Field {
     start: u32,
     end: u32,
-    /// Whether the field stood in quotes, which are not part of it.
+    /// True if the field was in quotes, which are not part of it.
     pub(crate) quoted: bool,
 }
 
 impl Field {
-    /// Records are bounded by [`MAX_LINE_BYTES`](super::MAX_LINE_BYTES), far below 2^32.
+    /// Makes a place. Records are bounded by [`MAX_LINE_BYTES`](super::MAX_LINE_BYTES), far below 2^32.
     pub(crate) fn new(start: usize, end: usize, quoted: bool) -> Field {
         Field { start: start as u32, end: end as u32, quoted }
     }
 
-    /// Returns the field as it stands in `text`.
+    /// Returns the text of the field in `text`.
     pub(crate) fn of(self, text: &str) -> &str {
         text.get(self.start as usize..self.end as usize).unwrap_or_default()
     }
@@ -30,12 +30,12 @@ pub(crate) fn split_at_blanks(line: &str, fields: &mut Vec<Field>) {
     }));
 }
 
-/// Why a line is not split where it lies.
+/// A reason to split a line otherwise than in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsplit {
-    /// It has a quote.
+    /// The line has a quote.
     Quote,
-    /// It has a carriage return before any quote.
+    /// The line has a carriage return before any quote.
     CarriageReturn,
 }
 

@@ -1,12 +1,12 @@
-//! How the rows of an edge file are laid out.
+//! The layout of the rows of an edge file.
 
 use std::path::Path;
 use std::str::FromStr;
 
-/// What separates fields.
+/// The delimiter of fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Delimiter {
-    /// Found in the first row: a tab, else a comma, else a semicolon, else blanks.
+    /// The one found in the first row: a tab, else a comma, else a semicolon, else blanks.
     #[default]
     Auto,
     /// Any number of blanks and tabs; fields cannot be quoted.
@@ -15,19 +15,19 @@ pub enum Delimiter {
     Byte(u8),
 }
 
-/// Whether the first row names the columns.
+/// The choice of a header in the first row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Header {
-    /// Yes if a column was asked for by name, or if the row names a source and a destination in a usual way.
+    /// A header if the format names a column, or if the row names a source and a destination in a usual way.
     #[default]
     Auto,
-    /// Yes.
+    /// The first row names the columns.
     Yes,
-    /// No.
+    /// The first row is data.
     No,
 }
 
-/// Where a value stands in a row.
+/// The place of a value in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Column {
     /// At this position, from 0.
@@ -36,12 +36,12 @@ pub enum Column {
     IfPresent(usize),
     /// Under this name in the header.
     Name(String),
-    /// Nowhere, whatever the header says.
+    /// Nowhere, even if the header names it.
     Absent,
 }
 
 impl Column {
-    /// Returns the position, where it is known without a header.
+    /// Returns the position, if it is known without a header.
     pub(super) fn position(&self) -> Option<usize> {
         match self {
             Column::Index(at) | Column::IfPresent(at) => Some(*at),
@@ -50,7 +50,7 @@ impl Column {
     }
 }
 
-/// What lines mean.
+/// The syntax of lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Syntax {
     /// Rows of fields; empty lines and [comments](Comment) are left out.
@@ -62,57 +62,59 @@ pub enum Syntax {
     MatrixMarket,
 }
 
-/// Which lines are comments.
+/// The lines that are comments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Comment {
-    /// Those that start with `#` or `%`.
+    /// Lines that start with `#` or `%`.
     #[default]
     Usual,
-    /// As [`Usual`](Self::Usual), for keys that are text: a line below the first record with as many fields may be a
-    /// row, and is refused.
+    /// Like [`Usual`](Self::Usual), but for keys that are text: a line below the first record with as many
+    /// fields may be a row, and is refused.
     Doubted,
-    /// Those that start with this character.
+    /// Lines that start with this character.
     Byte(u8),
-    /// None.
+    /// No lines.
     None,
 }
 
-/// How to read an edge file. The default finds out what it can and takes no weights and no times, unless the header
-/// names them.
+/// The format of an edge file. The default detects all that it can and takes no weights and no times, unless
+/// the header names them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EdgeFormat {
-    /// What lines mean.
+    /// The syntax of lines.
     pub syntax: Syntax,
-    /// What separates fields.
+    /// The delimiter of fields.
     pub delimiter: Delimiter,
-    /// Whether there is a header.
+    /// The choice of a header.
     pub header: Header,
-    /// The source; by default as the header names it, else the first column that has no other meaning here.
+    /// The source; by default the column that the header names, else the first column without another
+    /// meaning.
     pub src: Option<Column>,
-    /// The destination; by default as the header names it, else the second such column.
+    /// The destination; by default the column that the header names, else the second such column.
     pub dst: Option<Column>,
-    /// The weight; by default as the header names it, else none.
+    /// The weight; by default the column that the header names, else none.
     pub weight: Option<Column>,
-    /// The time; by default as the header names it, else none.
+    /// The time; by default the column that the header names, else none.
     pub time: Option<Column>,
-    /// Further columns, which rows give as text.
+    /// The further columns, which rows return as text.
     pub extra: Vec<Column>,
-    /// Lines to skip before everything else.
+    /// The number of lines to skip before all others.
     pub skip_lines: u64,
-    /// Texts without quotes that stand for null; an empty field without quotes always does.
+    /// The texts without quotes that mean null; an empty field without quotes always does.
     pub nulls: Vec<String>,
-    /// Which lines are comments.
+    /// The lines that are comments.
     pub comment: Comment,
-    /// Every line is data, blanks belong to fields, and a key in quotes may be empty: as an export writes files.
+    /// True for files of an export: every line is data, blanks belong to fields, and a key in quotes may be
+    /// empty.
     pub exact: bool,
-    /// An entry of a symmetric matrix off its diagonal comes a second time, turned around; in a skew-symmetric one with
-    /// the opposite weight.
+    /// True to return an entry of a symmetric matrix off its diagonal a second time, turned around; in a
+    /// skew-symmetric one with the opposite weight.
     pub both_ways: bool,
-    /// Rows and columns of a matrix may be vertices of two sets, so that it need not be square.
+    /// True if rows and columns of a matrix may be vertices of two sets, so that it need not be square.
     pub two_sets: bool,
 }
 
-/// A name of no known format.
+/// An unknown name of a format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown format {name:?}; known are csv, tsv, snap, temporal, e, el, wel, gr, mtx")]
 pub struct FormatError {
@@ -121,48 +123,49 @@ pub struct FormatError {
 }
 
 impl EdgeFormat {
-    /// Comma-separated values.
+    /// Returns the format of comma-separated values.
     pub fn csv() -> Self {
         EdgeFormat { delimiter: Delimiter::Byte(b','), ..EdgeFormat::default() }
     }
 
-    /// Tab-separated values.
+    /// Returns the format of tab-separated values.
     pub fn tsv() -> Self {
         EdgeFormat { delimiter: Delimiter::Byte(b'\t'), ..EdgeFormat::default() }
     }
 
-    /// SNAP text: `SRC DST` separated by blanks, `#` before comments.
+    /// Returns the format of SNAP text: `SRC DST` separated by blanks, `#` before comments.
     pub fn snap() -> Self {
         EdgeFormat { delimiter: Delimiter::Whitespace, header: Header::No, ..EdgeFormat::default() }
     }
 
-    /// SNAP text with times: `SRC DST TIME`.
+    /// Returns the format of SNAP text with times: `SRC DST TIME`.
     pub fn temporal() -> Self {
         EdgeFormat { time: Some(Column::Index(2)), ..EdgeFormat::snap() }
     }
 
-    /// Graphalytics `.e` and GAP `.el`: `SRC DST`, with a weight in rows that have a third field.
+    /// Returns the format of Graphalytics `.e` and GAP `.el`: `SRC DST`, with a weight in rows that have a
+    /// third field.
     pub fn edge_list() -> Self {
         EdgeFormat { weight: Some(Column::IfPresent(2)), ..EdgeFormat::snap() }
     }
 
-    /// GAP `.wel`: `SRC DST WEIGHT`.
+    /// Returns the format of GAP `.wel`: `SRC DST WEIGHT`.
     pub fn weighted_edge_list() -> Self {
         EdgeFormat { weight: Some(Column::Index(2)), ..EdgeFormat::snap() }
     }
 
-    /// DIMACS `.gr`.
+    /// Returns the format of DIMACS `.gr`.
     pub fn dimacs() -> Self {
         EdgeFormat { syntax: Syntax::Dimacs, ..EdgeFormat::edge_list() }
     }
 
-    /// Matrix Market in coordinate format.
+    /// Returns the format of Matrix Market in coordinate format.
     pub fn matrix_market() -> Self {
         EdgeFormat { syntax: Syntax::MatrixMarket, ..EdgeFormat::snap() }
     }
 
-    /// Where the source (0) or the destination (1) stands if neither the format nor a header says it: a column of labels,
-    /// say, that comes first is no source.
+    /// Returns the position of the source (0) or the destination (1) if neither the format nor a header gives
+    /// it. A column with another meaning, for instance labels, is skipped.
     pub(super) fn usual_key(&self, end: usize) -> usize {
         let others = self.extra.iter().chain(&self.weight).chain(&self.time);
         let taken: Vec<usize> = others.filter_map(Column::position).collect();

@@ -6,18 +6,18 @@ use std::str::FromStr;
 
 use super::{Lines, ReadError};
 
-/// Where the files of a Graphalytics graph are, and what its properties say.
+/// The files of a Graphalytics graph, and its properties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graphalytics {
     /// The name of the graph.
     pub name: String,
-    /// One vertex id a line.
+    /// The vertex file: one vertex id a line.
     pub vertex_file: PathBuf,
-    /// `SRC DST [WEIGHT]` a line; of an undirected graph each edge once.
+    /// The edge file: `SRC DST [WEIGHT]` a line; an undirected graph has each edge once.
     pub edge_file: PathBuf,
-    /// Whether edges have a direction.
+    /// True if edges have a direction.
     pub directed: bool,
-    /// Whether edges have a weight.
+    /// True if edges have a weight.
     pub weighted: bool,
     /// The properties file.
     path: PathBuf,
@@ -26,11 +26,11 @@ pub struct Graphalytics {
 }
 
 impl Graphalytics {
-    /// Reads a `.properties` file, whose `.v` and `.e` files lie beside it (compressed or not).
+    /// Reads a `.properties` file, whose `.v` and `.e` files are in the same folder (compressed or not).
     ///
     /// # Errors
-    /// [`ReadError::Open`], [`ReadError::Io`]; [`ReadError::Property`] if it does not say whether the graph is
-    /// directed.
+    /// [`ReadError::Open`], [`ReadError::Io`]; [`ReadError::Property`] if it does not state the direction of
+    /// the graph.
     pub fn open(path: &Path) -> Result<Graphalytics, ReadError> {
         let mut name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let mut entries = BTreeMap::new();
@@ -42,7 +42,7 @@ impl Graphalytics {
             };
             let key = key.trim();
             let rest = key.strip_prefix("graph.").unwrap_or(key);
-            // Names hold no dot, and every entry of a file has the same one.
+            // Names have no dot, and all entries of a file have the same one.
             let (graph, entry) = rest.split_once('.').unwrap_or(("", rest));
             if !graph.is_empty() {
                 name = graph.to_owned();
@@ -101,7 +101,7 @@ impl Graphalytics {
     }
 }
 
-/// `path`, or its compressed form where only that exists.
+/// Returns `path`, or its compressed form if only that exists.
 fn find(path: &Path) -> PathBuf {
     let with = |extension: &str| {
         let mut name = path.as_os_str().to_owned();

@@ -9,11 +9,13 @@ use super::error::{ReadError, RowError};
 use super::progress::Progress;
 use super::source::{self, buffered};
 
-/// The longest line, and the longest record of several lines, in bytes: room for the properties of an edge, at most 64 MiB
-/// in a store and twice that as hexadecimal digits or doubled quotes, for its keys and for delimiters.
+/// The longest line, and the longest record of several lines, in bytes. There is room for the properties of
+/// an edge: at most 64 MiB in a store, twice that as hexadecimal digits or doubled quotes, and more for keys
+/// and delimiters.
 pub const MAX_LINE_BYTES: usize = (128 << 20) + (1 << 20);
 
-/// True if a file that begins so is in UTF-16 or UTF-32: it has their byte order mark, or one of the first two bytes is 0.
+/// True if a file with these first bytes is in UTF-16 or UTF-32: it has their byte order mark, or one of the
+/// first two bytes is 0.
 fn is_wide(start: &[u8]) -> bool {
     match start {
         [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => true,
@@ -22,7 +24,7 @@ fn is_wide(start: &[u8]) -> bool {
     }
 }
 
-/// Reads up to the next line feed, at most `most` bytes. Memory that the system does not give is an error.
+/// Reads up to the next line feed, at most `most` bytes. A failed allocation is an error.
 fn read_line(reader: &mut dyn BufRead, most: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
     loop {
         let available = match reader.fill_buf() {
@@ -56,7 +58,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Opens `path`, with decompression if it begins as a gzip or zstd file does.
+    /// Opens `path`, and decompresses it if its first bytes are those of gzip or zstd.
     ///
     /// # Errors
     /// [`ReadError::Open`]; [`ReadError::NotCompressed`] if the name ends in `.gz` or `.zst` and the file is neither.
@@ -66,18 +68,18 @@ impl Lines {
         Ok(Lines::new(path, reader, progress))
     }
 
-    /// Returns the lines of an open file from its beginning, under a name for messages. The position of
-    /// `file` is shared with its other handles: only one reader at a time can read it.
+    /// Returns the lines of an open file from its beginning, with a name for messages. All handles of `file`
+    /// share its position: only one reader at a time can read it.
     ///
     /// # Errors
-    /// As of [`open`](Self::open).
+    /// Those of [`open`](Self::open).
     pub fn of_file(name: &Path, file: &File) -> Result<Lines, ReadError> {
         let file = file.try_clone().map_err(|source| ReadError::Open { path: name.to_owned(), source })?;
         let (reader, progress) = source::open(name, file)?;
         Ok(Lines::new(name, reader, progress))
     }
 
-    /// Returns the lines of anything that can be read, under a name for messages; never decompressed.
+    /// Returns the lines of any reader, with a name for messages; never decompressed.
     pub fn of(name: &Path, reader: impl Read + Send + 'static) -> Lines {
         Lines::new(name, buffered(reader), Progress { read: Arc::default(), total: 0 })
     }
@@ -95,12 +97,12 @@ impl Lines {
         }
     }
 
-    /// Returns the same lines, of which none may be longer than `bytes`, nor a record of several.
+    /// Limits lines, and records of several lines, to `bytes`.
     pub fn limited(self, bytes: usize) -> Lines {
         Lines { limit: bytes, ..self }
     }
 
-    /// Returns the longest line in bytes.
+    /// Returns the greatest length of a line in bytes.
     pub(super) fn limit(&self) -> usize {
         self.limit
     }
@@ -115,12 +117,12 @@ impl Lines {
         self.line
     }
 
-    /// Returns how much has been read.
+    /// Returns the progress of reading.
     pub fn progress(&self) -> Progress {
         self.progress.clone()
     }
 
-    /// Reads the next line, which [`text`](Self::text) then gives; false at the end.
+    /// Reads the next line, which [`text`](Self::text) then returns; false at the end.
     ///
     /// # Errors
     /// [`ReadError::Row`] for a line that is too long or not UTF-8, after which the next can be read;
@@ -159,7 +161,7 @@ impl Lines {
                 bytes.drain(..3);
             }
         }
-        // Checked once here, so that nobody who looks at the line has to.
+        // Checked once here, so that no caller has to.
         self.buffer =
             String::from_utf8(bytes).map_err(|_| ReadError::row(&self.path, self.line, RowError::NotUtf8))?;
         let end = self.buffer.bytes().rev().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
@@ -172,7 +174,7 @@ impl Lines {
         self.buffer.get(..self.len).unwrap_or_default()
     }
 
-    /// True if a carriage return stands within the line read last: lines of another system follow each other in it.
+    /// True if the line read last has a carriage return: it has lines of another system in it.
     pub fn has_return(&self) -> bool {
         memchr::memchr(b'\r', self.text().as_bytes()).is_some()
     }

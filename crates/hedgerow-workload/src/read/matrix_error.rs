@@ -16,11 +16,11 @@ pub enum MatrixError {
     /// The matrix is of a form that is no graph with numbers for weights.
     #[error("{what} {text:?} is not read: {instead}")]
     Unsupported {
-        /// What the word names.
+        /// The meaning of the word.
         what: &'static str,
         /// The word, shortened to 40 characters.
         text: String,
-        /// What to write in its place.
+        /// The form to write in its place.
         instead: &'static str,
     },
     /// The size line is not three whole numbers.
@@ -38,33 +38,33 @@ pub enum MatrixError {
          the same"
     )]
     Rectangular {
-        /// How many rows there are.
+        /// The number of rows.
         rows: u64,
-        /// How many columns there are.
+        /// The number of columns.
         columns: u64,
     },
     /// A symmetric matrix is not square.
     #[error("a symmetric matrix has as many rows as columns, this one has {rows} and {columns}")]
     NotSquare {
-        /// How many rows there are.
+        /// The number of rows.
         rows: u64,
-        /// How many columns there are.
+        /// The number of columns.
         columns: u64,
     },
-    /// The file has fewer or more entries than its size line says.
+    /// The number of entries in the file is not that of its size line.
     #[error("the size line says {expected} entries, the file has {}", found_entries(*.found, *.expected))]
     Entries {
-        /// How many the size line says.
+        /// The number in the size line.
         expected: u64,
-        /// How many were read.
+        /// The number read.
         found: u64,
     },
     /// An entry has another number of columns.
     #[error("an entry of this matrix has {expected} columns, the row has {found}")]
     Width {
-        /// Columns of an entry.
+        /// The number of columns of an entry.
         expected: usize,
-        /// Columns in the row.
+        /// The number of columns in the row.
         found: usize,
     },
     /// The row or the column of an entry is not in the matrix.
@@ -74,7 +74,7 @@ pub enum MatrixError {
         what: &'static str,
         /// The field, shortened to 40 characters.
         text: String,
-        /// How many there are.
+        /// The number of rows or columns.
         most: u64,
     },
     /// A skew-symmetric matrix has an entry on its diagonal.

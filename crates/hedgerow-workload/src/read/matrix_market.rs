@@ -1,7 +1,7 @@
 //! Matrix Market files in coordinate format: a banner, comments, a size line, then an entry a line.
 //!
-//! An entry is an edge from its row to its column. Ids stand in the file from 1 on, and are kept so. A symmetric file has
-//! each pair of entries once; [`EdgeFormat::both_ways`](super::EdgeFormat) gives both.
+//! An entry is an edge from its row to its column. Ids in the file begin at 1, and are kept. A symmetric file
+//! has each pair of entries once; [`EdgeFormat::both_ways`](super::EdgeFormat) returns both.
 
 use super::error::shorten;
 use super::matrix_error::MatrixError;
@@ -19,18 +19,18 @@ pub struct MatrixMarket {
 /// The values of the entries of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatrixValues {
-    /// A number.
+    /// Numbers.
     Real,
-    /// A whole number.
+    /// Whole numbers.
     Integer,
-    /// None: an entry is there or not.
+    /// No values: an entry is present or absent.
     Pattern,
 }
 
-/// The entries that a file leaves out, since others tell them.
+/// The entries that a file leaves out, since others imply them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symmetry {
-    /// None.
+    /// No entries.
     General,
     /// Entry (j, i) for each entry (i, j).
     Symmetric,
@@ -41,16 +41,16 @@ pub enum Symmetry {
 /// The size line of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatrixSizes {
-    /// How many rows there are.
+    /// The number of rows.
     pub rows: u64,
-    /// How many columns there are.
+    /// The number of columns.
     pub columns: u64,
-    /// How many entries the file has.
+    /// The number of entries in the file.
     pub entries: u64,
 }
 
 impl MatrixMarket {
-    /// True if `line` begins as the first line of a Matrix Market file does; some publishers write one `%`.
+    /// True if `line` begins like the first line of a Matrix Market file; some publishers write one `%`.
     pub fn is_banner(line: &str) -> bool {
         let word = line.split_ascii_whitespace().next().unwrap_or_default();
         let name = word.strip_prefix('%').map(|rest| rest.strip_prefix('%').unwrap_or(rest));
@@ -102,10 +102,11 @@ impl MatrixMarket {
         Ok(MatrixMarket { values, symmetry })
     }
 
-    /// Reads on to the size line, if the first of `lines` behind `skip_lines` is a banner; else nothing.
+    /// Reads on to the size line, if the first of `lines` behind `skip_lines` is a banner; else returns
+    /// nothing.
     ///
     /// # Errors
-    /// [`ReadError::Matrix`] for a banner or a size line that is none, and those of reading.
+    /// [`ReadError::Matrix`] for a malformed banner or size line, and those of reading.
     pub fn look(
         lines: &mut Lines,
         skip_lines: u64,
@@ -153,22 +154,22 @@ impl MatrixSizes {
     }
 }
 
-/// What a reader knows of the matrix that it reads.
+/// The state of a reader of a matrix.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Matrix {
     banner: MatrixMarket,
     sizes: Option<MatrixSizes>,
-    /// Entries read, the malformed ones included.
+    /// The number of entries read, including malformed ones.
     entries: u64,
 }
 
 impl Matrix {
-    /// Returns a matrix that begins with `banner`.
+    /// Begins a matrix with the line `banner`.
     pub(super) fn begin(banner: &str) -> Result<Matrix, MatrixError> {
         Ok(Matrix { banner: MatrixMarket::of_banner(banner)?, sizes: None, entries: 0 })
     }
 
-    /// Takes the size line. `two_sets` permits rows and columns that are not the same vertices.
+    /// Parses the size line. `two_sets` permits rows and columns that are not the same vertices.
     pub(super) fn size(&mut self, line: &str, two_sets: bool) -> Result<(), MatrixError> {
         let sizes = MatrixSizes::of_line(line)?;
         let MatrixSizes { rows, columns, .. } = sizes;
@@ -182,7 +183,7 @@ impl Matrix {
         Ok(())
     }
 
-    /// Counts an entry, before it is looked at.
+    /// Counts an entry, before it is checked.
     pub(super) fn count(&mut self) -> Result<(), MatrixError> {
         let Some(sizes) = self.sizes else { return Ok(()) };
         self.entries += 1;
@@ -192,7 +193,7 @@ impl Matrix {
         Ok(())
     }
 
-    /// Refuses a file that ends before all entries.
+    /// Refuses a file with too few entries.
     pub(super) fn end(&self) -> Result<(), MatrixError> {
         match self.sizes {
             None => Err(MatrixError::NoSizes),
@@ -211,7 +212,7 @@ impl Matrix {
         self.banner.symmetry
     }
 
-    /// Refuses an entry of another width, or that is not in the matrix.
+    /// Refuses an entry of another width, or outside the matrix.
     pub(super) fn check(&self, width: usize, row: &str, column: &str) -> Result<(), RowError> {
         let expected = if self.has_values() { 3 } else { 2 };
         if width != expected {

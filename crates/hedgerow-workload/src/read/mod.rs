@@ -1,7 +1,7 @@
 //! Streaming readers of graph files: one row at a time, constant memory, errors that name file and line.
 //!
-//! Gzip and zstd files are decompressed on the way, told by their first bytes. What to do about a malformed row is
-//! the caller's decision: a reader yields an error for it ([`ReadError::is_row`]) and goes on with the next.
+//! Gzip and zstd files are recognised by their first bytes, and decompressed on the way. The caller decides
+//! about a malformed row: a reader returns an error for it ([`ReadError::is_row`]) and goes on with the next.
 
 mod edges;
 mod error;

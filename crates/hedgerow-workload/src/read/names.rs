@@ -1,4 +1,4 @@
-//! Names of columns: usual ones, and those of the headers that Neo4j's importer reads.
+//! Names of columns: usual ones, and those in headers for Neo4j's importer.
 
 /// Usual names of source, destination, weight and time in headers, in lower case.
 const NAMES: [&[&str]; 4] = [
@@ -8,13 +8,13 @@ const NAMES: [&[&str]; 4] = [
     &["time", "timestamp", "ts", "unixts", "date"],
 ];
 
-/// True if the names of a header tell the source and the destination in a usual way.
+/// True if a header names the source and the destination in a usual way.
 pub(super) fn are_usual(names: &[String]) -> bool {
     usual(names, 0).is_some() && usual(names, 1).is_some()
 }
 
-/// Returns the column of the source (0), the destination (1), the weight (2) or the time (3), if its name
-/// tells it.
+/// Returns the column of the source (0), the destination (1), the weight (2) or the time (3), if its name is
+/// a usual one.
 pub(super) fn usual(names: &[String], i: usize) -> Option<usize> {
     let by_name = |name: &str| NAMES[i].contains(&name.trim().to_lowercase().as_str());
     let Some(columns) = importer_columns(names) else {
@@ -27,18 +27,18 @@ pub(super) fn usual(names: &[String], i: usize) -> Option<usize> {
     })
 }
 
-/// A column of a header as Neo4j's importer reads it, `NAME:ROLE(SPACE)` or `NAME:TYPE`.
+/// A column of a header for Neo4j's importer, `NAME:ROLE(SPACE)` or `NAME:TYPE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImporterColumn {
     /// The name, which may be empty.
     pub name: String,
-    /// What the column holds.
+    /// The content of the column.
     pub role: ImporterRole,
     /// The space of the ids in the column: ids of two spaces are different vertices.
     pub space: Option<String>,
 }
 
-/// What a column of an importer's header holds.
+/// The content of a column in an importer's header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImporterRole {
     /// The source, `:START_ID`.
@@ -57,7 +57,7 @@ pub enum ImporterRole {
     Property(String),
 }
 
-/// Returns the columns of a header that has `:START_ID` and `:END_ID`, or `:ID`; nothing of other headers.
+/// Returns the columns of a header that has `:START_ID` and `:END_ID`, or `:ID`; `None` for other headers.
 pub fn importer_columns(names: &[String]) -> Option<Vec<ImporterColumn>> {
     let has = |wanted: &str| names.iter().any(|name| name.to_ascii_lowercase().contains(wanted));
     if !(has(":start_id") && has(":end_id") || has(":id")) {
@@ -82,7 +82,7 @@ fn importer_column(text: &str) -> ImporterColumn {
         "id" => ImporterRole::Id,
         "label" => ImporterRole::Label,
         "ignore" => ImporterRole::Ignore,
-        // A space belongs to ids alone.
+        // Only ids have a space.
         _ => {
             return ImporterColumn {
                 name: name.trim().to_owned(),

@@ -3,7 +3,7 @@
 use super::RowError;
 use super::time::date_seconds;
 
-/// Returns a number as an `f64`.
+/// Parses a number as an `f64`.
 ///
 /// # Errors
 /// [`RowError::NotANumber`], also for NaN; [`RowError::Rounded`] for a whole number that no `f64` equals, and for one
@@ -17,7 +17,8 @@ pub(super) fn parse_weight(text: &str) -> Result<f64, RowError> {
     }
 }
 
-/// True if `text` spells a whole number that differs from `value`, the nearest `f64`, or a number beyond the largest one.
+/// True if `text` is a whole number that differs from `value`, the nearest `f64`, or a number beyond the
+/// largest one.
 pub fn is_rounded(text: &str, value: f64) -> bool {
     let unsigned = text.trim_start_matches(['-', '+']);
     if value.is_infinite() {
@@ -35,7 +36,7 @@ pub fn is_rounded(text: &str, value: f64) -> bool {
     !digits.is_empty() && format!("{:.0}", value.abs()) != digits
 }
 
-/// Seconds as an integer, or an ISO 8601 time; a fraction is cut off, as some data sets have one.
+/// Parses seconds as an integer, or an ISO 8601 time. A fraction, which some data sets have, is cut off.
 pub(super) fn parse_time(text: &str) -> Result<i64, RowError> {
     if let Ok(time) = text.parse::<i64>() {
         return Ok(time);

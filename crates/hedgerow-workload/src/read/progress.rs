@@ -1,9 +1,9 @@
-//! How far a file has been read.
+//! The progress of reading a file.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// How much of a file's bytes on disk has been read; may be polled from another thread.
+/// The share of a file's bytes on disk that has been read; may be polled from another thread.
 #[derive(Clone, Debug)]
 pub struct Progress {
     pub(super) read: Arc<AtomicU64>,
@@ -11,7 +11,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Bytes read so far, before decompression.
+    /// Returns the bytes read so far, before decompression.
     pub fn read(&self) -> u64 {
         self.read.load(Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Records of a file: a line each, or several where a quoted field holds line breaks.
+//! Records of a file: a line each, or several if a quoted field contains line breaks.
 
 use std::path::Path;
 
@@ -17,20 +17,20 @@ pub(super) struct Records {
     skip_lines: u64,
     exact: bool,
     comment: Comment,
-    /// Comments that were passed.
+    /// The number of comments passed.
     comments: u64,
-    /// Records that were read.
+    /// The number of records read.
     count: u64,
-    /// How many arcs the problem line of a DIMACS file says.
+    /// The number of arcs in the problem line of a DIMACS file.
     arcs: Option<u64>,
-    /// The fields of the first record.
+    /// The number of fields of the first record.
     width: usize,
     /// The line on which the record begins.
     line: u64,
     fields: Vec<Field>,
-    /// What undoes quotes, made for the first record that has any.
+    /// The state for undoing quotes, made at the first record that has any.
     unquoter: Option<Box<Unquoter>>,
-    /// The text of a record with quotes, which are undone; others are as their line has them.
+    /// The text of a record with quotes, after they are undone; other records are in the text of their line.
     unquoted: String,
     is_unquoted: bool,
     ended: bool,
@@ -66,34 +66,33 @@ impl Records {
         self.lines.path()
     }
 
-    /// What separates fields: settled by the first record, where it was open.
+    /// Returns the delimiter of fields; the first record decides it if the format does not.
     pub(super) fn delimiter(&self) -> Delimiter {
         self.delimiter
     }
 
-    /// Returns how many comments were passed.
+    /// Returns the number of comments passed.
     pub(super) fn comments(&self) -> u64 {
         self.comments
     }
 
-    /// Returns how many arcs the problem line of a DIMACS file says, and how many there were, where these
-    /// differ.
+    /// Returns the number of arcs in the problem line of a DIMACS file, and the number read, if they differ.
     pub(super) fn other_arcs(&self) -> Option<(u64, u64)> {
         let said = self.arcs?;
         (said != self.count).then_some((said, self.count))
     }
 
-    /// Returns the line on which the record at hand begins, from 1.
+    /// Returns the line on which the present record begins, from 1.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
 
-    /// Returns the fields of the record at hand, in [`text`](Self::text).
+    /// Returns the fields of the present record, in [`text`](Self::text).
     pub(super) fn fields(&self) -> &[Field] {
         &self.fields
     }
 
-    /// Returns the text in which the fields of the record at hand lie.
+    /// Returns the text that contains the fields of the present record.
     pub(super) fn text(&self) -> &str {
         if self.is_unquoted { &self.unquoted } else { self.lines.text() }
     }
@@ -154,7 +153,8 @@ impl Records {
         }
     }
 
-    /// Refuses a line between blanks that would be read as something else than it says.
+    /// Refuses a line between blanks that would be read otherwise than its writer meant: one with a carriage
+    /// return, or with a quote before a field.
     fn check_plain(&self) -> Result<(), ReadError> {
         let text = self.lines.text();
         match memchr::memchr2(b'\r', b'"', text.as_bytes()) {
@@ -167,19 +167,19 @@ impl Records {
         }
     }
 
-    /// Returns a fault of the line at hand.
+    /// Returns the error for a fault of the present line.
     fn fault(&self, reason: RowError) -> ReadError {
         ReadError::row(self.lines.path(), self.lines.line(), reason)
     }
 
-    /// Passes a line that is no data, and counts it if it is a comment.
+    /// Skips a line that is no data, and counts it if it is a comment.
     fn pass(&mut self) -> Result<(), ReadError> {
         let text = self.lines.text();
         let Some(start) = text.chars().next().filter(|_| !text.trim_ascii().is_empty()) else {
             return Ok(());
         };
         if self.syntax == Syntax::Dimacs && start == 'p' {
-            // `p`, the kind of problem, vertices, arcs.
+            // The fields are `p`, the kind of problem, vertices, arcs.
             let arcs = text.split_ascii_whitespace().nth(3).and_then(|arcs| arcs.parse().ok());
             self.arcs = self.arcs.or(arcs);
             return Ok(());
@@ -203,7 +203,7 @@ impl Records {
             Syntax::Rows if self.exact => true,
             Syntax::Rows => !(self.is_comment(text) || text.trim_ascii().is_empty()),
             Syntax::Dimacs => !(text.starts_with(['c', 'p']) || text.trim_ascii().is_empty()),
-            // The banner looks like a comment.
+            // The banner looks like a comment, but is data.
             Syntax::MatrixMarket => self.lines.line() == self.skip_lines + 1 || !is_comment(text),
         }
     }
@@ -225,13 +225,14 @@ impl Records {
         self.delimiter
     }
 
-    /// Reads the record that begins with the line at hand, with as many more lines as its quotes take in.
+    /// Reads the record that begins with the present line, with all further lines within its quotes.
     fn read_quoted(&mut self, delimiter: u8) -> Result<(), ReadError> {
         let (exact, limit) = (self.exact, self.lines.limit());
         let unquoter = self.unquoter.get_or_insert_with(|| Box::new(Unquoter::new(delimiter, exact)));
         unquoter.begin();
         let mut bytes = 0;
-        // A field that does not close says nothing about where the next record begins: nothing after it can be read.
+        // If a field does not close, the beginning of the next record is unknown: nothing after it can be
+        // read.
         let lost = loop {
             bytes += self.lines.with_end().len();
             if bytes > limit + 2 {
@@ -256,28 +257,28 @@ impl Records {
     }
 }
 
-/// Undoes the quotes of a record, line by line.
+/// The state that undoes the quotes of a record, line by line.
 struct Unquoter {
     reader: csv_core::Reader,
     delimiter: u8,
-    /// Whether blanks before a quote belong to the field.
+    /// True if blanks before a quote belong to the field.
     exact: bool,
     /// The text so far, then room for more.
     out: Vec<u8>,
     used: usize,
     field: Begun,
-    /// What is wrong with the record.
+    /// The fault of the record.
     fault: Option<RowError>,
 }
 
 /// The field that is being read.
 #[derive(Default)]
 struct Begun {
-    /// Where its text begins.
+    /// The beginning of its text.
     start: usize,
     /// Its first byte in the file.
     first: Option<u8>,
-    /// Its bytes in the file, the delimiter or line break behind it included.
+    /// The number of its bytes in the file, including the delimiter or line break behind it.
     bytes: usize,
 }
 
@@ -285,7 +286,7 @@ impl Unquoter {
     fn new(delimiter: u8, exact: bool) -> Unquoter {
         let mut reader =
             csv_core::ReaderBuilder::new().delimiter(delimiter).terminator(Terminator::Any(b'\n')).build();
-        // The first bytes that this reader ever sees may be a mark of UTF-8, which it drops; so let them be others.
+        // This reader drops a mark of UTF-8 in the first bytes that it ever sees; so it sees others first.
         let _ = reader.read_field(b"\n\n\n", &mut [0; 4]);
         Unquoter { reader, delimiter, exact, out: Vec::new(), used: 0, field: Begun::default(), fault: None }
     }
@@ -296,12 +297,12 @@ impl Unquoter {
         self.fault = None;
     }
 
-    /// Takes the next line of the record; true if the record ends with it.
+    /// Reads the next line of the record; true if the record ends with it.
     fn feed(&mut self, line: &str, fields: &mut Vec<Field>) -> bool {
         if line.ends_with('\n') {
             return self.feed_bytes(line.as_bytes(), fields);
         }
-        // The last line of the file may lack its end, without which the reader waits for more.
+        // The last line of the file may lack its end, and without that the reader waits for more.
         self.feed_bytes(format!("{line}\n").as_bytes(), fields)
     }
 
@@ -335,8 +336,8 @@ impl Unquoter {
         false
     }
 
-    /// Returns the blanks that stand before the quote of the field that begins here, as in `a, "b"`: no part
-    /// of it.
+    /// Returns the number of blanks before the quote of the field that begins here, like in `a, "b"`: they
+    /// are no part of it.
     fn blanks(&self, input: &[u8]) -> usize {
         if self.exact || self.field.bytes > 0 {
             return 0;
@@ -346,7 +347,7 @@ impl Unquoter {
         if input.get(blanks) == Some(&b'"') { blanks } else { 0 }
     }
 
-    /// Adds the field that ends with `piece` of the line; the last byte of that is the delimiter or the line break.
+    /// Adds the field that ends with `piece` of the line, whose last byte is the delimiter or the line break.
     fn end_field(&mut self, piece: &[u8], record_end: bool, fields: &mut Vec<Field>) {
         let field = std::mem::take(&mut self.field);
         let mut piece = &piece[..piece.len().saturating_sub(1)];
@@ -357,7 +358,7 @@ impl Unquoter {
         let text = &self.out[field.start..self.used];
         let quoted = field.first == Some(b'"');
         if quoted {
-            // The reader takes text behind a closing quote as it comes; here that is an error.
+            // The reader accepts text behind a closing quote; here that is an error.
             let doubled = memchr::memchr_iter(b'"', text).count();
             if piece.last() != Some(&b'"') || bytes != text.len() + 2 + doubled {
                 self.fault = Some(RowError::Quote);
@@ -369,7 +370,8 @@ impl Unquoter {
         self.field.start = self.used;
     }
 
-    /// The text of the record: bytes of lines that are UTF-8, without some ASCII characters, are UTF-8.
+    /// Writes the text of the record to `text`: bytes of lines that are UTF-8, without some ASCII characters,
+    /// are UTF-8.
     fn text_into(&self, text: &mut String) {
         text.clear();
         text.push_str(&String::from_utf8_lossy(&self.out[..self.used]));

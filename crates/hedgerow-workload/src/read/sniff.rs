@@ -1,19 +1,21 @@
-//! Finding out what separates the fields of a file, and whether its first record is a header.
+//! Detecting the delimiter of the fields of a file, and a header in its first record.
 //!
-//! A sample of the first records is split at each delimiter in question; the one that gives all of them the same number
-//! of columns is it. The first record is a header if it differs in kind from those below it: text over numbers, say.
-//! Where two answers fit, none is given: the error shows the record, and who asked has to say which it is.
+//! A sample of the first records is split at each candidate; the delimiter that gives all of them the same
+//! number of columns is chosen. The first record is a header if it differs in kind from those below it: text
+//! over numbers, for instance. If two answers fit, neither is chosen: the error shows the record, and the
+//! caller has to choose.
 
 use super::names::are_usual;
 use super::records::Records;
 use super::time::is_date;
 use super::{Column, Delimiter, EdgeFormat, Header, Lines, ReadError};
 
-/// The sample: at most so many lines, and no line after so many bytes.
+/// The sample: the most lines, and the bytes after which no line begins.
 const SAMPLE_LINES: usize = 1000;
 const SAMPLE_BYTES: usize = 1 << 16;
 
-/// The delimiters in question, with their names in messages. Blanks come last: dates and texts hold some, too.
+/// The candidates for the delimiter, with their names in messages. Blanks come last: dates and texts contain
+/// some, too.
 const CANDIDATES: [(Delimiter, &str); 5] = [
     (Delimiter::Byte(b','), "comma"),
     (Delimiter::Byte(b'\t'), "tab"),
@@ -22,16 +24,16 @@ const CANDIDATES: [(Delimiter, &str); 5] = [
     (Delimiter::Whitespace, "blanks"),
 ];
 
-/// What a file was found to be.
+/// The result of sniffing a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sniffed {
-    /// What separates fields.
+    /// The delimiter of fields.
     pub delimiter: Delimiter,
-    /// Whether the first record names the columns.
+    /// True if the first record names the columns.
     pub header: bool,
     /// The fields of the first record.
     pub first: Vec<String>,
-    /// What the fields of each column look like, in the sample below the header.
+    /// The kinds of the fields of each column, in the sample below the header.
     pub kinds: Vec<FieldKind>,
 }
 
@@ -41,17 +43,17 @@ struct Record {
     fields: Vec<Option<String>>,
 }
 
-/// What a delimiter makes of the sample.
+/// The sample, split at one delimiter.
 struct Split {
     delimiter: Delimiter,
     name: &'static str,
     records: Vec<Record>,
-    /// How many records have the most frequent width above one.
+    /// The number of records with the most frequent width above one.
     regular: usize,
 }
 
-/// Settles what `format` leaves open, by a sample of `lines`; nothing if they hold no record. `numbers` says that
-/// sources and destinations are whole numbers. Reads at most 1,000 lines.
+/// Detects all that `format` leaves open, from a sample of `lines`; `None` if they have no record. `numbers`
+/// states that sources and destinations are whole numbers. Reads at most 1,000 lines.
 ///
 /// # Errors
 /// [`ReadError::DelimiterUnclear`], [`ReadError::HeaderUnclear`], and those of reading.
@@ -113,7 +115,7 @@ fn split(
     let sample = std::io::Cursor::new(sample.to_owned().into_bytes());
     let mut reader = Records::of(Lines::of(lines.path(), sample), &format);
     let mut records = Vec::new();
-    // A malformed record, or the last one that the end of the sample cuts, says nothing about the others.
+    // A malformed record, or the last one that the end of the sample cuts, does not decide about the others.
     while let Ok(true) | Err(ReadError::Row { .. }) = advance(&mut reader, &mut records, &format) {}
     let mut widths: Vec<usize> = records.iter().map(|r: &Record| r.fields.len()).filter(|&w| w > 1).collect();
     widths.sort_unstable();
@@ -135,7 +137,7 @@ fn advance(reader: &mut Records, records: &mut Vec<Record>, format: &EdgeFormat)
     Ok(true)
 }
 
-/// Returns the one split that fits; else all that do.
+/// Returns the one split that fits; else all that fit.
 fn choose(splits: Vec<Split>, format: &EdgeFormat, numbers: bool) -> Result<Split, Vec<Split>> {
     let is_blank = |split: &Split| split.delimiter == Delimiter::Whitespace;
     let share = |split: &Split| split.regular as f64 / split.records.len().max(1) as f64;
@@ -151,7 +153,8 @@ fn choose(splits: Vec<Split>, format: &EdgeFormat, numbers: bool) -> Result<Spli
     let likely = |split: &&Split| share(split) >= 0.5 && !is_blank(split) && fits(split);
     let is_tab = |split: &Split| split.delimiter == Delimiter::Byte(b'\t');
     match whole.len() {
-        // Blanks that fit everywhere include tabs that fit at some places, and may be those of texts between commas.
+        // Blanks that fit everywhere include tabs that fit in some places, and may be those of texts between
+        // commas.
         1 if is_blank(&whole[0]) && partial.iter().filter(likely).any(|split| !is_tab(split)) => {
             whole.extend(partial.into_iter().filter(|split| likely(&split)));
             Err(whole)
@@ -162,8 +165,8 @@ fn choose(splits: Vec<Split>, format: &EdgeFormat, numbers: bool) -> Result<Spli
     }
 }
 
-/// Returns the split that most records fit, though not all: reading names those that do not. Of several the
-/// first is as good, where none fits any record.
+/// Returns the split that most records fit, though not all: reading reports those that do not. If none fits
+/// any record, the first is as good.
 fn best(splits: Vec<Split>, share: impl Fn(&Split) -> f64) -> Result<Split, Vec<Split>> {
     let most = splits.iter().map(&share).fold(0.0, f64::max);
     let mut best: Vec<Split> = splits.into_iter().filter(|split| share(split) == most).collect();
@@ -184,7 +187,7 @@ fn unclear_delimiter(lines: &Lines, found: &[Split]) -> ReadError {
     }
 }
 
-/// Returns a record as a message shows it.
+/// Returns a record for a message.
 fn shown(record: &Record, delimiter: Delimiter) -> String {
     let fields: Vec<&str> = record.fields.iter().map(|f| f.as_deref().unwrap_or_default()).collect();
     let between = match delimiter {
@@ -194,7 +197,7 @@ fn shown(record: &Record, delimiter: Delimiter) -> String {
     fields.join(&between).chars().take(100).collect()
 }
 
-/// Returns the source and the destination of a record, where their positions are known.
+/// Returns the source and the destination of a record, if their positions are known.
 fn keys<'a>(record: &'a Record, format: &EdgeFormat) -> [Option<&'a str>; 2] {
     [(&format.src, 0), (&format.dst, 1)].map(|(column, end)| {
         let at = column.as_ref().and_then(Column::position).unwrap_or_else(|| format.usual_key(end));
@@ -206,7 +209,7 @@ fn are_numbers(record: &Record, format: &EdgeFormat) -> bool {
     keys(record, format).iter().all(|key| key.is_some_and(|key| key.trim().parse::<u64>().is_ok()))
 }
 
-/// True if the first record is a header; else why that cannot be told.
+/// True if the first record is a header; else an error with the reason why that is not clear.
 fn is_header(split: &Split, format: &EdgeFormat, numbers: bool) -> Result<bool, &'static str> {
     let [first, below @ ..] = &split.records[..] else { return Ok(false) };
     let names: Vec<String> = first.fields.iter().map(|f| f.clone().unwrap_or_default()).collect();
@@ -215,7 +218,8 @@ fn is_header(split: &Split, format: &EdgeFormat, numbers: bool) -> Result<bool, 
         return Ok(true);
     }
     if numbers {
-        // Keys are numbers, names of columns are not. A row with neither is malformed, and reading says why.
+        // Keys are numbers, names of columns are not. A row with neither is malformed, and reading reports
+        // it.
         let is_number = |key: Option<&str>| key.is_some_and(|key| key.trim().parse::<u64>().is_ok());
         let none = !keys(first, format).into_iter().any(is_number);
         return Ok(none && below.iter().any(|record| are_numbers(record, format)));
@@ -233,10 +237,10 @@ fn is_header(split: &Split, format: &EdgeFormat, numbers: bool) -> Result<bool, 
     }
 }
 
-/// What a field looks like.
+/// The kind of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldKind {
-    /// It is null.
+    /// A null.
     Null,
     /// `true` or `false`.
     Truth,
@@ -251,7 +255,7 @@ pub enum FieldKind {
 }
 
 impl FieldKind {
-    /// True if names of columns do not look so.
+    /// True if names of columns are not of this kind.
     fn is_telling(self) -> bool {
         !matches!(self, FieldKind::Null | FieldKind::Text)
     }
@@ -278,7 +282,7 @@ fn kind_of(field: &Option<String>) -> FieldKind {
     }
 }
 
-/// Returns the kind of all fields of a column: text if they differ.
+/// Returns the kind of all fields of a column; text if they differ.
 fn kind_below(records: &[Record], column: usize) -> FieldKind {
     let kinds = records.iter().filter_map(|record| record.fields.get(column)).map(kind_of);
     kinds.filter(|kind| *kind != FieldKind::Null).fold(FieldKind::Null, |all, kind| match (all, kind) {
@@ -288,8 +292,8 @@ fn kind_below(records: &[Record], column: usize) -> FieldKind {
     })
 }
 
-/// Returns the kind of all fields of a column as values: numbers that would lose their leading zeros are
-/// text.
+/// Returns the kind of all fields of a column as values; text for numbers that would lose their leading
+/// zeros.
 fn type_below(records: &[Record], column: usize) -> FieldKind {
     let kind = kind_below(records, column);
     let fields = || records.iter().filter_map(|record| record.fields.get(column)?.as_deref()).map(str::trim);
@@ -299,7 +303,7 @@ fn type_below(records: &[Record], column: usize) -> FieldKind {
         !leads && !text.starts_with('+') && (text.parse::<i128>().is_err() || text.parse::<i64>().is_ok())
     };
     let is_number = matches!(kind, FieldKind::Integer | FieldKind::Number);
-    // Of whole numbers and others, all are numbers.
+    // A column of whole and other numbers is one of numbers.
     let kind = match kind {
         FieldKind::Integer if fields().any(|text| text.parse::<i128>().is_err()) => FieldKind::Number,
         kind => kind,

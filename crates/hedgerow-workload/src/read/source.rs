@@ -11,7 +11,7 @@ use super::progress::Progress;
 
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// How a file is compressed.
+/// The compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Compression {
     None,
@@ -20,17 +20,17 @@ enum Compression {
 }
 
 impl Compression {
-    /// By the first bytes. No text begins so: neither is UTF-8.
+    /// Detects the compression by the first bytes. No UTF-8 text begins with either mark.
     fn of_bytes(start: &[u8]) -> Compression {
         match start {
             [0x1f, 0x8b, ..] => Compression::Gzip,
-            // A frame, or one to be skipped, which may come first.
+            // A frame, or a skippable one, which may come first.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Compression::Zstd,
             _ => Compression::None,
         }
     }
 
-    /// By the name of the file.
+    /// Detects the compression by the name of the file.
     fn of_name(path: &Path) -> Compression {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("gz") => Compression::Gzip,
@@ -48,8 +48,8 @@ impl Compression {
     }
 }
 
-/// Returns the content of `file`, from its beginning, and how much of it was read. `name` is for messages; a
-/// name that ends in `.gz` or `.zst` promises a compressed file.
+/// Returns the content of `file`, from its beginning, and its progress. `name` is for messages; a name that
+/// ends in `.gz` or `.zst` requires a compressed file.
 pub(super) fn open(name: &Path, mut file: File) -> Result<(Box<dyn BufRead + Send>, Progress), ReadError> {
     let failed = |source| ReadError::Open { path: name.to_owned(), source };
     let mut start = Vec::with_capacity(4);

@@ -6,11 +6,12 @@ use jiff::fmt::temporal::Pieces;
 
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
-/// From 1970 to 1971 in microseconds. Numbers below it are seconds or milliseconds of our days rather than microseconds
-/// of 1970.
+/// The time from 1970 to 1971 in microseconds. A smaller number is more likely one of seconds or milliseconds
+/// of our days than one of microseconds of 1970.
 const YEAR_MICROSECONDS: u64 = 365 * 86_400 * 1_000_000;
 
-/// The end of the year 9999 in microseconds. Numbers above it are nanoseconds rather than microseconds.
+/// The end of the year 9999 in microseconds. A larger number is more likely one of nanoseconds than one of
+/// microseconds.
 const LAST_MICROSECOND: i64 = 253_402_300_799_999_999;
 
 /// The unit of numbers that are times since 1970.
@@ -56,18 +57,18 @@ impl TimeUnit {
 pub struct ReadTime {
     /// Microseconds since 1970 in UTC.
     pub microseconds: i64,
-    /// True if the text is more exact than that.
+    /// True if the text is more exact than microseconds.
     pub is_cut: bool,
 }
 
-/// Why a text is no time.
+/// The reason why a text is no time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeError {
-    /// It is neither a number nor an ISO 8601 time, or out of range.
+    /// The text is neither a number nor an ISO 8601 time, or out of range.
     NotATime,
-    /// It is a number without a unit, and in microseconds it would be within a year of 1970.
+    /// The text is a number without a unit, and in microseconds it would be within a year of 1970.
     NearEpoch,
-    /// It is a number without a unit, and in microseconds it would be outside the years 0 to 9999.
+    /// The text is a number without a unit, and in microseconds it would be outside the years 0 to 9999.
     FarAway,
 }
 
@@ -77,7 +78,7 @@ pub enum TimeError {
 /// may have decimals. Without a unit it is a whole number of microseconds, if these make a likely time.
 ///
 /// # Errors
-/// [`TimeError`]; of 0, which is the same in all units, none.
+/// [`TimeError`]. There is none for 0, which is the same in all units.
 pub fn read_time(text: &str, unit: Option<TimeUnit>) -> Result<ReadTime, TimeError> {
     let Some(unit) = unit else {
         return match text.parse::<i64>() {
@@ -99,7 +100,7 @@ fn of_nanoseconds(nanoseconds: i128) -> Result<ReadTime, TimeError> {
     Ok(ReadTime { microseconds, is_cut: nanoseconds.rem_euclid(1000) != 0 })
 }
 
-/// Returns a number with or without decimals; nothing for a text that is none.
+/// Parses a number with or without decimals; `None` for another text.
 fn decimal(text: &str, unit: TimeUnit) -> Option<Result<ReadTime, TimeError>> {
     let (is_negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, text.get(1..)?),
@@ -112,7 +113,7 @@ fn decimal(text: &str, unit: TimeUnit) -> Option<Result<ReadTime, TimeError>> {
         return None;
     }
     let sign = if is_negative { -1 } else { 1 };
-    // Of a fraction, eighteen digits tell every nanosecond of a second; what is behind them is cut.
+    // Eighteen digits of a fraction give every nanosecond of a second; the digits behind them are cut.
     let (kept, rest) = fraction.split_at(fraction.len().min(18));
     let scale = 10_i128.pow(kept.len() as u32);
     let read = || {
@@ -127,9 +128,9 @@ fn decimal(text: &str, unit: TimeUnit) -> Option<Result<ReadTime, TimeError>> {
     Some(rounded.map(|time| ReadTime { is_cut: time.is_cut || is_cut, ..time }))
 }
 
-/// Nanoseconds since 1970 of an ISO 8601 date.
+/// Returns the nanoseconds since 1970 of an ISO 8601 date.
 fn date(text: &str) -> Option<i128> {
-    // Years of four digits only: nothing else that a library may take for a date counts as one.
+    // Only years of four digits: no other text that a library may accept as a date counts as one.
     let date = text.as_bytes().get(.."2024-05-01".len())?;
     let is_date = date.iter().enumerate().all(|(at, byte)| match at {
         4 | 7 => *byte == b'-',
@@ -142,18 +143,18 @@ fn date(text: &str) -> Option<i128> {
     Some(local.duration_since(EPOCH).as_nanos() - ahead * 1_000_000_000)
 }
 
-/// True if `text` is an ISO 8601 date as [`read_time`] reads it.
+/// True if `text` is an ISO 8601 date that [`read_time`] reads.
 pub(super) fn is_date(text: &str) -> bool {
     date(text).is_some()
 }
 
-/// Whole seconds since 1970 of an ISO 8601 date.
+/// Returns the whole seconds since 1970 of an ISO 8601 date.
 pub(super) fn date_seconds(text: &str) -> Option<i64> {
     i64::try_from(date(text)?.div_euclid(1_000_000_000)).ok()
 }
 
-/// Returns a time as [`read_time`] reads it back: an ISO 8601 date and time in UTC; nothing outside the years
-/// 0 to 9999.
+/// Returns a time in the form that [`read_time`] reads: an ISO 8601 date and time in UTC. `None` outside the
+/// years 0 to 9999.
 pub fn show_time(microseconds: i64) -> Option<String> {
     if microseconds > LAST_MICROSECOND {
         return None;

@@ -1,4 +1,4 @@
-//! A fast hash for vertex keys and pairs of ids, which come from no adversary here.
+//! A fast hash for vertex keys and pairs of ids, which no adversary chooses here.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -20,7 +20,7 @@ impl Hasher for MixHasher {
         }
     }
 
-    /// String ends and enum variants: told apart, mixed with what follows or came before.
+    /// Hashes string ends and enum variants: they differ, and are mixed with the bytes around them.
     fn write_u8(&mut self, value: u8) {
         self.0 = (self.0 ^ u64::from(value)).wrapping_mul(0x0000_0100_0000_01B3);
     }
@@ -34,7 +34,7 @@ impl Hasher for MixHasher {
     }
 
     fn finish(&self) -> u64 {
-        // Multiplication moves differences up only, and the map looks at both ends.
+        // Multiplication moves differences up only, and the map uses both ends.
         self.0 ^ (self.0 >> 32)
     }
 }

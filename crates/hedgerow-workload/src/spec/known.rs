@@ -6,7 +6,7 @@ use super::load;
 use super::loaded::{LoadError, LoadedGraph};
 use crate::read::{Column, EdgeFormat};
 
-/// How to read one data set.
+/// A data set and its format.
 pub(super) struct Known {
     /// Its folder below the data folder.
     pub(super) folder: &'static str,
@@ -15,16 +15,16 @@ pub(super) struct Known {
     columns: Columns,
 }
 
-/// What the columns after source and destination hold.
+/// The content of the columns after source and destination.
 #[derive(Clone, Copy, PartialEq)]
 enum Columns {
     Pair,
     Weight,
     Time,
     WeightTime,
-    /// The first line holds counts.
+    /// Columns below a first line with counts.
     AfterCounts,
-    /// Vertex file beside the edge file.
+    /// A vertex file beside the edge file.
     Graphalytics,
 }
 

@@ -1,4 +1,4 @@
-//! From rows to dense ids.
+//! The conversion of rows to dense ids.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -81,12 +81,13 @@ pub(super) fn vertices_and_edges(
     })
 }
 
-/// True if the file's order is one of time (nearly, in some data sets).
+/// True if the order of the file is that of time (nearly, in some data sets).
 fn is_temporal(format: &EdgeFormat) -> bool {
     format.time.is_some()
 }
 
-/// Calls `f` with source, destination, weight and time of each row; rows either all have a weight or none has.
+/// Calls `f` with source, destination, weight and time of each row; either all rows have a weight or none
+/// has.
 fn read(
     path: &Path,
     format: &EdgeFormat,
@@ -104,7 +105,7 @@ fn read(
     Ok(())
 }
 
-/// Dense ids for keys: numbers, until a key is none; then all are strings.
+/// A map from keys to dense ids. Keys are numbers until one is none; then all are strings.
 #[derive(Default)]
 struct Ids {
     numbers: HashMap<u64, u32>,

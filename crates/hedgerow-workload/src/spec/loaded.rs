@@ -1,4 +1,4 @@
-//! A graph that was loaded, and why one could not be.
+//! A graph that was loaded, and errors of loading.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub enum LoadError {
     /// The data set is absent and was required.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// The data set is not one that this program knows how to read.
+    /// The data set is not one that this program can read.
     #[error("data set {name:?} is unknown; known are {known}")]
     UnknownData {
         /// The name asked for.
@@ -60,17 +60,18 @@ pub enum LoadError {
 pub struct LoadedGraph {
     /// The specification, as text.
     pub name: String,
-    /// Ids are below this.
+    /// The bound of ids.
     pub vertices: usize,
-    /// Whether edges have a direction.
+    /// True if edges have a direction.
     pub directed: bool,
-    /// The edges in file order, or ascending for generated graphs; an undirected edge once. Files may repeat edges.
+    /// The edges in file order, or ascending for generated graphs; an undirected edge once. Files may repeat
+    /// edges.
     pub edges: Vec<(u32, u32)>,
     /// A weight for each edge, if the file has them.
     pub weights: Option<Vec<f64>>,
-    /// The external id of each vertex, where it is not its number.
+    /// The external id of each vertex, if it differs from its number.
     pub keys: Option<Vec<VertexKey>>,
-    /// Whether the order of edges is one of time, so that an experiment must not shuffle it.
+    /// True if the order of edges is that of time, so that an experiment must not shuffle it.
     pub in_time_order: bool,
 }
 
@@ -81,8 +82,8 @@ impl LoadedGraph {
         key.unwrap_or(VertexKey::U64(u64::from(v)))
     }
 
-    /// Returns the graph as a CSR, repeated edges merged, with weights where the graph has them. Costs what
-    /// [`Csr::from_edges`] costs.
+    /// Returns the graph as a CSR, repeated edges merged, with weights if the graph has them. Costs as much
+    /// as [`Csr::from_edges`].
     ///
     /// # Errors
     /// Those of [`Csr::from_edges`].

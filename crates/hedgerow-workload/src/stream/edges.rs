@@ -1,4 +1,4 @@
-//! Any edge file as a stream: each row one upsert.
+//! Any edge file as a stream: each row is one upsert.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,7 +8,8 @@ use hedgerow_core::{KeyKind, VertexKey};
 use super::event::{EVENTS_PER_TRANSACTION, Event};
 use crate::read::{EdgeFormat, EdgeReader, ReadError, RowError};
 
-/// Rows in file order, grouped by count; weights and times are left out, as weights count events here.
+/// The rows in file order, grouped by count. Weights and times of the file are left out, since weights count
+/// events here.
 pub(super) struct EdgeStream {
     reader: EdgeReader,
     key_kind: KeyKind,
@@ -17,7 +18,7 @@ pub(super) struct EdgeStream {
 }
 
 impl EdgeStream {
-    /// Opens the file; its first row tells whether keys are numbers.
+    /// Opens the file; its first row decides if keys are numbers.
     pub(super) fn open(path: &Path) -> Result<EdgeStream, ReadError> {
         let format = EdgeFormat { weight: None, time: None, ..EdgeFormat::of_path(path) };
         let is_number = |text: &str| text.parse::<u64>().is_ok();

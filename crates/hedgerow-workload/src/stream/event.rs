@@ -1,8 +1,8 @@
-//! Events: what a stream consists of.
+//! Events, the parts of a stream.
 
 use hedgerow_core::VertexKey;
 
-/// Events per transaction where the data has no transactions of its own.
+/// The events per transaction, for data without transactions of its own.
 pub const EVENTS_PER_TRANSACTION: usize = 64;
 
 /// One change. Weights count events: an edge's weight is the number of upserts since it was last absent.
@@ -31,7 +31,7 @@ pub enum Event {
     RemoveVertex {
         /// The vertex.
         vertex: VertexKey,
-        /// Who removed it, if that vertex has not been named before: inserted first, as by
+        /// The vertex that removed it, if that has not been named before: inserted first, like by
         /// [`InsertVertex`](Event::InsertVertex).
         by: Option<VertexKey>,
     },

@@ -6,18 +6,18 @@
 //!   1/(n + 4); one in sixteen reaches into a second. Without them almost any two transactions of fifty events would
 //!   share a hub, and no two writers could ever work side by side.
 //! - **Bursts.** A few transactions hold hundreds of events, half of them around one vertex.
-//! - **Removals.** Some events remove an edge inserted earlier, a few remove a vertex with its edges; what was removed
-//!   may come back.
+//! - **Removals.** Some events remove an edge inserted earlier, a few remove a vertex with its edges; both
+//!   may return.
 
 use hedgerow_core::VertexKey;
 
 use super::event::Event;
 use crate::rng::Rng;
 
-/// What to generate. Equal configurations give equal streams, in every version.
+/// The configuration of a generated stream. Equal configurations give equal streams, in every version.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GeneratedConfig {
-    /// Chooses the stream.
+    /// The seed of the stream.
     pub seed: u64,
     /// The number of events; the stream ends with exactly this many.
     pub events: u64,
@@ -57,11 +57,11 @@ pub(super) struct Generated {
     vertices: u64,
 }
 
-/// What a community has so far, as numbers of vertices.
+/// The members and edges of a community so far, as numbers of vertices.
 #[derive(Clone, Default)]
 struct Community {
     members: Vec<u64>,
-    /// Edges that may be there: a vertex's removal is not tracked here.
+    /// The edges that may be present: removals of vertices are not tracked here.
     edges: Vec<(u64, u64)>,
 }
 
@@ -99,7 +99,7 @@ impl Generated {
             .collect()
     }
 
-    /// Sizes with a mean of about 50: a tenth of all transactions are single events, a few are bursts.
+    /// Draws sizes with a mean of about 50: a tenth of all transactions are single events, a few are bursts.
     fn draw_size(&mut self) -> (u64, bool) {
         match self.rng.unit() {
             u if u < 0.10 => (1, false),

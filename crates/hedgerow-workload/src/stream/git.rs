@@ -1,10 +1,11 @@
-//! A version-control history as a stream: which author changed which file, files coming and going.
+//! A version-control history as a stream: changes of files by authors, with files that come and go.
 //!
-//! Header `commit_time,author_id,file_id,op,commit_id`; consecutive lines of one commit are one transaction. Authors
-//! and files are two number spaces, so that vertices are named `a:N` and `f:N`. Operations A (added), M (modified) and
-//! T (type changed) upsert the edge from author to file, D (deleted) removes the file; an author is a vertex from the
-//! first line that names it, also if that is a deletion. Histories with side branches
-//! meet unexpected states (a deleted file modified, an existing one added); the events' rules give them a meaning.
+//! Header `commit_time,author_id,file_id,op,commit_id`; consecutive lines of one commit are one transaction.
+//! Authors and files are two number spaces, so vertices are named `a:N` and `f:N`. Operations A (added), M
+//! (modified) and T (type changed) upsert the edge from author to file, D (deleted) removes the file. An
+//! author is a vertex from the first line that names it, even if that is a deletion. Histories with side
+//! branches meet unexpected states (a deleted file modified, an existing one added); the events' rules give
+//! them a meaning.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -62,7 +63,8 @@ impl GitLog {
             .map_err(|reason| ReadError::row(self.lines.path(), self.lines.line(), reason))?;
         let file = named(&mut self.files, "f", row.file);
         let event = if row.deletes {
-            // A few authors only ever deleted; naming the others would tie deletions to their other work for nothing.
+            // A few authors only ever deleted. Naming the others would make deletions depend on their other
+            // work without need.
             let is_new = !self.authors.contains_key(&row.author);
             let by = is_new.then(|| named(&mut self.authors, "a", row.author));
             Event::RemoveVertex { vertex: file, by }

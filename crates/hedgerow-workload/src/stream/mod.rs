@@ -1,7 +1,7 @@
 //! Update streams: events on a directed, weighted graph, grouped in transactions.
 //!
-//! The same events come from a seeded generator or from a file; [`StreamSpec`] says which, [`Stream`] is the iterator.
-//! A transaction's index is its position in the stream, from 0, and the same at every reading.
+//! The same events come from a seeded generator or from a file: [`StreamSpec`] is the choice, [`Stream`] the
+//! iterator. A transaction's index is its position in the stream, from 0, and the same at every reading.
 
 mod edges;
 mod event;
@@ -29,13 +29,13 @@ pub struct Transaction {
     pub events: Vec<Event>,
 }
 
-/// Where a stream comes from.
+/// The source of a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StreamSpec {
     /// The seeded generator.
     Generated(GeneratedConfig),
-    /// A file: an event log with author, file and operation (recognised by its header), or else any edge file, whose
-    /// rows are upserts in their order, [`EVENTS_PER_TRANSACTION`] a transaction.
+    /// A file: an event log with author, file and operation (recognised by its header), or else any edge
+    /// file, whose rows are upserts in their order, [`EVENTS_PER_TRANSACTION`] a transaction.
     File(PathBuf),
 }
 
@@ -94,7 +94,7 @@ impl StreamSpec {
     /// Reads the stream to its end and counts. Cost: one pass over the file.
     ///
     /// # Errors
-    /// As reading the stream.
+    /// Those of reading the stream.
     pub fn totals(&self) -> Result<Totals, StreamError> {
         let mut totals = Totals::default();
         for transaction in self.open()? {
