@@ -1,4 +1,4 @@
-//! What calls that write many rows return.
+//! The results of calls that write many rows.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -6,16 +6,16 @@ use pyo3::types::PyDict;
 use crate::error::DataError;
 use crate::results::make;
 
-/// What to make of a row whose vertex or edge exists.
+/// The treatment of a row whose vertex or edge exists.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnConflict {
-    /// Lay the values of the row over those that are there; a null leaves one as it is.
+    /// The values of the row replace those of the vertex or edge; a null leaves one as it is.
     Merge,
-    /// Have the values of the row alone. Asks the store for nothing.
+    /// The vertex or edge has the values of the row alone. Reads nothing from the store.
     Replace,
-    /// Leave all as it is.
+    /// The vertex or edge stays as it is.
     Skip,
-    /// Refuse the call.
+    /// The call is refused.
     Raise,
 }
 
@@ -35,7 +35,7 @@ impl OnConflict {
     }
 }
 
-/// What became of the rows of a call.
+/// The counts of the rows of a call.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Added {
     /// The rows that were given and count.
@@ -46,7 +46,7 @@ pub(crate) struct Added {
     pub(crate) found: Option<Found>,
 }
 
-/// Which rows the store had before.
+/// The counts of rows that the store had before, and of new ones.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Found {
     pub(crate) new: usize,
@@ -60,7 +60,7 @@ impl std::ops::AddAssign for Found {
     }
 }
 
-/// What batches found: nothing, if one of them did not look.
+/// The counts of batches; none if a batch did not look rows up.
 pub(crate) struct Told(pub(crate) Option<Found>);
 
 impl Default for Told {
@@ -79,7 +79,7 @@ impl std::ops::AddAssign for Told {
 }
 
 impl Added {
-    /// Returns an `Added` of Python.
+    /// Returns the counts as an `Added` of Python.
     pub(crate) fn to_object(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let arguments = PyDict::new(py);
         arguments.set_item("rows", self.rows)?;

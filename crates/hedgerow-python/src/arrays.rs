@@ -1,4 +1,4 @@
-//! Columns of any library as NumPy arrays of one dimension, and where they have no value.
+//! Columns of any library as NumPy arrays of one dimension, and the elements without a value.
 
 use numpy::{PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ pub(crate) struct Array<'py> {
     pub(crate) array: Bound<'py, PyUntypedArray>,
     /// NumPy's letter for the kind of the elements.
     pub(crate) kind: char,
-    /// Which elements have no value; empty if all have one.
+    /// True for each element without a value; empty if all have one.
     missing: Vec<bool>,
 }
 
@@ -22,7 +22,7 @@ impl<'py> Array<'py> {
         Array::read_by("plain", name, object)
     }
 
-    /// Like [`read`](Self::read), but of vertex ids: those of a result, if it is one.
+    /// Like [`read`](Self::read), but for vertex ids: those of a result, if it is one.
     pub(crate) fn read_keys(name: &str, object: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
         Array::read_by("plain_keys", name, object)
     }
@@ -43,7 +43,7 @@ impl<'py> Array<'py> {
             Some(mask) => {
                 let mask = mask.cast_into::<PyUntypedArray>().map_err(PyErr::from)?;
                 let mask = view::<bool>(&mask, "bool")?;
-                // A mask without effect costs nothing later.
+                // A mask without effect is dropped, so it costs nothing later.
                 let mask = mask.as_array();
                 if mask.iter().any(|&hidden| hidden) { mask.to_vec() } else { Vec::new() }
             }
@@ -71,7 +71,7 @@ impl<'py> Array<'py> {
         !self.missing.is_empty()
     }
 
-    /// Which elements have a value, unless all have one.
+    /// Returns a mark for each element, true if it has a value; `None` if all have one.
     pub(crate) fn validity(&self) -> Option<Vec<bool>> {
         (!self.missing.is_empty()).then(|| self.missing.iter().map(|missing| !missing).collect())
     }
@@ -105,7 +105,7 @@ fn not_an_array(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
     })
 }
 
-/// Returns a readable view of `array` with elements of type `dtype`, converted where they are of another.
+/// Returns a readable view of `array` with elements of type `dtype`, converted if they are of another type.
 pub(crate) fn view<'py, T: numpy::Element>(
     array: &Bound<'py, PyUntypedArray>,
     dtype: &str,
@@ -120,7 +120,7 @@ pub(crate) fn reserved<T>(what: &str, items: usize) -> PyResult<Vec<T>> {
     Ok(vec)
 }
 
-/// Returns the float that is exactly this int.
+/// Returns the float that equals this int exactly.
 pub(crate) fn exact(number: impl Into<i128>) -> Option<f64> {
     let number = number.into();
     let float = number as f64;

@@ -1,6 +1,7 @@
 //! Columns handed to other libraries through Arrow's C interface: copies of NumPy arrays, in batches.
 //!
-//! The capsules and what they hold are those of the `arrow` crates; who takes one lets go of its memory by itself.
+//! The capsules and their content are those of the `arrow` crates; the library that takes a capsule frees its
+//! memory.
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -28,10 +29,11 @@ const BATCH_ROWS: usize = 1 << 16;
 const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
 
-/// A column: its name, a NumPy array (or offsets and values of lists), and whether objects without a value are bytes.
+/// A column: its name, a NumPy array (or offsets and values of lists), and true if objects without a value
+/// are bytes.
 type Column<'py> = (String, Bound<'py, PyAny>, bool);
 
-/// The capsule of a stream of batches, for `__arrow_c_stream__`.
+/// Returns the capsule of a stream of batches, for `__arrow_c_stream__`.
 #[pyfunction(name = "_arrow_stream")]
 pub(crate) fn stream<'py>(py: Python<'py>, columns: Vec<Column<'py>>) -> PyResult<Bound<'py, PyCapsule>> {
     let whole = batch(columns)?;
@@ -42,7 +44,7 @@ pub(crate) fn stream<'py>(py: Python<'py>, columns: Vec<Column<'py>>) -> PyResul
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)
 }
 
-/// The capsule of the schema alone, for `__arrow_c_schema__`.
+/// Returns the capsule of the schema alone, for `__arrow_c_schema__`.
 #[pyfunction(name = "_arrow_schema")]
 pub(crate) fn schema<'py>(py: Python<'py>, columns: Vec<Column<'py>>) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = FFI_ArrowSchema::try_from(&*batch(columns)?.schema()).map_err(refused)?;
@@ -64,7 +66,7 @@ fn batch(columns: Vec<Column<'_>>) -> PyResult<RecordBatch> {
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(refused)
 }
 
-/// Returns a column as Arrow has it.
+/// Returns a column as an array of Arrow.
 fn array(name: &str, column: &Bound<'_, PyAny>, is_bytes: bool) -> PyResult<ArrayRef> {
     if let Ok(lists) = column.cast::<PyTuple>() {
         let (offsets, values) = lists.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
@@ -106,7 +108,7 @@ where
     Ok(Arc::new(PrimitiveArray::<T>::try_new(ScalarBuffer::from(values), nulls).map_err(refused)?))
 }
 
-/// Texts or bytes; those without a value are `None`.
+/// Converts texts or bytes; those without a value are `None`.
 fn objects(name: &str, column: &Array<'_>, is_bytes: bool) -> PyResult<ArrayRef> {
     let wrong =
         |at: usize| DataError::new_err(format!("{name}[{at}] is no text, or no bytes, as others are"));

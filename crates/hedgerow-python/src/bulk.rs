@@ -25,25 +25,26 @@ pub(crate) struct Edges {
     src: Keys,
     dst: Keys,
     weights: Option<Vec<f64>>,
-    /// Of edges that have a label, ranks or properties.
+    /// The further parts of edges that have a label, ranks or properties.
     rich: Option<Rich>,
     ends: Ends,
     names: Names,
 }
 
-/// What edges have besides their ends; the weight of a labelled edge is one of the properties.
+/// The parts of edges besides their ends; the weight of a labelled edge is one of the properties.
 struct Rich {
     label: String,
     ranks: Ranks,
     columns: Vec<Column>,
 }
 
-/// What tells edges between two vertices apart.
+/// The ranks that distinguish edges between two vertices.
 enum Ranks {
-    /// Nothing: there is one.
+    /// No ranks: there is one edge.
     None,
     Given(Vec<u64>),
-    /// Numbers that the call gives out, since the label is `multi` and the caller gave none: each row is an edge of its own.
+    /// Numbers that the call gives out, since the label is `multi` and the caller gave none: each row is an
+    /// edge of its own.
     Counted,
 }
 
@@ -99,7 +100,8 @@ impl Edges {
         self.ends.repeated(&self.src, &self.dst, ranks)
     }
 
-    /// Returns the counts of a call: `repeated` rows, as [`repeated`](Self::repeated) counts them, and `found` as the store counted.
+    /// Returns the counts of a call, from `repeated` rows of [`repeated`](Self::repeated) and the counts
+    /// `found` of the store.
     pub(crate) fn added(&self, repeated: usize, found: Found, conflict: OnConflict) -> Added {
         let rows = self.len();
         if matches!(self.ranks(), Ranks::Counted) {
@@ -108,13 +110,13 @@ impl Edges {
         if conflict == OnConflict::Replace {
             return Added { rows, repeated, found: None };
         }
-        // Rows that repeat others found these.
+        // The store counted rows that repeat others as existing.
         let existing = found.existing.saturating_sub(repeated);
         let rows = if conflict == OnConflict::Skip { found.new } else { rows };
         Added { rows, repeated, found: Some(Found { existing, ..found }) }
     }
 
-    /// Refuses an edge that exists, so that no batch is written before another is refused.
+    /// Refuses an edge that exists, so that no batch is written before another batch is refused.
     pub(crate) fn check_new(&self, snapshot: &Snapshot) -> hedgerow::Result<()> {
         if matches!(self.ranks(), Ranks::Counted) || snapshot.schema().label(self.label()).is_none() {
             return Ok(());
@@ -137,13 +139,13 @@ impl Edges {
         self.rich.as_ref().map_or("", |rich| &rich.label)
     }
 
-    /// Returns the edge of a row whose rank is given, or 0.
+    /// Returns the edge of a row, with its given rank or 0.
     fn edge(&self, at: usize) -> EdgeKey<'_> {
         let rank = if let Ranks::Given(ranks) = self.ranks() { ranks[at] } else { 0 };
         EdgeKey::new(self.label(), self.src.at(at), self.dst.at(at)).rank(rank)
     }
 
-    /// Returns the values of a row, the weight among them.
+    /// Returns the values of a row, including the weight.
     fn cells(&self, at: usize) -> impl Iterator<Item = (&str, Value)> {
         let weight = self.weights.as_ref().map(|weights| (WEIGHT, Value::F64(weights[at])));
         let others = self.rich.as_ref().map(|rich| rich.cells(at));
@@ -161,13 +163,13 @@ impl Edges {
         }
     }
 
-    /// Like [`first_rank`](Self::first_rank), but of a store.
+    /// Like [`first_rank`](Self::first_rank), but for a store.
     pub(crate) fn first_rank_in(&self, graph: &Graph) -> hedgerow::Result<u64> {
         self.first_rank(|| graph.snapshot())
     }
 
-    /// Puts the edges of `range`, with ranks from `rank` on where the call gives them out. Returns the next rank, and how many edges were
-    /// new and how many were not, unless existing ones are replaced blindly.
+    /// Puts the edges of `range`, with ranks from `rank` on if the call gives them out. Returns the next
+    /// rank, and the numbers of new and of existing edges, unless existing ones are replaced blindly.
     pub(crate) fn put(
         &self,
         txn: &mut WriteTxn,
@@ -199,7 +201,7 @@ impl Edges {
         Ok((rank, found))
     }
 
-    /// Lays the values of a row over those of the edge, weight included. Returns whether the edge is new.
+    /// Merges the values of a row, including the weight, into those of the edge. True if the edge is new.
     fn merge(&self, txn: &mut WriteTxn, at: usize) -> hedgerow::Result<bool> {
         let edge = self.edge(at);
         if txn.insert_edge_with(edge, self.cells(at))? {
@@ -230,7 +232,8 @@ impl Edges {
         }
     }
 
-    /// Calls `f` with the ends and the weight (1 where none is given) of each edge of `range`, which have nothing else.
+    /// Calls `f` with the ends and the weight (1 if none is given) of each edge of `range`; these edges have
+    /// nothing else.
     pub(crate) fn each(
         &self,
         range: Range<usize>,
@@ -323,14 +326,14 @@ impl Rich {
         };
         let mut rank = rank;
         while !txn.insert_edge_with(EdgeKey::new(&self.label, src, dst).rank(rank), self.cells(at))? {
-            // Edges were removed, or came with ranks: those from the last one on are free.
+            // Edges were removed, or came with ranks: the ranks behind the last one are free.
             let last = txn.ranks_between(self.label.as_str(), src, dst)?.last().copied();
             rank = after(last.unwrap_or(rank).max(rank))?;
         }
         after(rank)
     }
 
-    /// Returns the properties of a row: nulls have no place in a new one.
+    /// Returns the properties of a row, without nulls, which a new edge does not need.
     fn cells(&self, at: usize) -> impl Iterator<Item = (&str, Value)> {
         let cells = self.columns.iter().map(move |column| (column.name.as_str(), column.value(at)));
         cells.filter(|(_, value)| !value.is_null())
@@ -363,7 +366,7 @@ pub(crate) fn read_columns(
             false => columns::read(name, &column, rows, kind)?,
         };
         check_type(types, &column)?;
-        // Without a value it tells nothing of the type of a property that is new.
+        // A column without a value does not show the type of a new property.
         if kind.is_some() || column.found_type().is_some() {
             columns.push(column);
         }
@@ -371,7 +374,7 @@ pub(crate) fn read_columns(
     Ok(columns)
 }
 
-/// Returns an object that holds no columns is wrong data, as any column is that cannot be read.
+/// Returns the error for an object that has no columns: wrong data, like any column that cannot be read.
 fn wrong_properties(properties: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     let py = properties.py();
     if error.is_instance_of::<PyTypeError>(py) {

@@ -21,7 +21,7 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// Returns a value by itself.
+    /// Returns the value of one row.
     pub(crate) fn value(&self, at: usize) -> Value {
         self.values.get(at).to_owned()
     }
@@ -31,7 +31,7 @@ impl Column {
         (0..self.values.len()).find_map(|at| self.values.get(at).property_type())
     }
 
-    /// Returns the column as one of the type of its property, if it has no value that tells another.
+    /// Returns the column in the type of its property, if it has no value of another type.
     fn of_type(self, kind: Option<PropertyType>) -> Column {
         let Some(kind) = kind.filter(|&kind| kind != self.values.kind() && self.found_type().is_none())
         else {
@@ -46,7 +46,7 @@ impl Column {
     pub(crate) fn of_rows(&self, rows: &[usize]) -> Column {
         let kept = rows.iter().map(|&at| self.values.get(at));
         let kept = hedgerow::Column::of_values(self.values.kind(), kept);
-        // Values of a column are of its type.
+        // The values of a column are of its type.
         Column { name: self.name.clone(), values: kept.unwrap_or_else(|| self.values.clone()) }
     }
 }
@@ -80,7 +80,8 @@ pub(crate) fn repeated(
     Ok(Column { name, values })
 }
 
-/// Reads the column of property `name`, one value for each of `edges`. Masked elements, `None` and `NaT` are null.
+/// Reads the column of property `name`, one value for each of `edges`. Masked elements, `None` and `NaT` are
+/// null.
 pub(crate) fn read(
     name: String,
     object: &Bound<'_, PyAny>,
@@ -126,7 +127,8 @@ pub(crate) fn read(
     Ok(Column { name, values })
 }
 
-/// Returns the values of an array that need no look at each: floats, ints that stay ints, and texts.
+/// Returns the values of an array that can be taken without a check of each: floats, ints that stay ints, and
+/// texts.
 fn as_it_lies(array: &Array<'_>, kind: Option<PropertyType>) -> PyResult<Option<hedgerow::Column>> {
     if array.has_missing() {
         return Ok(None);
@@ -151,7 +153,7 @@ fn as_it_lies(array: &Array<'_>, kind: Option<PropertyType>) -> PyResult<Option<
 fn texts(array: &Array<'_>) -> PyResult<Option<hedgerow::Column>> {
     let mut texts = ColumnBuilder::new(PropertyType::Utf8, array.len());
     let mut push = |item: &Bound<'_, PyAny>| {
-        // Text that is not UTF-8 is refused where columns of objects are read.
+        // Text that is not UTF-8 is refused when columns of objects are read.
         match item.cast::<PyString>().map(|text| text.to_str()) {
             Ok(Ok(text)) => texts.push(ValueRef::Utf8(text)),
             _ if item.is_none() => texts.nulls(1),
@@ -159,7 +161,7 @@ fn texts(array: &Array<'_>) -> PyResult<Option<hedgerow::Column>> {
         }
         true
     };
-    // Looking at a text calls nothing that could change the array meanwhile: no list of its objects is needed.
+    // Reading a text runs no code that could change the array meanwhile: no list of its objects is needed.
     let are_texts = match array.array.cast::<PyArray1<Py<PyAny>>>().map(|objects| objects.try_readonly()) {
         Ok(Ok(objects)) => objects.as_array().iter().all(|item| push(item.bind(array.array.py()))),
         _ => array.objects()?.all(|item| push(&item)),
@@ -167,7 +169,7 @@ fn texts(array: &Array<'_>) -> PyResult<Option<hedgerow::Column>> {
     Ok(if are_texts { texts.finish() } else { None })
 }
 
-/// Values of the elements of a typed array, null where they are missing.
+/// Returns the values of the elements of a typed array, null for missing ones.
 fn typed<T: numpy::Element + Copy>(
     array: &Array<'_>,
     elements: &PyReadonlyArray1<'_, T>,
@@ -202,7 +204,7 @@ fn objects(shown: &str, array: &Array<'_>) -> PyResult<Vec<Value>> {
     Ok(values)
 }
 
-/// Returns an element of the wrong kind is wrong data of the column.
+/// Returns the error for an element of the wrong kind: wrong data of the column.
 fn data_error(py: Python<'_>, error: PyErr) -> PyErr {
     match error.is_instance_of::<PyTypeError>(py) {
         true => DataError::new_err(text_of(error.value(py))),
@@ -210,7 +212,7 @@ fn data_error(py: Python<'_>, error: PyErr) -> PyErr {
     }
 }
 
-/// Makes floats of ints, if there are floats that equal them.
+/// Converts ints to floats, if there are floats that equal them.
 fn ints_as_floats(shown: &str, values: &mut [Value]) -> PyResult<()> {
     for (at, value) in values.iter_mut().enumerate() {
         if let Value::I64(number) = *value {
@@ -221,7 +223,8 @@ fn ints_as_floats(shown: &str, values: &mut [Value]) -> PyResult<()> {
     Ok(())
 }
 
-/// Returns the type of the values, if there is one. Refuses a column of several before anything is written.
+/// Returns the type of the values, if there is one. Refuses a column of several types before anything is
+/// written.
 fn one_type(shown: &str, values: &[Value]) -> PyResult<Option<PropertyType>> {
     let mut first = None;
     for (at, value) in values.iter().enumerate() {
@@ -273,7 +276,7 @@ impl Gather {
         }
     }
 
-    /// Returns a masked array; of text and bytes, an array of objects with None.
+    /// Returns a masked array; for text and bytes, an array of objects with None.
     pub(crate) fn finish(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let _calling = calling(py);
         let values = match self.kind {

@@ -25,7 +25,7 @@ use crate::schema::Label;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
 
-/// Attempts for transactions of this module's own; blind writes conflict under snapshot isolation only.
+/// The attempts for transactions of this module; blind writes conflict under snapshot isolation only.
 pub(crate) const BULK_RETRIES: u32 = 64;
 
 /// An open store. Made by ``hedgerow.open``.
@@ -63,7 +63,7 @@ impl Database {
         py.detach(move || f(&graph)).map_err(raise)
     }
 
-    /// Returns a checkpoint of either kind, as a Python object.
+    /// Writes a checkpoint of either kind; returns it as a Python object.
     fn write_checkpoint(
         &self,
         py: Python<'_>,
@@ -116,7 +116,7 @@ impl Database {
 
     /// A snapshot of everything committed so far.
     ///
-    /// Costs the same whatever the size of the graph, and never waits for writers.
+    /// Costs the same for any size of the graph, and never waits for writers.
     ///
     /// Returns
     /// -------
@@ -160,7 +160,7 @@ impl Database {
 
     /// Begin a pipeline: single edge operations, each a transaction of its own, with several in flight.
     ///
-    /// Faster than waiting for each, above all where commits wait for the disk: one sync serves many.
+    /// Faster than waiting for each, above all if commits wait for the disk: one sync serves many.
     ///
     /// Returns
     /// -------
@@ -200,17 +200,17 @@ impl Database {
     ///     Columns by name, a value for each edge: bools, ints, floats, times (those without a zone as UTC), str, bytes, or
     ///     objects. Nulls of any library, masked elements, None and ``NaT`` are no value; NaN in a column of floats is NaN.
     /// on_conflict : {"replace", "merge", "skip", "raise"}
-    ///     What to make of an edge that exists: give it the weight and properties of its row alone, lay those of the row over its own, leave
-    ///     the edge as it is, or refuse the call. ``"replace"`` does not ask the store, and is the fastest; the others read each edge.
+    ///     The treatment of an existing edge: replace its weight and properties by those of the row, merge
+    ///     them, leave the edge, or refuse the call. ``"replace"`` reads nothing, and is the fastest.
     /// batch : int
     ///     Edges in a transaction.
     ///
     /// Returns
     /// -------
     /// Added
-    ///     The number of edges that rows were written for, an int: of all rows, or with ``"skip"`` of new edges. It says how many rows name
-    ///     an edge that an earlier row names (by default the last one counts), and, unless edges are replaced, how many edges were new and
-    ///     how many existed.
+    ///     The number of edges written, an int: all rows, or with ``"skip"`` the new edges. Its fields count
+    ///     repeated rows (by default the last one counts) and, unless edges are replaced, new and existing
+    ///     edges.
     ///
     /// Raises
     /// ------
@@ -275,10 +275,10 @@ impl Database {
         added.to_object(py)
     }
 
-    /// Write what changed since the last checkpoint into a segment and drop the log that it covers, so that the next
-    /// opening reads less.
+    /// Write the changes since the last checkpoint into a segment and drop the log that it covers, so that
+    /// the next opening reads less.
     ///
-    /// Commits and snapshots go on meanwhile.
+    /// Commits and snapshots continue meanwhile.
     ///
     /// Returns
     /// -------
@@ -292,9 +292,9 @@ impl Database {
         self.write_checkpoint(py, Graph::checkpoint)
     }
 
-    /// Write everything into one segment and drop all that it replaces.
+    /// Write everything into one segment and drop all files that it replaces.
     ///
-    /// Commits and snapshots go on meanwhile.
+    /// Commits and snapshots continue meanwhile.
     ///
     /// Returns
     /// -------
@@ -334,7 +334,7 @@ impl Database {
         make(py, "Backup", &arguments)
     }
 
-    /// Why the last checkpoint in the background, or that of ``close``, failed; None if it succeeded.
+    /// The error of the last checkpoint in the background or of ``close``; None if it succeeded.
     #[getter]
     fn checkpoint_error(&self) -> PyResult<Option<String>> {
         self.handle.known(Graph::checkpoint_error, |closed| closed.checkpoint_error.clone())
@@ -350,7 +350,7 @@ impl Database {
         self.detached(py, Graph::settle)
     }
 
-    /// What the store holds and where its bytes are.
+    /// The content of the store and the places of its bytes.
     ///
     /// Returns
     /// -------
@@ -400,7 +400,7 @@ impl Database {
         make(py, "Stats", &arguments)
     }
 
-    /// Check that what the store says in different places agrees, and the checksum of every segment file.
+    /// Check that the parts of the store agree, and the checksum of every segment file.
     ///
     /// Damage is a finding, not an error.
     ///
@@ -415,7 +415,7 @@ impl Database {
     ///     A file cannot be read.
     fn check(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let graph = self.handle.graph()?;
-        // It may be the last to refer to a store that is closed meanwhile, and frees it then.
+        // This may be the last reference to a store that is closed meanwhile, and then frees it.
         let arguments = PyDict::new(py);
         match parallel(py, move || graph.check()) {
             Ok(report) => {
@@ -455,7 +455,7 @@ impl Database {
         self.handle.close(py, close_attended)
     }
 
-    /// Whether the store was closed.
+    /// True if the store was closed.
     #[getter]
     fn closed(&self) -> bool {
         self.handle.is_closed()
@@ -467,19 +467,19 @@ impl Database {
         self.handle.path.as_ref().map(|path| path.as_os_str())
     }
 
-    /// Whether the store was opened for reading only.
+    /// True if the store was opened for reading only.
     #[getter]
     fn read_only(&self) -> bool {
         self.handle.read_only
     }
 
-    /// Whether edges have a direction.
+    /// True if edges have a direction.
     #[getter]
     fn directed(&self) -> bool {
         self.handle.config.directed
     }
 
-    /// Whether edges carry a weight.
+    /// True if edges carry a weight.
     #[getter]
     fn weighted(&self) -> bool {
         self.handle.config.weighted

@@ -13,7 +13,8 @@ use crate::value::{read_type, read_types};
 
 #[pymethods]
 impl Database {
-    /// Define a label, or do nothing if there is one like it. The first edge of a label that is not ``multi`` does so too.
+    /// Define a label, or do nothing if there is an equal one. The first edge of a label that is not
+    /// ``multi`` does so too.
     ///
     /// A definition is a commit of its own and cannot be undone.
     ///
@@ -22,12 +23,12 @@ impl Database {
     /// name : str
     ///     The name, at most 255 bytes.
     /// multi : bool
-    ///     Whether edges have a rank, so that several may lead from one vertex to another.
+    ///     True if edges have a rank, so that several may lead from one vertex to another.
     /// properties : dict, optional
-    ///     Types by name, as of ``define_property``.
+    ///     Types by name, like in ``define_property``.
     /// src, dst : str, optional
-    ///     The kinds of both ends; ``""`` is the default one. Then an id at an end of such an edge that says no kind is of that kind,
-    ///     and a vertex of another kind is refused there.
+    ///     The kinds of both ends; ``""`` is the default one. Then an id without a kind at an end of such an
+    ///     edge is of that kind, and a vertex of another kind is refused there.
     ///
     /// Raises
     /// ------
@@ -115,11 +116,11 @@ impl Database {
         })
     }
 
-    /// Define a kind of vertices, or do nothing if there is one like it.
+    /// Define a kind of vertices, or do nothing if there is an equal one.
     ///
-    /// Each kind has ids and properties of its own. A vertex of a kind is named by a pair of the kind's name and its id, as
-    /// ``("page", 7)``; at an end of an edge whose label says the kind, by its id. A definition is a commit of its own and cannot be
-    /// undone.
+    /// Each kind has ids and properties of its own. A vertex of a kind is named by a pair of the kind's name
+    /// and its id, like ``("page", 7)``. At an end of an edge whose label states the kind, its id is enough.
+    /// A definition is a commit of its own and cannot be undone.
     ///
     /// Parameters
     /// ----------

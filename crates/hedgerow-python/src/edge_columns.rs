@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use crate::error::out_of_memory;
 
-/// Which columns `Edges` has beside the endpoints.
+/// The columns of `Edges` beside the endpoints.
 #[derive(Clone, Copy)]
 pub(crate) struct EdgesShape {
     pub(crate) weights: bool,
@@ -45,7 +45,7 @@ impl EdgeColumns {
         }
     }
 
-    /// Room for so many edges; an error where there is not enough memory for them as arrays.
+    /// Returns room for `edges` edges; an error if there is not enough memory for them as arrays.
     pub(crate) fn with_capacity(edges: usize, shape: EdgesShape) -> PyResult<EdgeColumns> {
         // Rows, ids of both ends and weights; numbers and names of labels; ranks.
         let bytes = 40 + if shape.labels { 16 } else { 0 } + if shape.ranks { 8 } else { 0 };

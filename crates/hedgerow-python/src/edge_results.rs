@@ -27,7 +27,7 @@ impl Reading {
             Some((Some(name), _)) => vec![schema.find_label(name).map_err(raise)?],
             _ => schema.labels().iter().filter(|label| chosen.names(label.name())).collect(),
         };
-        // What is called a weight and is no number is a property like others.
+        // A property that is called weight and is no number is a property like others.
         let weights = |label: &&Label| match label.property(WEIGHT).map(|found| found.property_type()) {
             _ if weighted && label.id() == LabelId::DEFAULT => Some(true),
             Some(PropertyType::F64 | PropertyType::I64) => Some(true),
@@ -95,7 +95,7 @@ impl Reading {
         Ok(found)
     }
 
-    /// Like [`gather`](Self::gather), but of the chosen edges.
+    /// Like [`gather`](Self::gather), but for the chosen edges.
     fn gather_chosen(
         &self,
         chosen: &Chosen,
@@ -118,8 +118,7 @@ impl Reading {
         Ok(found)
     }
 
-    /// Returns the edges of a label as an `EdgeTable`, or those of several with their labels, and of these
-    /// the chosen ones.
+    /// Returns the chosen edges of a label as an `EdgeTable`, or those of several labels with their labels.
     pub(crate) fn edge_table(
         &self,
         py: Python<'_>,
@@ -178,9 +177,9 @@ impl Reading {
         make(py, "EdgeTable", &arguments)
     }
 
-    /// Refuses a choice of edges that has no meaning, as reads of it do.
+    /// Refuses a choice of edges that has no meaning, like reads of it do.
     fn check(&self, chosen: &Chosen) -> PyResult<()> {
-        // The choice is resolved, and no vertex is looked for.
+        // The read resolves the choice, and searches from no vertex.
         let nowhere = |chosen| self.snapshot.k_hop::<u64>(chosen, &[], KHopOptions::new(0)).map(drop);
         if chosen.conditions.is_empty() {
             return Ok(());
@@ -188,8 +187,8 @@ impl Reading {
         nowhere(&chosen.selection()).map_err(raise)
     }
 
-    /// Returns the types of the ids at both ends of edges of these labels, if they all say the kinds there,
-    /// and of one type.
+    /// Returns the types of the ids at both ends of edges of these labels, if all labels state the kinds
+    /// there and the types are the same.
     fn key_types(&self, schema: &Schema, labels: &[&Label]) -> Option<(&'static str, &'static str)> {
         let of = |kind| key_type(schema.kind_by_id(kind).map_or(self.origin.config.keys, Kind::keys));
         let mut types = labels.iter().map(|label| label.ends().map(|[src, dst]| (of(src), of(dst))));
@@ -205,7 +204,7 @@ fn label_names<'py>(py: Python<'py>, schema: &Schema, of: Vec<i64>) -> PyResult<
     names.call_method1("take", (of.into_pyarray(py),))
 }
 
-/// What a label has under the name of a column.
+/// The content of a label in the column of a name.
 #[derive(Clone, Copy)]
 enum Cell {
     Nothing,
@@ -243,7 +242,7 @@ impl Cell {
 struct Table {
     names: Vec<String>,
     columns: Vec<Gather>,
-    /// For each label what it has of each column.
+    /// For each label its content in each column.
     cells: Vec<Vec<Cell>>,
 }
 

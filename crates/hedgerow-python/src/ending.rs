@@ -1,15 +1,16 @@
 //! The end of the interpreter.
 //!
-//! Before Python 3.14 an interpreter that finalizes ends a daemon thread where the thread asks for the interpreter lock:
-//! `pthread_exit` unwinds its stack. A frame of Rust that called Python code stands on such a stack and cannot be
-//! unwound so: the process aborts. (A thread that comes back from `Python::detach` is safe: PyO3 lets it hang.)
+//! Before Python 3.14 an interpreter that finalizes ends a daemon thread at the point where it asks for the
+//! interpreter lock: `pthread_exit` unwinds its stack. A frame of Rust that called Python code is on such a
+//! stack and cannot be unwound so: the process aborts. (A thread that comes back from `Python::detach` is
+//! safe: PyO3 lets it hang.)
 //!
-//! So each call of this crate into Python code holds a [`Calling`], and `atexit` runs [`end`] while other threads can still
-//! run: it sets a flag and waits until no other thread holds a [`Calling`]. A thread that wants one after that parks for
-//! ever, without the interpreter lock, as Python 3.14 does it.
+//! So each call of this crate into Python code holds a [`Calling`], and `atexit` runs [`end`] while other
+//! threads can still run: it sets a flag and waits until no other thread holds a [`Calling`]. A thread that
+//! wants one after that parks for ever, without the interpreter lock, like in Python 3.14.
 //!
-//! The order is Dekker's: a thread counts itself, then reads the flag; `end` sets the flag, then reads the count. One of
-//! them sees the other.
+//! The order is Dekker's: a thread counts itself, then reads the flag; `end` sets the flag, then reads the
+//! count. At least one of the two sees the other.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -20,28 +21,29 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 
-/// Milliseconds that the end waits for threads in Python code that this crate called. Code of the user, such as an
-/// iterator given as a column, may take for ever.
+/// The milliseconds for which the end waits for threads in Python code that this crate called. Code of the
+/// user, such as an iterator given as a column, may take for ever.
 const PATIENCE_MS: usize = 10_000;
 
-/// How many threads hold a [`Calling`].
+/// The number of threads that hold a [`Calling`].
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 static ENDING: AtomicBool = AtomicBool::new(false);
-/// The thread that ends the interpreter. It goes on: later hooks and destructors may use the store.
+/// The thread that ends the interpreter. It continues: later hooks and destructors may use the store.
 static ENDER: OnceLock<ThreadId> = OnceLock::new();
 
 thread_local! {
-    /// How many [`Calling`]s this thread holds.
+    /// The number of [`Calling`]s that this thread holds.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Held while code of this crate calls Python code.
+/// A guard that is held while code of this crate calls Python code.
 pub(crate) struct Calling {
-    /// It counts for the thread that made it.
+    /// The guard counts for the thread that made it.
     _thread: PhantomData<*const ()>,
 }
 
-/// Announces calls of Python code. Never returns once the interpreter ends, but in the thread that ends it.
+/// Announces calls of Python code. Once the interpreter ends, never returns, except in the thread that ends
+/// it.
 pub(crate) fn calling(py: Python<'_>) -> Calling {
     if DEPTH.replace(DEPTH.get() + 1) == 0 {
         THREADS.fetch_add(1, Ordering::SeqCst);
@@ -65,7 +67,7 @@ impl Drop for Calling {
     }
 }
 
-/// Lets other threads leave the Python code that this crate called, and lets none enter again.
+/// Waits until other threads have left the Python code that this crate called, and lets none enter again.
 #[pyfunction]
 fn end(py: Python<'_>) {
     let _ = ENDER.set(thread::current().id());
@@ -78,19 +80,19 @@ fn end(py: Python<'_>) {
     }
 }
 
-/// Forgets the threads of the parent, which a forked child does not have.
+/// Removes the threads of the parent from the count, since a forked child does not have them.
 #[pyfunction]
 fn forked() {
     THREADS.store(own(), Ordering::SeqCst);
     ENDING.store(false, Ordering::SeqCst);
 }
 
-/// This thread's part of [`THREADS`].
+/// Returns this thread's part of [`THREADS`].
 fn own() -> usize {
     usize::from(DEPTH.get() > 0)
 }
 
-/// Has [`end`] and [`forked`] called in time.
+/// Registers [`end`] and [`forked`] with the interpreter.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     py.import("atexit")?.call_method1("register", (wrap_pyfunction!(end, module)?,))?;
@@ -100,8 +102,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// Runs `f`, which may wait for the store, without the interpreter lock: in destructors, which get no token. A thread that
-/// is not attached, or may not be, runs it as it is.
+/// Runs `f`, which may wait for the store, without the interpreter lock: in destructors, which get no token.
+/// A thread that is not attached, or may not be, runs `f` directly.
 pub(crate) fn released<T: Send>(f: impl FnOnce() -> T + Send) -> T {
     let mut f = Some(f);
     let outcome = Python::try_attach(|py| f.take().map(|f| py.detach(f)));

@@ -1,4 +1,4 @@
-//! The exception tree, and which error of the store becomes which exception.
+//! The exception tree, and the mapping of errors of the store to exceptions.
 
 use std::io::ErrorKind;
 
@@ -88,7 +88,7 @@ create_exception!(
     "This store cannot do that: it has no files, no weights, or is of another format version."
 );
 
-/// Makes the exceptions visible to Python.
+/// Adds the exceptions to the module.
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     for kind in [
@@ -124,7 +124,7 @@ pub(crate) fn raise(error: hedgerow::Error) -> PyErr {
         E::Argument(error) => raise_argument(&error, text),
         E::State(error) => raise_state(error, text),
         E::Storage(error) => raise_storage(&error, text),
-        // What later versions add.
+        // Errors that later versions add.
         _ => OperationalError::new_err(text),
     }
 }
@@ -133,10 +133,10 @@ fn raise_open(error: &OpenError, text: String) -> PyErr {
     match error {
         OpenError::Locked { .. } => LockedError::new_err(text),
         OpenError::MemoryLimit { .. } => OutOfMemoryError::new_err(text),
-        // The program asked for something else than what it opened.
+        // The arguments differ from those of the store.
         OpenError::ConfigMismatch { .. } | OpenError::ModeMismatch { .. } => ProgrammingError::new_err(text),
         OpenError::FutureVersion { .. } | OpenError::OldVersion { .. } => NotSupportedError::new_err(text),
-        // `NotAStore`, and what later versions add.
+        // `NotAStore`, and errors that later versions add.
         _ => OperationalError::new_err(text),
     }
 }
@@ -161,13 +161,13 @@ fn raise_argument(error: &ArgumentError, text: String) -> PyErr {
             ProgrammingError::new_err(format!("{text}{}", did_you_mean(name, &known)))
         }
         ArgumentError::SchemaConflict { .. } => ProgrammingError::new_err(text),
-        // Its text has the number of a kind.
+        // The text of the error has the number of a kind.
         ArgumentError::KeyOfKind { kind, expected, found } => {
             let keys = if *expected == KeyKind::Str { "str" } else { "int" };
             let found = found.clone().without_kind();
             DataError::new_err(format!("an id of kind {kind} is a {keys}, found {found}"))
         }
-        // Out of range, too large, of another type, and what later versions add.
+        // Out of range, too large, of another type, and errors that later versions add.
         _ => DataError::new_err(text),
     }
 }
@@ -209,7 +209,7 @@ fn conflict(text: String, timestamp: u64) -> PyErr {
     }
 }
 
-/// Returns the exception for memory that could not be had.
+/// Returns the exception for a failed allocation.
 pub(crate) fn out_of_memory(what: &str, items: usize) -> PyErr {
     OutOfMemoryError::new_err(format!("not enough memory for {items} {what}"))
 }

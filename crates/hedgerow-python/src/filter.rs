@@ -174,8 +174,8 @@ fn is_collection(object: &Bound<'_, PyAny>) -> bool {
 }
 
 impl Where {
-    /// Returns the conditions, with values in the properties' types, which `kind_of` gives. As in writes, an int becomes a float
-    /// for a property of floats; a text becomes a time for a property of times.
+    /// Returns the conditions, with values in the properties' types, which `kind_of` gives. Like in writes,
+    /// an int becomes a float for a property of floats; a text becomes a time for a property of times.
     pub(crate) fn conditions(
         self,
         kind_of: impl Fn(&str) -> Option<PropertyType>,
@@ -209,8 +209,8 @@ fn adapt(property: &str, value: Value, kind: Option<PropertyType>) -> PyResult<V
     }
 }
 
-/// Returns a time without a zone as one in UTC, and a date as its midnight in UTC, as columns of them are read. Returns other
-/// objects as they are.
+/// Returns a time without a zone as one in UTC, and a date as its midnight in UTC, like columns of them.
+/// Returns other objects unchanged.
 fn in_utc(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     let py = object.py();
     if object.is_instance_of::<PyDateTime>() {

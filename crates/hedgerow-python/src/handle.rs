@@ -1,4 +1,4 @@
-//! What the classes share: the store and the reasons not to use it.
+//! The common state of the classes: the store and the reasons not to use it.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,26 +13,28 @@ use crate::ending::released;
 use crate::error::{ClosedError, ForkedError, raise};
 use crate::names::Kinds;
 
-/// What a store takes whose end is worth a look at the heap of the process.
+/// The least size of a store after whose end the process returns free heap memory to the system.
 const LARGE_BYTES: u64 = 4 << 20;
 
-/// How long closing waits for a thread of the store's own that is in the middle of something: its memory goes back with the rest.
+/// The time for which closing waits for a busy thread of the store's own, so that its memory is returned with
+/// the rest.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// How many stores this process has opened.
+/// The number of stores that this process has opened.
 static OPENED: AtomicU64 = AtomicU64::new(0);
 
-/// How a store was made, and the process that opened it: all that those need to know who keep nothing of the store.
+/// The configuration of a store, and the process that opened it: enough for objects that keep nothing else of
+/// the store.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin {
     pub(crate) config: GraphConfig,
-    /// Different of each store that this process opens.
+    /// The number of the store, unique in this process.
     pub(crate) number: u64,
     owner: OwnerProcess,
 }
 
 impl Origin {
-    /// True if this is a child of the process that opened the store. One load.
+    /// True if this is a child of the process that opened the store. Costs one load.
     pub(crate) fn is_forked(&self) -> bool {
         !self.owner.is_current()
     }
@@ -90,7 +92,8 @@ impl Handle {
         }
     }
 
-    /// What is known of a store, also of one that was closed.
+    /// Returns the result of `of_open` for an open store, or of `of_closed` for the facts kept of a closed
+    /// one.
     pub(crate) fn known<T>(
         &self,
         of_open: impl FnOnce(&Graph) -> T,
@@ -103,8 +106,8 @@ impl Handle {
         })
     }
 
-    /// Closes the store, and lets go of it: its memory goes back to the system now, although Python objects still refer to
-    /// this handle, unless snapshots, transactions, tickets or pipelines are kept.
+    /// Closes the store and drops it: its memory returns to the system now, although Python objects still
+    /// refer to this handle. Snapshots, transactions, tickets or pipelines that are kept delay that.
     pub(crate) fn close(&self, py: Python<'_>, close: CloseGraph) -> PyResult<()> {
         self.check_process()?;
         self.set_closed();
@@ -130,7 +133,7 @@ impl Handle {
             let left = std::mem::replace(&mut *lock(&self.graph), Store::Closed(figures));
             let freed = graph.freed();
             drop((left, graph));
-            // Looking at the whole heap of the process pays for much only.
+            // Trimming the heap of the whole process pays only for large stores.
             if bytes > LARGE_BYTES {
                 freed.wait(PATIENCE);
                 crate::heap::give_back();
@@ -139,7 +142,7 @@ impl Handle {
         looked.and_then(|()| closed.map_err(raise))
     }
 
-    /// Keeps [`close`](Self::close) from writing a checkpoint.
+    /// Prevents [`close`](Self::close) from writing a checkpoint.
     pub(crate) fn skip_checkpoint_at_close(&self) -> PyResult<()> {
         self.graph().map(|graph| graph.skip_checkpoint_at_close())
     }
@@ -152,8 +155,9 @@ impl Handle {
         self.closed.store(true, Ordering::Release);
     }
 
-    /// Refuses a forked child, and a closed store. Every method asks this, or [`Origin::check_process`], before
-    /// it takes a lock: one that a thread of the parent held at the fork is never released in the child.
+    /// Refuses a forked child, and a closed store. Every method calls this, or [`Origin::check_process`],
+    /// before it takes a lock: one that a thread of the parent held at the fork is never released in the
+    /// child.
     pub(crate) fn check_usable(&self) -> PyResult<()> {
         self.check_process()?;
         if self.is_closed() {
@@ -163,25 +167,26 @@ impl Handle {
     }
 }
 
-/// The store, or what is left of it.
+/// The store, or the facts kept after its close.
 enum Store {
     Open(Graph),
     Closed(Closed),
 }
 
-/// What a closed store still tells.
+/// The facts that a closed store keeps.
 #[derive(Default)]
 pub(crate) struct Closed {
     pub(crate) published_ts: u64,
     pub(crate) durable_ts: u64,
     pub(crate) checkpoint_error: Option<String>,
-    /// Whether closing found that the log had failed.
+    /// True if closing found that the log had failed.
     failed: bool,
 }
 
 impl Drop for Handle {
-    /// A child leaves everything alone: another thread of the parent may have held any latch at the fork, and a child
-    /// that waited for it would wait for ever. One more reference keeps the engine from being dropped.
+    /// Leaves everything alone in a child: another thread of the parent may have held any latch at the fork,
+    /// and a child that waited for it would wait for ever. One more reference keeps the engine from being
+    /// dropped.
     fn drop(&mut self) {
         let store = std::mem::replace(own(&mut self.graph), Store::Closed(Closed::default()));
         if self.is_forked() {
@@ -193,12 +198,12 @@ impl Drop for Handle {
     }
 }
 
-/// What `mutex` holds, without locking it: its owner alone reaches it, in its drop.
+/// Returns the content of `mutex` without locking it: its owner alone reaches it, in its drop.
 pub(crate) fn own<T>(mutex: &mut Mutex<T>) -> &mut T {
     mutex.get_mut().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Locks `mutex`. What it guards is whole even if a thread panicked meanwhile.
+/// Locks `mutex`. Its content is whole even if a thread panicked meanwhile.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

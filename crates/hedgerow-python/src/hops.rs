@@ -1,4 +1,4 @@
-//! What is within some hops of vertices: `Snapshot.k_hop`.
+//! The vertices within some hops of others: `Snapshot.k_hop`.
 
 use hedgerow::{KHopOptions, KindId, MissingVertex, Neighborhood, VertexKeyRef};
 use hedgerow_kernels::Cancel;
@@ -16,7 +16,7 @@ use crate::results::{Reading, keys_array, make};
 use crate::selection::{self, Chosen, Labels, RankRange, Where};
 use crate::snapshot::Snapshot;
 
-/// What a search begins with, and how far it goes.
+/// The sources of a search, and its limits.
 struct Search {
     sources: Keys,
     kind: KindId,
@@ -52,13 +52,14 @@ impl Search {
 impl Snapshot {
     /// The vertices within some hops of others, their k-hop neighborhood, with their distances.
     ///
-    /// It costs what it reaches: time for the edges of the vertices that are reached in less hops, memory for the vertices that are
-    /// reached; neither grows with the graph. For most of a graph ``bfs`` is faster.
+    /// The cost depends on the result: time for the edges of the vertices that are reached in fewer hops,
+    /// memory for the vertices that are reached; neither grows with the graph. For most of a graph ``bfs`` is
+    /// faster.
     ///
     /// Parameters
     /// ----------
     /// sources : array_like
-    ///     Vertex ids, as ``add_edges`` takes them; an id may come twice.
+    ///     Vertex ids, like in ``add_edges``; an id may come twice.
     /// hops : int
     ///     The most edges from a source.
     /// direction : {"out", "in", "both"}
@@ -66,7 +67,7 @@ impl Snapshot {
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several; all labels if not given. ``""`` is the default one.
     /// rank_range, where : optional
-    ///     Which of these edges, as ``neighbors`` has it.
+    ///     A choice among these edges, like in ``neighbors``.
     /// limit : int, optional
     ///     The most vertices, sources included: a larger neighborhood is an error, unless it may be ``partial``.
     /// partial : bool
@@ -74,9 +75,9 @@ impl Snapshot {
     ///     at distances less than the last one's, and some at that distance; which ones is not specified. Its attribute ``more``
     ///     is True if there are others.
     /// missing : {"raise", "empty"}
-    ///     What to make of a source that is no vertex: an error, or nothing.
+    ///     The treatment of a source that is no vertex: an error, or nothing.
     /// kind : str, optional
-    ///     The kind of the sources; if not given, the one that the label says, or else the default one.
+    ///     The kind of the sources; if not given, the one that the label states, or else the default one.
     ///
     /// Returns
     /// -------

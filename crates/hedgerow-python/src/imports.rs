@@ -1,8 +1,8 @@
 //! Look-ups in Python that calls and the libraries below them need, all made when the package is imported.
 //!
-//! An import runs code of Python, in which Ctrl-C may raise. NumPy's crate and PyO3 look things up when they are
-//! used first, and panic where that fails: in a call, Ctrl-C would become a panic. Here it ends the import of the
-//! package, which may be tried again.
+//! An import runs code of Python, in which Ctrl-C may raise. NumPy's crate and PyO3 look things up at their
+//! first use, and panic if that fails: in a call, Ctrl-C would become a panic. Here it ends the import of the
+//! package, which the user may repeat.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,11 +22,11 @@ pub(crate) struct Module {
 pub(crate) static NUMPY: Module = Module::named("numpy");
 pub(crate) static MASKED_ARRAYS: Module = Module::named("numpy.ma");
 pub(crate) static THREADING: Module = Module::named("threading");
-/// Delivers Ctrl-C anew.
+/// The module that delivers Ctrl-C again.
 pub(crate) static THREAD: Module = Module::named("_thread");
-/// Makes arrays of columns.
+/// The module that converts columns to arrays.
 pub(crate) static COLUMNS: Module = Module::named("hedgerow._columns");
-/// Defines the classes of results.
+/// The module that defines the classes of results.
 pub(crate) static RESULTS: Module = Module::named("hedgerow._result");
 
 impl Module {
@@ -39,7 +39,7 @@ impl Module {
         if let Some(found) = self.found.get(py) {
             return Ok(found.bind(py));
         }
-        // Not inside the cell: a handler of a signal may come here meanwhile, and would wait for itself.
+        // Not inside the cell: a signal handler may come here meanwhile, and would wait for itself.
         let module = py.import(self.name)?.unbind();
         Ok(self.found.get_or_init(py, || module).bind(py))
     }
@@ -50,7 +50,7 @@ pub(crate) fn fetch(py: Python<'_>) -> PyResult<()> {
     for module in [&NUMPY, &MASKED_ARRAYS, &THREADING, &THREAD, &COLUMNS, &RESULTS] {
         module.get(py)?;
     }
-    // Modules that the libraries import. The import of a module that is there runs no Python code.
+    // Modules that the libraries import. The import of a loaded module runs no Python code.
     numpy::get_array_module(py)?.getattr("_ARRAY_API")?;
     for name in ["collections.abc", "datetime", "operator"] {
         py.import(name)?;
@@ -58,7 +58,7 @@ pub(crate) fn fetch(py: Python<'_>) -> PyResult<()> {
     catch_unwind(AssertUnwindSafe(|| touch(py))).unwrap_or_else(|panic| Err(failed(&*panic)))
 }
 
-/// Makes the libraries keep the functions and classes that calls use.
+/// Makes the libraries cache the functions and classes that calls use.
 fn touch(py: Python<'_>) -> PyResult<()> {
     // NumPy's functions, the class that owns the elements of new arrays, and the counts of borrowed arrays.
     let array = vec![0_u64].into_pyarray(py);

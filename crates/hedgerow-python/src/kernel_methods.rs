@@ -24,10 +24,11 @@ impl Snapshot {
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
     /// kinds : str or sequence of str, optional
-    ///     The kinds of the vertices, ``""`` for the default one. If not given, those that the named labels state of their ends; all vertices if one of them
-    ///     states none, or no label is named. Edges must not end at vertices of other kinds.
+    ///     The kinds of the vertices, ``""`` for the default one. If not given, the kinds that the
+    ///     named labels state for their ends. If a label states none, or no label is named, all vertices.
+    ///     Edges must not end at vertices of other kinds.
     /// rank_range, where : optional
-    ///     Which of these edges, as ``neighbors`` has it.
+    ///     A choice among these edges, like in ``neighbors``.
     ///
     /// Returns
     /// -------
@@ -89,10 +90,11 @@ impl Snapshot {
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
     /// kinds : str or sequence of str, optional
-    ///     The kinds of the vertices, ``""`` for the default one. If not given, those that the named labels state of their ends; all vertices if one of them
-    ///     states none, or no label is named. Edges must not end at vertices of other kinds.
+    ///     The kinds of the vertices, ``""`` for the default one. If not given, the kinds that the
+    ///     named labels state for their ends. If a label states none, or no label is named, all vertices.
+    ///     Edges must not end at vertices of other kinds.
     /// rank_range, where : optional
-    ///     Which of these edges, as ``neighbors`` has it.
+    ///     A choice among these edges, like in ``neighbors``.
     ///
     /// Returns
     /// -------
@@ -156,13 +158,14 @@ impl Snapshot {
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
     /// kinds : str or sequence of str, optional
-    ///     The kinds of the vertices, ``""`` for the default one. If not given, those that the named labels state of their ends; all vertices if one of them
-    ///     states none, or no label is named. Edges must not end at vertices of other kinds.
+    ///     The kinds of the vertices, ``""`` for the default one. If not given, the kinds that the
+    ///     named labels state for their ends. If a label states none, or no label is named, all vertices.
+    ///     Edges must not end at vertices of other kinds.
     /// weight : str, optional
     ///     The property that is the length of an edge; if not given the graph's weights, and of other labels than the default one their
     ///     property ``weight``. Each edge counts 1 where no label has weights.
     /// rank_range, where : optional
-    ///     Which of these edges, as ``neighbors`` has it.
+    ///     A choice among these edges, like in ``neighbors``.
     ///
     /// Returns
     /// -------
@@ -224,10 +227,11 @@ impl Snapshot {
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
     /// kinds : str or sequence of str, optional
-    ///     The kinds of the vertices, ``""`` for the default one. If not given, those that the named labels state of their ends; all vertices if one of them
-    ///     states none, or no label is named. Edges must not end at vertices of other kinds.
+    ///     The kinds of the vertices, ``""`` for the default one. If not given, the kinds that the
+    ///     named labels state for their ends. If a label states none, or no label is named, all vertices.
+    ///     Edges must not end at vertices of other kinds.
     /// rank_range, where : optional
-    ///     Which of these edges, as ``neighbors`` has it.
+    ///     A choice among these edges, like in ``neighbors``.
     ///
     /// Raises
     /// ------
@@ -262,10 +266,11 @@ impl Snapshot {
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
     /// kinds : str or sequence of str, optional
-    ///     The kinds of the vertices, ``""`` for the default one. If not given, those that the named labels state of their ends; all vertices if one of them
-    ///     states none, or no label is named. Edges must not end at vertices of other kinds.
+    ///     The kinds of the vertices, ``""`` for the default one. If not given, the kinds that the
+    ///     named labels state for their ends. If a label states none, or no label is named, all vertices.
+    ///     Edges must not end at vertices of other kinds.
     /// rank_range, where : optional
-    ///     Which of these edges, as ``neighbors`` has it.
+    ///     A choice among these edges, like in ``neighbors``.
     ///
     /// Returns
     /// -------
@@ -307,14 +312,15 @@ impl Snapshot {
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
     /// kinds : str or sequence of str, optional
-    ///     The kinds of the vertices, ``""`` for the default one. If not given, those that the named labels state of their ends; all vertices if one of them
-    ///     states none, or no label is named. Edges must not end at vertices of other kinds.
+    ///     The kinds of the vertices, ``""`` for the default one. If not given, the kinds that the
+    ///     named labels state for their ends. If a label states none, or no label is named, all vertices.
+    ///     Edges must not end at vertices of other kinds.
     /// weight : str, optional
     ///     The property that is the length of an edge, of kernels that read weights; if not given as of ``sssp``.
     /// direction : {"out", "in", "both"}, optional
     ///     Along the edges, against them or both ways, of any kernel.
     /// rank_range, where : optional
-    ///     Which of these edges, as ``neighbors`` has it.
+    ///     A choice among these edges, like in ``neighbors``.
     /// progress : callable, optional
     ///     Called with the number of steps that are done and the number of all, every 20 milliseconds and at the end, on the thread that called ``run``; the
     ///     list of kernels says which steps each counts; a search that ends early has not done all. What it raises ends the kernel.

@@ -1,4 +1,4 @@
-//! Kernels of the registry on a snapshot: what they are told, the memory that they need, and what Python gets of them.
+//! Kernels of the registry on a snapshot: their arguments, their memory, and their results in Python.
 
 use hedgerow::{Direction, EdgeDirection, VertexId};
 use hedgerow_core::suggest::{did_you_mean, instead};
@@ -20,14 +20,13 @@ use crate::result_rows::Vertices;
 use crate::results::{BYTES_PER_ROW, Reading, is_room, keys_array, make};
 use crate::selection::Chosen;
 
-/// Returns a kernel's arguments, as they are by default. The kernel is named as the command line names it, or
-/// as its function.
+/// Returns the default arguments of a kernel. The name is that of the command line, or that of its function.
 pub(crate) fn arguments(name: &str) -> PyResult<Arguments> {
     let found = registry::KERNELS.iter().find(|kernel| kernel.name == name || kernel.function == name);
     found.map(|kernel| kernel.arguments()).ok_or_else(|| no_such_kernel(name, registry::KERNELS))
 }
 
-/// Returns the exception for a name that is none of these kernels.
+/// Returns the exception for a name that no kernel has.
 pub(crate) fn no_such_kernel(name: &str, kernels: &[&Kernel]) -> PyErr {
     let names: Vec<&str> = kernels.iter().map(|kernel| kernel.name).collect();
     let functions: Vec<&str> = kernels.iter().map(|kernel| kernel.function).collect();
@@ -43,7 +42,7 @@ pub(crate) fn set(arguments: &mut Arguments, name: &str, value: impl Into<Value>
     arguments.set(name, value).map_err(raise_kernel)
 }
 
-/// Sets the arguments that the caller gave as keywords; `None` leaves one as it is by default.
+/// Sets the arguments that the caller gave as keywords; `None` keeps a default.
 pub(crate) fn set_all(
     arguments: &mut Arguments,
     given: &Bound<'_, PyDict>,
@@ -76,12 +75,12 @@ fn read(
     Ok(match parameter.kind {
         ParameterKind::Vertex => vertex(parameter, object)?.into(),
         ParameterKind::Direction => direction(object.extract()?)?.into(),
-        // A str is a sequence too, of keys that no one means.
+        // A str is a sequence too, but of keys that no caller means.
         ParameterKind::Vertices if object.is_instance_of::<PyString>() => {
             return Err(PyTypeError::new_err(format!("{} must be a sequence of vertices", parameter.name)));
         }
         ParameterKind::Vertices => {
-            // Of a result those that it is about: its iteration gives pairs of id and value.
+            // A result gives the vertices that it is about: its iteration gives pairs of id and value.
             let ids = {
                 let _calling = calling(object.py());
                 object.getattr_opt("_vertex_ids")?.map(|ids| ids.call0()).transpose()?
@@ -103,7 +102,7 @@ fn read(
     })
 }
 
-/// Lets a kernel go against the edges where it can be told so; else its graph is turned.
+/// Sets the direction of a kernel that has the parameter; for others turns its graph.
 pub(crate) fn direct(
     arguments: &mut Arguments,
     chosen: Chosen,
@@ -132,7 +131,8 @@ pub(crate) fn vertex(
     found.ok_or_else(|| key.no_such_vertex(reading))
 }
 
-/// Runs a kernel on the chosen edges, and gives its result: a `VertexResult`, `Paths`, `Pairs`, or a number.
+/// Runs a kernel on the chosen edges, and returns its result: a `VertexResult`, `Paths`, `Pairs`, or a
+/// number.
 pub(crate) fn run(
     py: Python<'_>,
     origin: &Origin,
@@ -143,7 +143,7 @@ pub(crate) fn run(
     run_telling(py, origin, reading, arguments, chosen, None)
 }
 
-/// As [`run`]; calls `told` now and then with how far the kernel is.
+/// Like [`run`], but calls `told` from time to time with the progress of the kernel.
 pub(crate) fn run_telling(
     py: Python<'_>,
     origin: &Origin,
@@ -157,7 +157,8 @@ pub(crate) fn run_telling(
         return Err(ProgrammingError::new_err(format!("{} reads no weights", about.name)));
     }
     let snapshot = reading.snapshot.clone();
-    // The view is made where the kernel runs: to hand a short kernel to another thread takes a good part of its time.
+    // The view is made on the thread of the kernel: handing a short kernel to another thread takes a good
+    // part of its time.
     let compute = move |cancel: &Cancel| -> Result<Result<Found, usize>, KernelError<hedgerow::Error>> {
         let view = hedgerow_analytics::view(&snapshot, about, &chosen.selection());
         let view = view.map_err(KernelError::Topology)?;
@@ -181,14 +182,14 @@ pub(crate) fn run_telling(
     found.into_object(py, reading)
 }
 
-/// What a kernel found.
+/// The result of a kernel.
 struct Found {
     outcome: Outcome,
-    /// The vertices of its graph, where they are not all.
+    /// The vertices of its graph, if they are not all.
     vertices: Option<Vec<VertexId>>,
 }
 
-/// Returns the vertices of a graph of a snapshot, unless they are all that there are.
+/// Returns the vertices of a graph of a snapshot, unless they are all vertices of the snapshot.
 pub(crate) fn some_vertices(
     snapshot: &hedgerow::Snapshot,
     count: usize,
@@ -240,7 +241,7 @@ impl Found {
     }
 }
 
-/// `Paths` under external ids.
+/// Returns `Paths` with external ids.
 fn paths(py: Python<'_>, reading: &Reading, paths: &Paths) -> PyResult<Py<PyAny>> {
     let keys = parallel(py, || reading.snapshot.vertex_keys(paths.vertices())).map_err(raise)?;
     let offsets: Vec<i64> = std::iter::once(0).chain(paths.ends().iter().map(|&end| end as i64)).collect();
@@ -256,7 +257,7 @@ fn paths(py: Python<'_>, reading: &Reading, paths: &Paths) -> PyResult<Py<PyAny>
     make(py, "Paths", &arguments)
 }
 
-/// `Pairs` under external ids.
+/// Returns `Pairs` with external ids.
 fn pairs(py: Python<'_>, reading: &Reading, pairs: &Pairs) -> PyResult<Py<PyAny>> {
     let arguments = PyDict::new(py);
     for (name, vertices) in [("src", pairs.from()), ("dst", pairs.to())] {
@@ -268,7 +269,7 @@ fn pairs(py: Python<'_>, reading: &Reading, pairs: &Pairs) -> PyResult<Py<PyAny>
     make(py, "Pairs", &arguments)
 }
 
-/// Returns a `VertexResult` whose values are external ids: masked where there is none, or None among objects.
+/// Returns a `VertexResult` whose values are external ids: masked if there is none, or None among objects.
 fn vertex_or_none(
     py: Python<'_>,
     reading: &Reading,

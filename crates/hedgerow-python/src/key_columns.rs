@@ -12,14 +12,14 @@ use crate::key::{self, Key};
 use crate::names::Kinds;
 use crate::value;
 
-/// What messages call the column of ranks.
+/// The name of the column of ranks in messages.
 const RANKS: &str = "ranks";
 
 /// One column of vertex ids, copied: other threads may change the array while the interpreter lock is released.
 pub(crate) enum Keys {
     Numbers(Vec<u64>),
     Texts(Vec<PyBackedStr>),
-    /// Those of several kinds, or of another than the call is about, each with its kind.
+    /// Ids of several kinds, or of another kind than that of the call, each with its kind.
     OfKinds(Vec<VertexKey>),
 }
 
@@ -32,12 +32,12 @@ impl Keys {
         }
     }
 
-    /// Returns the keys as those of vertices of a kind, unless they say another.
+    /// Returns the keys as those of vertices of a kind, unless they state another.
     pub(crate) fn of_kind(&self, kind: KindId) -> Vec<VertexKeyRef<'_>> {
         (0..self.len()).map(|at| self.of_kind_at(kind, at)).collect()
     }
 
-    /// One of these.
+    /// Returns one key, like [`of_kind`](Self::of_kind).
     pub(crate) fn of_kind_at(&self, kind: KindId, at: usize) -> VertexKeyRef<'_> {
         let key = self.at(at);
         if key.kind() == KindId::DEFAULT { kind.key(key) } else { key }
@@ -62,7 +62,7 @@ pub(crate) fn read_ranks(object: &Bound<'_, PyAny>, edges: usize) -> PyResult<Ve
     Ok(ranks)
 }
 
-/// Returns the types of the ids at both ends of edges of a label: those of the kinds that it says.
+/// Returns the types of the ids at both ends of edges of a label: those of the kinds that it states.
 pub(crate) fn key_types(origin: &Origin, kinds: &impl Kinds, label: &str) -> PyResult<[KeyKind; 2]> {
     let default = origin.config.keys;
     if label.is_empty() {
@@ -73,7 +73,7 @@ pub(crate) fn key_types(origin: &Origin, kinds: &impl Kinds, label: &str) -> PyR
     Ok(ends.map(|kind| schema.kind_by_id(kind).map_or(default, hedgerow::Kind::keys)))
 }
 
-/// Reads a column of vertex ids, of `kind` where they are no pairs of a kind and an id.
+/// Reads a column of vertex ids, of `kind` if they are no pairs of a kind and an id.
 pub(crate) fn read_keys(
     kinds: &impl Kinds,
     kind: KeyKind,
@@ -94,7 +94,7 @@ pub(crate) fn read_keys(
     }
 }
 
-/// True if some of the objects are pairs, as calls name vertices of other kinds than the default one.
+/// True if some of the objects are pairs, which name vertices of other kinds than the default one.
 fn has_pairs(array: &Array<'_>) -> PyResult<bool> {
     Ok(array.objects()?.any(|item| item.is_exact_instance_of::<PyTuple>()))
 }
@@ -128,7 +128,7 @@ fn read_numbers(kind: KeyKind, name: &str, array: &Array<'_>) -> PyResult<Vec<u6
                 numbers.push(read_number(kind, name, at, &item)?);
             }
         }
-        // NumPy makes floats of an empty list.
+        // NumPy turns an empty list into floats.
         _ if array.len() == 0 => {}
         _ => {
             let found = array.dtype().str()?;
@@ -145,7 +145,7 @@ fn read_numbers(kind: KeyKind, name: &str, array: &Array<'_>) -> PyResult<Vec<u6
 
 fn read_number(kind: KeyKind, name: &str, at: usize, item: &Bound<'_, PyAny>) -> PyResult<u64> {
     let error = match key::read_number(kind, item) {
-        // A list of bools is no list of ids, as an array of them is none.
+        // A list of bools is no list of ids, and neither is an array of them.
         _ if item.is_instance_of::<PyBool>() => {
             let what = if name == RANKS { "ranks" } else { "ids" };
             return Err(DataError::new_err(format!(
@@ -164,7 +164,7 @@ fn read_number(kind: KeyKind, name: &str, at: usize, item: &Bound<'_, PyAny>) ->
     Err(told(py, error, |error| DataError::new_err(format!("{name}[{at}]: {}", text_of(error.value(py))))))
 }
 
-/// Refuses one string, which is a sequence of strings too but hardly meant as one.
+/// Refuses one string, which is a sequence of strings too but hardly meant as such.
 fn check_sequence(name: &str, object: &Bound<'_, PyAny>) -> PyResult<()> {
     if object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() {
         return Err(DataError::new_err(format!(

@@ -3,20 +3,21 @@
 //! * [`open`]: arguments of `hedgerow.open`. [`tools`]: `hedgerow.salvage`.
 //! * [`database`], [`transaction`], [`snapshot`], [`ticket`], [`pipeline`]: one class each. [`single`] and [`remove_where`]:
 //!   methods of `Database` for single edges, and for edges that meet a condition.
-//! * [`handle`]: what the three share: the store, whether it is closed, the process that opened it.
-//! * [`key`], [`value`], [`edge_arguments`]: vertex ids, values of properties and edges, checked; [`key_columns`], [`columns`], [`bulk`],
-//!   [`rows`]: columns of them. [`repeats`], [`added`]: rows that come twice, and what a call says of its rows. [`arrays`], [`times`]:
-//!   columns of other libraries.
-//! * [`results`], [`edge_results`], [`schema`]: answers as Python objects; [`many`], [`tables`]: answers about many vertices;
-//!   [`first`]: answers up to a limit. [`arrow`]: answers handed to other libraries. [`names`]: how messages name vertices.
-//! * [`pool`]: parallel calls. [`memory`]: the allocator. [`ending`]: threads at the end of the interpreter. [`error`]: the exception tree.
-//!   [`imports`]: what is looked up in Python.
+//! * [`handle`]: their common state: the store, whether it is closed, the process that opened it.
+//! * [`key`], [`value`], [`edge_arguments`]: vertex ids, values of properties and edges, checked;
+//!   [`key_columns`], [`columns`], [`bulk`], [`rows`]: columns of them. [`repeats`], [`added`]: repeated
+//!   rows, and the counts of a call. [`arrays`], [`times`]: columns of other libraries.
+//! * [`results`], [`edge_results`], [`schema`]: answers as Python objects; [`many`], [`tables`]: answers
+//!   about many vertices; [`first`]: answers up to a limit. [`arrow`]: answers for other libraries.
+//!   [`names`]: names of vertices in messages.
+//! * [`pool`]: parallel calls. [`memory`]: the allocator. [`ending`]: threads at the end of the interpreter.
+//!   [`error`]: the exception tree. [`imports`]: look-ups in Python.
 //!
-//! Doc comments on Python classes are Python docstrings; their examples are run by the package's tests.
+//! Doc comments on Python classes are Python docstrings; the package's tests run their examples.
 //!
-//! Three rules keep threads safe. Calls that can take long, or wait for anything, release the interpreter lock; so do
-//! destructors. No lock of this crate is held while Python code may run, which includes making Python objects. And calls
-//! of Python code hold an [`ending::Calling`].
+//! Three rules keep threads safe. Calls that can take long, or wait for anything, release the interpreter
+//! lock; so do destructors. No lock of this crate is held while Python code may run, and making Python
+//! objects may run it. Calls of Python code hold an [`ending::Calling`].
 #![deny(unsafe_code)]
 #![allow(
     clippy::missing_errors_doc,

@@ -24,8 +24,8 @@ const KEPT: [&str; 4] = ["wcc", "tc", "pagerank", "degrees"];
 
 /// An answer that is kept while the graph changes. Made by ``Database.maintain``.
 ///
-/// ``at`` starts from the last answer and from what changed since, in place of the whole graph. The object keeps the last snapshot open, and so
-/// in memory what changed since; ``release`` lets go of it.
+/// ``at`` computes from the last answer and the changes since, in place of the whole graph. The object keeps
+/// the last snapshot open, and with it old versions in memory; ``release`` closes it.
 ///
 /// Examples
 /// --------
@@ -76,18 +76,21 @@ impl Maintained {
 
 #[pymethods]
 impl Maintained {
-    /// The answer about a snapshot. Ctrl-C ends it; the next one is made from scratch then. Calls from several threads wait for one another.
+    /// The answer about a snapshot. Ctrl-C ends the call; the next answer is then made from scratch. Calls
+    /// from several threads wait for one another.
     ///
     /// Parameters
     /// ----------
     /// snapshot : Snapshot
-    ///     A snapshot of the same database. One that is earlier than the last has its answer made from scratch.
+    ///     A snapshot of the same database. The answer about one that is earlier than the last is made from
+    ///     scratch.
     ///
     /// Returns
     /// -------
     /// VertexResult, int or dict
-    ///     What ``Snapshot.wcc``, ``Snapshot.triangle_count`` and ``Snapshot.pagerank`` give, the latter to a tolerance of 1e-6; of ``degrees`` a
-    ///     ``VertexResult`` for each direction, ``"out"`` and ``"in"``.
+    ///     The results of ``Snapshot.wcc``, ``Snapshot.triangle_count`` and ``Snapshot.pagerank``, the latter
+    ///     to a tolerance of 1e-6; for ``degrees`` a ``VertexResult`` for each direction, ``"out"`` and
+    ///     ``"in"``.
     fn at(&self, py: Python<'_>, snapshot: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         self.origin.check_process()?;
         let reading = snapshot.extract::<PyRef<'_, Snapshot>>()?.reading()?;
@@ -105,7 +108,8 @@ impl Maintained {
         values.to_object(py, &reading, vertices)
     }
 
-    /// How the last answer was computed: ``"from 12 changes"``, or ``"from scratch: ..."`` with the reason; ``None`` before the first one.
+    /// The way in which the last answer was computed: ``"from 12 changes"``, or ``"from scratch: ..."`` with
+    /// the reason; ``None`` before the first one.
     #[getter]
     fn made(&self) -> PyResult<Option<String>> {
         self.origin.check_process()?;
@@ -117,7 +121,7 @@ impl Maintained {
         }))
     }
 
-    /// Lets go of the last snapshot and answer: the next answer is made from scratch.
+    /// Drops the last answer and closes its snapshot: the next answer is made from scratch.
     fn release(&self, py: Python<'_>) -> PyResult<()> {
         self.origin.check_process()?;
         py.detach(|| lock(&self.kept).release());
@@ -126,7 +130,7 @@ impl Maintained {
 }
 
 impl Drop for Maintained {
-    /// In a forked child nothing of the parent's is touched.
+    /// Leaves the state of the parent alone in a forked child.
     fn drop(&mut self) {
         if self.origin.is_forked() {
             std::mem::forget(self.kept.clone());
@@ -136,14 +140,14 @@ impl Drop for Maintained {
     }
 }
 
-/// The values of an answer, without what the handle keeps to update it.
+/// The values of an answer, without the state that the handle keeps to update it.
 enum Values {
     Components(Vec<u32>),
     Count(u64),
     Scores(Vec<f64>),
-    /// Outgoing and incoming.
+    /// The outgoing and the incoming degrees.
     Degrees([Vec<u32>; 2]),
-    /// Of an answer that this package does not know.
+    /// An answer that this package does not know.
     Unknown,
 }
 
@@ -160,7 +164,7 @@ impl Values {
         }
     }
 
-    /// About some vertices, or else about all.
+    /// Returns the values for some vertices, or else for all.
     fn to_object(
         &self,
         py: Python<'_>,

@@ -24,7 +24,7 @@ use crate::results::{Reading, keys_array, make, read_only};
 use crate::selection::Chosen;
 use crate::value::WEIGHT;
 
-/// `"raise"` or `"empty"`.
+/// Reads `"raise"` or `"empty"`.
 pub(crate) fn missing(text: &str) -> PyResult<MissingVertex> {
     match text {
         "raise" => Ok(MissingVertex::Refuse),
@@ -33,7 +33,7 @@ pub(crate) fn missing(text: &str) -> PyResult<MissingVertex> {
     }
 }
 
-/// `"id"` or `"key"`.
+/// Reads `"id"` or `"key"`.
 pub(crate) fn order(text: &str) -> PyResult<RowOrder> {
     match text {
         "id" => Ok(RowOrder::Id),
@@ -42,7 +42,7 @@ pub(crate) fn order(text: &str) -> PyResult<RowOrder> {
     }
 }
 
-/// Returns the exception for a read of many vertices, whose argument is called so.
+/// Returns the exception for a read of many vertices, whose argument is called `name`.
 pub(crate) fn refused(
     reading: &Reading,
     name: &str,
@@ -58,7 +58,7 @@ pub(crate) fn refused(
     }
 }
 
-/// Vertices to read, and which of their edges.
+/// The vertices to read, and the choice among their edges.
 pub(crate) struct Wanted {
     pub(crate) keys: Keys,
     /// The kind that the call names.
@@ -84,7 +84,7 @@ impl Wanted {
         }
     }
 
-    /// Returns the neighbors of each, and where its list ends.
+    /// Returns the neighbors of each vertex, and the end of each list.
     fn lists_by<'k, K: Into<VertexKeyRef<'k>> + Copy + Sync>(
         &self,
         snapshot: &hedgerow::Snapshot,
@@ -109,7 +109,8 @@ impl Wanted {
         }
     }
 
-    /// What `read` finds of each vertex; nothing of those that are missing, unless they are refused.
+    /// Returns the result of `read` for each vertex; the default for those that are missing, unless they are
+    /// refused.
     fn each<'k, K: Into<VertexKeyRef<'k>> + Copy, T: Default>(
         &self,
         keys: &[K],
@@ -133,7 +134,7 @@ struct Lists {
     neighbors: Found,
 }
 
-/// Neighbors as a read gives them.
+/// The neighbors in the form of the read.
 enum Found {
     Column(KeyColumn),
     Keys(Vec<VertexKey>),
@@ -175,7 +176,7 @@ impl Reading {
         Ok(degrees.into_pyarray(py).into_any().unbind())
     }
 
-    /// True if edges exist, as an array.
+    /// Returns an array with true for each edge that exists.
     pub(crate) fn contains_edges(
         &self,
         py: Python<'_>,
@@ -224,7 +225,7 @@ impl Reading {
         arguments.set_item("offsets", lists.offsets.into_pyarray(py))?;
         let neighbors = match lists.neighbors {
             Found::Column(keys) => keys_array(py, self, keys)?,
-            // The type of texts does not depend on whether there is one.
+            // The type of texts is the same with and without neighbors.
             Found::Keys(keys) if self.origin.config.keys == KeyKind::Str => {
                 Namer::new(self).list(py, &keys)?.into_pyarray(py).into_any()
             }
@@ -272,7 +273,7 @@ impl Reading {
         }
         let snapshot = self.snapshot.clone();
         let made = attended(py, &self.origin, || (), move || snapshot.csr_of(LabelRef::Id(label), options));
-        // Python's arrays own what they show: the copy moves into them, unless a program in Rust uses it too.
+        // Python's arrays own their data: the copy moves into them, unless a program in Rust uses it too.
         let csr = Arc::unwrap_or_clone(made?.map_err(raise)?);
         let has_all = csr.vertices.len() as u64 == self.snapshot.vertex_count();
         let keys = match order {
@@ -335,7 +336,7 @@ impl Reading {
             keys.iter().filter(|key| key.kind() == kind).map(|key| key.split().1.to_owned()).collect();
         let number = |key: &VertexKey| if let VertexKey::U64(n) = key { Some(*n) } else { None };
         let numbers: Option<Vec<u64>> = of_kind.iter().map(number).collect();
-        // Without vertices the type of the keys says what the array is of.
+        // Without vertices the type of the keys decides the type of the array.
         let schema = self.snapshot.schema();
         let keys = schema.kind_by_id(kind).map_or(self.origin.config.keys, Kind::keys);
         match numbers.filter(|_| keys != KeyKind::Str) {
@@ -345,7 +346,7 @@ impl Reading {
     }
 
     /// Returns the values of properties of the vertices of a kind, in the order of results; all properties if
-    /// none are named. Without a kind of all vertices, those properties that the default kind has.
+    /// none are named. Without a kind, returns those of all vertices, for the properties of the default kind.
     pub(crate) fn vertex_columns(
         &self,
         py: Python<'_>,

@@ -149,7 +149,7 @@ impl Pipeline {
     /// Parameters
     /// ----------
     /// src, dst : array_like
-    ///     As of ``Database.add_edges``.
+    ///     Like in ``Database.add_edges``.
     ///
     /// Returns
     /// -------
@@ -164,7 +164,7 @@ impl Pipeline {
         self.submit_all(py, (src, dst, None), |inner, src, dst, _| inner.insert_edge(src, dst))
     }
 
-    /// Submit ``put_edge`` for each pair, with weights in a weighted graph. Otherwise as ``insert_edges``.
+    /// Submit ``put_edge`` for each pair, with weights in a weighted graph. Otherwise like ``insert_edges``.
     #[pyo3(signature = (src, dst, weights=None))]
     fn put_edges(
         &self,
@@ -180,7 +180,7 @@ impl Pipeline {
         })
     }
 
-    /// Submit ``remove_edge`` for each pair. Otherwise as ``insert_edges``.
+    /// Submit ``remove_edge`` for each pair. Otherwise like ``insert_edges``.
     fn remove_edges(
         &self,
         py: Python<'_>,

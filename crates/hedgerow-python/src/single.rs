@@ -17,12 +17,12 @@ impl Database {
     /// Parameters
     /// ----------
     /// src, dst, weight, label, rank, properties, **named
-    ///     As of ``Transaction.put_edge``.
+    ///     Like in ``Transaction.put_edge``.
     ///
     /// Returns
     /// -------
     /// bool
-    ///     Whether the edge was new.
+    ///     True if the edge was new.
     ///
     /// Examples
     /// --------
@@ -66,12 +66,12 @@ impl Database {
     /// Parameters
     /// ----------
     /// src, dst, weight, label, rank, properties, **named
-    ///     As of ``Transaction.put_edge``.
+    ///     Like in ``Transaction.put_edge``.
     ///
     /// Returns
     /// -------
     /// bool
-    ///     Whether the edge was new.
+    ///     True if the edge was new.
     ///
     /// Examples
     /// --------
@@ -111,12 +111,12 @@ impl Database {
     /// Parameters
     /// ----------
     /// src, dst, label, rank
-    ///     As of ``Transaction.put_edge``.
+    ///     Like in ``Transaction.put_edge``.
     ///
     /// Returns
     /// -------
     /// bool
-    ///     Whether the edge existed.
+    ///     True if the edge existed.
     #[pyo3(signature = (src, dst, *, label=None, rank=None))]
     fn remove_edge(
         &self,

@@ -115,7 +115,7 @@ impl Kinds for Snapshot {
 }
 
 impl Drop for Snapshot {
-    /// In a forked child nothing of the parent's is touched.
+    /// Leaves the state of the parent alone in a forked child.
     fn drop(&mut self) {
         if self.handle.is_forked() {
             std::mem::forget(own(&mut self.reading).take());
@@ -145,7 +145,7 @@ impl Snapshot {
         self.reading()?.snapshot.edge_count().map_err(raise)
     }
 
-    /// Whether a vertex exists.
+    /// True if a vertex exists.
     fn has_vertex(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let key = self.key(key)?;
         self.reading()?.snapshot.contains_vertex(key.as_ref()).map_err(raise)
@@ -171,7 +171,7 @@ impl Snapshot {
         schema::to_object(py, &self.reading()?.snapshot.schema())
     }
 
-    /// Whether there is an edge.
+    /// True if there is an edge.
     ///
     /// Parameters
     /// ----------
@@ -339,7 +339,7 @@ impl Snapshot {
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several; all labels if not given. ``""`` is the default one.
     /// rank_range, where : optional
-    ///     Which of these edges, as ``neighbors`` has it.
+    ///     A choice among these edges, like in ``neighbors``.
     ///
     /// Raises
     /// ------
@@ -390,7 +390,7 @@ impl Snapshot {
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several; all labels if not given. ``""`` is the default one.
     /// rank_range, where : optional
-    ///     Which of these edges, as ``neighbors`` has it.
+    ///     A choice among these edges, like in ``neighbors``.
     ///
     /// Returns
     /// -------
@@ -434,7 +434,7 @@ impl Snapshot {
     ///     Which properties; all if not given. In a weighted graph ``"weight"`` is one of the default label. An edge of a label without
     ///     one of them has no value of it.
     /// rank_range, where : optional
-    ///     Which of these edges, as ``neighbors`` has it.
+    ///     A choice among these edges, like in ``neighbors``.
     ///
     /// Returns
     /// -------
@@ -493,7 +493,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Whether the snapshot was closed.
+    /// True if the snapshot was closed.
     #[getter]
     fn closed(&self) -> PyResult<bool> {
         self.handle.check_process()?;

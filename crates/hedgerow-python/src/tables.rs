@@ -52,17 +52,17 @@ impl Snapshot {
     /// Parameters
     /// ----------
     /// keys : array_like
-    ///     Vertex ids, as ``add_edges`` takes them.
+    ///     Vertex ids, like in ``add_edges``.
     /// direction : {"out", "in", "both"}
     ///     Along the edges, against them or both ways; the same in an undirected graph.
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several; all labels if not given. ``""`` is the default one.
     /// rank_range, where : optional
-    ///     Which of these edges, as ``neighbors`` has it.
+    ///     A choice among these edges, like in ``neighbors``.
     /// kind : str, optional
     ///     The kind of the vertices; if not given, the one that the labels say, or else the default one. An id that is a pair says its own.
     /// missing : {"raise", "empty"}
-    ///     What to make of a key that names no vertex: an error, or 0.
+    ///     The answer for a key that names no vertex: an error, or 0.
     ///
     /// Returns
     /// -------
@@ -110,7 +110,7 @@ impl Snapshot {
     /// Parameters
     /// ----------
     /// sources, destinations : array_like
-    ///     Vertex ids, as ``add_edges`` takes them: as many of the one as of the other. An edge of which an id names no vertex does not
+    ///     Vertex ids, like in ``add_edges``: as many of the one as of the other. An edge of which an id names no vertex does not
     ///     exist.
     /// label : str, optional
     ///     The label of the edges; any label if not given. ``""`` is the default one.
@@ -164,17 +164,17 @@ impl Snapshot {
     /// Parameters
     /// ----------
     /// keys : array_like
-    ///     Vertex ids, as ``add_edges`` takes them.
+    ///     Vertex ids, like in ``add_edges``.
     /// direction : {"out", "in", "both"}
     ///     Along the edges, against them or both ways; the same in an undirected graph.
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several; all labels if not given. ``""`` is the default one.
     /// rank_range, where : optional
-    ///     Which of these edges, as ``neighbors`` has it.
+    ///     A choice among these edges, like in ``neighbors``.
     /// kind : str, optional
     ///     The kind of the vertices; if not given, the one that the labels say, or else the default one. An id that is a pair says its own.
     /// missing : {"raise", "empty"}
-    ///     What to make of a key that names no vertex: an error, or an empty list.
+    ///     The answer for a key that names no vertex: an error, or an empty list.
     ///
     /// Returns
     /// -------

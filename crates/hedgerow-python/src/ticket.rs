@@ -46,7 +46,7 @@ impl Ticket {
         Ok(self.ticket.timestamp().0)
     }
 
-    /// Whether the transaction is acknowledged: visible to every snapshot opened from now on, and durable as the store's
+    /// True if the transaction is acknowledged: visible to every snapshot opened from now on, and durable as the store's
     /// durability mode says. Never waits.
     fn done(&self) -> PyResult<bool> {
         self.handle.check_process()?;

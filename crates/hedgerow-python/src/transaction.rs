@@ -163,7 +163,7 @@ fn refused(how: Option<&'static str>) -> PyErr {
 }
 
 impl Drop for Transaction {
-    /// In a forked child nothing of the parent's is touched.
+    /// Leaves the state of the parent alone in a forked child.
     fn drop(&mut self) {
         let state = std::mem::replace(own(&mut self.state), State::Busy);
         if self.handle.is_forked() {
@@ -196,7 +196,7 @@ impl Transaction {
     ///     kinds. An int is taken for a float where the property holds floats, if a float equals it. None, ``NaT`` and
     ///     ``pandas.NA`` are no value.
     /// **named
-    ///     More of them.
+    ///     Further properties.
     ///
     /// Examples
     /// --------
@@ -266,12 +266,12 @@ impl Transaction {
     /// weight : float, optional
     ///     For a weighted graph; 1 if not given. With a label, its property ``weight``.
     /// label, rank, properties, **named
-    ///     As of ``put_edge``.
+    ///     Like in ``put_edge``.
     ///
     /// Returns
     /// -------
     /// bool
-    ///     Whether the edge was new.
+    ///     True if the edge was new.
     #[pyo3(signature = (src, dst, weight=None, *, label=None, rank=None, properties=None, **named))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn insert_edge(
@@ -303,12 +303,12 @@ impl Transaction {
     /// Parameters
     /// ----------
     /// src, dst, label, rank, properties, **named
-    ///     As of ``put_edge``.
+    ///     Like in ``put_edge``.
     ///
     /// Returns
     /// -------
     /// bool
-    ///     Whether the edge exists.
+    ///     True if the edge exists.
     ///
     /// Examples
     /// --------
@@ -340,12 +340,12 @@ impl Transaction {
     /// Parameters
     /// ----------
     /// src, dst, label, rank
-    ///     As of ``put_edge``.
+    ///     Like in ``put_edge``.
     ///
     /// Returns
     /// -------
     /// bool
-    ///     Whether it existed: removing what is not there is not an error.
+    ///     True if it existed: removing what is not there is not an error.
     #[pyo3(signature = (src, dst, *, label=None, rank=None))]
     fn remove_edge(
         &self,
@@ -368,9 +368,9 @@ impl Transaction {
     /// key : int or str
     ///     A vertex id.
     /// properties : mapping, optional
-    ///     Values by name, as of ``put_edge``.
+    ///     Values by name, like in ``put_edge``.
     /// **named
-    ///     More of them.
+    ///     Further properties.
     ///
     /// Examples
     /// --------
@@ -399,12 +399,12 @@ impl Transaction {
     /// Parameters
     /// ----------
     /// key, properties, **named
-    ///     As of ``add_vertex``.
+    ///     Like in ``add_vertex``.
     ///
     /// Returns
     /// -------
     /// bool
-    ///     Whether the vertex exists.
+    ///     True if the vertex exists.
     #[pyo3(signature = (key, *, properties=None, **named))]
     fn update_vertex(
         &self,
@@ -422,7 +422,7 @@ impl Transaction {
     /// Returns
     /// -------
     /// bool
-    ///     Whether it was new.
+    ///     True if it was new.
     fn insert_vertex(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let key = self.key(key)?;
         self.with(|txn| txn.insert_vertex(key.as_ref()))
@@ -433,7 +433,7 @@ impl Transaction {
     /// Returns
     /// -------
     /// bool
-    ///     Whether it existed.
+    ///     True if it existed.
     fn remove_vertex(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let key = self.key(key)?;
         self.with(|txn| txn.remove_vertex(key.as_ref()))
@@ -477,12 +477,12 @@ impl Transaction {
     /// weights : array_like of float, optional
     ///     For a weighted graph; 1 if not given. The weight of an existing edge is replaced.
     /// label, ranks, properties, on_conflict
-    ///     As of ``Database.add_edges``.
+    ///     Like in ``Database.add_edges``.
     ///
     /// Returns
     /// -------
     /// Added
-    ///     The number of rows given, an int, as of ``Database.add_edges``.
+    ///     The number of rows given, an int, like in ``Database.add_edges``.
     ///
     /// Raises
     /// ------
@@ -517,13 +517,13 @@ impl Transaction {
         edges.added(repeated, found, conflict).to_object(py)
     }
 
-    /// Whether a vertex exists.
+    /// True if a vertex exists.
     fn has_vertex(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let key = self.key(key)?;
         self.with(|txn| txn.contains_vertex(key.as_ref()))
     }
 
-    /// Whether there is an edge.
+    /// True if there is an edge.
     ///
     /// Parameters
     /// ----------
@@ -710,7 +710,7 @@ impl Transaction {
     /// Raises
     /// ------
     /// ConflictError, IntegrityError, DiskFullError
-    ///     As of ``commit``.
+    ///     Like in ``commit``.
     fn submit(&self, py: Python<'_>) -> PyResult<Ticket> {
         self.handle.check_usable()?;
         let txn = self.take(State::Busy)?;
@@ -729,7 +729,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Whether the transaction is neither committed nor rolled back.
+    /// True if the transaction is neither committed nor rolled back.
     #[getter]
     fn active(&self) -> PyResult<bool> {
         self.handle.check_process()?;

@@ -101,7 +101,7 @@ impl Database {
     /// Parameters
     /// ----------
     /// keys, kind, batch
-    ///     As of ``add_vertices``.
+    ///     Like in ``add_vertices``.
     /// properties : mapping
     ///     Columns by name, each as long as ``keys``.
     ///
@@ -128,7 +128,7 @@ impl Database {
     /// Parameters
     /// ----------
     /// keys, kind, batch
-    ///     As of ``add_vertices``; an id may come twice.
+    ///     Like in ``add_vertices``; an id may come twice.
     ///
     /// Returns
     /// -------
@@ -152,7 +152,7 @@ impl Database {
     /// Parameters
     /// ----------
     /// src, dst, label, ranks, batch
-    ///     As of ``add_edges``; ``ranks`` are needed for a ``multi`` label.
+    ///     Like in ``add_edges``; ``ranks`` are needed for a ``multi`` label.
     /// properties : mapping
     ///     Columns by name, each as long as ``src``.
     ///
@@ -182,7 +182,7 @@ impl Database {
     /// Parameters
     /// ----------
     /// src, dst, label, ranks, batch
-    ///     As in ``add_edges``; a ``multi`` label requires ``ranks``. ``remove_edges_where`` removes by ranks or by properties.
+    ///     Like in ``add_edges``; a ``multi`` label requires ``ranks``. ``remove_edges_where`` removes by ranks or by properties.
     ///
     /// Returns
     /// -------
@@ -240,12 +240,12 @@ impl Transaction {
     /// Parameters
     /// ----------
     /// keys, kind, properties, duplicates, on_conflict
-    ///     As of ``Database.add_vertices``.
+    ///     Like in ``Database.add_vertices``.
     ///
     /// Returns
     /// -------
     /// Added
-    ///     The number of vertices that were written, an int, as of ``Database.add_vertices``.
+    ///     The number of vertices that were written, an int, like in ``Database.add_vertices``.
     #[pyo3(signature = (keys, *, kind=None, properties=None, duplicates="raise", on_conflict="merge"))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn add_vertices(
@@ -269,7 +269,7 @@ impl Transaction {
     /// Parameters
     /// ----------
     /// keys, properties, kind
-    ///     As of ``Database.set_vertex_properties``.
+    ///     Like in ``Database.set_vertex_properties``.
     ///
     /// Returns
     /// -------
@@ -293,7 +293,7 @@ impl Transaction {
     /// Parameters
     /// ----------
     /// keys, kind
-    ///     As of ``Database.remove_vertices``.
+    ///     Like in ``Database.remove_vertices``.
     ///
     /// Returns
     /// -------
@@ -315,7 +315,7 @@ impl Transaction {
     /// Parameters
     /// ----------
     /// src, dst, properties, label, ranks
-    ///     As of ``Database.update_edges``.
+    ///     Like in ``Database.update_edges``.
     ///
     /// Returns
     /// -------
@@ -340,7 +340,7 @@ impl Transaction {
     /// Parameters
     /// ----------
     /// src, dst, label, ranks
-    ///     As of ``Database.remove_edges``.
+    ///     Like in ``Database.remove_edges``.
     ///
     /// Returns
     /// -------
