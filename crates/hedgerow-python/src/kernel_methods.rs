@@ -75,7 +75,7 @@ impl Snapshot {
         kernels::run(py, &self.handle, &reading, arguments, chosen)
     }
 
-    /// PageRank: how often a random surfer visits each vertex.
+    /// PageRank: the frequency with which a random surfer visits each vertex.
     ///
     /// Parameters
     /// ----------
@@ -99,7 +99,7 @@ impl Snapshot {
     /// Returns
     /// -------
     /// VertexResult
-    ///     Values are ``float64`` and sum to 1. What vertices without out-edges hold is spread evenly.
+    ///     Values are ``float64`` and sum to 1. The score of vertices without out-edges is spread evenly.
     ///
     /// Raises
     /// ------
@@ -162,8 +162,8 @@ impl Snapshot {
     ///     named labels state for their ends. If a label states none, or no label is named, all vertices.
     ///     Edges must not end at vertices of other kinds.
     /// weight : str, optional
-    ///     The property that is the length of an edge; if not given the graph's weights, and of other labels than the default one their
-    ///     property ``weight``. Each edge counts 1 where no label has weights.
+    ///     The property that is the length of an edge; if not given the graph's weights, and for other labels
+    ///     than the default one their property ``weight``. Each edge counts 1 if no label has weights.
     /// rank_range, where : optional
     ///     A choice among these edges, like in ``neighbors``.
     ///
@@ -259,7 +259,7 @@ impl Snapshot {
         kernels::run(py, &self.handle, &reading, kernels::arguments("tc")?, chosen)
     }
 
-    /// Weakly connected components: which vertices a path joins when directions are ignored.
+    /// Weakly connected components: sets of vertices that paths join when directions are ignored.
     ///
     /// Parameters
     /// ----------
@@ -308,7 +308,7 @@ impl Snapshot {
     /// Parameters
     /// ----------
     /// kernel : str
-    ///     A name as the command line has it: ``"bfs"``, ``"pagerank"``, ``"sssp"``, ``"tc"``, ``"wcc"``.
+    ///     A name from the command line: ``"bfs"``, ``"pagerank"``, ``"sssp"``, ``"tc"``, ``"wcc"``.
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
     /// kinds : str or sequence of str, optional
@@ -316,16 +316,18 @@ impl Snapshot {
     ///     named labels state for their ends. If a label states none, or no label is named, all vertices.
     ///     Edges must not end at vertices of other kinds.
     /// weight : str, optional
-    ///     The property that is the length of an edge, of kernels that read weights; if not given as of ``sssp``.
+    ///     The property that is the length of an edge, for kernels that read weights; if not given like in
+    ///     ``sssp``.
     /// direction : {"out", "in", "both"}, optional
-    ///     Along the edges, against them or both ways, of any kernel.
+    ///     Along the edges, against them or both ways, for any kernel.
     /// rank_range, where : optional
     ///     A choice among these edges, like in ``neighbors``.
     /// progress : callable, optional
-    ///     Called with the number of steps that are done and the number of all, every 20 milliseconds and at the end, on the thread that called ``run``; the
-    ///     list of kernels says which steps each counts; a search that ends early has not done all. What it raises ends the kernel.
+    ///     Called with the number of steps done and the number of all steps, every 20 milliseconds and at the
+    ///     end, on the thread that called ``run``. The list of kernels names the steps of each. A search that
+    ///     ends early has not done all. An exception of the callable ends the kernel.
     /// **parameters
-    ///     What the kernel is told; None leaves a parameter as it is by default.
+    ///     The parameters of the kernel; None keeps a default.
     ///
     /// Returns
     /// -------

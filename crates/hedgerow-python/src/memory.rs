@@ -1,18 +1,20 @@
 //! The package's allocator: large blocks come from the system and go back to it.
 //!
-//! The C library keeps large blocks that were freed, up to 64 MiB in each of its heaps, of which each thread may have its own. After a
-//! load of a million edges that was more than the graph itself. So a block of [`LARGE`] bytes or more is mapped by itself
-//! and unmapped when it is freed, and grows by moving its pages. Smaller ones are left to the C library. This concerns what
-//! the package allocates, not NumPy or the interpreter.
+//! The C library keeps large blocks that were freed, up to 64 MiB in each of its heaps, and each thread may
+//! have a heap of its own. After a load of a million edges that was more than the graph itself. So a block of
+//! [`LARGE`] bytes or more has a mapping of its own: it is unmapped when it is freed, and grows by moving its
+//! pages. The C library allocates smaller blocks. This concerns the allocations of the package, not those of
+//! NumPy or the interpreter.
 //!
-//! While a bulk call is under way ([`Keeping`]) such blocks are kept when they are freed, and used again: each of its transactions gathers
-//! arrays of the same sizes, and a fault for each page of them cost as much as half of the work. When the last such call ends
-//! they go back to the system.
+//! During a bulk call ([`Keeping`]) such blocks are kept when they are freed, and used again: each of its
+//! transactions gathers arrays of the same sizes, and a fault for each of their pages cost as much as half of
+//! the work. When the last such call ends, they return to the system.
 //!
 //! # Invariants
-//! * A block is mapped by itself if and only if its layout says so ([`is_mapped`]): who frees or resizes it knows the layout
-//!   that it was allocated with, so that both agree where it came from.
-//! * Its pages are mapped as those of all such blocks are, so that any span of pages of freed ones can be a block, and be unmapped.
+//! * A block has a mapping of its own if and only if its layout says so ([`is_mapped`]). The caller that
+//!   frees or resizes it passes the layout of the allocation, so that both agree on its origin.
+//! * All such blocks have the same kind of mapping, so that any span of pages of freed ones can be a block,
+//!   and be unmapped.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -23,16 +25,17 @@ use hedgerow_core::fork;
 use hedgerow_core::spans::{Span, Spans};
 use rustix::mm::{Advice, MapFlags, MremapFlags, ProtFlags, madvise, mmap_anonymous, mremap, munmap};
 
-/// From so many bytes on a block is mapped: what each thread of a large commit gathers is. What a store keeps for long in
-/// great number, the pages of its tables and the chunks of views, is smaller: a process may have 65,530 mappings.
+/// The least size of a block with a mapping of its own, such as the arrays that each thread of a large commit
+/// gathers. Objects that a store keeps for long in great number, the pages of its tables and the chunks of
+/// views, are smaller: a process may have 65,530 mappings.
 const LARGE: usize = 32 << 10;
-/// From so many bytes on the system is asked for huge pages, as NumPy does: filling a new array of gigabytes costs a fault for
-/// each page, which took five times as long as what is copied into it.
+/// The least size of a block for which huge pages are requested, like in NumPy. Without them, filling a new
+/// array of gigabytes costs a fault for each page, which took five times as long as copying its content.
 const HUGE: usize = 4 << 20;
 /// The least size of a page on any system: stricter alignments are left to the C library.
 const PAGE: usize = 4096;
 
-/// At most so many bytes are kept: what a transaction of 65,536 vertices with properties gathers is 30 MB.
+/// The most bytes that are kept: a transaction of 65,536 vertices with properties gathers 30 MB.
 const KEPT: usize = 64 << 20;
 
 static SPANS: Spans = Spans::new(KEPT / PAGE);
@@ -41,16 +44,16 @@ static KEEPING: AtomicUsize = AtomicUsize::new(0);
 
 pub(crate) struct Allocator;
 
-/// While there is one, blocks that are mapped by themselves are kept when they are freed.
+/// A guard: while there is one, blocks with a mapping of their own are kept when they are freed.
 pub(crate) struct Keeping {
-    /// [`fork::generation`] when it began; `None` where nothing is kept.
+    /// The [`fork::generation`] at its beginning; `None` if no blocks are kept.
     generation: Option<u64>,
 }
 
 impl Keeping {
     pub(crate) fn begin() -> Keeping {
         static REGISTERED: AtomicBool = AtomicBool::new(false);
-        // In a child the other threads' calls do not go on.
+        // In a child the calls of other threads do not continue.
         fork::on_child(&REGISTERED, || KEEPING.store(0, Ordering::Relaxed));
         // Spans are cut at pages of this size.
         if rustix::param::page_size() != PAGE {
@@ -63,7 +66,7 @@ impl Keeping {
 
 impl Drop for Keeping {
     fn drop(&mut self) {
-        // One of the parent's does not count here.
+        // A guard of the parent does not count here.
         let counts = self.generation == Some(fork::generation());
         if counts && KEEPING.fetch_sub(1, Ordering::SeqCst) == 1 {
             let_go();
@@ -71,21 +74,22 @@ impl Drop for Keeping {
     }
 }
 
-/// Gives what is kept back to the system.
+/// Returns the kept blocks to the system.
 fn let_go() {
-    // Pairs with that of `unmap`: either this sees what that kept, or that sees that nothing is to be kept any more.
+    // Pairs with the fence of `unmap`: either this thread sees the span that `unmap` kept, or `unmap` sees
+    // that none is to be kept any more.
     fence(Ordering::SeqCst);
     for span in SPANS.drain() {
         unmap_span(span);
     }
 }
 
-/// Returns the pages of a block that is mapped by itself.
+/// Returns the pages of a block with a mapping of its own.
 fn span_of(block: *mut u8, bytes: usize) -> Span {
     Span { first: block.expose_provenance() / PAGE, pages: bytes.div_ceil(PAGE) }
 }
 
-/// Gives pages back to the system, which nobody uses any more.
+/// Returns unused pages to the system.
 fn unmap_span(span: Span) {
     let start = std::ptr::with_exposed_provenance_mut(span.first * PAGE);
     // SAFETY: the pages are of blocks that were mapped by themselves and freed, and have no other owner. It can only fail for want of
@@ -93,7 +97,7 @@ fn unmap_span(span: Span) {
     let _ = unsafe { munmap(start, span.pages * PAGE) };
 }
 
-/// Frees a block that is mapped by itself.
+/// Frees a block with a mapping of its own.
 fn unmap(block: *mut u8, bytes: usize) {
     let span = span_of(block, bytes);
     if KEEPING.load(Ordering::Relaxed) == 0 {
@@ -108,14 +112,14 @@ fn unmap(block: *mut u8, bytes: usize) {
     }
 }
 
-/// Returns a block of pages that were kept, with what was written there; null if there is none.
+/// Returns a block of kept pages, with their old content; null if there is none.
 fn take(bytes: usize) -> *mut u8 {
     let first = SPANS.take(bytes.div_ceil(PAGE));
     first.map_or(null_mut(), |first| std::ptr::with_exposed_provenance_mut(first * PAGE))
 }
 
-/// Has the C library give free pages among its small blocks back to the system; elsewhere than on glibc it does so by itself, or
-/// never. Some milliseconds per 100 MB: after much was freed for good.
+/// Makes the C library return free pages among its small blocks to the system. Other libraries than glibc do
+/// so themselves, or never. Takes some milliseconds per 100 MB: to be called after much was freed for good.
 pub(crate) fn give_back() {
     // SAFETY: it may be called at any time, from any thread.
     #[cfg(target_env = "gnu")]
@@ -124,12 +128,14 @@ pub(crate) fn give_back() {
     }
 }
 
-/// After so many edges of bulk calls the heap is looked at. A commit of many edges holds each version that it makes beside the one
-/// that this replaces; then every page of the heap may hold both, and pages that are free stay with the process. Such a look took
-/// 1 to 6 ms where that many edges took 250 ms and more, stores of 8,000,000 vertices included.
+/// The number of edges of bulk calls after which the heap is trimmed. A commit of many edges holds each
+/// version that it makes beside the one that this replaces. Then every page of the heap may hold both, and
+/// free pages stay with the process. A trim took 1 to 6 ms, while that many edges took 250 ms and more, also
+/// for stores of 8,000,000 vertices.
 const LOOK_EDGES: usize = 1 << 18;
 
-/// Gives back free pages now and then, as told how many edges a bulk call has written. To be called without the interpreter lock.
+/// Returns free pages to the system after every [`LOOK_EDGES`] edges that bulk calls report. The caller must
+/// not hold the interpreter lock.
 pub(crate) fn give_back_after(edges: usize) {
     static EDGES: AtomicUsize = AtomicUsize::new(0);
     if EDGES.fetch_add(edges, Ordering::Relaxed).saturating_add(edges) >= LOOK_EDGES {
@@ -138,12 +144,12 @@ pub(crate) fn give_back_after(edges: usize) {
     }
 }
 
-/// True if a block of this layout is mapped by itself.
+/// True if a block of this layout has a mapping of its own.
 fn is_mapped(layout: Layout) -> bool {
     layout.size() >= LARGE && layout.align() <= PAGE
 }
 
-/// Fresh memory, filled with zeros; null if there is none.
+/// Returns fresh memory, filled with zeros; null if there is none.
 fn map(bytes: usize) -> *mut u8 {
     // SAFETY: no address is asked for, so that the mapping replaces no other.
     let mapped =
@@ -153,7 +159,7 @@ fn map(bytes: usize) -> *mut u8 {
     start.cast()
 }
 
-/// Has the system use huge pages for a mapped block, if it is large; the system may refuse.
+/// Requests huge pages for a mapped block, if it is large; the system may refuse.
 fn ask_for_huge_pages(block: *mut u8, bytes: usize) {
     if bytes >= HUGE {
         // SAFETY: the block is mapped by itself, with this size; the advice changes no content.
@@ -177,7 +183,8 @@ unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if is_mapped(layout) {
-            // Not of what is kept: who wants zeros for long may write to few of the pages, and the others take nothing so.
+            // No kept pages: a caller that wants zeros for long may write to few of the pages, and the others
+            // take no memory so.
             return map(layout.size());
         }
         // SAFETY: as above.
@@ -207,7 +214,7 @@ unsafe impl GlobalAlloc for Allocator {
                     ask_for_huge_pages(start.cast(), size);
                     return start.cast();
                 }
-                // The system moves no pages that it has other notes of than of those beside them.
+                // The system moves no pages whose bookkeeping differs from that of the pages beside them.
             }
             _ => {}
         }

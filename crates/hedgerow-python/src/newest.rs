@@ -12,11 +12,11 @@ use crate::snapshot::Snapshot;
 
 #[pymethods]
 impl Snapshot {
-    /// The neighbors of a vertex over the edges of one label that have the greatest ranks, by descending rank. Where ranks are times, as
-    /// in a label declared ``multi``, these are the newest edges.
+    /// The neighbors of a vertex over the edges of one label that have the greatest ranks, by descending
+    /// rank. If ranks are times, like in a label declared ``multi``, these are the newest edges.
     ///
-    /// Lists are kept by neighbor, so each rank of the list is looked at; properties are read of the edges alone that are given, whether they
-    /// are asked for or not.
+    /// Lists are ordered by neighbor, so the call compares each rank of the list. It reads properties only of
+    /// the edges that it returns, requested or not.
     ///
     /// Parameters
     /// ----------
@@ -25,16 +25,16 @@ impl Snapshot {
     /// label : str
     ///     The label of the edges, ``""`` for the default one.
     /// limit : int
-    ///     The most edges to give.
+    ///     The most edges to return.
     /// direction : {"out", "in"}
     ///     Along the edges or against them; the same in an undirected graph.
     /// ranks, properties : bool
-    ///     Give tuples of the neighbor and, of these, what is asked for: rank, properties as a dict.
+    ///     Return tuples of the neighbor and the requested parts: rank, properties as a dict.
     ///
     /// Returns
     /// -------
     /// Limited
-    ///     A list whose attribute ``more`` says whether there are older edges.
+    ///     A list whose attribute ``more`` is True if there are older edges.
     ///
     /// Raises
     /// ------
@@ -71,7 +71,7 @@ impl Snapshot {
         let (key, direction) = (self.key(key)?, one_direction(direction)?);
         let (limit, reading) = (count("limit", limit, 0)? as usize, self.reading()?);
         let snapshot = &reading.snapshot;
-        // By the labels of the snapshot, as `neighbors` does.
+        // By the labels of the snapshot, like `neighbors`.
         let schema = snapshot.schema();
         let of_label = schema.find_label(&*label).map_err(raise)?;
         if !of_label.is_multi() {

@@ -18,8 +18,8 @@ use crate::pool::parallel;
 
 /// Open the store in a directory, or make a store without files.
 ///
-/// Blocks for recovery, in proportion to the log since the last checkpoint and to the keys of vertices, if they have some; the rest of the
-/// graph is read when it is touched.
+/// Blocks for recovery, in proportion to the log since the last checkpoint and to the keys of vertices, if
+/// they have some; the rest of the graph is loaded on demand.
 ///
 /// Parameters
 /// ----------
@@ -27,45 +27,48 @@ use crate::pool::parallel;
 ///     The directory; it is created if there is none. Without a path, or with ``":memory:"``, the store has no files
 ///     and its content goes with it.
 /// read_only : bool
-///     Write nothing. Any number may read a store at once, in one process or several, and nobody writes meanwhile.
+///     Write nothing. Any number of openings may read a store at once, in one process or several, without a
+///     writer meanwhile.
 /// directed : bool, optional
-///     Whether edges have a direction. Of a new store true if not given; an existing store must agree.
+///     True if edges have a direction. For a new store true if not given; an existing store must agree.
 /// keys : {"u64", "str", "dense"}, optional
-///     The type of vertex ids: any int from 0 to 2**64 - 1; any str of at most 64 KiB; or ints counted up from 0,
-///     which need no mapping. Of a new store ``"u64"`` if not given; an existing store must agree.
+///     The type of vertex ids: any int from 0 to 2**64 - 1; any str of at most 64 KiB; or ints counted up
+///     from 0, which need no mapping. For a new store ``"u64"`` if not given; an existing store must agree.
 /// weighted : bool, optional
-///     Whether edges carry a float. Of a new store false if not given; an existing store must agree.
+///     True if edges carry a float. For a new store false if not given; an existing store must agree.
 /// reverse : bool, optional
-///     Whether a directed graph keeps the incoming edges of each vertex too. Without them asking for incoming
-///     neighbors, and removing a vertex, looks at all vertices. Of a new store true if not given; an existing store must
-///     agree.
+///     True if a directed graph keeps the incoming edges of each vertex too. Without them a read of incoming
+///     neighbors, and the removal of a vertex, reads all vertices. For a new store true if not given; an
+///     existing store must agree.
 /// durability : {"sync", "manual"} or tuple of ("group", float)
-///     When a commit returns: once it is on stable media (``"sync"``); after the append, with a sync within that many
-///     seconds (``("group", 0.05)``, a microsecond to a day); or after the append, with a sync at ``flush`` and
-///     ``checkpoint`` only.
+///     The point at which a commit returns: once it is on stable media (``"sync"``); after the append, with a
+///     sync within that many seconds (``("group", 0.05)``, a microsecond to a day); or after the append, with
+///     a sync at ``flush`` and ``checkpoint`` only.
 /// isolation : {"serializable", "snapshot"}
-///     What concurrent write transactions may see of each other.
+///     The effects of concurrent write transactions that a transaction may see.
 /// create : bool
-///     Whether a store is created where there is none.
+///     True to create a store if there is none.
 /// checkpoint_log_bytes : int
-///     When the log since the last checkpoint exceeds this, a thread in the background writes a checkpoint. When the log is twice
-///     as long, commits wait for the checkpoint. With 0 neither that thread nor ``close`` writes one.
+///     The length of the log since the last checkpoint beyond which a thread in the background writes a
+///     checkpoint. When the log is twice as long, commits wait for the checkpoint. With 0 neither that thread
+///     nor ``close`` writes one.
 /// log_segment_bytes : int
-///     The size that the files of the log come to, 4 KiB to 16 GiB. The first one after an opening has 256 KiB, and each that is
-///     full makes the next one twice as long, up to this; the space is reserved.
+///     The size of the files of the log, 4 KiB to 16 GiB. The first one after an opening has 256 KiB, and
+///     each following one is twice as long, up to this; the space is reserved.
 /// memory_limit : int or str, optional
-///     How many bytes of memory the store may use, at least 16 MiB: an int, or a str such as ``"8GiB"``. A commit that the rest
-///     of it has no room for is refused, as is opening a store that does not fit. If not given, it is half of what the machine
-///     has, or the control group of the process, and refuses nothing: see ``Stats.memory_limit``. Arrays that kernels and
-///     other calls return, or work with, are not part of it.
+///     The memory budget of the store in bytes, at least 16 MiB: an int, or a str such as ``"8GiB"``. A
+///     commit that does not fit is refused, and so is opening a store that does not fit. If not given, it is
+///     half of the memory of the machine, or of the control group of the process, and refuses nothing: see
+///     ``Stats.memory_limit``. Arrays that kernels and other calls return, or work with, are not part of it.
 /// views_by_reads : bool
-///     Whether a snapshot that was asked for much makes the graph of its kernels by itself, and answers further calls from it: they
-///     are several times as fast then, and the call that makes it takes as long as that.
+///     True if a snapshot with many reads makes the graph of its kernels on its own, and answers further
+///     calls from it. These are several times as fast then, and the call that makes the graph takes as long
+///     as that.
 /// mode : int, optional
-///     The permissions of a new store's files, whatever the umask: ``0o640`` lets the group read; if not given, only the owner
-///     reads and writes. A directory that is made for the store lets every reader of its files enter. For an existing store
-///     ``mode`` must agree with the permissions of its file ``LOCK``, which all later files get. No effect in memory, nor with
-///     ``read_only``.
+///     The permissions of a new store's files, independent of the umask: ``0o640`` lets the group read; if
+///     not given, only the owner reads and writes. A directory that is made for the store lets every reader
+///     of its files enter. For an existing store ``mode`` must agree with the permissions of its file
+///     ``LOCK``, which all later files get. No effect in memory, nor with ``read_only``.
 ///
 /// Returns
 /// -------
@@ -76,13 +79,13 @@ use crate::pool::parallel;
 /// LockedError
 ///     The directory is open already, in this process or another, and not both for reading only.
 /// OutOfMemoryError
-///     The store needs more than ``memory_limit``; the message says how much would do.
+///     The store needs more than ``memory_limit``; the message names a sufficient limit.
 /// CorruptionError
 ///     A file is damaged.
 /// NotSupportedError
 ///     The store was written by a later version, or by one from before the first release.
 /// ProgrammingError
-///     The arguments disagree with what the store was created with.
+///     The arguments disagree with those with which the store was created.
 /// DataError
 ///     An argument has no meaning.
 /// OperationalError
@@ -158,7 +161,7 @@ pub(crate) fn open(
     Ok(Database::new(Handle::new(graph.map_err(raise)?, path, read_only)))
 }
 
-/// Returns a number of bytes, or a text that says one with its unit.
+/// Reads a number of bytes: an int, or a text with a unit.
 pub(crate) fn read_size(name: &str, object: &Bound<'_, PyAny>) -> PyResult<u64> {
     let Ok(text) = object.cast::<PyString>() else { return long_count(name, object) };
     text.to_str()?.parse().map(|ByteSize(bytes)| bytes).map_err(|_| {
@@ -201,7 +204,7 @@ fn read_durability(object: &Bound<'_, PyAny>) -> PyResult<Durability> {
         && let Ok((word, seconds)) = pair.extract::<(String, f64)>()
         && word == "group"
     {
-        // What is no duration at all is refused with the words that the store has for one out of range.
+        // A number that is no duration at all is refused with the store's words for one out of range.
         let interval = Duration::try_from_secs_f64(seconds);
         return interval.map(Durability::Group).map_err(|_| {
             DataError::new_err(format!(

@@ -13,13 +13,13 @@ use crate::error::{NotSupportedError, ProgrammingError, raise};
 use crate::handle::{Handle, lock};
 use crate::key::Key;
 
-/// Operations of a column that are submitted between two looks for Ctrl-C.
+/// The operations of a column that are submitted between two checks for Ctrl-C.
 const AT_ONCE: usize = 1 << 16;
 
-/// What became of the operations since the last flush.
+/// The outcomes of the operations since the last flush.
 #[derive(Default)]
 struct Acks {
-    /// Whether each changed the graph, in the order of submission.
+    /// True for each operation that changed the graph, in the order of submission.
     changed: Vec<bool>,
     /// The first failure.
     failure: Option<Error>,
@@ -36,9 +36,9 @@ type Inner = hedgerow::Pipeline<Box<dyn FnMut(Ack) + Send>>;
 
 /// Single edge operations, each a transaction of its own, with several in flight. Made by ``Database.pipeline``.
 ///
-/// They take effect in the order of the calls. A call returns before its operation is visible, or durable, or even begun:
-/// ``flush`` waits for all and tells what became of each. As a context manager it flushes at the end of the block. An
-/// operation that was submitted stays, whatever the block raises.
+/// They take effect in the order of the calls. A call returns before its operation is visible, or durable, or
+/// even begun: ``flush`` waits for all and returns the outcome of each. As a context manager it flushes at
+/// the end of the block. A submitted operation takes effect, whatever the block raises.
 ///
 /// Examples
 /// --------
@@ -52,10 +52,11 @@ type Inner = hedgerow::Pipeline<Box<dyn FnMut(Ack) + Send>>;
 /// [True, False, True]
 #[pyclass(frozen, weakref, module = "hedgerow")]
 pub(crate) struct Pipeline {
-    /// `None` once it is closed. Locked for the length of a call by one thread, which does not have the interpreter lock.
+    /// The pipeline; `None` once it is closed. One thread, which does not hold the interpreter lock, locks it
+    /// for the length of a call.
     inner: Arc<Mutex<Option<Inner>>>,
     acks: Arc<Mutex<Acks>>,
-    /// Goes after the pipeline, so that in a forked child the store is left alone.
+    /// Dropped after the pipeline, so that in a forked child the store is left alone.
     handle: Arc<Handle>,
 }
 
@@ -68,7 +69,8 @@ impl Pipeline {
         Ok(Pipeline { inner: Arc::new(Mutex::new(Some(inner))), acks, handle: handle.clone() })
     }
 
-    /// Calls `f` without the interpreter lock: a submission may wait for the log, and another thread for this one.
+    /// Calls `f` without the interpreter lock: a submission may wait for the log, and another thread for this
+    /// one.
     fn detached<T: Send>(
         &self,
         py: Python<'_>,
@@ -102,7 +104,7 @@ impl Pipeline {
 
 #[pymethods]
 impl Pipeline {
-    /// Submit: insert the edge, and its endpoints where absent. An existing edge is left as it is.
+    /// Submit: insert the edge, and its endpoints if absent. An existing edge stays as it is.
     fn insert_edge(&self, py: Python<'_>, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<()> {
         let kind = self.handle.config.keys;
         let (src, dst) = (Key::read(kind, &*self.handle, src)?, Key::read(kind, &*self.handle, dst)?);
@@ -190,12 +192,13 @@ impl Pipeline {
         self.submit_all(py, (src, dst, None), |inner, src, dst, _| inner.remove_edge(src, dst))
     }
 
-    /// Wait until everything submitted is visible, and durable as the store's durability mode says.
+    /// Wait until everything submitted is visible, and as durable as the store's durability mode promises.
     ///
     /// Returns
     /// -------
     /// numpy.ndarray of bool
-    ///     For each operation since the last flush whether it added or removed an edge, in the order of the calls.
+    ///     For each operation since the last flush, in the order of the calls, True if it added or removed an
+    ///     edge.
     ///
     /// Raises
     /// ------
@@ -227,7 +230,7 @@ impl Pipeline {
         slf
     }
 
-    /// Flushes and closes; an exception of the block passes on.
+    /// Flushes and closes; an exception of the block passes through.
     #[pyo3(signature = (kind, value, traceback))]
     fn __exit__(
         &self,
@@ -245,13 +248,13 @@ impl Pipeline {
 }
 
 impl Drop for Pipeline {
-    /// In a forked child all is left as it is: a thread of the parent may have been in any call of the pipeline. One more
-    /// reference of each keeps them from being dropped.
+    /// Leaves all as it is in a forked child: a thread of the parent may have been in any call of the
+    /// pipeline. One more reference of each keeps them from being dropped.
     fn drop(&mut self) {
         if self.handle.is_forked() {
             std::mem::forget((self.inner.clone(), self.acks.clone()));
         } else if let Some(inner) = lock(&self.inner).take() {
-            // It executes what was submitted.
+            // The drop executes the submitted operations.
             released(|| drop(inner));
         }
     }

@@ -1,4 +1,4 @@
-//! Parallel calls without the interpreter lock, and how Ctrl-C ends a kernel.
+//! Parallel calls without the interpreter lock, and the end of a kernel by Ctrl-C.
 
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
@@ -13,18 +13,18 @@ use crate::error::ForkedError;
 use crate::handle::{Origin, lock};
 use crate::imports;
 
-/// How often the main thread looks for signals while a kernel runs.
+/// The time between two checks of the main thread for signals while a kernel runs.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Runs `f` where parallel calls run, without the interpreter lock: on a pool of this process, also in a forked child, and
-/// on the calling thread where no thread can be started.
+/// Runs `f` on the threads of parallel calls, without the interpreter lock: on a pool of this process, also
+/// in a forked child, or on the calling thread if no thread can be started.
 pub(crate) fn parallel<T: Send>(py: Python<'_>, f: impl FnOnce() -> T + Send) -> T {
     py.detach(|| hedgerow_par::run(f))
 }
 
-/// Runs `f` as [`parallel`] does. On the main thread, which alone gets signals, their handlers are called meanwhile. If one
-/// raises, as that of Ctrl-C does, what it raised is returned: `f` is taken back if no thread has got to it, else `end` is
-/// called and the end of `f` waited for.
+/// Runs `f` like [`parallel`]. On the main thread, which alone gets signals, their handlers are called
+/// meanwhile. If one raises, like that of Ctrl-C, its exception is returned: `f` is taken back if no thread
+/// has begun it; else `end` is called and the call waits for the end of `f`.
 pub(crate) fn attended<T: Send + 'static>(
     py: Python<'_>,
     origin: &Origin,
@@ -37,7 +37,8 @@ pub(crate) fn attended<T: Send + 'static>(
     attended_by(py, origin, end, |_| Ok(()), f)
 }
 
-/// Runs `f` on the pool while the calling thread looks for signals, which only the main thread gets, and calls `meanwhile`.
+/// Runs `f` on the pool while the calling thread checks for signals, which only the main thread gets, and
+/// calls `meanwhile`.
 fn attended_by<T: Send + 'static>(
     py: Python<'_>,
     origin: &Origin,
@@ -48,7 +49,7 @@ fn attended_by<T: Send + 'static>(
     let job = py.detach(|| hedgerow_par::start(f));
     while !py.detach(|| job.wait(LOOK_EVERY)) {
         let looked = look(py).and_then(|()| meanwhile(py));
-        // A handler may have forked. The child has no thread that works, and nobody to wait for.
+        // A handler may have forked. The child has no thread that works, and nothing to wait for.
         if origin.is_forked() {
             looked?;
             return Err(ForkedError::new_err("the process was forked while the call was under way"));
@@ -62,8 +63,8 @@ fn attended_by<T: Send + 'static>(
     Ok(py.detach(|| job.join()))
 }
 
-/// Runs a kernel [that can be ended](cancellable), and calls `told` with the steps done and all steps, now and then and at its end, unless
-/// it fails.
+/// Runs a kernel [that can be ended](cancellable), and calls `told` with the steps done and all steps, from
+/// time to time and at its end, unless it fails.
 pub(crate) fn kernel_telling<T: Send + 'static>(
     py: Python<'_>,
     origin: &Origin,
@@ -77,7 +78,7 @@ pub(crate) fn kernel_telling<T: Send + 'static>(
         let _calling = calling(py);
         told.call1((progress.done, progress.total)).map(drop)
     };
-    // Before the kernel has begun, or where it tells nothing, there is nothing to be told.
+    // There is no progress before the kernel has begun, or if it counts no steps.
     let meanwhile = |py: Python<'_>| if cancel.progress().total == 0 { Ok(()) } else { tell(py) };
     let given = cancel.clone();
     let outcome = attended_by(py, origin, || cancel.cancel(), meanwhile, move || f(&given))?;
@@ -89,9 +90,9 @@ pub(crate) fn kernel_telling<T: Send + 'static>(
     Ok(outcome)
 }
 
-/// Closes a store. On the main thread it starts a thread that closes the store, so that no kernel in the pool delays it, and runs
-/// signal handlers meanwhile. An exception of a handler ends the checkpoint of the close, and is returned beside the result of
-/// closing.
+/// Closes a store. On the main thread it starts a thread that closes the store, so that no kernel in the pool
+/// delays it, and runs signal handlers meanwhile. An exception of a handler ends the checkpoint of the close,
+/// and is returned beside the result of closing.
 pub(crate) fn close_attended(
     py: Python<'_>,
     origin: &Origin,
@@ -134,8 +135,9 @@ fn attend_close(py: Python<'_>, origin: &Origin, graph: &Graph) -> PyResult<()> 
     Ok(())
 }
 
-/// Runs what polls a flag [with an eye on signals](attended), and raises the flag if a handler raises. The main thread looks for
-/// signals while threads of the pool work; without any, `f` runs on the main thread and its polls look.
+/// Runs a call that polls a flag, [with checks for signals](attended), and raises the flag if a handler
+/// raises. The main thread checks for signals while threads of the pool work; without any, `f` runs on the
+/// main thread and its polls check.
 pub(crate) fn cancellable<T: Send + 'static>(
     py: Python<'_>,
     origin: &Origin,
@@ -149,7 +151,7 @@ pub(crate) fn cancellable<T: Send + 'static>(
     error.map_or(Ok(outcome), Err)
 }
 
-/// True if the calling thread is the one that gets signals.
+/// True if the calling thread is the main thread, which gets signals.
 fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
     let _calling = calling(py);
     let threading = imports::THREADING.get(py)?;
@@ -157,14 +159,14 @@ fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
     main.eq(threading.call_method0("get_ident")?)
 }
 
-/// Calls the handlers of signals that have come.
+/// Calls the handlers of pending signals.
 fn look(py: Python<'_>) -> PyResult<()> {
     let _calling = calling(py);
     py.check_signals()
 }
 
-/// What polls do: nothing in threads of the pool. In the calling thread they look for signals now and then, keep what a handler
-/// raised, and say whether one did.
+/// Returns the function that polls call. It does nothing in threads of the pool. In the calling thread it
+/// checks for signals from time to time, keeps the exception of a handler, and returns true if there is one.
 fn looks(raised: Arc<Mutex<Option<PyErr>>>) -> impl Fn() -> bool + Send + Sync + 'static {
     let main = thread::current().id();
     let next = Mutex::new(Instant::now() + LOOK_EVERY);

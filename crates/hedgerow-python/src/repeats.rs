@@ -13,7 +13,7 @@ const RUN: usize = 1 << 10;
 /// The golden ratio in 64 bits: a product with it differs in its highest bits for numbers that are close together.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The numbers that come more than once.
+/// The numbers that occur more than once.
 enum Twice {
     /// A few, ascending.
     Few(Vec<u64>),
@@ -21,7 +21,7 @@ enum Twice {
 }
 
 impl Twice {
-    /// As many are found sooner by their order than by a hash.
+    /// The most numbers that are found sooner by their order than by a hash.
     const FEW: usize = 64;
 
     fn contains(&self, number: u64) -> bool {
@@ -32,8 +32,8 @@ impl Twice {
     }
 }
 
-/// Returns the numbers that come more than once, if some do. They are shared out to runs by their highest bits, and
-/// sorted there, in the cache.
+/// Returns the numbers that occur more than once, if some do. They are divided into runs by their highest
+/// bits, and sorted there, in the cache.
 fn twice(numbers: &[u64]) -> Option<Twice> {
     let bits = (numbers.len() / RUN).max(2).ilog2();
     let run = |number: u64| (number >> (u64::BITS - bits)) as usize;
@@ -63,11 +63,12 @@ fn twice(numbers: &[u64]) -> Option<Twice> {
     }
 }
 
-/// Hashes of keys: of numbers a product, since they are many and need no protection, equal hashes being compared; of texts the library's.
+/// Hashes of keys. A number has a product: numbers are many and need no protection, since equal hashes are
+/// compared. A text has the hash of the library.
 struct Hashes(RandomState);
 
 impl Hashes {
-    /// Returns a hash that is equal for equal keys, whatever columns they come from.
+    /// Returns a hash that is equal for equal keys from any columns.
     fn of(&self, key: VertexKeyRef<'_>) -> u64 {
         match key {
             VertexKeyRef::U64(number) => number.wrapping_mul(SPREAD),
@@ -77,7 +78,7 @@ impl Hashes {
     }
 }
 
-/// Returns the number of rows that name what an earlier row names. Ascending rows take one look at each.
+/// Returns the number of rows that name the same as an earlier row. Ascending rows take one comparison each.
 fn count<T: Ord + Hash>(rows: usize, hash: impl Fn(usize) -> u64, row: impl Fn(usize) -> T) -> usize {
     if (1..rows).all(|at| row(at - 1) < row(at)) {
         return 0;
@@ -88,7 +89,7 @@ fn count<T: Ord + Hash>(rows: usize, hash: impl Fn(usize) -> u64, row: impl Fn(u
     (0..rows).filter(|&at| twice.contains(hashes[at]) && !seen.insert(row(at))).count()
 }
 
-/// Returns the number of keys that come before in the column.
+/// Returns the number of keys that occur before in the column.
 pub(crate) fn of_keys(keys: &Keys) -> usize {
     let hashes = Hashes(RandomState::new());
     count(keys.len(), |at| hashes.of(keys.at(at)), |at| keys.at(at))

@@ -15,7 +15,7 @@ pub(crate) struct Vertices {
     pub(crate) rows: Rows,
 }
 
-/// The row of every vertex id up to the last live one; of ids without a vertex, anything.
+/// The row of every vertex id up to the last live one; undefined for ids without a vertex.
 pub(crate) struct Rows(Option<Vec<i64>>);
 
 impl Rows {
@@ -37,21 +37,22 @@ impl Rows {
         self.0.as_ref().map_or(v as i64, |row_of| row_of.get(v).copied().unwrap_or(0))
     }
 
-    /// True if each row is that of the id.
+    /// True if each row is the id.
     pub(crate) fn are_ids(&self) -> bool {
         self.0.is_none()
     }
 }
 
-/// Of how many graphs that do not have all vertices a snapshot keeps the vertices: their keys are objects, which take long to make.
+/// The most graphs without all vertices whose vertices a snapshot keeps: their keys are objects, which take
+/// long to make.
 const MOST: usize = 4;
 
-/// The vertices of graphs that do not have all, those kept last at the end.
+/// The vertices of graphs that do not have all, the most recent at the end.
 #[derive(Default)]
 pub(crate) struct SomeVertices(Mutex<Vec<Arc<Vertices>>>);
 
 impl SomeVertices {
-    /// Those that are these.
+    /// Returns the kept vertices that equal `live`.
     pub(crate) fn find(&self, live: &[VertexId]) -> Option<Arc<Vertices>> {
         lock(&self.0).iter().find(|kept| kept.live == live).cloned()
     }
@@ -60,7 +61,7 @@ impl SomeVertices {
         let mut kept = lock(&self.0);
         let oldest = (kept.len() == MOST).then(|| kept.remove(0));
         kept.push(vertices);
-        drop(kept); // before objects of Python go, which may run code
+        drop(kept); // before objects of Python are dropped, which may run code
         drop(oldest);
     }
 }

@@ -20,7 +20,7 @@ use crate::names::Kinds;
 use crate::pool::{attended, parallel};
 use crate::result_rows::{Rows, SomeVertices, Vertices};
 
-/// Bytes that finding the row of a vertex id takes.
+/// The bytes per id of the table of rows.
 pub(crate) const BYTES_PER_ROW: usize = 8;
 
 /// Makes an object of the class `name` with these keyword arguments.
@@ -29,16 +29,16 @@ pub(crate) fn make(py: Python<'_>, name: &str, arguments: &Bound<'_, PyDict>) ->
     Ok(imports::RESULTS.get(py)?.call_method(name, (), Some(arguments))?.unbind())
 }
 
-/// An open snapshot and what its results share.
+/// An open snapshot and the state that its results share.
 pub(crate) struct Reading {
     pub(crate) snapshot: hedgerow::Snapshot,
     pub(crate) origin: Origin,
     vertices: PyOnceLock<Arc<Vertices>>,
-    /// Those of graphs that do not have all vertices.
+    /// The vertices of graphs that do not have all.
     some: SomeVertices,
 }
 
-/// True if there are so many bytes of memory.
+/// True if `bytes` bytes of memory are free.
 pub(crate) fn is_room(bytes: usize) -> bool {
     Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
 }
@@ -62,8 +62,9 @@ impl Reading {
         }
     }
 
-    /// Builds the view of one label, and refuses if there is not enough memory for `bytes_per_id` bytes for every id of its
-    /// domain. Kernels take the memory they need for granted: without it the process would end.
+    /// Builds the view of one label, and refuses if there is not enough memory for `bytes_per_id` bytes for
+    /// every id of its domain. Kernels do not check for the memory they need: without it the process would
+    /// end.
     pub(crate) fn view(&self, py: Python<'_>, label: LabelId, bytes_per_id: usize) -> PyResult<Arc<View>> {
         let snapshot = self.snapshot.clone();
         let make = move || snapshot.view_of(LabelRef::Id(label));
@@ -73,13 +74,13 @@ impl Reading {
         Ok(view)
     }
 
-    /// Refuses if there are not so many bytes of memory for what is to be computed of `ids` vertex ids.
+    /// Refuses a computation for `ids` vertex ids if `bytes` bytes of memory are not free.
     pub(crate) fn reserve(&self, ids: usize, bytes: usize) -> PyResult<()> {
         if is_room(bytes) { Ok(()) } else { Err(out_of_memory("vertex ids", ids)) }
     }
 
-    /// Refuses if there is not enough memory for `bytes_per_id` bytes for every vertex id. Where the memory limit has room for it, the
-    /// view is made first, with an eye on signals: reads of all vertices use it.
+    /// Refuses if there is not enough memory for `bytes_per_id` bytes for every vertex id. If the memory
+    /// limit allows it, the view is made first, with checks for signals: reads of all vertices use it.
     pub(crate) fn vertex_view(&self, py: Python<'_>, bytes_per_id: usize) -> PyResult<KernelView> {
         let snapshot = self.snapshot.clone();
         let make = move || snapshot.kernel_view(&EdgeSelection::of(LabelRef::Id(LabelId::DEFAULT)));
@@ -147,7 +148,7 @@ impl Reading {
         values: &[u32],
     ) -> PyResult<Py<PyAny>> {
         let row = |v: &VertexId| vertices.rows.of_vertex(values[v.index()] as usize);
-        // Numbers are looked up here, without the interpreter; objects have counts of references.
+        // Numbers are looked up here, without the interpreter; objects have reference counts.
         let numbers =
             vertices.keys.bind(py).cast::<PyArray1<u64>>().ok().and_then(|keys| keys.try_readonly().ok());
         let named = match numbers.as_ref().and_then(|keys| keys.as_slice().ok()) {
@@ -202,12 +203,12 @@ impl Reading {
     }
 }
 
-/// Returns the type of ids, as `Schema` has it.
+/// Returns the type of ids in the words of `Schema`.
 pub(crate) fn key_type(keys: KeyKind) -> &'static str {
     if keys == KeyKind::Str { "str" } else { "u64" }
 }
 
-/// Texts as a NumPy array of Python strings.
+/// Returns texts as a NumPy array of Python strings.
 pub(crate) fn text_array<'py, 'a>(
     py: Python<'py>,
     texts: impl Iterator<Item = &'a str>,
@@ -216,13 +217,14 @@ pub(crate) fn text_array<'py, 'a>(
     texts.into_pyarray(py).into_any()
 }
 
-/// Returns an array that the program can only read.
+/// Makes an array read-only for the program.
 pub(crate) fn read_only(array: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     array.getattr("flags")?.setattr("writeable", false)?;
     Ok(array)
 }
 
-/// Vertex ids as a NumPy array: of `uint64`, of Python strings, or of what [`Namer`] makes of ids of several kinds.
+/// Returns vertex ids as a NumPy array: of `uint64`, of Python strings, or, for ids of several kinds, of the
+/// objects of [`Namer`].
 pub(crate) fn keys_array<'py>(
     py: Python<'py>,
     kinds: &impl Kinds,
@@ -232,7 +234,7 @@ pub(crate) fn keys_array<'py>(
         KeyColumn::U64(numbers) => numbers.into_pyarray(py).into_any(),
         KeyColumn::Str(texts) => text_array(py, texts.iter()),
         KeyColumn::Kinds(keys) => {
-            // Those of the default kind alone are as in a graph without kinds.
+            // Ids of the default kind alone are like those in a graph without kinds.
             let number = |key: &VertexKey| if let VertexKey::U64(n) = key { Some(*n) } else { None };
             match keys.iter().map(number).collect::<Option<Vec<u64>>>() {
                 Some(numbers) => numbers.into_pyarray(py).into_any(),

@@ -1,4 +1,5 @@
-//! Rows of calls about many vertices, or about many edges that are there: columns, checked before anything is written.
+//! Rows of calls about many vertices, or about many existing edges: columns, checked before anything is
+//! written.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -18,7 +19,7 @@ use crate::names::{Kinds, Names};
 use crate::repeats;
 use crate::value::{Owner, Types};
 
-/// Which of several rows with one key counts.
+/// The row that counts, of several with one key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Duplicates {
     Raise,
@@ -45,7 +46,7 @@ pub(crate) struct VertexRows {
     kind: KindId,
     names: Names,
     keys: Keys,
-    /// Of the rows that count.
+    /// The columns of the rows that count.
     columns: Vec<Column>,
     /// The keys that count, ascending by place; all if none is left out.
     kept: Option<Vec<usize>>,
@@ -92,14 +93,14 @@ impl VertexRows {
         self.kind.key(self.keys.at(self.place(row)))
     }
 
-    /// Returns what is known of the rows once they are put.
+    /// Returns the counts of the rows once they are put.
     pub(crate) fn added(&self, found: Option<Found>, conflict: OnConflict) -> Added {
         let repeated = self.keys.len() - self.len();
         let skipped = found.filter(|_| conflict == OnConflict::Skip).map_or(0, |found| found.existing);
         Added { rows: self.len() - skipped, repeated, found }
     }
 
-    /// Refuses a vertex that exists, so that no batch is written before another is refused.
+    /// Refuses a vertex that exists, so that no batch is written before another batch is refused.
     pub(crate) fn check_new(&self, snapshot: &hedgerow::Snapshot) -> hedgerow::Result<()> {
         (0..self.len()).try_for_each(|row| match snapshot.contains_vertex(self.key(row))? {
             true => Err(self.exists(row)),
@@ -113,8 +114,8 @@ impl VertexRows {
         hedgerow::ArgumentError::Invalid(what).into()
     }
 
-    /// True if a vertex that exists is the same merged with any row of `range` as replaced by it: the row has
-    /// a value of every property of its kind.
+    /// True if merging any row of `range` into an existing vertex has the same result as replacing it: the
+    /// row has a value of every property of its kind.
     pub(crate) fn are_full(&self, schema: &Schema, range: Range<usize>) -> bool {
         let mut properties = schema.vertex_properties_of(self.kind);
         let is_given = |name: &str| self.columns.iter().any(|column| column.name == name);
@@ -124,7 +125,8 @@ impl VertexRows {
         properties.all(|property| is_given(property.name())) && self.columns.iter().all(is_full)
     }
 
-    /// Puts the vertices of `range`; says how many exist, unless they are replaced blindly.
+    /// Puts the vertices of `range`; returns the number of those that existed, unless they are replaced
+    /// blindly.
     pub(crate) fn put(
         &self,
         txn: &mut WriteTxn,
@@ -201,7 +203,7 @@ fn cells(columns: &[Column], at: usize) -> impl Iterator<Item = (&str, Value)> {
     columns.iter().map(move |column| (column.name.as_str(), column.value(at)))
 }
 
-/// Returns the rows that count, where some do not.
+/// Returns the rows that count, if some do not.
 fn kept(keys: &Keys, duplicates: Duplicates, names: &Names) -> PyResult<Option<Vec<usize>>> {
     if repeats::of_keys(keys) == 0 {
         return Ok(None);

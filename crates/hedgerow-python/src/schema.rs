@@ -46,7 +46,7 @@ pub(crate) fn names(schema: &hedgerow::Schema) -> Vec<String> {
     schema.labels().iter().map(|label| label.name().to_string()).collect()
 }
 
-/// What a label is called: as the caller named it, or else as the schema does.
+/// Returns the name of a label: the one that the caller used, or else that of the schema.
 pub(crate) fn name(schema: Option<&hedgerow::Schema>, named: Option<&str>, label: LabelId) -> String {
     let known = schema.and_then(|schema| schema.label_by_id(label)).map(|label| label.name().to_string());
     named.map(str::to_owned).or(known).unwrap_or_default()
@@ -81,7 +81,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Label<'a> {
         if object.is_instance_of::<PyString>() {
             return object.extract().map(Label);
         }
-        // The place of the weight in some calls is that of the label in others.
+        // The position of the weight in some calls is that of the label in others.
         let advice = if object.is_instance_of::<PyFloat>() { "; a weight is given as weight=" } else { "" };
         Err(PyTypeError::new_err(format!("label must be a str, found {}{advice}", shown(&object))))
     }

@@ -1,4 +1,5 @@
-//! Which edges a read takes, as keyword arguments say it: `label`, `direction`, `rank_range`, `where`; and `kinds`, over which vertices a kernel runs.
+//! The edges that a read takes, by keyword arguments: `label`, `direction`, `rank_range`, `where`; and
+//! `kinds`, the vertices of a kernel's graph.
 
 use hedgerow::{Condition, Direction, EdgeDirection, EdgeSelection, KindId, Label, PropertyType, Schema};
 use pyo3::exceptions::PyTypeError;
@@ -35,7 +36,7 @@ impl<'py> FromPyObject<'_, 'py> for VertexKinds {
     }
 }
 
-/// Returns a name, or several.
+/// Reads a name, or several.
 fn names(argument: &str, object: Borrowed<'_, '_, PyAny>) -> PyResult<Vec<String>> {
     if let Ok(name) = object.cast::<PyString>() {
         return Ok(vec![name.to_str()?.to_owned()]);
@@ -67,8 +68,8 @@ impl Labels {
         Ok(found)
     }
 
-    /// Returns the kind of vertices that all these labels say for the ends at which edges are read: sources,
-    /// destinations, or both.
+    /// Returns the kind of vertices that all these labels state for the ends at which edges are read:
+    /// sources, destinations, or both.
     pub(crate) fn kind_at(&self, schema: &Schema, direction: Option<Direction>) -> Option<KindId> {
         let mut kinds = Vec::new();
         for name in &self.0 {
@@ -83,7 +84,7 @@ impl Labels {
         if let [kind] = kinds[..] { Some(kind) } else { None }
     }
 
-    /// Returns the name, if it is one.
+    /// Returns the name, if there is only one.
     pub(crate) fn one(&self) -> Option<&str> {
         if let [name] = &self.0[..] { Some(name) } else { None }
     }
@@ -109,7 +110,7 @@ impl<'py> FromPyObject<'_, 'py> for RankRange {
     }
 }
 
-/// What a read takes.
+/// The edges that a read takes.
 #[derive(Default)]
 pub(crate) struct Chosen {
     pub(crate) labels: Option<Labels>,
@@ -117,14 +118,14 @@ pub(crate) struct Chosen {
     pub(crate) ranks: Option<RankRange>,
     /// Conditions that an edge's properties must all meet, by the names of properties.
     pub(crate) conditions: Vec<(String, Condition)>,
-    /// The property that an edge weighs.
+    /// The property that is the weight of an edge.
     pub(crate) weight: Option<String>,
-    /// The kinds of the vertices of a kernel's graph, where the call names them.
+    /// The kinds of the vertices of a kernel's graph, if the call names them.
     pub(crate) kinds: Option<Vec<KindId>>,
 }
 
 impl Chosen {
-    /// Of the edges along their direction.
+    /// Returns the choice of the edges along their direction.
     pub(crate) fn new(
         origin: &Origin,
         schema: &Schema,
@@ -137,7 +138,7 @@ impl Chosen {
         Ok(Chosen { labels, ranks, conditions, ..Chosen::default() })
     }
 
-    /// With the vertices of these kinds, if some are named.
+    /// Returns the choice with the vertices of these kinds, if some are named.
     pub(crate) fn in_kinds(self, schema: &Schema, kinds: Option<VertexKinds>) -> PyResult<Chosen> {
         let id = |name: &String| schema.find_kind(name).map_err(raise);
         let kinds = kinds.map(|VertexKinds(names)| names.iter().map(id).collect()).transpose()?;
@@ -148,7 +149,7 @@ impl Chosen {
         Chosen { direction, ..self }
     }
 
-    /// Returns the label and the direction, where all edges of one label, or of all labels, are read in one
+    /// Returns the label and the direction of a read of all edges of one label, or of all labels, in one
     /// direction.
     pub(crate) fn plain(&self) -> Option<(Option<&str>, Direction)> {
         let direction = self.one_way()?;
@@ -160,7 +161,7 @@ impl Chosen {
         }
     }
 
-    /// Along the edges or against them, where it is one way.
+    /// Returns the direction, if it is not both.
     pub(crate) fn one_way(&self) -> Option<Direction> {
         match self.direction {
             EdgeDirection::Out => Some(Direction::Out),
@@ -169,12 +170,12 @@ impl Chosen {
         }
     }
 
-    /// True if the edges of a label are read.
+    /// True if the read takes edges of a label.
     pub(crate) fn names(&self, label: &str) -> bool {
         self.labels.as_ref().is_none_or(|Labels(labels)| labels.iter().any(|name| name == label))
     }
 
-    /// True if the edges of a rank are read.
+    /// True if the read takes edges of a rank.
     pub(crate) fn has_rank(&self, rank: u64) -> bool {
         let Some(RankRange(first, stop)) = self.ranks else { return true };
         first.is_none_or(|first| first <= rank) && stop.is_none_or(|stop| rank < stop)
@@ -217,7 +218,7 @@ fn type_of(schema: &Schema, labels: Option<&Labels>, weighted: bool, name: &str)
     })
 }
 
-/// Returns the argument `direction`, where both are possible.
+/// Reads the argument `direction` of calls that accept both directions at once.
 pub(crate) fn direction(text: &str) -> PyResult<EdgeDirection> {
     match text {
         "out" => Ok(EdgeDirection::Out),

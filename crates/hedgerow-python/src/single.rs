@@ -59,9 +59,9 @@ impl Database {
         })
     }
 
-    /// Insert one edge in a transaction of its own, and its endpoints where absent.
+    /// Insert one edge in a transaction of its own, and its endpoints if absent.
     ///
-    /// The fastest way to write single edges. An existing edge is left as it is.
+    /// The fastest way to write single edges. An existing edge stays as it is.
     ///
     /// Parameters
     /// ----------

@@ -19,8 +19,8 @@ use crate::value::to_dict;
 
 /// The graph as of one timestamp: exactly the commits up to it. Made by ``Database.snapshot``.
 ///
-/// It waits for no writer and no writer waits for it. What it sees stays in memory for as long as it is open: use it as
-/// a context manager, or close it. It stays readable when the store is closed. All methods may be called from any thread.
+/// It and writers never wait for each other. Its versions stay in memory while it is open: use it as a
+/// context manager, or close it. It stays readable when the store closes. Any thread may call any method.
 /// Ctrl-C ends a kernel (``bfs``, ``pagerank``, ``sssp``, ``triangle_count``, ``wcc``, ``run``) within 100 milliseconds.
 ///
 /// Examples
@@ -34,7 +34,7 @@ use crate::value::to_dict;
 /// (3, 3, [1, 2])
 #[pyclass(frozen, weakref, module = "hedgerow")]
 pub(crate) struct Snapshot {
-    /// Not the store: a snapshot that was closed keeps nothing of it.
+    /// The origin, not the store: a snapshot that was closed keeps nothing of it.
     pub(crate) handle: Origin,
     reading: Mutex<Option<Arc<Reading>>>,
 }
@@ -56,7 +56,7 @@ impl Snapshot {
         Key::read(self.handle.config.keys, self, object)
     }
 
-    /// What a read takes.
+    /// Returns the edges that a read takes.
     pub(crate) fn chosen(
         &self,
         labels: Option<Labels>,
@@ -95,7 +95,7 @@ impl Snapshot {
         })
     }
 
-    /// What a kernel takes.
+    /// Returns the edges and vertices that a kernel takes.
     pub(crate) fn chosen_in(
         &self,
         labels: Option<Labels>,
@@ -127,7 +127,7 @@ impl Drop for Snapshot {
 
 #[pymethods]
 impl Snapshot {
-    /// The timestamp of the last commit that is seen.
+    /// The timestamp of the last commit that the snapshot sees.
     #[getter]
     fn timestamp(&self) -> PyResult<u64> {
         Ok(self.reading()?.snapshot.timestamp().0)
@@ -249,8 +249,8 @@ impl Snapshot {
         self.reading()?.snapshot.weight(src.as_ref(), dst.as_ref()).map_err(raise)
     }
 
-    /// The neighbors of a vertex, sorted: one entry for each edge, so that a neighbor that several edges lead to, of several
-    /// labels or ranks, comes several times.
+    /// The neighbors of a vertex, sorted, with one entry for each edge: a neighbor with several edges, of
+    /// several labels or ranks, is repeated.
     ///
     /// Parameters
     /// ----------
@@ -262,8 +262,8 @@ impl Snapshot {
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several; all labels if not given. ``""`` is the default one.
     /// ranks, properties, labels : bool
-    ///     Give tuples of the neighbor and, of these, what is asked for: label, rank, dictionary of properties. Edges to one
-    ///     neighbor come in the order in which their labels were defined, then by rank.
+    ///     Return tuples of the neighbor and the requested parts: label, rank, dictionary of properties.
+    ///     Edges to one neighbor come in the order in which their labels were defined, then by rank.
     /// rank_range : (int or None, int or None), optional
     ///     The first rank and the one behind the last: edges of these ranks alone. Edges of labels that are not ``multi`` have
     ///     rank 0.
@@ -383,7 +383,7 @@ impl Snapshot {
         self.reading()?.ids(py)
     }
 
-    /// All edges of all labels, or of some; of an undirected graph each edge once.
+    /// All edges of all labels, or of some; in an undirected graph each edge once.
     ///
     /// Parameters
     /// ----------
@@ -424,15 +424,15 @@ impl Snapshot {
         self.reading()?.edges(py, self.handle.config.weighted, &chosen)
     }
 
-    /// All edges of a label, or of several, with ranks and properties; of an undirected graph each edge once.
+    /// All edges of a label, or of several, with ranks and properties; in an undirected graph each edge once.
     ///
     /// Parameters
     /// ----------
     /// label : str or sequence of str, optional
     ///     The label, or several, whose edges come label after label; ``""`` is the default one. If not given, the label of all edges.
     /// properties : sequence of str, optional
-    ///     Which properties; all if not given. In a weighted graph ``"weight"`` is one of the default label. An edge of a label without
-    ///     one of them has no value of it.
+    ///     The properties to return; all if not given. In a weighted graph ``"weight"`` is one of the default
+    ///     label. An edge of a label without one of them has no value of it.
     /// rank_range, where : optional
     ///     A choice among these edges, like in ``neighbors``.
     ///
@@ -465,7 +465,7 @@ impl Snapshot {
     /// Returns
     /// -------
     /// VertexResult
-    ///     Values are a masked array, or of text and bytes an array of objects with None.
+    ///     Values are a masked array; for text and bytes, an array of objects with None.
     ///
     /// Raises
     /// ------
@@ -485,7 +485,7 @@ impl Snapshot {
         self.reading()?.vertex_property(py, name)
     }
 
-    /// Let go of what the snapshot keeps in memory. Closing again does nothing.
+    /// Release the memory that the snapshot keeps. Closing again does nothing.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.handle.check_process()?;
         let reading = lock(&self.reading).take();

@@ -28,14 +28,14 @@ impl Snapshot {
         Ok(Wanted { keys, kind, chosen, missing })
     }
 
-    /// Returns the kind of vertices at which edges are read, and the type of its keys: the one that is named,
-    /// or else the one that the labels say for that direction, if they say one.
+    /// Returns the kind of vertices at which edges are read, and the type of its keys: the kind that is
+    /// named, or else the one that the labels state for that direction, if they state one.
     pub(crate) fn kind_at(&self, chosen: &Chosen, kind: Option<&str>) -> PyResult<(KindId, KeyKind)> {
         let schema = self.kind_schema()?;
         let kind = match (kind, &chosen.labels) {
             (Some(kind), _) => schema.find_kind(kind).map_err(raise)?,
             (None, Some(labels)) => {
-                // Edges without direction are read at both ends.
+                // Undirected edges are read at both ends.
                 let direction = chosen.one_way().filter(|_| self.handle.config.directed);
                 labels.kind_at(&schema, direction).unwrap_or_default()
             }
@@ -47,7 +47,7 @@ impl Snapshot {
 
 #[pymethods]
 impl Snapshot {
-    /// The degrees of many vertices: of each what ``degree`` gives, in one call.
+    /// The degrees of many vertices: the results of ``degree`` for each, in one call.
     ///
     /// Parameters
     /// ----------
@@ -60,7 +60,8 @@ impl Snapshot {
     /// rank_range, where : optional
     ///     A choice among these edges, like in ``neighbors``.
     /// kind : str, optional
-    ///     The kind of the vertices; if not given, the one that the labels say, or else the default one. An id that is a pair says its own.
+    ///     The kind of the vertices; if not given, the one that the labels state, or else the default one. An
+    ///     id that is a pair names its own.
     /// missing : {"raise", "empty"}
     ///     The answer for a key that names no vertex: an error, or 0.
     ///
@@ -105,13 +106,13 @@ impl Snapshot {
         reading.degrees(py, &wanted)
     }
 
-    /// Whether many edges exist: of each what ``has_edge`` gives, in one call.
+    /// Test many edges for existence: the results of ``has_edge`` for each, in one call.
     ///
     /// Parameters
     /// ----------
     /// sources, destinations : array_like
-    ///     Vertex ids, like in ``add_edges``: as many of the one as of the other. An edge of which an id names no vertex does not
-    ///     exist.
+    ///     Vertex ids, like in ``add_edges``: columns of equal length. An edge with an id that names no
+    ///     vertex does not exist.
     /// label : str, optional
     ///     The label of the edges; any label if not given. ``""`` is the default one.
     ///
@@ -159,7 +160,7 @@ impl Snapshot {
         reading.contains_edges(py, label.as_deref(), ends)
     }
 
-    /// The neighbors of many vertices: of each what ``neighbors`` gives, in one call.
+    /// The neighbors of many vertices: the results of ``neighbors`` for each, in one call.
     ///
     /// Parameters
     /// ----------
@@ -172,7 +173,8 @@ impl Snapshot {
     /// rank_range, where : optional
     ///     A choice among these edges, like in ``neighbors``.
     /// kind : str, optional
-    ///     The kind of the vertices; if not given, the one that the labels say, or else the default one. An id that is a pair says its own.
+    ///     The kind of the vertices; if not given, the one that the labels state, or else the default one. An
+    ///     id that is a pair names its own.
     /// missing : {"raise", "empty"}
     ///     The answer for a key that names no vertex: an error, or an empty list.
     ///
@@ -218,10 +220,11 @@ impl Snapshot {
         reading.neighbors_of(py, wanted)
     }
 
-    /// All edges of a label as compressed rows, a row for each vertex: arrays that other libraries take as they are. If the label states the kinds of its
-    /// ends, vertices of other kinds have no row.
+    /// All edges of a label as compressed rows, a row for each vertex: arrays in the form that other
+    /// libraries take. If the label states the kinds of its ends, vertices of other kinds have no row.
     ///
-    /// The arrays are read-only. Who asks for the same of the same timestamp gets the same arrays, as long as they are in use.
+    /// The arrays are read-only. Equal calls for one timestamp get the same arrays, as long as they are in
+    /// use.
     ///
     /// Parameters
     /// ----------
@@ -274,7 +277,7 @@ impl Snapshot {
     /// kind : str, optional
     ///     The kind; the default one if not given.
     /// properties : sequence of str, optional
-    ///     Which properties; all if not given.
+    ///     The properties to return; all if not given.
     ///
     /// Returns
     /// -------

@@ -27,7 +27,7 @@ use crate::handle::Handle;
 #[pyclass(frozen, weakref, module = "hedgerow")]
 pub(crate) struct Ticket {
     ticket: hedgerow::Ticket,
-    /// Goes after the ticket, so that in a forked child the store is left alone.
+    /// Dropped after the ticket, so that in a forked child the store is left alone.
     handle: Arc<Handle>,
 }
 
@@ -46,8 +46,8 @@ impl Ticket {
         Ok(self.ticket.timestamp().0)
     }
 
-    /// True if the transaction is acknowledged: visible to every snapshot opened from now on, and durable as the store's
-    /// durability mode says. Never waits.
+    /// True if the transaction is acknowledged: visible to every snapshot opened from now on, and as durable
+    /// as the store's durability mode promises. Never waits.
     fn done(&self) -> PyResult<bool> {
         self.handle.check_process()?;
         Ok(self.ticket.is_done())
@@ -63,7 +63,7 @@ impl Ticket {
     /// Raises
     /// ------
     /// OutcomeUnknownError
-    ///     The log failed; only opening the store again tells.
+    ///     The log failed; the outcome is known only after the store is opened again.
     fn wait(&self, py: Python<'_>) -> PyResult<u64> {
         self.handle.check_process()?;
         let ticket = self.ticket.clone();

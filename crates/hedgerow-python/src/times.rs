@@ -7,16 +7,16 @@ use crate::imports;
 
 const DAY: i128 = 86_400_000_000;
 
-/// The unit of a `datetime64`: so many microseconds, parts of one, or steps of the calendar.
+/// The unit of a `datetime64`: a number of microseconds, parts of one, or steps of the calendar.
 pub(crate) enum Unit {
     Micros(i128),
-    /// `count` times one of `per_micro` parts of a microsecond.
+    /// A number `count` of the `per_micro` parts of a microsecond.
     Parts {
         count: i128,
         per_micro: i128,
     },
     Months(i128),
-    /// Of a type without a unit, which holds nothing but `NaT`.
+    /// No unit: of a type without one, whose only value is `NaT`.
     None,
 }
 
@@ -44,7 +44,7 @@ impl Unit {
         })
     }
 
-    /// Returns the time `number` units after 1970, or why it has no value here.
+    /// Returns the time `number` units after 1970, or the reason why it has no value here.
     pub(crate) fn value(&self, number: i64) -> Result<Value, &'static str> {
         if number == i64::MIN {
             return Ok(Value::Null);
@@ -68,7 +68,7 @@ impl Unit {
     }
 }
 
-/// Days from 1970 to the first day of the month that is so many months after January 1970.
+/// Returns the days from 1970 to the first day of the month that is `months` months after January 1970.
 fn days_of_month(months: i128) -> i128 {
     let (year, month) = (1970 + months.div_euclid(12), months.rem_euclid(12));
     // Years that begin in March have their leap day at the end.

@@ -10,10 +10,10 @@ use crate::open::read_size;
 use crate::pool::parallel;
 use crate::results::make;
 
-/// Make a new store of what can be read of a damaged one, which is left as it is.
+/// Make a new store from the readable parts of a damaged one, which stays as it is.
 ///
-/// Every part whose checksum is right is taken, also behind the damage. What later commits do not show to be as it was is
-/// counted as doubtful.
+/// Every part with a right checksum is taken, also behind the damage. Data that later commits may have
+/// changed counts as doubtful.
 ///
 /// Parameters
 /// ----------
@@ -22,13 +22,14 @@ use crate::results::make;
 /// into : str or os.PathLike
 ///     The directory of the new store, which must not exist or be empty, nor lie in that of the damaged one.
 /// memory_limit : int or str, optional
-///     The memory to work in, in bytes or as ``"8GiB"``, 16 MiB at least: what does not fit stands in temporary files at `into`.
-///     Without it half of what the machine has, or the control group of the process.
+///     The memory to work in, in bytes or like ``"8GiB"``, 16 MiB at least; the rest goes to temporary files
+///     at `into`. If not given, half of the memory of the machine, or of the control group of the process.
 ///
 /// Returns
 /// -------
 /// SalvageReport
-///     Its ``losses`` name what was lost, and are empty if nothing was; its ``damages`` name damage that cost nothing.
+///     Its ``losses`` name lost data, and are empty if there is none; its ``damages`` name damage without
+///     loss.
 ///
 /// Raises
 /// ------

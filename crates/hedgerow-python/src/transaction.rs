@@ -22,14 +22,14 @@ use crate::value::{Owner, read_cells, to_dict};
 
 const ROLLED_BACK: &str = "rolled back";
 
-/// Where a transaction stands.
+/// The state of a transaction.
 enum State {
     Active(Box<WriteTxn>),
-    /// A call that released the interpreter lock has it.
+    /// In use: a call that released the interpreter lock has it.
     Busy,
-    /// As `Busy`, and the call rolls it back: the block that the transaction belongs to has raised meanwhile.
+    /// Like `Busy`, but the call rolls it back: the block of the transaction has raised meanwhile.
     Abandoned,
-    /// Ended, and how.
+    /// Ended, with the way in which it ended.
     Done(&'static str),
 }
 
@@ -69,14 +69,14 @@ impl Transaction {
             State::Busy | State::Abandoned => Err(None),
             State::Done(how) => Err(Some(*how)),
         };
-        // The lock is free again: making an exception may run Python code.
+        // The lock is free here: making an exception may run Python code.
         match outcome {
             Ok(result) => result.map_err(raise),
             Err(how) => Err(refused(how)),
         }
     }
 
-    /// Takes the active transaction away and leaves `next`.
+    /// Takes the active transaction and leaves `next`.
     fn take(&self, next: State) -> PyResult<Box<WriteTxn>> {
         let outcome = {
             let mut state = lock(&self.state);
@@ -92,7 +92,7 @@ impl Transaction {
         outcome.map_err(refused)
     }
 
-    /// Leaves what became of a transaction that was busy.
+    /// Stores the new state of a transaction that was busy.
     fn put_back(&self, py: Python<'_>, next: State) {
         let mut state = lock(&self.state);
         let abandoned = match (&*state, next) {
@@ -113,7 +113,7 @@ impl Transaction {
         &self.handle
     }
 
-    /// Runs `f`, which adds many operations, without the interpreter lock. If it fails, the transaction is rolled back and says so.
+    /// Runs `f`, which adds many operations, without the interpreter lock; rolls back if `f` fails.
     pub(crate) fn bulk<T: Send>(
         &self,
         py: Python<'_>,
@@ -137,7 +137,7 @@ impl Transaction {
         Key::read(self.handle.config.keys, &*self.handle, object)
     }
 
-    /// Rolls the transaction back: now, or where another thread uses it, when that thread's call ends.
+    /// Rolls the transaction back: now or, if another thread uses it, when that thread's call ends.
     fn abandon(&self, py: Python<'_>) {
         let mut state = lock(&self.state);
         let next = match &*state {
@@ -190,7 +190,7 @@ impl Transaction {
     /// label : str, optional
     ///     The kind of edge; the default label, ``""``, if not given. Each label has edges of its own.
     /// rank : int, optional
-    ///     Tells edges of a ``multi`` label between the same vertices apart: such a label needs it, others have none.
+    ///     Distinguishes parallel edges of a ``multi`` label: such a label needs it, others have none.
     /// properties : mapping, optional
     ///     Values by name: None, bool, int, float, str, bytes or datetime with a time zone, and NumPy's scalars of these
     ///     kinds. An int is taken for a float where the property holds floats, if a float equals it. None, ``NaT`` and
@@ -257,7 +257,7 @@ impl Transaction {
         self.put_edge(src, dst, weight, label, rank, properties, named)
     }
 
-    /// Insert an edge, with its endpoints, unless it exists. An existing edge is left as it is.
+    /// Insert an edge, with its endpoints, unless it exists. An existing edge stays as it is.
     ///
     /// Parameters
     /// ----------
@@ -345,7 +345,7 @@ impl Transaction {
     /// Returns
     /// -------
     /// bool
-    ///     True if it existed: removing what is not there is not an error.
+    ///     True if it existed: removing an absent edge is not an error.
     #[pyo3(signature = (src, dst, *, label=None, rank=None))]
     fn remove_edge(
         &self,
@@ -439,8 +439,8 @@ impl Transaction {
         self.with(|txn| txn.remove_vertex(key.as_ref()))
     }
 
-    /// Remove up to so many edges of a vertex, of all labels and in both directions. A vertex with more edges than one transaction
-    /// may change is emptied by several transactions, and removed by the last.
+    /// Remove at most ``most`` edges of a vertex, of all labels and in both directions. A vertex with more
+    /// edges than one transaction may change is emptied by several transactions, and removed by the last.
     ///
     /// Parameters
     /// ----------
@@ -452,7 +452,7 @@ impl Transaction {
     /// Returns
     /// -------
     /// tuple of (int, int)
-    ///     How many edges were removed, and how many the vertex has left; a self-loop counts once.
+    ///     The numbers of edges removed and of those left at the vertex; a self-loop counts once.
     ///
     /// Raises
     /// ------
@@ -591,8 +591,8 @@ impl Transaction {
         self.with(|txn| txn.weight(src.as_ref(), dst.as_ref()))
     }
 
-    /// The neighbors of a vertex, sorted: one entry for each edge, so that a neighbor that several edges lead to, of several
-    /// labels or ranks, comes several times.
+    /// The neighbors of a vertex, sorted, with one entry for each edge: a neighbor with several edges, of
+    /// several labels or ranks, is repeated.
     ///
     /// Parameters
     /// ----------
@@ -603,8 +603,8 @@ impl Transaction {
     /// label : str, optional
     ///     The label of the edges; all labels if not given. ``""`` is the default one.
     /// ranks, labels : bool
-    ///     Give tuples of the neighbor and, of these, what is asked for: label, rank. Edges to one neighbor come in the order in
-    ///     which their labels were defined, then by rank.
+    ///     Return tuples of the neighbor and the requested parts: label, rank. Edges to one neighbor come in
+    ///     the order in which their labels were defined, then by rank.
     ///
     /// Raises
     /// ------
@@ -624,7 +624,7 @@ impl Transaction {
         labels: bool,
     ) -> PyResult<Vec<Py<PyAny>>> {
         let (key, direction) = (self.key(key)?, self::direction(direction)?);
-        // Of one label the caller knows the name: any id will do.
+        // The caller knows the name of its one label: any id will do.
         let of_one = |(key, rank)| Neighbor::from((key, LabelId::DEFAULT, rank));
         let found: Option<Vec<Neighbor>> = self.with(|txn| {
             Ok(match label.as_deref() {
@@ -676,19 +676,19 @@ impl Transaction {
     /// Returns
     /// -------
     /// int
-    ///     The commit timestamp. The commit is visible to every snapshot opened from now on, and durable as the store's
-    ///     durability mode says.
+    ///     The commit timestamp. The commit is visible to every snapshot opened from now on, and as durable
+    ///     as the store's durability mode promises.
     ///
     /// Raises
     /// ------
     /// ConflictError
-    ///     Something that the transaction read was changed meanwhile. Run it again; ``Database.transact`` does.
+    ///     Data that the transaction read was changed meanwhile. Run it again; ``Database.transact`` does.
     /// IntegrityError
     ///     An edge lacks an endpoint and ``create_endpoints`` is false.
     /// DiskFullError
     ///     No space is left.
     /// OutcomeUnknownError
-    ///     The log failed; only opening the store again tells. After all other errors there is no effect.
+    ///     The log failed; opening the store again shows the outcome. All other errors have no effect.
     fn commit(&self, py: Python<'_>) -> PyResult<u64> {
         self.handle.check_usable()?;
         let txn = self.take(State::Busy)?;
@@ -749,12 +749,12 @@ impl Transaction {
         _traceback: &Bound<'_, PyAny>,
     ) -> PyResult<bool> {
         if self.handle.is_forked() {
-            // The parent ends the transaction. A child that leaves the block because of an exception goes on with that.
+            // The parent ends the transaction. A child that leaves by an exception continues with that.
             return if kind.is_none() { self.handle.check_process().map(|()| false) } else { Ok(false) };
         }
         // The block may have ended the transaction itself.
         if !matches!(*lock(&self.state), State::Done(_)) {
-            // A commit may be refused before the transaction is taken, by a closed store: it is over all the same.
+            // A closed store refuses a commit before it takes the transaction: it is over all the same.
             let committed = if kind.is_none() { self.commit(py).map(drop) } else { Ok(()) };
             if !matches!(*lock(&self.state), State::Done(_)) {
                 self.abandon(py);

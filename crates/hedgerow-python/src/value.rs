@@ -18,22 +18,22 @@ use crate::imports;
 use crate::key::type_name;
 use crate::times::Unit;
 
-/// The property that the weight of a weighted graph is.
+/// The property that holds the weight of an edge in a weighted graph.
 pub(crate) const WEIGHT: &str = "weight";
 
 /// Properties by name, read from Python.
 pub(crate) type Cells = Vec<(String, Value)>;
 
-/// Whose properties are meant.
+/// The owner of properties.
 #[derive(Clone, Copy)]
 pub(crate) enum Owner<'a> {
     /// The edges of a label.
     Edges(&'a str),
-    /// Of this kind.
+    /// The vertices of this kind.
     Vertices(KindId),
 }
 
-/// What is known of the types of properties, so that an int can be taken for a float.
+/// The known types of properties, for the conversion of ints to floats.
 pub(crate) struct Types<'a> {
     schema: std::sync::Arc<Schema>,
     owner: Owner<'a>,
@@ -73,7 +73,7 @@ pub(crate) fn read_cells(
     let _calling = py.map(calling);
     let types = Types::new(handle, owner)?;
     if let Some(mapping) = mapping {
-        // A cast to `PyMapping` would drop Ctrl-C: Python runs code to decide whether a class is a mapping.
+        // A cast to `PyMapping` would drop Ctrl-C: Python runs code to decide if a class is a mapping.
         let py = mapping.py();
         if !mapping.is_instance_of::<PyDict>() && !mapping.is_instance(&py.get_type::<PyMapping>())? {
             let found = type_name(mapping);
@@ -93,7 +93,7 @@ pub(crate) fn read_cells(
     Ok(cells)
 }
 
-/// Adds a property. One that is given already is refused: either value could be meant.
+/// Adds a property. One that is there already is refused: either value could be meant.
 pub(crate) fn add(cells: &mut Cells, name: String, value: Value) -> PyResult<()> {
     if cells.iter().any(|(known, _)| *known == name) {
         return Err(DataError::new_err(format!("property {name} is given twice")));
@@ -102,8 +102,8 @@ pub(crate) fn add(cells: &mut Cells, name: String, value: Value) -> PyResult<()>
     Ok(())
 }
 
-/// Returns the value that `object`, which messages call `name`, stands for; an int becomes a float where the
-/// property holds floats.
+/// Returns the value of `object`, which messages call `name`; an int becomes a float if the property holds
+/// floats.
 pub(crate) fn read(
     name: &dyn Display,
     object: &Bound<'_, PyAny>,
@@ -122,7 +122,7 @@ fn read_any(name: &dyn Display, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if object.is_none() {
         return Ok(Value::Null);
     }
-    // Before int, which it is too.
+    // Before int: a bool is an int, too.
     if let Ok(yes) = object.cast::<PyBool>() {
         return Ok(Value::Bool(yes.is_true()));
     }
@@ -159,7 +159,7 @@ fn read_any(name: &dyn Display, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     )))
 }
 
-/// Returns the value of a scalar of NumPy whose type is called `kind`; of other objects none.
+/// Returns the value of a scalar of NumPy whose type is called `kind`; `None` for other objects.
 fn read_scalar(name: &dyn Display, object: &Bound<'_, PyAny>, kind: &str) -> PyResult<Option<Value>> {
     let numpy = imports::NUMPY.get(object.py())?;
     if object.is_instance(&numpy.getattr("datetime64")?)? {
@@ -167,27 +167,27 @@ fn read_scalar(name: &dyn Display, object: &Bound<'_, PyAny>, kind: &str) -> PyR
         let value = Unit::of(&object.getattr("dtype")?)?.value(number);
         return value.map(Some).map_err(|why| DataError::new_err(format!("{name} {why}")));
     }
-    // `item` would make an int of some spans of time, and bytes or a tuple of a record.
+    // `item` would turn some spans of time into ints, and a record into bytes or a tuple.
     if ["timedelta64", "void"].contains(&kind) || !object.is_instance(&numpy.getattr("generic")?)? {
         return Ok(None);
     }
     let item = object.call_method0("item")?;
-    // A scalar that has no Python equal gives itself.
+    // The `item` of a scalar without an equal in Python is the scalar itself.
     if item.is_instance(&numpy.getattr("generic")?)? {
         return Ok(None);
     }
     read_any(name, &item).map(Some)
 }
 
-/// Names of the types whose objects stand for a missing value: of pandas, and of masked arrays.
+/// The names of the types whose objects mean a missing value: of pandas, and of masked arrays.
 const MISSING: [&str; 3] = ["NAType", "NaTType", "MaskedConstant"];
 
-/// True if an object stands for a missing value, as None does.
+/// True if an object means a missing value, like None.
 pub(crate) fn is_missing(object: &Bound<'_, PyAny>) -> bool {
     MISSING.contains(&type_name(object).as_str())
 }
 
-/// Microseconds since 1970 of a time that says where on Earth it is meant.
+/// Returns the microseconds since 1970 of a time with a time zone.
 fn read_time(name: &dyn Display, time: &Bound<'_, PyDateTime>) -> PyResult<Value> {
     if time.call_method0("utcoffset")?.is_none() {
         return Err(DataError::new_err(format!("{name}: a datetime needs a time zone")));
@@ -212,7 +212,7 @@ fn epoch(py: Python<'_>) -> PyResult<Bound<'_, PyDateTime>> {
     PyDateTime::new(py, 1970, 1, 1, 0, 0, 0, 0, Some(&*PyTzInfo::utc(py)?))
 }
 
-/// Returns a value as a Python object. A time beyond the years that `datetime` knows is a `numpy.datetime64`.
+/// Returns a value as a Python object. A time beyond the years of `datetime` is a `numpy.datetime64`.
 pub(crate) fn to_object(py: Python<'_>, value: ValueRef<'_>) -> PyResult<Py<PyAny>> {
     Ok(match value {
         ValueRef::Null => py.None(),
@@ -236,7 +236,7 @@ pub(crate) fn to_object(py: Python<'_>, value: ValueRef<'_>) -> PyResult<Py<PyAn
     })
 }
 
-/// Properties as a dictionary.
+/// Returns properties as a dictionary.
 pub(crate) fn to_dict<'py>(
     py: Python<'py>,
     properties: &hedgerow::Properties,
@@ -249,7 +249,7 @@ pub(crate) fn to_dict<'py>(
     Ok(dict)
 }
 
-/// Returns a type of properties: by its name, or as the Python type of its values.
+/// Reads a type of properties: its name, or the Python type of its values.
 pub(crate) fn read_type(object: &Bound<'_, PyAny>) -> PyResult<PropertyType> {
     if let Ok(name) = object.extract::<String>()
         && let Some(kind) = PropertyType::from_name(&name)
@@ -284,7 +284,7 @@ pub(crate) fn read_types(
         let kind = read_type(&kind)?;
         types.push((name, kind));
     }
-    // In an order that does not depend on chance.
+    // In a deterministic order.
     types.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(types)
 }

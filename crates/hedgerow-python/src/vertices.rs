@@ -1,5 +1,5 @@
-//! Many vertices, or many edges that are there, at once: `add_vertices`, `set_vertex_properties`, `remove_vertices`, `remove_edges` and
-//! `update_edges` of databases and transactions.
+//! Many vertices, or many existing edges, at once: `add_vertices`, `set_vertex_properties`,
+//! `remove_vertices`, `remove_edges` and `update_edges` of databases and transactions.
 
 use std::ops::{AddAssign, Range};
 
@@ -31,25 +31,26 @@ impl Database {
     /// properties : mapping or data frame, optional
     ///     Columns by name, each as long as ``keys``; a missing value is no property. A value alone is one for each vertex.
     /// duplicates : {"raise", "first", "last"}
-    ///     Which row counts where an id comes twice in the call.
+    ///     The row that counts if an id is repeated in the call.
     /// on_conflict : {"merge", "replace", "skip", "raise"}
-    ///     What to make of a vertex that exists: lay the values of its row over its properties, have the values of the row alone, leave
-    ///     the vertex as it is, or refuse the call. ``"replace"`` does not ask the store, and is the fastest, as is ``"merge"`` where
-    ///     rows have a value of every property of the kind; the others read whether each vertex exists.
+    ///     The treatment of a vertex that exists: set the properties that its row has, replace all by those
+    ///     of the row, leave the vertex as it is, or refuse the call. ``"replace"`` reads nothing, and is the
+    ///     fastest, as is ``"merge"`` if rows have a value of every property of the kind; the others read if
+    ///     each vertex exists.
     /// batch : int
     ///     Vertices per transaction.
     ///
     /// Returns
     /// -------
     /// Added
-    ///     The number of vertices that were written, an int. Its fields count the rows that were left out since an id comes
-    ///     twice and, if the call looked ids up, the new and the existing vertices.
+    ///     The number of vertices that were written, an int. Its fields count the rows that were left out
+    ///     because of a repeated id and, if the call looked ids up, the new and the existing vertices.
     ///
     /// Raises
     /// ------
     /// DataError
-    ///     A value of another type than its property's, columns of unequal length, an id that comes twice, a vertex that exists where
-    ///     ``on_conflict`` is ``"raise"``; the message names the position.
+    ///     A value of another type than its property's, columns of unequal length, a repeated id, a vertex
+    ///     that exists although ``on_conflict`` is ``"raise"``; the message names the position.
     /// ProgrammingError
     ///     There is no such kind.
     ///
@@ -85,13 +86,14 @@ impl Database {
         }
         let graph = self.handle.graph()?;
         let put = |txn: &mut WriteTxn, range: Range<usize>| {
-            // By the schema of the moment: a property that others define and set until this batch commits counts as set before.
+            // By the present schema: a property that others define and set until this batch commits counts as
+            // set before.
             let is_full = conflict == OnConflict::Merge && rows.are_full(&graph.schema(), range.clone());
             let conflict = if is_full { OnConflict::Replace } else { conflict };
             rows.put(txn, range, conflict).map(Told)
         };
         let found: Told = self.in_batches(py, rows.len(), batch, put)?;
-        // It may be the last to refer to a store that is closed meanwhile, and frees it then.
+        // This may be the last reference to a store that is closed meanwhile, and then frees it.
         py.detach(|| drop(graph));
         rows.added(found.0, conflict).to_object(py)
     }
@@ -182,7 +184,8 @@ impl Database {
     /// Parameters
     /// ----------
     /// src, dst, label, ranks, batch
-    ///     Like in ``add_edges``; a ``multi`` label requires ``ranks``. ``remove_edges_where`` removes by ranks or by properties.
+    ///     Like in ``add_edges``; a ``multi`` label requires ``ranks``. ``remove_edges_where`` removes by
+    ///     ranks or by properties.
     ///
     /// Returns
     /// -------
@@ -213,7 +216,7 @@ impl Database {
 }
 
 impl Database {
-    /// Runs `f` on each batch of rows, each in a transaction of its own; the sum of what it returns.
+    /// Runs `f` on each batch of rows, each in a transaction of its own; returns the sum of its results.
     fn in_batches<T: Default + AddAssign + Send>(
         &self,
         py: Python<'_>,
