@@ -32,7 +32,7 @@ pub(crate) fn check(args: &CheckArgs, style: Style) -> Result<(), CliError> {
     let sound = problems.is_empty();
     let rows = problems.into_iter().map(|problem| vec![Value::String(problem)]).collect();
     let found = Report::default().field("sound", sound).field("vertices", vertices).field("edges", edges);
-    // The report lists at most a hundred problems; the field says that there are others.
+    // The report lists at most a hundred problems; the field marks that there are others.
     let found = if more { found.field("more", true) } else { found };
     found.table("problems", &["problem"], rows).print(style)?;
     if sound { Ok(()) } else { Err(CliError::Problems) }

@@ -1,4 +1,4 @@
-//! How commands fail.
+//! Errors of commands.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -7,16 +7,16 @@ use hedgerow::ArgumentError;
 use hedgerow_core::suggest::did_you_mean;
 use hedgerow_workload::read::ReadError;
 
-/// Why a command ends without success.
+/// The error with which a command ends.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
     /// The arguments are wrong: exit status 2.
     #[error("{0}")]
     Usage(String),
-    /// Something else went wrong: exit status 1.
+    /// Another failure: exit status 1.
     #[error("{0}")]
     Failed(String),
-    /// The store refused.
+    /// The store refused the operation.
     #[error(transparent)]
     Store(#[from] hedgerow::Error),
     /// An input file cannot be read.
@@ -25,23 +25,23 @@ pub(crate) enum CliError {
     /// A result cannot be written.
     #[error("writing {to}: {source}")]
     Write {
-        /// Where to.
+        /// The destination.
         to: String,
-        /// Why not.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A signal asked the command to end: exit status 128 and its number.
+    /// A signal ended the command: exit status 128 and its number.
     #[error("interrupted by signal {signal}{}", of_rows(*.committed))]
     Interrupted {
         /// The number of the signal.
         signal: u8,
-        /// Rows that stay.
+        /// The number of rows that stay.
         committed: u64,
     },
     /// `check` found problems, which it has printed: exit status 3.
     #[error("the check found problems")]
     Problems,
-    /// `salvage` lost data, or cannot tell whether it did, and has reported which: exit status 3.
+    /// `salvage` lost data, or may have lost some, and has reported it: exit status 3.
     #[error("some of the store is lost or doubtful")]
     Lossy,
 }
@@ -51,7 +51,7 @@ fn of_rows(rows: u64) -> String {
 }
 
 impl CliError {
-    /// Nobody reads standard output any more, as under `| head`: no failure.
+    /// True if the reader of standard output is gone, as under `| head`: no failure.
     fn is_broken_pipe(&self) -> bool {
         matches!(self, CliError::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
     }
@@ -67,7 +67,7 @@ impl CliError {
         did_you_mean(name, &known.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// Prints the error as one line, and gives the exit status.
+    /// Prints the error as one line, and returns the exit status.
     pub(crate) fn report(&self) -> ExitCode {
         if self.is_broken_pipe() {
             return ExitCode::SUCCESS;
@@ -84,7 +84,7 @@ impl CliError {
     }
 }
 
-/// Returns the first paragraph of a parser's message as one line: what is wrong, with which argument.
+/// Returns the first paragraph of a parser's message as one line: the fault, with the argument.
 pub(crate) fn one_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let lines = text.lines().map(str::trim);

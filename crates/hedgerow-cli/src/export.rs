@@ -53,10 +53,11 @@ enum ExportFormat {
     Tsv,
 }
 
-/// What an export of one file has beside `--label` when edges have several labels.
+/// The hint for an export of one file, beside `--label`, when edges have several labels.
 const OR_A_DIRECTORY: &str = ", or export all of them into a directory: hedgerow export STORE DIR";
 
-/// Writes a directory, or `src,dst[,weight]` rows of one label under a header; of an undirected graph each edge once.
+/// Writes a directory, or `src,dst[,weight]` rows of one label under a header; an undirected graph has each
+/// edge once.
 pub(crate) fn export(args: &ExportArgs, style: Style) -> Result<(), CliError> {
     if let Some(dir) = &args.dir {
         return directory::export_directory(&args.store, dir, style);
@@ -101,7 +102,7 @@ fn kind_to_write(args: &ExportArgs, schema: &Schema) -> Result<KindId, CliError>
     }
 }
 
-/// Returns the edges of the default label without properties.
+/// Writes the edges of the default label without properties.
 fn write_plain(
     config: GraphConfig,
     snapshot: &Snapshot,
@@ -129,7 +130,7 @@ fn write_plain(
     Ok(())
 }
 
-/// Refuses a key that a line cannot hold: a load would read another one, or none.
+/// Refuses a key that a line cannot represent: a load would read another one, or none.
 fn check_line(key: VertexKeyRef<'_>) -> Result<(), CliError> {
     let VertexKeyRef::Str(text) = key else { return Ok(()) };
     if text.is_empty() || text.trim() != text || text.contains(['\n', '\r']) {

@@ -29,7 +29,7 @@ enum Operator {
     NotNull,
 }
 
-/// The operators that are words, with the blanks that surround them.
+/// The operators that are words, with the blanks around them.
 const WORDS: [&str; 4] = [" in ", " prefix ", " is ", " between "];
 
 /// Reads a condition. Double quotes around a name allow operators in it.
@@ -82,7 +82,7 @@ fn of_word(property: &str, word: &str, rest: &str) -> Result<(Operator, Vec<Stri
     }
 }
 
-/// Splits values at commas, or reads them from a JSON array, whose texts may hold commas.
+/// Splits values at commas, or reads them from a JSON array, whose texts may contain commas.
 fn values(list: &str) -> Result<Vec<String>, String> {
     if !list.starts_with('[') {
         return Ok(list.split(',').map(|value| value.trim().to_owned()).collect());
@@ -104,8 +104,8 @@ impl Filter {
         &self.property
     }
 
-    /// Returns the condition with its values in the property's type, which the first of `labels` that has the property states;
-    /// all labels count if `labels` is empty. The error says what is wrong with a value.
+    /// Returns the condition with its values in the property's type, which the first of `labels` that has the
+    /// property states; an empty `labels` means all labels. The error names the fault of a value.
     pub(crate) fn condition(
         &self,
         schema: &Schema,

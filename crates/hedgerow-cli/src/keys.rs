@@ -5,7 +5,7 @@ use hedgerow_core::key::MAX_KEY_BYTES;
 
 use crate::error::CliError;
 
-/// Returns the key of type `kind` that `text` spells; else what is wrong with it.
+/// Parses a key of type `kind`; the error describes the fault.
 pub(crate) fn parse(kind: KeyKind, text: &str) -> Result<VertexKeyRef<'_>, String> {
     let number = || -> Result<u64, String> {
         text.parse()
@@ -25,7 +25,7 @@ pub(crate) fn parse(kind: KeyKind, text: &str) -> Result<VertexKeyRef<'_>, Strin
     }
 }
 
-/// Like [`parse`], but of a key of a kind; what is wrong names the kind.
+/// Like [`parse`], but for a key of a kind, which the error names.
 pub(crate) fn parse_of<'a>(
     name: &str,
     id: KindId,
@@ -40,9 +40,9 @@ pub(crate) fn parse_of<'a>(
     }
 }
 
-/// Returns the key that the command line argument `argument` names in a store with `schema`, whose default
-/// kind has `keys`: where there are kinds, `KIND:KEY` is one of a kind and `:KEY` one of the default kind, as
-/// is every text that begins with no kind.
+/// Parses a key in the command line argument `argument`, in a store with `schema`, whose default kind has
+/// `keys`. If there are kinds, `KIND:KEY` is a key of a kind and `:KEY` one of the default kind, like every
+/// text that begins with no kind.
 pub(crate) fn parse_argument(
     schema: &Schema,
     keys: KeyKind,
@@ -60,7 +60,7 @@ pub(crate) fn parse_argument(
     parsed.map(VertexKeyRef::to_owned).map_err(|why| CliError::Usage(format!("{argument}: {why}")))
 }
 
-/// Returns a key as [`parse_argument`] reads it.
+/// Returns a key in the form that [`parse_argument`] reads.
 pub(crate) fn spelled(schema: &Schema, key: VertexKeyRef<'_>) -> String {
     let (kind, plain) = key.split();
     if schema.kinds().is_empty() { plain.to_string() } else { format!("{}:{plain}", schema.kind_name(kind)) }
@@ -74,7 +74,7 @@ pub(crate) fn to_json(key: &VertexKey) -> serde_json::Value {
     }
 }
 
-/// Returns the name of a type of keys, as `--keys` has it.
+/// Returns the name of a type of keys for `--keys`.
 pub(crate) fn kind_name(kind: KeyKind) -> &'static str {
     match kind {
         KeyKind::Dense => "dense",

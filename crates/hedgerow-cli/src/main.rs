@@ -42,7 +42,7 @@ use clap::{Parser, Subcommand};
 use error::CliError;
 use output::Style;
 
-// Loading allocates many small blocks, which this allocator is made for.
+// Loading allocates many small blocks, for which this allocator is made.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -100,11 +100,11 @@ fn main() -> ExitCode {
     let result = match Cli::try_parse() {
         Ok(cli) => dispatch(cli),
         Err(error) if !error.use_stderr() => {
-            // Help and version go to standard output; a reader that has gone wants no more of them.
+            // Help and version go to standard output; a reader that is gone is no failure.
             let _ = error.print();
             Ok(())
         }
-        // Without a command: what there is to say, and a status that says that nothing was done.
+        // Without a command: the help, and a status that shows that nothing was done.
         Err(error) if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = error.print();
             return ExitCode::from(2);

@@ -41,8 +41,8 @@ pub(crate) struct NeighborsArgs {
     show: Show,
 }
 
-/// Prints the neighbors of one vertex, sorted by key: a line for each edge. Where edges have several labels and none is
-/// named, a column tells the label.
+/// Prints the neighbors of one vertex, sorted by key, a line for each edge. If edges have several labels and
+/// none is named, a column has the label.
 pub(crate) fn neighbors(args: &NeighborsArgs, style: Style) -> Result<(), CliError> {
     let graph = open_read_only(&args.store)?;
     let schema = graph.schema();
@@ -141,7 +141,7 @@ fn weighted(
 
 const NONE: Properties = Properties::new();
 
-/// Returns the rows of the edges of a vertex, and whether there are more.
+/// Returns the rows of the edges of a vertex, and true if there are more.
 fn rows<T>(
     found: Limited<T>,
     row: impl Fn(&T) -> hedgerow::Result<Vec<Value>>,
@@ -149,13 +149,13 @@ fn rows<T>(
     Ok((found.found.iter().map(row).collect::<hedgerow::Result<_>>()?, found.more))
 }
 
-/// Properties as JSON.
+/// Returns properties as JSON.
 fn object(properties: &Properties) -> Value {
     let pairs = properties.iter().map(|(name, value)| (name.to_string(), property::to_json(value.as_ref())));
     Value::Object(pairs.collect())
 }
 
-/// What is shown of an edge beside the key of the neighbor.
+/// The parts of an edge that are shown beside the key of the neighbor.
 #[derive(Clone, Copy, Default)]
 struct Shown {
     kinds: bool,

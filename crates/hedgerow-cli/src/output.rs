@@ -8,7 +8,7 @@ use crate::error::CliError;
 use crate::size;
 use crate::target::Target;
 
-/// How results are printed.
+/// The form in which results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     /// For people: `name: value` lines, then the table.
@@ -19,7 +19,7 @@ pub(crate) enum Style {
     Csv,
 }
 
-/// Facts about a result, and perhaps tables.
+/// The facts of a result, and its tables.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     fields: Vec<(&'static str, Fact)>,
@@ -155,7 +155,7 @@ impl Fact {
     }
 }
 
-/// Returns a number as JSON has it, or its name where JSON has no such number.
+/// Returns a number in JSON, or its name if JSON has no such number.
 pub(crate) fn number(value: f64) -> Value {
     serde_json::Number::from_f64(value).map_or_else(|| Value::String(value.to_string()), Value::Number)
 }
@@ -171,12 +171,12 @@ pub(crate) fn plain(value: &Value) -> String {
     }
 }
 
-/// Names on one line, between blanks: one that holds a blank is quoted.
+/// Returns names on one line, separated by blanks: one with a blank is quoted.
 pub(crate) fn between_blanks(names: &[String]) -> String {
     names.iter().map(|name| quoted(name, b' ')).collect::<Vec<_>>().join(" ")
 }
 
-/// `text` as a field between `delimiter`s: quoted if it would be misread as it is.
+/// Returns `text` as a field between `delimiter`s: quoted if it would be misread otherwise.
 pub(crate) fn quoted(text: &str, delimiter: u8) -> std::borrow::Cow<'_, str> {
     let special = |b: u8| b == delimiter || matches!(b, b'"' | b'\n' | b'\r');
     let edge = text.starts_with(['#', '%']) || text.trim() != text || text.is_empty();

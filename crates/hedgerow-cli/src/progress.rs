@@ -1,4 +1,4 @@
-//! A progress bar, where there is a terminal to show it.
+//! A progress bar, if there is a terminal to show it.
 
 use std::io::IsTerminal;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -10,10 +10,10 @@ use hedgerow_kernels::registry::Kernel;
 use hedgerow_workload::read::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Rows between two updates.
+/// The rows between two updates.
 const ROWS: u64 = 1 << 13;
 
-/// Bytes read of one file, on standard error; without colors, and nothing at all where that is no terminal.
+/// The bytes read of one file, on standard error; without colors, and no output if that is no terminal.
 pub(crate) struct Bar {
     bar: ProgressBar,
     progress: Progress,
@@ -52,10 +52,11 @@ impl Drop for Bar {
     }
 }
 
-/// How often a bar of steps is drawn.
+/// The interval between two drawings of a bar of steps.
 const DRAW_EVERY: Duration = Duration::from_millis(100);
 
-/// The steps of a kernel, drawn by a thread of its own as long as this lives; nothing where standard error is no terminal, or no thread can be started.
+/// The steps of a kernel, which a separate thread draws until this is dropped. No output if standard error is
+/// no terminal, or no thread can be started.
 pub(crate) struct Steps {
     drawing: Option<(Sender<()>, JoinHandle<()>)>,
 }
@@ -77,7 +78,7 @@ impl Drop for Steps {
     fn drop(&mut self) {
         if let Some((end, thread)) = self.drawing.take() {
             drop(end);
-            // A panic while it was drawn is no failure of the kernel.
+            // A panic of the drawing thread is no failure of the kernel.
             let _drawn = thread.join();
         }
     }

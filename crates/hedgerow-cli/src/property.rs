@@ -9,7 +9,7 @@ use crate::output::number;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ColumnType {
     pub(crate) property: PropertyType,
-    /// Nothing leaves numbers that are times to their size.
+    /// The unit; `None` leaves it to the size of each number.
     unit: Option<TimeUnit>,
 }
 
@@ -17,12 +17,12 @@ pub(crate) struct ColumnType {
 pub(crate) const TYPES: &str = "bool, i64, f64, utf8, bytes, timestamp or timestamp_s, _ms, _us, _ns";
 
 impl ColumnType {
-    /// Returns a column of an export: numbers that are times count microseconds.
+    /// Returns the type of a column of an export, whose numeric times count microseconds.
     pub(crate) fn exported(property: PropertyType) -> ColumnType {
         ColumnType { property, unit: Some(TimeUnit::Microseconds) }
     }
 
-    /// Returns the name of the type, as a header has it.
+    /// Returns the name of the type in a header.
     pub(crate) fn name(self) -> String {
         match self.unit {
             Some(unit) => format!("{}_{}", self.property, unit.symbol()),
@@ -30,7 +30,7 @@ impl ColumnType {
         }
     }
 
-    /// Returns the type of a column whose fields look so.
+    /// Returns the type of a column whose fields are of this kind.
     pub(crate) fn of_field(kind: FieldKind) -> ColumnType {
         let property = match kind {
             FieldKind::Truth => PropertyType::Bool,
@@ -42,7 +42,7 @@ impl ColumnType {
         ColumnType { property, unit: None }
     }
 
-    /// Returns the type of a column of Neo4j's importer, in lower case; nothing for those that no property
+    /// Returns the type of a column of Neo4j's importer, in lower case; `None` for those that no property
     /// has.
     pub(crate) fn of_importer(name: &str) -> Option<ColumnType> {
         let property = match name {
@@ -72,11 +72,11 @@ impl ColumnType {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Read {
     pub(crate) value: Value,
-    /// True for a time that is more exact than the store keeps it.
+    /// True for a time that is more exact than the store's microseconds.
     pub(crate) is_cut: bool,
 }
 
-/// Reads a field of a column; else says what is wrong with it.
+/// Reads a field of a column; the error describes the fault.
 pub(crate) fn read(name: &str, column: ColumnType, text: &str) -> Result<Read, String> {
     let trimmed = text.trim();
     let whole = |value| Ok(Read { value, is_cut: false });
@@ -92,14 +92,14 @@ pub(crate) fn read(name: &str, column: ColumnType, text: &str) -> Result<Read, S
 
 const UNITS: &str = "timestamp_s, timestamp_ms, timestamp_us or timestamp_ns";
 
-/// What is wrong with a number without a unit.
+/// Returns the error for a number without a unit.
 fn unlikely(name: &str, text: &str, error: TimeError) -> String {
     let when =
         if error == TimeError::NearEpoch { "within a year of 1970" } else { "outside the years 0 to 9999" };
     format!("property {name}: {text} is {when} if it counts microseconds")
 }
 
-/// Returns the value of type `kind` that an argument or a field spells; else what is wrong with it.
+/// Parses a value of type `kind` from an argument or a field; the error describes the fault.
 pub(crate) fn parse(name: &str, kind: PropertyType, text: &str) -> Result<Value, String> {
     let trimmed = text.trim();
     let value = match kind {
@@ -152,7 +152,7 @@ fn bytes(text: &str) -> Option<Vec<u8>> {
     Some(digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect())
 }
 
-/// Returns a value as [`parse`] reads it; nothing for null.
+/// Returns a value in the form that [`parse`] reads; `None` for null.
 pub(crate) fn to_text(value: ValueRef<'_>) -> Option<String> {
     match value {
         ValueRef::Null => None,
@@ -178,12 +178,12 @@ pub(crate) fn to_json(value: ValueRef<'_>) -> serde_json::Value {
     }
 }
 
-/// `NAME:TYPE`, as headers have it.
+/// Returns `NAME:TYPE`, the form of headers.
 pub(crate) fn header(property: &Property) -> String {
     format!("{}:{}", property.name(), property.property_type())
 }
 
-/// Returns a name with its type behind the last colon; else what is wrong with it.
+/// Parses a name with its type behind the last colon; the error describes the fault.
 pub(crate) fn parse_header(text: &str) -> Result<(String, ColumnType), String> {
     let (name, kind) =
         text.rsplit_once(':').ok_or_else(|| format!("{text:?} has no type: NAME:TYPE is needed"))?;

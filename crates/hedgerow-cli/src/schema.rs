@@ -17,7 +17,8 @@ pub(crate) struct SchemaArgs {
     store: PathBuf,
 }
 
-/// Prints labels, and the properties of edges and vertices with their types; where there are kinds of vertices, also these.
+/// Prints labels, the properties of edges and vertices with their types and, if there are any, the kinds of
+/// vertices.
 pub(crate) fn schema(args: &SchemaArgs, style: Style) -> Result<(), CliError> {
     let graph = open_read_only(&args.store)?;
     let schema = graph.schema();
@@ -46,7 +47,7 @@ pub(crate) fn schema(args: &SchemaArgs, style: Style) -> Result<(), CliError> {
 
 const COLUMNS: [&str; 7] = ["kind", "label", "property", "type", "vertex_kind", "from", "to"];
 
-/// What one row tells; the last three are of stores with kinds.
+/// The content of one row; the last three fields are of stores with kinds.
 #[derive(Default)]
 struct Row<'a> {
     what: &'static str,

@@ -1,4 +1,4 @@
-//! Which edges a command reads: `--label`, `--direction`, `--rank-range`, `--where`.
+//! The edges that a command reads: `--label`, `--direction`, `--rank-range`, `--where`.
 
 use hedgerow::{EdgeDirection, EdgeSelection, LabelId, Schema, Snapshot};
 
@@ -46,12 +46,12 @@ fn rank_range(text: &str) -> Result<RankRange, String> {
 }
 
 impl Chosen {
-    /// Returns the labels that are named; an error where one is not defined.
+    /// Returns the labels that are named; an error if one is not defined.
     pub(crate) fn labels(&self, schema: &Schema) -> Result<Vec<LabelId>, CliError> {
         self.label.iter().map(|name| Ok(schema.find_label(name.as_str())?.id())).collect()
     }
 
-    /// True if more is asked of edges than their label.
+    /// True if edges are chosen by their label alone, in one direction.
     pub(crate) fn is_plain(&self) -> bool {
         self.rank_range.is_none() && self.filters.is_empty() && self.along != Some(EdgeDirection::Both)
     }

@@ -36,8 +36,8 @@ impl Show {
         }
     }
 
-    /// Returns the columns to add to `others`. Each gets `prefix` if there is one; without it only a name that `others` holds
-    /// gets a prefix.
+    /// Returns the columns to add to `others`. Each gets `prefix` if it is not empty; else only a name that
+    /// is in `others` gets a prefix.
     pub(crate) fn columns(&self, prefix: &str, others: &[&str]) -> Vec<String> {
         let column = |name: &String| match prefix {
             "" if others.contains(&name.as_str()) => format!("vertex_{name}"),

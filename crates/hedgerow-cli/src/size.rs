@@ -1,6 +1,6 @@
 //! Numbers of bytes on the command line.
 
-/// Returns a number of bytes, with a unit or without.
+/// Parses a number of bytes, with a unit or without.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = match text.get(digits.len()..).unwrap_or("").trim() {

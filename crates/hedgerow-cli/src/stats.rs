@@ -18,7 +18,7 @@ pub(crate) struct StatsArgs {
     store: PathBuf,
 }
 
-/// Prints what the store holds and where its bytes are.
+/// Prints the content of the store and the places of its bytes.
 pub(crate) fn stats(args: &StatsArgs, style: Style) -> Result<(), CliError> {
     let graph = open_read_only(&args.store)?;
     let (config, stats) = (graph.config(), graph.stats()?);
@@ -48,7 +48,7 @@ pub(crate) fn stats(args: &StatsArgs, style: Style) -> Result<(), CliError> {
         .bytes("arena_free_bytes", stats.arena_free_bytes)
         .bytes("log_bytes", log_bytes)
         .bytes("segment_bytes", segment_bytes);
-    // A table would take the place of the figures.
+    // A table would replace the figures.
     if style == Style::Csv {
         return report.print(style);
     }
@@ -62,7 +62,7 @@ pub(crate) fn stats(args: &StatsArgs, style: Style) -> Result<(), CliError> {
 
 const KINDS: [&str; 4] = ["kind", "vertices", "keys", "properties"];
 
-/// One row per kind of vertices; none for a graph that has but the default one.
+/// Returns one row per kind of vertices; none for a graph with only the default one.
 fn vertices(graph: &Graph) -> Result<Vec<Vec<Value>>, CliError> {
     let (snapshot, schema) = (graph.snapshot()?, graph.schema());
     if schema.kinds().is_empty() {
@@ -83,7 +83,7 @@ fn vertices(graph: &Graph) -> Result<Vec<Vec<Value>>, CliError> {
 
 const LABELS: [&str; 4] = ["label", "edges", "multi", "properties"];
 
-/// One row per label; none for a graph that has but the default one, without properties.
+/// Returns one row per label; none for a graph with only the default one, without properties.
 fn labels(graph: &Graph) -> Result<Vec<Vec<Value>>, CliError> {
     let snapshot = graph.snapshot()?;
     let schema = snapshot.schema();
@@ -98,8 +98,8 @@ fn labels(graph: &Graph) -> Result<Vec<Vec<Value>>, CliError> {
     schema.labels().iter().map(row).collect()
 }
 
-/// Sizes of the log files and the segment files. A store that is open for reading only does not hold its files, so
-/// that the directory is asked. Log files include space that is reserved ahead.
+/// Returns the sizes of the log files and of the segment files. A store that is open for reading only does
+/// not hold its files, so the sizes come from the directory. Log files include space that is reserved ahead.
 fn file_bytes(store: &Path) -> (u64, u64) {
     let (mut log, mut segments) = (0, 0);
     for entry in std::fs::read_dir(store).into_iter().flatten().flatten() {

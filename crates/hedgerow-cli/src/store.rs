@@ -21,8 +21,8 @@ pub(crate) fn open_within(path: &Path, memory_limit: Option<u64>) -> Result<Grap
     Ok(options.open(path)?)
 }
 
-/// Returns the label that is read: the one that was named, or else the label of all edges. Where they have
-/// several, the error says to name one, `or` what else can be done.
+/// Returns the label to read: the one that was named, or else the label of all edges. If they have several,
+/// the error asks for a name, or for the alternative `or`.
 pub(crate) fn label_to_read(snapshot: &Snapshot, named: Option<&str>, or: &str) -> Result<LabelId, CliError> {
     if let Some(name) = named {
         return Ok(snapshot.schema().find_label(name)?.id());
@@ -42,7 +42,7 @@ pub(crate) fn kinds(schema: &Schema, keys: KeyKind) -> impl Iterator<Item = (Kin
     std::iter::once((KindId::DEFAULT, keys)).chain(defined)
 }
 
-/// Whether nothing is at `path`, or an empty directory: a place where a store can be created.
+/// True if nothing is at `path`, or an empty directory: a place where a store can be created.
 pub(crate) fn is_vacant(path: &Path) -> bool {
     match path.symlink_metadata() {
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
@@ -50,7 +50,7 @@ pub(crate) fn is_vacant(path: &Path) -> bool {
     }
 }
 
-/// Returns the error for a place where there is no store.
+/// Returns the error for a place without a store.
 pub(crate) fn not_a_store(path: &Path) -> CliError {
     let reason = if path.exists() { "it is empty" } else { "no such directory" };
     hedgerow::Error::Open(hedgerow::OpenError::NotAStore {

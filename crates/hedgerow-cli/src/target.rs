@@ -1,4 +1,4 @@
-//! Where results go: standard output, or a file that appears only once it is whole.
+//! Destinations of results: standard output, or a file that appears only once it is complete.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -16,7 +16,7 @@ pub(crate) struct Target {
     file: Option<Moves>,
 }
 
-/// From where to where a finished file moves.
+/// The temporary and the final path of a file.
 struct Moves {
     partial: PathBuf,
     path: PathBuf,
@@ -24,17 +24,17 @@ struct Moves {
 }
 
 impl Target {
-    /// Standard output.
+    /// Returns standard output.
     pub(crate) fn stdout() -> Target {
         let to = BufWriter::with_capacity(BUFFER_BYTES, Box::new(io::stdout().lock()) as Box<dyn Write>);
         Target { name: "standard output".to_owned(), to, file: None }
     }
 
-    /// Returns the file `path`; standard output where there is none, or for `-`.
+    /// Returns the file `path`; standard output without one, or for `-`.
     pub(crate) fn open(path: Option<&Path>) -> Result<Target, CliError> {
         let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return Ok(Target::stdout()) };
         let name = path.display().to_string();
-        // A device or a pipe cannot be replaced by a file; it is written as it is.
+        // A device or a pipe cannot be replaced by a file; it is written directly.
         let special = path.metadata().is_ok_and(|found| !found.is_file());
         let partial = if special {
             path.to_owned()
@@ -55,7 +55,7 @@ impl Target {
         f(&mut self.to).map_err(|source| CliError::Write { to: self.name.clone(), source })
     }
 
-    /// Writes out what is buffered, and gives a file its name.
+    /// Writes out the buffer, and gives a file its name.
     pub(crate) fn finish(mut self) -> Result<(), CliError> {
         self.write(|to| to.flush())?;
         let Some(file) = self.file.as_mut().filter(|file| !file.done) else { return Ok(()) };
@@ -69,7 +69,7 @@ impl Target {
 impl Drop for Moves {
     fn drop(&mut self) {
         if !self.done {
-            // What is left of a failed command; the failure itself is reported already.
+            // The remains of a failed command; the failure itself is reported already.
             let _ = std::fs::remove_file(&self.partial);
         }
     }

@@ -46,8 +46,8 @@ pub(crate) fn backup(args: &IntoArgs, style: Style) -> Result<(), CliError> {
         .print(style)
 }
 
-/// Saves the readable content of a damaged store into a new store. A loss is a finding, not a failure; damage that cost nothing
-/// is no loss.
+/// Saves the readable content of a damaged store into a new store. A loss is a finding, not a failure; damage
+/// without loss of data is no loss.
 pub(crate) fn salvage(args: &SalvageArgs, style: Style) -> Result<(), CliError> {
     let IntoArgs { store, into } = &args.stores;
     if is_vacant(store) {
@@ -80,7 +80,7 @@ pub(crate) fn salvage(args: &SalvageArgs, style: Style) -> Result<(), CliError> 
     if whole { Ok(()) } else { Err(CliError::Lossy) }
 }
 
-/// Writes everything into one segment and drops all that it replaces.
+/// Writes everything into one segment and drops all files that it replaces.
 pub(crate) fn compact(args: &CompactArgs, style: Style) -> Result<(), CliError> {
     if is_vacant(&args.store) {
         return Err(not_a_store(&args.store));

@@ -1,4 +1,4 @@
-//! The acknowledgement file: what was begun and what was acknowledged, kept outside the store.
+//! The acknowledgement file: begun and acknowledged transactions, kept outside the store.
 //!
 //! One line per event, appended by a single write: `b WRITER INDEX` before a writer commits a transaction,
 //! `a WRITER INDEX TIMESTAMP EVENTS WROTE MICROSECONDS` after the commit was acknowledged, and `p INDEX EVENTS` for a
@@ -15,7 +15,7 @@ use hedgerow_report::failure::{Context, Result};
 #[cfg(test)]
 mod tests;
 
-/// Appends to the file. May be shared by threads.
+/// A writer that appends to the file. Threads may share it.
 pub(crate) struct AckWriter {
     file: File,
 }
@@ -27,18 +27,18 @@ impl AckWriter {
         Ok(AckWriter { file })
     }
 
-    /// Says that `writer` is about to commit transaction `index`.
+    /// Records that `writer` is about to commit transaction `index`.
     pub(crate) fn begin(&self, writer: usize, index: u64) -> Result<()> {
         self.append(&format!("b {writer} {index}\n"))
     }
 
-    /// Says that the commit of `index` returned `ack`.
+    /// Records that the commit of `index` returned `ack`.
     pub(crate) fn acknowledge(&self, writer: usize, index: u64, ack: &Ack) -> Result<()> {
         let Ack { timestamp, events, wrote, microseconds } = ack;
         self.append(&format!("a {writer} {index} {timestamp} {events} {} {microseconds}\n", u8::from(*wrote)))
     }
 
-    /// Says that the reopened store holds `index`, which was never acknowledged.
+    /// Records that the reopened store holds `index`, which was never acknowledged.
     pub(crate) fn found(&self, index: u64, events: u64) -> Result<()> {
         self.append(&format!("p {index} {events}\n"))
     }
@@ -55,20 +55,20 @@ pub(crate) struct Ack {
     pub(crate) timestamp: u64,
     /// The number of events of the transaction.
     pub(crate) events: u64,
-    /// Whether it held any operation: one that finds nothing to remove has nothing to make durable.
+    /// True if it had any operation: a transaction that finds nothing to remove has nothing to make durable.
     pub(crate) wrote: bool,
     /// The time from its begin to its acknowledgement.
     pub(crate) microseconds: u64,
 }
 
-/// What the file says so far.
+/// The content of the file so far.
 #[derive(Debug, Default)]
 pub(crate) struct Acks {
-    /// By stream index.
+    /// The acknowledged transactions by stream index.
     pub(crate) acknowledged: BTreeMap<u64, Ack>,
-    /// Found in the store without an acknowledgement, by stream index.
+    /// The transactions found in the store without an acknowledgement, by stream index.
     pub(crate) found: BTreeSet<u64>,
-    /// Events of both.
+    /// The number of events of both.
     pub(crate) events: u64,
     begun: BTreeMap<u64, u64>,
 }
@@ -86,7 +86,7 @@ impl Acks {
         self.acknowledged.contains_key(&index) || self.found.contains(&index)
     }
 
-    /// Transactions that were begun and not acknowledged, by stream index, ascending.
+    /// Returns the transactions that were begun and not acknowledged, by stream index, ascending.
     pub(crate) fn in_flight(&self) -> Vec<u64> {
         let mut open: Vec<u64> = self.begun.values().copied().filter(|&index| !self.holds(index)).collect();
         open.sort_unstable();
@@ -118,14 +118,14 @@ impl Acks {
     }
 }
 
-/// Reads the file while it grows.
+/// A reader of the file while it grows.
 pub(crate) struct AckFollower {
     path: PathBuf,
     file: Option<File>,
-    /// Bytes of a line whose end is not there yet.
+    /// The bytes of a line that is not complete yet.
     rest: Vec<u8>,
     lines: u64,
-    /// What was read so far.
+    /// The records read so far.
     pub(crate) acks: Acks,
 }
 
@@ -135,7 +135,7 @@ impl AckFollower {
         AckFollower { path: path.to_owned(), file: None, rest: Vec::new(), lines: 0, acks: Acks::default() }
     }
 
-    /// Reads what was appended since the last call. Half a line at the end waits for its rest.
+    /// Reads the records appended since the last call. Half a line at the end waits for its rest.
     pub(crate) fn poll(&mut self) -> Result<()> {
         if self.file.is_none() {
             match File::open(&self.path) {

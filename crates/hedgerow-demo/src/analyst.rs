@@ -1,4 +1,4 @@
-//! The analyst: whole-graph questions on one snapshot after the other, while the writers go on.
+//! The analyst: whole-graph questions on one snapshot after the other, while the writers continue.
 
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
@@ -11,9 +11,9 @@ use hedgerow_report::failure::Result;
 
 /// The pause between two rounds, so that two writers and the analyst share two cores.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Of a stream that goes in within seconds, a round for each tenth of it.
+/// The number of rounds for a stream that takes only seconds: one for each tenth of it.
 const ROUNDS: u64 = 10;
-/// Vertices that a round names.
+/// The number of vertices that a round names.
 const TOP: usize = 3;
 
 /// Analyses until the writers have ended.

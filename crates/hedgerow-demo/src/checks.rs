@@ -1,5 +1,5 @@
-//! The checks of the demo. What the store must hold is computed from the stream and the acknowledgement file by the
-//! replay model of the workload crate, which shares no code with the store.
+//! The checks of the demo. The replay model of the workload crate, which shares no code with the store,
+//! computes the expected content of the store from the stream and the acknowledgement file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,20 +19,20 @@ use super::watch::Ingested;
 use hedgerow_report::failure::Result;
 use hedgerow_report::figures::{grouped, seconds};
 
-/// How far PageRank scores may differ, relatively.
+/// The greatest relative difference of PageRank scores.
 const RANK_TOLERANCE: f64 = 1e-9;
 const RANK_ITERATIONS: u32 = 20;
 
-/// What the reopened store holds.
+/// The content of the reopened store.
 pub(crate) struct Recovered {
-    /// From opening the files to the first snapshot.
+    /// The time from opening the files to the first snapshot.
     pub(crate) seconds: f64,
     acknowledged: usize,
-    /// Stream index of each transaction in flight at the kill, and whether the store holds it.
+    /// The stream index of each transaction in flight at the kill, and true if the store holds it.
     in_flight: Vec<(u64, bool)>,
     vertices: u64,
     edges: u64,
-    /// Seconds that replay and comparison took.
+    /// The seconds of replay and comparison.
     compared: f64,
 }
 
@@ -58,7 +58,8 @@ impl Recovered {
     }
 }
 
-/// Opens the store after the kill and compares it. Notes in the acknowledgement file what was in flight and is there.
+/// Opens the store after the kill and compares it. Records in the acknowledgement file the transactions in
+/// flight that it holds.
 pub(crate) fn recovered(spec: &StreamSpec, dir: &Path, ack_file: &Path, fault: Fault) -> Result<Recovered> {
     let begun = Instant::now();
     let (graph, _) = store::open(dir, spec.key_kind()?)?;
@@ -99,7 +100,7 @@ pub(crate) fn recovered(spec: &StreamSpec, dir: &Path, ack_file: &Path, fault: F
     })
 }
 
-/// Returns the state after the acknowledged transactions, in stream order, and those in flight.
+/// Returns the state after the acknowledged transactions, in stream order, and the transactions in flight.
 fn replay(spec: &StreamSpec, acks: &Acks, in_flight: &[u64]) -> Result<(State, Vec<Transaction>)> {
     let mut state = State::new();
     let mut pending = Vec::new();
@@ -129,7 +130,8 @@ fn not_explained(acks: &Acks, in_flight: &[u64], diff: &Diff) -> String {
     )
 }
 
-/// Each commit that wrote was synced, and one sync serves at most one commit of each writer.
+/// Checks the number of syncs: each commit that wrote was synced, and one sync serves at most one commit of
+/// each writer.
 pub(crate) fn fsyncs(first: &Ingested, second: &Ingested) -> Result<()> {
     for run in [first, second] {
         let Some(sample) = run.samples.last() else { return Err("a child reported nothing".into()) };
@@ -144,15 +146,15 @@ pub(crate) fn fsyncs(first: &Ingested, second: &Ingested) -> Result<()> {
     Ok(())
 }
 
-/// What the store holds at the end of the stream.
+/// The content of the store at the end of the stream.
 pub(crate) struct End {
-    /// Opening after an orderly close.
+    /// The time to open it after an orderly close.
     pub(crate) open_seconds: f64,
     pub(crate) vertices: u64,
     pub(crate) edges: u64,
     pub(crate) weight_sum: f64,
     pub(crate) components: u64,
-    /// Vertices that the search reached, and the greatest depth.
+    /// The vertices that the search reached, and the greatest depth.
     pub(crate) reached: u64,
     pub(crate) depth: u32,
     /// The greatest relative difference of two PageRank scores.
@@ -197,7 +199,7 @@ pub(crate) fn end(spec: &StreamSpec, dir: &Path) -> Result<End> {
     Ok(end)
 }
 
-/// For keys such as `a:17`: how many vertices there are of each kind.
+/// Returns the number of vertices of each kind, for keys such as `a:17`.
 fn kinds(state: &State) -> String {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for key in state.vertices() {
@@ -226,7 +228,7 @@ fn check(graph: &Graph) -> Result<()> {
     Ok(())
 }
 
-/// Components, depths and ranks of the store by its kernels, against plain algorithms on a plain CSR.
+/// Compares components, depths and ranks of the store's kernels with plain algorithms on a plain CSR.
 fn compare_answers(snapshot: &Snapshot, expected: &State) -> Result<End> {
     let graph = expected.to_graph();
     let csr = graph.csr()?;

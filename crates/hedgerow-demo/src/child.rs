@@ -17,11 +17,12 @@ use super::setting::WRITERS;
 use super::{analyst, measure, store};
 use hedgerow_report::failure::{Context, Result};
 
-/// Retries of a conflicting transaction. Scheduled transactions share no vertex, so that a few would do.
+/// The retries of a conflicting transaction. Scheduled transactions share no vertex, so a few would do.
 const RETRIES: u32 = 1000;
-/// How often the state is reported at least.
+/// The longest interval between two reports of the state.
 const SAMPLE_EVERY: Duration = Duration::from_millis(200);
-/// The state is reported as often as the stream has hundredths, too: one that is over within a second has a curve.
+/// The state is also reported at each hundredth of the stream, so that a stream that ends within a second has
+/// a curve.
 const SAMPLES: u64 = 100;
 
 /// Options of the child process.
@@ -31,9 +32,9 @@ pub struct ChildOptions {
     pub stream: StreamSpec,
     /// The store's directory.
     pub store: PathBuf,
-    /// The acknowledgement file; what it says is held already is skipped.
+    /// The acknowledgement file; transactions that it records as held are skipped.
     pub acks: PathBuf,
-    /// Events of the whole stream: a checkpoint is taken at every tenth of them.
+    /// The events of the whole stream: a checkpoint is taken at every tenth of them.
     pub total_events: u64,
 }
 
@@ -134,9 +135,10 @@ where
     Ok(())
 }
 
-/// Checkpoints at 5 %, 15 %, 25 % and so on of the stream: a kill at a round share finds a checkpoint and a log.
+/// Takes checkpoints at 5 %, 15 %, 25 % and so on of the stream: a kill at a round share finds a checkpoint
+/// and a log.
 fn checkpoint(one: &Ingestion, first_event: u64, total: u64, messages: &Sender<Message>) -> Result<()> {
-    // A cut of the log loses nothing that a checkpoint holds.
+    // A cut of the log loses nothing that a checkpoint holds, so there is none with that fault.
     if Fault::from_environment()? == Fault::CutLog {
         return Ok(());
     }

@@ -10,22 +10,22 @@ use hedgerow_report::failure::{Context, Result};
 /// The variable.
 const VARIABLE: &str = "HEDGEROW_DEMO_FAULT";
 
-/// What goes wrong.
+/// The planted fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Nothing.
+    /// No fault.
     None,
-    /// The checker takes transactions for acknowledged that were not: as if their commits had been lost.
+    /// The checker treats transactions as acknowledged that were not, as if their commits had been lost.
     ExtraAck,
-    /// The end of the log is wiped after the kill: as if its last commits had never been synced.
+    /// The end of the log is wiped after the kill, as if its last commits had never been synced.
     CutLog,
 }
 
-/// Bytes wiped by [`Fault::CutLog`]: several transactions.
+/// The bytes that [`Fault::CutLog`] wipes: several transactions.
 const WIPED_BYTES: u64 = 64 << 10;
 
 impl Fault {
-    /// What the variable asks for.
+    /// Returns the fault that the variable names.
     pub(crate) fn from_environment() -> Result<Fault> {
         match std::env::var(VARIABLE).as_deref() {
             Err(_) => Ok(Fault::None),
@@ -62,8 +62,8 @@ impl Fault {
         Err("the store has no log with commits".into())
     }
 
-    /// Adds acknowledgements that never were, if that is the fault: the next transactions after all begun ones. Three,
-    /// since one alone might be the removal of what is not there.
+    /// Adds acknowledgements that never happened, if that is the fault: the next transactions after all begun
+    /// ones. Three, since one alone might remove something absent.
     pub(crate) fn falsify(self, acks: &mut Acks) {
         if self == Fault::ExtraAck {
             let last = acks.acknowledged.keys().copied().chain(acks.in_flight()).max();
@@ -75,5 +75,6 @@ impl Fault {
     }
 }
 
-/// Left alone by [`Fault::CutLog`]: the header of a log segment with what precedes its records.
+/// The bytes that [`Fault::CutLog`] leaves alone: the header of a log segment with all that precedes its
+/// records.
 const HEADER_BYTES: u64 = 4096;

@@ -1,4 +1,4 @@
-//! An ingestion under way: what the writers, the analyst and those who report on it share.
+//! An ingestion under way: the state that the writers, the analyst and the reporting threads share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use hedgerow::io::IoCounters;
 
 use super::message::Sample;
 
-/// How often the state is looked at.
+/// The interval between two looks at the state.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 /// One ingestion.
@@ -26,7 +26,7 @@ pub(crate) struct Ingestion {
 }
 
 impl Ingestion {
-    /// Seconds since the ingestion began.
+    /// Returns the seconds since the ingestion began.
     pub(crate) fn now(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
     }
@@ -36,7 +36,7 @@ impl Ingestion {
         self.done.load(Ordering::Acquire)
     }
 
-    /// Sleeps for `time`, or until one of `parts` equal parts of the stream was ingested meanwhile, or all of it.
+    /// Sleeps for `time`, or until one of `parts` equal parts of the stream, or all of it, was ingested.
     pub(crate) fn sleep_unless_ahead(&self, time: Duration, parts: u64) {
         let end = Instant::now() + time;
         let events = self.events.load(Ordering::Relaxed) + (self.total_events / parts).max(1);
@@ -53,7 +53,7 @@ impl Ingestion {
         }
     }
 
-    /// How it stands.
+    /// Returns the present state.
     pub(super) fn sample(&self) -> Sample {
         let commits = self.commits.load(Ordering::SeqCst);
         Sample {

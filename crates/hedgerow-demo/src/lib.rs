@@ -1,6 +1,6 @@
-//! The whole main job in one program: events go in as durable transactions from two writers, an analyst works on
-//! snapshots meanwhile, the process is killed, the store comes back with every acknowledged commit, the stream goes on to
-//! its end, and the answers are right. `docs/guide/demo.md` walks through its output.
+//! The whole main job in one program. Two writers ingest events as durable transactions while an analyst
+//! works on snapshots. The process is killed, the store comes back with every acknowledged commit, the stream
+//! runs to its end, and the answers are right. `docs/guide/demo.md` walks through its output.
 //!
 //! A library, so that the suite `stream` of the benchmarks replays the same events into the same store.
 #![forbid(unsafe_code)]
@@ -50,7 +50,7 @@ use watch::Watch;
 /// The share of the stream after which the child is killed, in percent of its events.
 const KILL_PERCENT: u64 = 60;
 
-/// Returns the stream that the options ask for: a file's, or a generated one.
+/// Returns the stream that the options name: that of a file, or a generated one.
 pub fn stream(data: Option<PathBuf>, events: u64, seed: u64) -> StreamSpec {
     match data {
         Some(path) => StreamSpec::File(path),
@@ -58,10 +58,10 @@ pub fn stream(data: Option<PathBuf>, events: u64, seed: u64) -> StreamSpec {
     }
 }
 
-/// Runs the demo, and prints as it goes. Takes seconds, and the memory that the stream's graph takes a few times.
+/// Runs the demo, and prints its progress. Takes seconds, and a few times the memory of the stream's graph.
 ///
 /// # Errors
-/// Says which of the checks failed, or which file.
+/// Returns the check that failed, or the file.
 pub fn run(options: &DemoOptions) -> Result<()> {
     let begun = Instant::now();
     let fault = Fault::from_environment()?;

@@ -70,7 +70,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the demo, whose last line tells the outcome, whatever happened.
+/// Runs the demo; the last line of output is always the outcome.
 fn run(DemoArgs { stream: StreamArgs { data, events, seed }, dir }: DemoArgs) -> ExitCode {
     match hedgerow_demo::run(&DemoOptions { data, events, seed, dir }) {
         Ok(()) => {

@@ -14,7 +14,7 @@ const SNAPSHOTS: usize = 10_000;
 
 type Figures = Vec<(String, f64, String)>;
 
-/// Snapshot opening, kernels against CSR, memory.
+/// Measures snapshot opening, kernels against CSR, and memory.
 pub(crate) fn live(graph: &Graph) -> Result<Figures> {
     let mut figures = Figures::new();
     let mut add =
@@ -65,7 +65,7 @@ pub fn csr_of(snapshot: &Snapshot) -> Result<Csr> {
     )?)
 }
 
-/// Medians of alternating runs: name, seconds on the store, seconds on the CSR.
+/// Returns the medians of alternating runs: name, seconds on the store, seconds on the CSR.
 fn kernels<A: Topology, B: Topology>(
     a: &A,
     b: &B,

@@ -1,10 +1,10 @@
-//! What a running ingestion tells its parent: one JSON object per line on the child's standard output.
+//! Messages of a running ingestion to its parent: one JSON object per line on the child's standard output.
 
 use serde_json::{Value, json};
 
 use hedgerow_report::failure::{Context, Result};
 
-/// A report of the child. Times are seconds since its ingestion began, unless said otherwise.
+/// A report of the child. Times are seconds since its ingestion began, unless stated otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Message {
     /// The state of the ingestion, several times a second.
@@ -13,9 +13,9 @@ pub(crate) enum Message {
     Analysis(Analysis),
     /// A checkpoint was written.
     Checkpoint {
-        /// When it was finished.
+        /// The time at which it was finished.
         at: f64,
-        /// How long it took.
+        /// The time that it took.
         taken: f64,
         /// Its commit timestamp.
         timestamp: u64,
@@ -30,16 +30,16 @@ pub(crate) enum Message {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Sample {
     pub(crate) at: f64,
-    /// Commits of this child that wrote something, and so had to be synced.
+    /// The commits of this child that wrote something, and so had to be synced.
     pub(crate) commits: u64,
     pub(crate) events: u64,
-    /// Calls of fsync or fdatasync on files by this child's store.
+    /// The calls of fsync or fdatasync on files by this child's store.
     pub(crate) syncs: u64,
     pub(crate) conflicts: u64,
     pub(crate) resident_bytes: u64,
 }
 
-/// What the analyst saw on one snapshot.
+/// The results of the analyst on one snapshot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Analysis {
     pub(crate) at: f64,
@@ -57,7 +57,7 @@ pub(crate) struct Analysis {
 }
 
 impl Message {
-    /// One line of JSON, without its end.
+    /// Returns one line of JSON, without its end.
     pub(crate) fn to_line(&self) -> String {
         match self {
             Message::Sample(s) => json!({
@@ -76,7 +76,7 @@ impl Message {
         .to_string()
     }
 
-    /// Reads what [`to_line`](Self::to_line) wrote.
+    /// Parses a line of [`to_line`](Self::to_line).
     pub(crate) fn parse(line: &str) -> Result<Message> {
         let value: Value = serde_json::from_str(line).context(format!("message of the child {line:?}"))?;
         let number = |name: &str| value[name].as_f64().unwrap_or(f64::NAN);

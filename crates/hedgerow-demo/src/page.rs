@@ -32,7 +32,7 @@ pub(super) fn write(story: &Story, path: &Path) -> Result<()> {
     std::fs::write(path, page.finish()).context(path.display())
 }
 
-/// Returns the curves, all on one axis of time with the kill and the recovery marked.
+/// Returns the curves, all on one time axis with marks at the kill and the recovery.
 fn charts(first: &Ingested, recovery: f64, second: &Ingested) -> Vec<Chart> {
     let reopened = first.seconds + recovery;
     let marks = [("killed", first.seconds), ("open again", reopened)]
@@ -55,12 +55,13 @@ fn charts(first: &Ingested, recovery: f64, second: &Ingested) -> Vec<Chart> {
     ]
 }
 
-/// A rate is taken over this many seconds, as group commits make shorter windows jump, or over a share of a short run.
+/// The seconds over which a rate is taken, since group commits make shorter windows jump; or a share of a
+/// short run.
 const WINDOW: f64 = 1.0;
 const LEAST_WINDOWS: f64 = 10.0;
 
-/// How fast something was counted, at each sample: since the last sample that lies a window before it. A run too short for
-/// that has one point.
+/// Returns a rate at each sample, since the last sample that is a window before it. A run too short for that
+/// has one point.
 fn rate(run: &Ingested, count: impl Fn(&Sample) -> u64) -> Vec<(f64, f64)> {
     let window = WINDOW.min(run.ingesting() / LEAST_WINDOWS);
     let since = |a: &Sample, b: &Sample| (b.at, (count(b) - count(a)) as f64 / (b.at - a.at));
@@ -88,7 +89,7 @@ mod tests {
     use super::super::message::Analysis;
     use super::*;
 
-    /// Returns a run of so many seconds with a sample every so often; it counts 1,000 events and 100 commits
+    /// Returns a run of `seconds` with a sample each `every` seconds; it counts 1,000 events and 100 commits
     /// a second.
     fn run(seconds: f64, every: f64) -> Ingested {
         let samples = (0..=(seconds / every).round() as u64).map(|i| {
@@ -110,7 +111,7 @@ mod tests {
                 let curves: Vec<&str> = svg.split("points=\"").skip(1).collect();
                 assert_eq!(curves.len(), 2);
                 let drawn = |curve: &str| curve.split('"').next().is_some_and(|points| !points.is_empty());
-                // A second run of one sample has nothing to count between.
+                // A second run of one sample has no interval to count in.
                 if every < seconds {
                     assert!(curves.iter().all(|curve| drawn(curve)), "{}: {svg}", chart.title);
                     assert!(svg.contains("<circle"), "{}: a curve of one point is a dot", chart.title);
@@ -127,7 +128,7 @@ mod tests {
     fn rates_are_those_of_a_window() {
         let points = rate(&run(20.0, 0.2), |s| s.events);
         assert!(points.len() > 90 && points.iter().all(|(_, y)| (y - 1000.0).abs() < 20.0), "{points:?}");
-        // At least a tenth of a short run.
+        // The window is a tenth of a short run.
         let points = rate(&run(0.5, 0.005), |s| s.events);
         assert!(points.len() > 80 && points.iter().all(|(_, y)| (y - 1000.0).abs() < 50.0), "{points:?}");
         assert!(rate(&Ingested::default(), |s| s.events).is_empty());

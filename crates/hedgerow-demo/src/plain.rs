@@ -1,11 +1,12 @@
-//! Textbook answers on the plain CSR, which share no code with the kernels: what the store's answers are compared with.
+//! Textbook answers on the plain CSR, which share no code with the kernels: the store's answers are compared
+//! with them.
 
 use std::collections::{HashMap, VecDeque};
 
 use hedgerow::{Direction, Resident, Topology, VertexId};
 use hedgerow_workload::Csr;
 
-/// Returns the hops from `source` to each vertex, by one queue; none where no path leads.
+/// Returns the hops from `source` to each vertex, by one queue; `None` if no path leads there.
 pub(crate) fn depths(graph: &Csr, source: VertexId) -> Vec<Option<u32>> {
     let mut depths = vec![None; graph.vertex_bound()];
     depths[source.index()] = Some(0);
@@ -60,7 +61,7 @@ pub(crate) fn ranks(graph: &Csr, damping: f64, iterations: u32) -> Vec<f64> {
     scores
 }
 
-/// True if two labellings put the same vertices together, whatever the labels are.
+/// True if two labellings put the same vertices together, under any labels.
 pub(crate) fn same_groups(a: &[u32], b: &[u32]) -> bool {
     let (mut forth, mut back) = (HashMap::new(), HashMap::new());
     let mut agree = |(&a, &b)| *forth.entry(a).or_insert(b) == b && *back.entry(b).or_insert(a) == a;

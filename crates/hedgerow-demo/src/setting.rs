@@ -1,10 +1,10 @@
-//! What a demo runs with: options, places of files, the number of writers.
+//! The setting of a demo: options, places of files, the number of writers.
 
 use std::path::{Path, PathBuf};
 
 use hedgerow_report::failure::{Context, Result};
 
-/// Threads that write, each with at most one transaction in flight.
+/// The number of threads that write, each with at most one transaction in flight.
 pub(crate) const WRITERS: usize = 2;
 
 /// Options of the demo.
@@ -12,15 +12,15 @@ pub(crate) const WRITERS: usize = 2;
 pub struct DemoOptions {
     /// A file to replay instead of the generated stream.
     pub data: Option<PathBuf>,
-    /// Events of the generated stream.
+    /// The events of the generated stream.
     pub events: u64,
-    /// Seed of the generated stream.
+    /// The seed of the generated stream.
     pub seed: u64,
-    /// Where everything goes; what an earlier run left there is removed.
+    /// The directory of all files; those of an earlier run are removed.
     pub dir: PathBuf,
 }
 
-/// Where the files of a demo are.
+/// The places of the files of a demo.
 pub(super) struct Places {
     pub(super) store: PathBuf,
     pub(super) acks: PathBuf,
@@ -28,7 +28,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Makes an empty place: removes what an earlier demo left, and nothing else.
+    /// Makes an empty place: removes the files of an earlier demo, and nothing else.
     pub(super) fn prepare(dir: &Path) -> Result<Places> {
         std::fs::create_dir_all(dir).context(dir.display())?;
         let places = Places {

@@ -1,4 +1,4 @@
-//! The demo's store: how it is opened, and how events become writes.
+//! The demo's store: its opening, and the conversion of events to writes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,10 +9,11 @@ use hedgerow_workload::{Event, State, Transaction};
 
 use hedgerow_report::failure::{Context, Result};
 
-/// Small log segments, so that even short streams fill several and checkpoints have some to remove.
+/// The size of log segments: small, so that even short streams fill several and checkpoints have some to
+/// remove.
 const LOG_SEGMENT_BYTES: u64 = 8 << 20;
 
-/// Opens the durable store in `path`, creating it if absent, behind a file system that counts.
+/// Opens the durable store in `path`, creating it if absent, on a file system that counts operations.
 ///
 /// # Errors
 /// Those of [`Options::open_on`], and of the directory.
@@ -57,7 +58,7 @@ pub fn apply(tx: &mut WriteTxn, transaction: &Transaction) -> hedgerow::Result<(
     Ok(())
 }
 
-/// Everything that a snapshot shows, as the replay model holds it.
+/// Returns the whole content of a snapshot as a state of the replay model.
 pub(crate) fn observe(snapshot: &Snapshot) -> Result<State> {
     let vertices = snapshot.vertices()?.collect::<hedgerow::Result<Vec<_>>>()?;
     let mut keys = vec![None; vertices.last().map_or(0, |(id, _)| id.index() + 1)];

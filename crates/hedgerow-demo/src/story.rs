@@ -1,11 +1,11 @@
-//! What a demo has to tell at its end.
+//! The results of a demo.
 
 use hedgerow_workload::Totals;
 
 use super::checks::{End, Recovered};
 use super::watch::Ingested;
 
-/// Everything that the table and the page tell.
+/// The content of the table and the page.
 pub(super) struct Story {
     pub(super) stream: String,
     pub(super) totals: Totals,

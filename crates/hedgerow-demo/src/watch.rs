@@ -15,37 +15,37 @@ use super::setting::{DemoOptions, Places};
 use hedgerow_report::failure::{Context, Result};
 use hedgerow_report::figures::{grouped, mebibytes, seconds};
 
-/// Between two looks at the acknowledgement file.
+/// The interval between two looks at the acknowledgement file.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
-/// Between two progress lines where there is no terminal for a bar.
+/// The interval between two progress lines, if there is no terminal for a bar.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
-/// What ingestions have in common.
+/// The state that ingestions share.
 pub(super) struct Watch<'a> {
     pub(super) options: &'a DemoOptions,
     pub(super) places: &'a Places,
     pub(super) totals: Totals,
 }
 
-/// What the parent learned from one child.
+/// The facts that the parent learned from one child.
 #[derive(Debug, Default)]
 pub(super) struct Ingested {
-    /// From the start of the process to its end.
+    /// The seconds from the start of the process to its end.
     pub(super) seconds: f64,
-    /// Transactions and events acknowledged by this child.
+    /// The transactions and events acknowledged by this child.
     pub(super) transactions: u64,
     pub(super) events: u64,
-    /// Commit latencies in microseconds, ascending.
+    /// The commit latencies in microseconds, ascending.
     pub(super) latencies: Vec<u32>,
     pub(super) samples: Vec<Sample>,
     pub(super) analyses: Vec<Analysis>,
-    /// When each checkpoint ended, and how long it took.
+    /// The time at which each checkpoint ended, and the time that it took.
     pub(super) checkpoints: Vec<(f64, f64)>,
     pub(super) figures: Vec<(String, f64, String)>,
 }
 
 impl Ingested {
-    /// Seconds from the beginning of the child's ingestion to its last sample.
+    /// Returns the seconds from the beginning of the child's ingestion to its last sample.
     pub(super) fn ingesting(&self) -> f64 {
         self.samples.last().map_or(self.seconds, |s| s.at)
     }
@@ -57,12 +57,12 @@ impl Ingested {
 }
 
 impl Watch<'_> {
-    /// Runs a child over what is left of the stream: to its end, or until `kill_at` events are acknowledged.
+    /// Runs a child over the rest of the stream: to its end, or until `kill_at` events are acknowledged.
     pub(super) fn run(&self, kill_at: Option<u64>) -> Result<Ingested> {
         let mut child = self.spawn()?;
         let outcome = self.follow(&mut child, kill_at);
         if outcome.is_err() {
-            // Whatever went wrong, the child does not stay behind.
+            // After any error, the child must not stay.
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -121,7 +121,8 @@ impl Watch<'_> {
     }
 }
 
-/// Returns a child that should have been killed must have died of that, another must have succeeded.
+/// Checks the exit of a child: one that should have been killed must have died of that, another must have
+/// succeeded.
 fn judge(status: std::process::ExitStatus, kill_at: Option<u64>, run: &Ingested) -> Result<()> {
     use std::os::unix::process::ExitStatusExt;
     let (transactions, events) = (grouped(run.transactions), grouped(run.events));
@@ -142,7 +143,7 @@ fn judge(status: std::process::ExitStatus, kill_at: Option<u64>, run: &Ingested)
     }
 }
 
-/// Returns a thread reads the child's messages; the channel ends with the child. A killed child may leave
+/// Starts a thread that reads the child's messages; the channel ends with the child. A killed child may leave
 /// half a line.
 fn receive(child: &mut Child) -> Result<Receiver<Result<Message>>> {
     let stdout = child.stdout.take().ok_or("the child has no standard output")?;
@@ -196,7 +197,7 @@ fn describe(a: &Analysis) -> String {
     )
 }
 
-/// The progress bar, or a line now and then.
+/// The progress bar, or a progress line from time to time.
 struct Show {
     bar: ProgressBar,
     total: u64,

@@ -9,12 +9,12 @@ pub type Failure = Box<dyn Error + Send + Sync>;
 /// The result of a step that may end the program.
 pub type Result<T> = std::result::Result<T, Failure>;
 
-/// Adds the step, or the file, to an error.
+/// A result whose error can get the step, or the file, as a prefix.
 pub trait Context<T> {
     /// Prefixes the error with `what`.
     ///
     /// # Errors
-    /// The same error, with the prefix.
+    /// Returns the same error, with the prefix.
     fn context(self, what: impl Display) -> Result<T>;
 }
 

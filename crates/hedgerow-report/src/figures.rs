@@ -1,9 +1,9 @@
-//! Medians, percentiles, and numbers as people read them.
+//! Medians, percentiles, and numbers for people.
 
 #[cfg(test)]
 mod tests;
 
-/// Returns the middle of the values, the mean of the two middle ones for an even number; NaN of none.
+/// Returns the middle of the values, the mean of the two middle ones for an even number; NaN without values.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -15,14 +15,14 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// Returns the least value that at least the share `p` (0 to 1) of the values do not exceed; NaN of none.
-/// `sorted` ascends.
+/// Returns the least value that at least the share `p` (0 to 1) of the values do not exceed; NaN without
+/// values. `sorted` ascends.
 pub fn percentile<T: Copy + Into<f64>>(sorted: &[T], p: f64) -> f64 {
     let rank = (p * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.max(1) - 1).map_or(f64::NAN, |&v| v.into())
 }
 
-/// Returns the geometric mean; NaN of none.
+/// Returns the geometric mean; NaN without values.
 pub fn geomean(values: &[f64]) -> f64 {
     (values.iter().map(|v| v.ln()).sum::<f64>() / values.len() as f64).exp()
 }
@@ -45,7 +45,7 @@ pub fn grouped(n: u64) -> String {
     text
 }
 
-/// Returns a time in the unit that suits it.
+/// Returns a time in a suitable unit.
 pub fn seconds(s: f64) -> String {
     match s {
         s if s >= 10.0 => format!("{s:.1} s"),
@@ -56,7 +56,7 @@ pub fn seconds(s: f64) -> String {
     }
 }
 
-/// Mebibytes.
+/// Returns a number of mebibytes.
 pub fn mebibytes(bytes: u64) -> String {
     format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20))
 }

@@ -53,7 +53,7 @@ impl Page {
         self.html += &format!("<h2>{}</h2>\n", escape(text));
     }
 
-    /// Adds a heading below those.
+    /// Adds a heading of the next level.
     pub fn subheading(&mut self, text: &str) {
         self.html += &format!("<h3>{}</h3>\n", escape(text));
     }
@@ -63,7 +63,7 @@ impl Page {
         self.html += svg;
     }
 
-    /// Adds what `body` adds, hidden under a line of text until a reader opens it.
+    /// Adds the content of `body`, hidden under a line of text until a reader opens it.
     pub fn details(&mut self, summary: &str, body: impl FnOnce(&mut Page)) {
         self.html += &format!("<details><summary>{}</summary>\n", escape(summary));
         body(self);

@@ -13,7 +13,7 @@ const RADIUS: f64 = 100.0;
 pub struct Radar {
     title: String,
     axes: Vec<String>,
-    /// A name, and a share from 0 to 1 for each axis; not a number where there is none.
+    /// A name, and a share from 0 to 1 for each axis; NaN for none.
     kinds: Vec<(String, Vec<f64>)>,
     colors: Vec<usize>,
 }
@@ -73,7 +73,7 @@ impl Radar {
         svg + "</svg>\n"
     }
 
-    /// Where a share of an axis is.
+    /// Returns the place of a share of an axis.
     fn place(&self, axis: usize, share: f64) -> (f64, f64) {
         let angle = TAU * axis as f64 / self.axes.len().max(1) as f64;
         let (sin, cos) = angle.sin_cos();

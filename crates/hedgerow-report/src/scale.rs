@@ -2,12 +2,12 @@
 
 use crate::figures::range;
 
-/// Values that differ by more are hard to tell from 0 on a linear axis.
+/// The ratio of values above which small ones are hard to tell from 0 on a linear axis.
 const WIDE: f64 = 50.0;
-/// More powers of ten than this have no line each.
+/// The most powers of ten that have a line each.
 const MOST_DECADES: i32 = 8;
 
-/// Where values lie between the ends of an axis.
+/// The scale of an axis between its ends.
 pub(super) enum Scale {
     /// From 0 to this value.
     Linear(f64),
@@ -16,12 +16,12 @@ pub(super) enum Scale {
 }
 
 impl Scale {
-    /// Returns the axis of these values; logarithmic if it may be, all are greater than 0, and they differ
-    /// much.
+    /// Returns the scale for these values; logarithmic if that is allowed, all are greater than 0, and they
+    /// differ much.
     pub(super) fn of(values: &[f64], may_be_log: bool) -> Scale {
         let (least, most) = range(values);
         match may_be_log && least > 0.0 && most.is_finite() && most / least > WIDE {
-            // The least value lies above the lower end, so that its bar is seen.
+            // The least value is above the lower end, so that its bar is visible.
             true => Scale::Log((least * 0.8).log10().floor() as i32, most.log10().ceil() as i32),
             false => Scale::Linear(ceiling(most)),
         }
@@ -31,7 +31,7 @@ impl Scale {
         matches!(self, Scale::Log(..))
     }
 
-    /// From 0 at the lower end to 1 at the upper one.
+    /// Returns the place of a value, from 0 at the lower end to 1 at the upper one.
     pub(super) fn share(&self, value: f64) -> f64 {
         match *self {
             Scale::Linear(most) => value / most,
@@ -51,7 +51,7 @@ impl Scale {
     }
 }
 
-/// Returns the next round number at or above `v`; 1 where there is none.
+/// Returns the next round number at or above `v`; 1 if there is none.
 pub(super) fn ceiling(v: f64) -> f64 {
     if !v.is_finite() || v <= 0.0 {
         return 1.0;

@@ -12,7 +12,7 @@ const LEFT: f64 = 80.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = 40.0;
-/// The colors of curves and bars, which are named by their number.
+/// The colors of curves and bars, which are chosen by number.
 pub const COLORS: [&str; 12] = [
     "#2a6f97", "#bc4b51", "#5b8e7d", "#8a5a9e", "#d08c3c", "#444444", "#4fb0c6", "#c77dba", "#8aa83a",
     "#7a5230", "#d9a5a5", "#5566cc",
@@ -20,9 +20,9 @@ pub const COLORS: [&str; 12] = [
 /// The height of a line of a label, and about the width of a letter.
 const LABEL_LINE: f64 = 13.0;
 const LETTER: f64 = 6.0;
-/// Where a legend begins that is beside the unit.
+/// The beginning of a legend beside the unit.
 const LEGEND: f64 = LEFT + 120.0;
-/// Names of the legend in a row, where there are more than fit beside the unit.
+/// The names of the legend in a row, if there are more than fit beside the unit.
 const LEGEND_ROW: usize = 5;
 
 /// A curve.
@@ -58,12 +58,12 @@ pub struct Chart {
     /// The x axis reaches at least this far.
     x_end: f64,
     marks: Vec<Mark>,
-    /// Whether the y axis is logarithmic where values differ much.
+    /// True if the y axis is logarithmic when values differ much.
     is_log_where_wide: bool,
     colors: Vec<usize>,
 }
 
-/// Of a curve with more points none is drawn by itself: the line shows them.
+/// The most points of a curve that are drawn as dots: for more, the line shows them.
 const MOST_DOTS: usize = 150;
 
 impl Chart {
@@ -91,7 +91,8 @@ impl Chart {
         self
     }
 
-    /// The chart with a logarithmic y axis if its values differ so much that a linear one hides the small ones.
+    /// Returns the chart with a logarithmic y axis if its values differ so much that a linear one hides the
+    /// small ones.
     pub fn log_where_wide(self) -> Chart {
         Chart { is_log_where_wide: true, ..self }
     }
@@ -143,12 +144,12 @@ pub struct Bars {
     /// The heading, as plain text.
     pub title: String,
     unit: String,
-    /// What the groups are; empty where their labels say it.
+    /// The title of the groups; empty if their labels are enough.
     along: String,
     kinds: Vec<String>,
     is_log_where_wide: bool,
     colors: Vec<usize>,
-    /// Label, and a value per kind (not a number where there is none).
+    /// The label of each group, and a value per kind (NaN for none).
     groups: Vec<(String, Vec<f64>)>,
 }
 
@@ -165,12 +166,12 @@ impl Bars {
         Bars { along: what.to_owned(), ..self }
     }
 
-    /// As [`Chart::log_where_wide`].
+    /// Like [`Chart::log_where_wide`].
     pub fn log_where_wide(self) -> Bars {
         Bars { is_log_where_wide: true, ..self }
     }
 
-    /// Like [`Chart::colored`], but of its kinds.
+    /// Like [`Chart::colored`], but for its kinds.
     pub fn colored(self, colors: Vec<usize>) -> Bars {
         Bars { colors, ..self }
     }
@@ -225,7 +226,7 @@ pub(super) fn color(colors: &[usize], i: usize) -> &'static str {
     COLORS[colors.get(i).copied().unwrap_or(i) % COLORS.len()]
 }
 
-/// Returns the words of a label in as many lines as they need in this width.
+/// Returns the words of a label in as many lines as they need for this width.
 fn wrap(label: &str, width: f64) -> Vec<String> {
     let most = (width / LETTER) as usize;
     let mut lines: Vec<String> = Vec::new();
@@ -238,7 +239,7 @@ fn wrap(label: &str, width: f64) -> Vec<String> {
     lines
 }
 
-/// Begins a chart with so many names in its legend, and with so much more room below.
+/// Begins a chart with `names` names in its legend, and with `below` more room below.
 pub(super) fn open(title: &str, names: usize, below: f64) -> String {
     let above = above(names);
     let mut svg = String::new();
@@ -257,7 +258,7 @@ fn above(names: usize) -> f64 {
     if names <= 4 { 0.0 } else { 14.0 * names.div_ceil(LEGEND_ROW) as f64 }
 }
 
-/// A line through points, and the points: a curve of one point is a dot.
+/// Draws a line through points, and the points: a curve of one point is a dot.
 fn curve(svg: &mut String, points: &[(f64, f64)], color: &str) {
     let texts: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
     let _ = write!(
@@ -270,7 +271,8 @@ fn curve(svg: &mut String, points: &[(f64, f64)], color: &str) {
     }
 }
 
-/// A dashed line from top to bottom, with its name to the left or right of it: two that are close keep apart.
+/// Draws a dashed line from top to bottom, with its name to the left or right of it: two close ones stay
+/// apart.
 fn mark_at(svg: &mut String, x: f64, what: &str, left: bool) {
     let (from, to) = (TOP, HEIGHT - BOTTOM);
     let _ = write!(
@@ -282,19 +284,19 @@ fn mark_at(svg: &mut String, x: f64, what: &str, left: bool) {
     let _ = write!(svg, "<text x=\"{at:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>", escape(what));
 }
 
-/// Where a value is.
+/// Returns the height of a value.
 fn height(scale: &Scale, value: f64) -> f64 {
     HEIGHT - BOTTOM - scale.share(value) * (HEIGHT - TOP - BOTTOM)
 }
 
-/// The lines of a grid, with the values that they stand for.
+/// Draws the lines of a grid, with their values.
 fn rules(svg: &mut String, scale: &Scale) {
     for value in scale.ticks() {
         rule(svg, height(scale, value), &number(value));
     }
 }
 
-/// The title of the x axis below it, that of the y axis above it.
+/// Draws the title of the x axis below it, that of the y axis above it.
 fn axis_titles(svg: &mut String, (x_label, y_label): (&str, &str), scale: &Scale, below: f64) {
     let middle = (LEFT + WIDTH - RIGHT) / 2.0;
     let y_suffix = if scale.is_log() { ", log scale" } else { "" };
@@ -313,7 +315,7 @@ fn rule(svg: &mut String, y: f64, label: &str) {
     let _ = write!(svg, "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>", LEFT - 6.0, y + 4.0);
 }
 
-/// The `i`-th of so many names: few beside the unit, many in rows above it.
+/// Draws the `i`-th of `names` names: few beside the unit, many in rows above it.
 pub(super) fn legend(svg: &mut String, (i, names): (usize, usize), name: &str, color: &str) {
     let (x, y) = match names {
         0..=4 => (LEGEND + (WIDTH - LEGEND) / names.max(1) as f64 * i as f64, 5.0),

@@ -16,10 +16,10 @@ use crate::store::{is_vacant, kinds, open_read_only};
 use crate::target::Target;
 
 const VERTICES: &str = "vertices.csv";
-/// The most characters of the name of a label or a kind that its file bears.
+/// The most characters of the name of a label or a kind in the name of its file.
 const MOST_NAME_CHARS: usize = 40;
 
-/// Writes everything that the store holds into `dir`, which must not exist or be empty.
+/// Writes the whole store into `dir`, which must not exist or be empty.
 pub(super) fn export_directory(store: &Path, dir: &Path, style: Style) -> Result<(), CliError> {
     let graph = open_read_only(store)?;
     let (config, snapshot) = (graph.config(), graph.snapshot()?);
@@ -56,7 +56,7 @@ pub(super) fn export_directory(store: &Path, dir: &Path, style: Style) -> Result
         .print(style)
 }
 
-/// Writes a file of vertices for each kind; returns how many vertices each of them has.
+/// Writes a file of vertices for each kind; returns the number of vertices of each.
 fn write_vertices(
     files: &mut Directory,
     snapshot: &Snapshot,
@@ -79,7 +79,7 @@ fn write_vertices(
     open.into_iter().zip(names).map(finish).collect()
 }
 
-/// What `schema.json` says; `vertices` has the number of vertices of each kind.
+/// Returns the content of `schema.json`; `vertices` has the number of vertices of each kind.
 fn describe(config: GraphConfig, schema: &Schema, vertices: &[u64], labels: Vec<Value>) -> Value {
     let mut counts = vertices.iter();
     let mut described = json!({
@@ -116,7 +116,7 @@ fn described<'a>(properties: impl IntoIterator<Item = &'a Property>) -> Vec<Valu
     properties.into_iter().map(property).collect()
 }
 
-/// Returns the name of the file of the vertices of a kind: with its id, as of labels.
+/// Returns the name of the file of the vertices of a kind: with its id, like that of a label.
 fn vertex_file_name(schema: &Schema, kind: KindId) -> String {
     match schema.kind_name(kind) {
         "" => VERTICES.to_owned(),
@@ -124,7 +124,7 @@ fn vertex_file_name(schema: &Schema, kind: KindId) -> String {
     }
 }
 
-/// Returns the name of a label's file: with its id, which tells labels apart whose names look alike there.
+/// Returns the name of a label's file. Its id distinguishes labels whose names look alike there.
 fn file_name(label: &Label) -> String {
     if label.name().is_empty() {
         return "edges.csv".to_owned();
@@ -132,16 +132,16 @@ fn file_name(label: &Label) -> String {
     format!("edges-{}-{}.csv", label.id().0, harmless(label.name()))
 }
 
-/// Returns a name as that of a file can have it.
+/// Returns a name with only characters that all file systems accept.
 fn harmless(name: &str) -> String {
     let harmless = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     name.chars().take(MOST_NAME_CHARS).map(|c| if harmless(c) { c } else { '_' }).collect()
 }
 
-/// The directory of an export. Until it is done, dropping it takes back what was written.
+/// The directory of an export. If it is dropped before it is done, the files written are removed.
 struct Directory {
     path: PathBuf,
-    /// Whether the command made it.
+    /// True if the command made it.
     made: bool,
     files: Vec<PathBuf>,
     done: bool,
@@ -161,7 +161,7 @@ impl Directory {
             std::fs::create_dir(path).map_err(failed)?;
         }
         let directory = Directory { path: path.to_owned(), made: !exists, files: Vec::new(), done: false };
-        // A store holds its own files only.
+        // The directory of a store contains only its own files.
         let inside = |store: PathBuf| path.canonicalize().is_ok_and(|path| path.starts_with(store));
         if store.canonicalize().is_ok_and(inside) {
             return Err(CliError::Failed(format!("DIR: {shown} is inside the store")));
@@ -169,7 +169,7 @@ impl Directory {
         Ok(directory)
     }
 
-    /// Writes one file, which gets its name once it is whole.
+    /// Writes one file, which gets its name once it is complete.
     fn write<T>(
         &mut self,
         name: &str,
@@ -197,7 +197,7 @@ impl Drop for Directory {
         if self.done {
             return;
         }
-        // What cannot be taken back stays, without a `schema.json`; the failure itself is reported.
+        // A file that cannot be removed stays, without a `schema.json`; the failure itself is reported.
         for file in self.files.iter().rev() {
             let _ = std::fs::remove_file(file);
         }

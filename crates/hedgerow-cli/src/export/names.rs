@@ -1,10 +1,11 @@
-//! Keys by vertex id, as files have them.
+//! Keys by vertex id, in the form of files.
 
 use hedgerow::{KindId, Snapshot, TextColumn, VertexId, VertexKeyRef};
 
 use crate::output::quoted;
 
-/// The keys of all vertices by id, ready to be written, and in a store with kinds the kinds; of ids without a vertex nothing.
+/// The keys of all vertices by id, ready to be written, and in a store with kinds the kinds; empty for ids
+/// without a vertex.
 pub(super) struct Names {
     texts: TextColumn,
     kinds: Vec<KindId>,
@@ -41,7 +42,7 @@ impl Names {
         self.texts.get(id.index()).unwrap_or("")
     }
 
-    /// Its kind.
+    /// Returns the kind of a vertex.
     pub(super) fn kind(&self, id: VertexId) -> KindId {
         self.kinds.get(id.index()).copied().unwrap_or_default()
     }

@@ -9,8 +9,9 @@ use crate::output::quoted;
 use crate::property;
 use crate::target::Target;
 
-/// `src,dst[,src_kind,dst_kind][,rank][,weight][,NAME:TYPE...]` of the edges of one label, edge by edge: with kinds where vertices
-/// have several and the label does not say them. Returns how many there are.
+/// Writes `src,dst[,src_kind,dst_kind][,rank][,weight][,NAME:TYPE...]` for the edges of one label, edge by
+/// edge. It writes kinds if vertices have several and the label does not state them. Returns the number of
+/// edges.
 pub(super) fn write_edge_rows(
     snapshot: &Snapshot,
     label: &Label,
@@ -60,7 +61,7 @@ pub(super) fn write_edge_rows(
     Ok(rows)
 }
 
-/// Which ends of an edge are of which kind.
+/// The kinds of the ends of edges, and the choice to write them.
 struct Ends {
     stated: Option<[KindId; 2]>,
     are_shown: bool,
@@ -72,7 +73,7 @@ impl Ends {
         Ends { stated, are_shown: stated.is_none() && !schema.kinds().is_empty() }
     }
 
-    /// True if an undirected edge comes with its ends the other way round than the label says them.
+    /// True if an undirected edge has its ends in the reverse order of the kinds that the label states.
     fn are_turned(&self, src: KindId, dst: KindId) -> bool {
         self.stated.is_some_and(|ends| ends != [src, dst] && ends == [dst, src])
     }
@@ -100,13 +101,13 @@ impl<'a> VertexFile<'a> {
         Ok(VertexFile { kind, properties, out, rows: 0 })
     }
 
-    /// Ends the file; returns how many vertices are in it.
+    /// Ends the file; returns the number of its vertices.
     pub(super) fn finish(self) -> Result<u64, CliError> {
         self.out.finish().map(|()| self.rows)
     }
 }
 
-/// Writes all vertices, each into the file of its kind if there is one; `files` come by ascending kind. O(vertices).
+/// Writes all vertices, each into the file of its kind if there is one; `files` ascend by kind. O(vertices).
 pub(super) fn write_vertex_rows(
     snapshot: &Snapshot,
     files: &mut [VertexFile<'_>],

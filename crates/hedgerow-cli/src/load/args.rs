@@ -211,7 +211,7 @@ pub(super) fn with_mode(options: Options, args: &LoadArgs) -> Options {
     }
 }
 
-/// When transactions become durable.
+/// Returns the durability of transactions.
 pub(super) fn durability(args: &LoadArgs) -> Durability {
     match args.durability {
         Sync::Sync => Durability::Sync,
@@ -219,7 +219,7 @@ pub(super) fn durability(args: &LoadArgs) -> Durability {
     }
 }
 
-/// Returns the type of vertex keys, if it is said.
+/// Returns the type of vertex keys, if the arguments state it.
 pub(super) fn key_kind(args: &LoadArgs) -> Option<KeyKind> {
     args.keys.map(|keys| match keys {
         Keys::U64 => KeyKind::U64,
@@ -228,7 +228,7 @@ pub(super) fn key_kind(args: &LoadArgs) -> Option<KeyKind> {
     })
 }
 
-/// Returns the type of the keys of `--kind`, if it is said.
+/// Returns the type of the keys of `--kind`, if the arguments state it.
 pub(super) fn keys_of_kind(args: &LoadArgs) -> Option<KeyKind> {
     args.kind_keys.map(|keys| match keys {
         KindKeys::U64 => KeyKind::U64,
@@ -236,7 +236,7 @@ pub(super) fn keys_of_kind(args: &LoadArgs) -> Option<KeyKind> {
     })
 }
 
-/// Returns a column as the command line names it: a position from 1, else a name.
+/// Parses a column of the command line: a position from 1, else a name.
 fn column(text: &str) -> Result<Column, String> {
     match text.parse::<usize>() {
         Ok(0) => Err("columns count from 1".to_owned()),
@@ -246,7 +246,7 @@ fn column(text: &str) -> Result<Column, String> {
     }
 }
 
-/// Which lines are comments, as the command line names it.
+/// Parses the choice of comments of the command line.
 fn comment(text: &str) -> Result<Comment, String> {
     match (text, text.as_bytes()) {
         ("none", _) => Ok(Comment::None),
@@ -257,7 +257,7 @@ fn comment(text: &str) -> Result<Comment, String> {
     }
 }
 
-/// What separates fields, as the command line names it.
+/// Parses a delimiter of the command line.
 fn delimiter(text: &str) -> Result<Delimiter, String> {
     match (text, text.as_bytes()) {
         ("tab" | "\\t", _) => Ok(Delimiter::Byte(b'\t')),
@@ -268,7 +268,7 @@ fn delimiter(text: &str) -> Result<Delimiter, String> {
     }
 }
 
-/// A property of edges as the command line names it: `NAME:TYPE`, then `=COLUMN` if the column is named otherwise.
+/// A property of edges on the command line: `NAME:TYPE`, then `=COLUMN` if the column has another name.
 #[derive(Clone, Debug)]
 pub(super) struct EdgeProperty {
     pub(super) name: String,

@@ -1,18 +1,18 @@
-//! Commits on a thread of their own, in their order, while the next transaction is filled.
+//! Commits on a separate thread, in their order, while the next transaction is filled.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::Builder;
 
 use hedgerow::WriteTxn;
 
-/// Filled transactions that may wait, each with the number of its rows: beside these there are the one that is being
-/// filled and the one that is being committed.
+/// The filled transactions that may wait. Beside these there are the one that is being filled and the one
+/// that is being committed.
 const WAITING: usize = 1;
 
-/// Takes filled transactions, with the number of rows of each.
+/// The channel for filled transactions, with the number of rows of each.
 pub(super) type Sink = SyncSender<(WriteTxn, u64)>;
 
-/// What was committed, and why not more.
+/// The commits, and the error that ended them.
 #[derive(Debug, Default)]
 pub(super) struct Committed {
     pub(super) rows: u64,
@@ -37,11 +37,11 @@ impl Committed {
     }
 }
 
-/// Calls `fill` with where transactions go, and commits them meanwhile; with nothing if no thread can be started. Gives
-/// what became of them, and what `fill` gave.
+/// Calls `fill` with the sink for transactions, and commits them meanwhile; with `None` if no thread can be
+/// started. Returns the commits and the result of `fill`.
 ///
-/// After a failed commit the sink takes no more. Transactions must read nothing: each begins before the one before it is
-/// committed.
+/// After a failed commit the sink is closed. Transactions must read nothing: each begins before the one
+/// before it is committed.
 pub(super) fn commit_beside<T>(fill: impl FnOnce(Option<Sink>) -> T) -> (Committed, T) {
     std::thread::scope(|scope| {
         let (sink, filled) = sync_channel::<(WriteTxn, u64)>(WAITING);

@@ -1,7 +1,7 @@
 //! `hedgerow load` of a directory that an export wrote.
 //!
-//! `schema.json` says what the store is and what the files hold. The load compares all of it with the files before
-//! it touches the store, so that everything that the export wrote comes back.
+//! `schema.json` describes the store and the content of the files. The load compares all of it with the files
+//! before it changes the store, so that the whole export comes back.
 
 use std::fs::File;
 use std::io::Read;
@@ -25,7 +25,7 @@ use crate::layout::{DELIMITER, FORMAT, KIND_COLUMNS, KINDS_VERSION, SCHEMA_FILE,
 use crate::output::Style;
 use crate::property::ColumnType;
 
-/// Far more than 65,534 labels with many properties each take.
+/// The largest `schema.json`: far more than 65,534 labels with many properties each take.
 const MAX_SCHEMA_BYTES: u64 = 1 << 26;
 
 /// A file of the directory.
@@ -35,7 +35,7 @@ struct Part {
     header: Vec<String>,
 }
 
-/// Loads the directory into a store that is new, or of the same configuration.
+/// Loads the directory into a store that is new, or has the same configuration.
 pub(super) fn load(
     args: &LoadArgs,
     directory: &Path,
@@ -50,7 +50,7 @@ pub(super) fn load(
     let schema = Schema::read(directory)?;
     let (options, keys) = schema.options()?;
     let options = with_mode(options, args).durability(durability(args));
-    // What is wrong with it is told before the store is touched; the store may have kinds already.
+    // Faults of the schema are reported before the store is changed; the store may have kinds already.
     schema.parts(directory, &mut Kinds::of(None, keys))?;
     let existing = open_existing(args, options.clone())?;
     let mut kinds = Kinds::of(existing.as_ref(), keys);
@@ -75,7 +75,7 @@ pub(super) fn load(
     )
 }
 
-/// Returns an option that says what `schema.json` says.
+/// Returns an option that states what `schema.json` states.
 fn foreign_option(args: &LoadArgs) -> Option<&'static str> {
     let given = [
         ("--vertices", !args.vertices.is_empty()),
@@ -109,7 +109,7 @@ fn foreign_option(args: &LoadArgs) -> Option<&'static str> {
     given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
 }
 
-/// Reads a part to its end: its header, its rows and their number must be what the schema says.
+/// Reads a part to its end and compares its header, its rows and their number with the schema.
 fn check(
     part: &Part,
     rules: &Rules<'_>,
@@ -137,7 +137,7 @@ fn check(
     Ok(seen.existing)
 }
 
-/// `schema.json`.
+/// The content of `schema.json`.
 struct Schema {
     path: PathBuf,
     content: Value,
@@ -172,7 +172,7 @@ impl Schema {
         Entry { schema: self, at: String::new(), value: &self.content }
     }
 
-    /// How the store is made, and the type of its keys.
+    /// Returns the options of the store, and the type of its keys.
     fn options(&self) -> Result<(Options, KeyKind), CliError> {
         let root = self.root();
         let kind = match root.text("keys")? {
@@ -183,7 +183,7 @@ impl Schema {
         };
         let (directed, reverse) = (root.truth("directed")?, root.truth("reverse")?);
         let options = Options::new().directed(directed).keys(kind).weighted(root.truth("weighted")?);
-        // An undirected store has no incoming edges to keep or leave out.
+        // An undirected store has no separate incoming edges.
         Ok((if directed { options.reverse(reverse) } else { options }, kind))
     }
 
@@ -284,7 +284,7 @@ fn edges(entry: &Entry<'_>, directory: &Path, weighted: bool, ends: Ends) -> Res
     let first = header.len();
     header.extend(properties.iter().map(typed));
     let mut format = exact(first..header.len(), weight);
-    // Kinds and rank stand before the weight.
+    // Kinds and rank are before the weight.
     format.extra.splice(0..0, (before..after).map(Column::Index));
     let table = EdgeTable {
         format,
@@ -352,7 +352,7 @@ impl<'a> Entry<'a> {
         Ok(list.iter().enumerate().map(entry).collect())
     }
 
-    /// Which vertices the edges of a label join, in a schema with kinds.
+    /// Returns the kinds of vertices that the edges of a label join, in a schema with kinds.
     fn ends(&self, kinds: &Kinds) -> Result<Ends, CliError> {
         let expected = "null or the names of two kinds";
         let ends = self.get("ends", expected, Some)?;
@@ -379,7 +379,7 @@ impl<'a> Entry<'a> {
         Ok(properties)
     }
 
-    /// Returns the file that the entry names: one in the directory itself.
+    /// Returns the file that the entry names, which is in the directory itself.
     fn file(&self, directory: &Path) -> Result<PathBuf, CliError> {
         let name = self.text("file")?;
         if name.is_empty() || name.contains(['/', '\\', '\0']) || name == "." || name == ".." {

@@ -1,13 +1,13 @@
-//! What a store has before a load, so that the summary tells new edges from those that were there.
+//! The content of a store before a load, so that the summary distinguishes new edges from existing ones.
 
 use hedgerow::{EdgeKey, Graph, Schema, Snapshot, VertexKey, VertexKeyRef};
 
 use crate::error::CliError;
 
-/// Edges that are looked up together, which overlaps their waits for memory.
+/// The edges that are looked up together, which overlaps their waits for memory.
 const TOGETHER: usize = 4096;
 
-/// How many rows name what the store had before the load.
+/// The numbers of rows that name edges and vertices that the store had before the load.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Existing {
     pub(super) edges: u64,
@@ -21,7 +21,7 @@ impl std::ops::AddAssign for Existing {
     }
 }
 
-/// The store before the load. Dropped before the load begins, so that it keeps nothing that the load replaces.
+/// The store before the load. Dropped before the load begins, so that it keeps no replaced versions.
 pub(super) struct Before {
     snapshot: Snapshot,
     schema: Schema,
@@ -34,13 +34,13 @@ impl Before {
         Ok(Before { snapshot, schema })
     }
 
-    /// True if the kind of a key is one of the store, not one that the load defines.
+    /// True if the store has the kind of a key; false if the load defines it.
     fn has_kind(&self, key: VertexKeyRef<'_>) -> bool {
         usize::from(key.split().0.0) <= self.schema.kinds().len()
     }
 }
 
-/// Looks for the rows of a file in a store, and counts those that it has.
+/// A look-up of the rows of a file in a store, which counts those that it has.
 pub(super) struct LookUp<'a> {
     before: &'a Before,
     /// The label of the edges that wait.
@@ -54,14 +54,14 @@ impl<'a> LookUp<'a> {
         LookUp { before, label: String::new(), waiting: Vec::new(), existing: Existing::default() }
     }
 
-    /// Looks for a vertex. O(1).
+    /// Looks up a vertex. O(1).
     pub(super) fn vertex(&mut self, key: VertexKeyRef<'_>) -> Result<(), CliError> {
         let has = self.before.has_kind(key) && found(self.before.snapshot.vertex_id(key))?.is_some();
         self.existing.vertices += u64::from(has);
         Ok(())
     }
 
-    /// Looks for an edge, now or with others of its label. O(log degree).
+    /// Looks up an edge, now or together with others of its label. O(log degree).
     pub(super) fn edge(
         &mut self,
         label: &str,
@@ -85,7 +85,7 @@ impl<'a> LookUp<'a> {
         if self.waiting.len() >= TOGETHER { self.look() } else { Ok(()) }
     }
 
-    /// Looks for the edges that wait.
+    /// Looks up the edges that wait.
     fn look(&mut self) -> Result<(), CliError> {
         let edges: Vec<_> = self.waiting.iter().map(|[src, dst]| (src.as_ref(), dst.as_ref())).collect();
         let has = found(self.before.snapshot.contains_edges_of(self.label.as_str(), &edges))?;
@@ -94,14 +94,14 @@ impl<'a> LookUp<'a> {
         Ok(())
     }
 
-    /// What was found, once all was looked for.
+    /// Returns the counts, once all rows were looked up.
     pub(super) fn finish(mut self) -> Result<Existing, CliError> {
         self.look()?;
         Ok(self.existing)
     }
 }
 
-/// Takes a refusal as "not there": the store refuses the load itself later, with a better message.
+/// Treats a refusal as "not there": the store refuses the load itself later, with a better message.
 fn found<T: Default>(answer: hedgerow::Result<T>) -> Result<T, CliError> {
     match answer {
         Err(hedgerow::Error::Argument(_)) => Ok(T::default()),

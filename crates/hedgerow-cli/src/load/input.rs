@@ -1,4 +1,4 @@
-//! Which files are read, and as what.
+//! The files that are read, and their formats.
 
 use std::fs::File;
 use std::io::{self, Seek};
@@ -19,60 +19,61 @@ use crate::store::is_vacant;
 /// One file to read.
 #[derive(Debug)]
 pub(super) struct Input {
-    /// The file, or what messages call standard input.
+    /// The file, or the name of standard input in messages.
     pub(super) path: PathBuf,
-    /// What standard input held; nothing for a file.
+    /// The content of standard input; `None` for a file.
     spooled: Option<File>,
     pub(super) content: Content,
-    /// The kind of the vertices that it lists.
+    /// The kind of the vertices in it.
     pub(super) kind: KindId,
-    /// Whether a properties file says that edges have a direction.
+    /// The direction of edges that a properties file states.
     pub(super) directed: Option<bool>,
-    /// Whether the format, or a properties file, says that edges have weights.
+    /// True if the format, or a properties file, states that edges have weights.
     pub(super) weighted: bool,
-    /// What was found out about the file rather than said.
+    /// The detected format, as far as the arguments do not state it.
     pub(super) sniffed: Option<Sniffed>,
-    /// The labels that its rows name, in the order of their first rows: known after the check.
+    /// The labels that its rows name, in the order of their first rows; known after the check.
     pub(super) labels: Vec<String>,
     /// The first lines of a Matrix Market file.
     pub(super) matrix: Option<(MatrixMarket, MatrixSizes)>,
-    /// Which of its lines are comments, if it is no table.
+    /// The choice of comments, if it is no table.
     pub(super) comment: Comment,
-    /// What the summary says of the file.
+    /// The notes of the summary on the file.
     pub(super) notes: Vec<String>,
 }
 
 #[derive(Debug)]
 pub(super) enum Content {
-    /// A vertex a line.
+    /// A vertex on each line.
     Vertices,
-    /// An edge a record.
+    /// An edge in each record.
     Edges(EdgeTable),
-    /// A vertex a record with properties: the key in the first field, a property in each of the others.
+    /// A vertex with properties in each record: the key in the first field, a property in each of the others.
     VertexTable(EdgeFormat, Vec<(String, ColumnType)>),
 }
 
-/// Edges with what belongs to them.
+/// A table of edges.
 #[derive(Debug)]
 pub(super) struct EdgeTable {
-    /// How records are laid out. Further columns are the kinds of both ends, the label, the rank, and then the properties.
+    /// The layout of records. Further columns are the kinds of both ends, the label, the rank, and then the
+    /// properties.
     pub(super) format: EdgeFormat,
     pub(super) ends: Ends,
-    /// The label of all edges; nothing if a column has it.
+    /// The label of all edges; `None` if a column has it.
     pub(super) label: Option<String>,
-    /// Whether labels get several edges between two vertices; nothing leaves it to labels that are there.
+    /// True if labels get several edges between two vertices; `None` leaves it to existing labels.
     pub(super) multi: Option<bool>,
-    /// Whether a column has the rank.
+    /// True if a column has the rank.
     pub(super) rank: bool,
-    /// Whether weights count; else they are not looked at.
+    /// True if weights are read; else they are ignored.
     pub(super) weighted: bool,
-    /// Whether rows without a weight are malformed.
+    /// True if rows without a weight are malformed.
     pub(super) weight_required: bool,
     pub(super) properties: Vec<(String, ColumnType)>,
 }
 
 impl EdgeTable {
-    /// Whether edges have a label, ranks or properties.
+    /// True if edges have a label, ranks or properties.
     pub(super) fn is_rich(&self) -> bool {
         self.is_labelled() || self.rank || !self.properties.is_empty()
     }
@@ -82,7 +83,7 @@ impl EdgeTable {
         self.label.as_ref().is_none_or(|label| !label.is_empty())
     }
 
-    /// True if edges get their ranks by counting.
+    /// True if the load numbers edges to get their ranks.
     pub(super) fn is_counted(&self) -> bool {
         self.multi == Some(true) && !self.rank
     }
@@ -113,8 +114,8 @@ impl Input {
         }
     }
 
-    /// True if the file says that edges have a direction. A symmetric matrix says it for a new store alone:
-    /// into a directed one that is there it goes in both directions.
+    /// Returns true if the file states that edges have a direction. A symmetric matrix states it for a new
+    /// store alone: in an existing directed one it becomes edges in both directions.
     pub(super) fn direction(&self, is_new: bool) -> Option<bool> {
         let suits = self.matrix.filter(|_| is_new).map(|(banner, _)| banner.symmetry != Symmetry::Symmetric);
         self.directed.or(suits)
@@ -125,13 +126,13 @@ impl Input {
         matches!(&self.content, Content::Edges(table) if table.label.is_none())
     }
 
-    /// True if it lists vertices.
+    /// True if it is a list of vertices.
     pub(super) fn has_vertices(&self) -> bool {
         !matches!(self.content, Content::Edges(_))
     }
 }
 
-/// Returns all files that the arguments name, those included that properties files name.
+/// Returns all files that the arguments name, including those that properties files name.
 pub(super) fn inputs(args: &LoadArgs) -> Result<Vec<Input>, CliError> {
     let mut inputs = Vec::new();
     let comment = args.comment.unwrap_or_default();
@@ -161,7 +162,7 @@ pub(super) fn inputs(args: &LoadArgs) -> Result<Vec<Input>, CliError> {
     Ok(inputs)
 }
 
-/// Refuses files of which one says that edges have a direction and another that they have none.
+/// Refuses files of which one states that edges have a direction and another that they have none.
 pub(super) fn check_directions(inputs: &[Input], args: &LoadArgs) -> Result<(), CliError> {
     let is_new = is_vacant(&args.store);
     let mut stated = inputs.iter().filter_map(|input| input.direction(is_new));
@@ -178,8 +179,8 @@ fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Copies standard input, which can be read but once, to a file that has no name and goes with its last handle;
-/// checks that anything else can be read again.
+/// Copies standard input, which can be read only once, to a file without a name that ends with its last
+/// handle. Checks that any other file can be read again.
 fn open(mut input: Input) -> Result<Input, CliError> {
     if !is_standard_input(&input.path) {
         check_regular(&input.path)?;
@@ -202,7 +203,7 @@ fn check_regular(path: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Returns a file of vertices with properties, by its header.
+/// Returns the input for a file of vertices with properties, by its header.
 fn vertex_table(path: &Path, args: &LoadArgs) -> Input {
     let delimiter = match extension(path).as_deref() {
         Some("tsv") => Delimiter::Byte(b'\t'),
@@ -223,7 +224,7 @@ fn vertex_table(path: &Path, args: &LoadArgs) -> Input {
     Input::new(path, Content::VertexTable(format, Vec::new()))
 }
 
-/// Returns the extension, that of compression left out.
+/// Returns the extension, without that of compression.
 pub(super) fn extension(path: &Path) -> Option<String> {
     let extension = |path: &Path| path.extension().map(|found| found.to_string_lossy().to_lowercase());
     match extension(path).as_deref() {
@@ -249,7 +250,8 @@ fn edge_format(wanted: FileFormat, path: &Path) -> EdgeFormat {
         FileFormat::Wel => EdgeFormat::weighted_edge_list(),
         FileFormat::Gr => EdgeFormat::dimacs(),
         FileFormat::Mtx => EdgeFormat::matrix_market(),
-        // The separator of a `.csv` file differs by country and by program. The first line identifies a Matrix Market file.
+        // The separator of a `.csv` file differs by country and by program. The first line identifies a
+        // Matrix Market file.
         FileFormat::Auto if matches!(extension(path).as_deref(), Some("csv" | "mtx")) => {
             EdgeFormat::default()
         }
@@ -257,7 +259,7 @@ fn edge_format(wanted: FileFormat, path: &Path) -> EdgeFormat {
     }
 }
 
-/// Returns a file of edges, in `format` as far as the arguments say nothing else.
+/// Returns the input for a file of edges, in `format` unless the arguments state another.
 pub(super) fn edges(path: &Path, mut format: EdgeFormat, args: &LoadArgs) -> Result<Input, CliError> {
     let weighted = matches!(format.weight, Some(Column::Index(_)));
     let set = |to: &mut Option<Column>, from: &Option<Column>| {
@@ -269,7 +271,7 @@ pub(super) fn edges(path: &Path, mut format: EdgeFormat, args: &LoadArgs) -> Res
     set(&mut format.dst, &args.dst_col);
     set(&mut format.weight, &args.weight_col);
     set(&mut format.time, &args.time_col);
-    // Times are not stored: a column that happens to be called so is none of ours.
+    // Times are not stored: a column that happens to have such a name is ignored.
     format.time = format.time.or(Some(Column::Absent));
     if args.weighted && args.format == FileFormat::Snap && format.weight.is_none() && args.time_col.is_none()
     {

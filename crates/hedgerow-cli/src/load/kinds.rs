@@ -1,4 +1,4 @@
-//! Kinds of vertices, as a load knows them before it changes the store.
+//! The kinds of vertices that a load knows before it changes the store.
 
 use std::collections::HashMap;
 
@@ -7,34 +7,34 @@ use hedgerow::{ArgumentError, Graph, KeyKind, KindId, VertexKeyRef};
 use crate::error::CliError;
 use crate::keys;
 
-/// The kinds of the store, and those that the load is going to define: they get the next ids, in their order.
+/// The kinds of the store, and those that the load will define: they get the next ids, in their order.
 #[derive(Debug)]
 pub(super) struct Kinds {
     /// The type of the keys of the default kind.
     default: KeyKind,
-    /// The others by id, each with its name.
+    /// The other kinds by id, each with its name.
     others: Vec<(String, KeyKind)>,
-    /// The ends that labels of the store say.
+    /// The ends that labels of the store state.
     ends: HashMap<String, [KindId; 2]>,
-    /// Whether the store is new: the type of its keys can be chosen.
+    /// True if the store is new: the type of its keys can be chosen.
     is_new: bool,
 }
 
-/// Which vertices the ends of edges are, in one file.
+/// The kinds of the ends of edges in one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ends {
-    /// As the label says in the store; else of the default kind.
+    /// The kinds that the label states in the store; else the default kind.
     OfLabel,
-    /// Of these kinds, which the label says.
+    /// These kinds, which the label states.
     Stated([KindId; 2]),
-    /// Of the default kind; the label says no kinds.
+    /// The default kind; the label states no kinds.
     Default,
-    /// Each row has the names of the kinds in its first two further columns; the label says none.
+    /// The kinds whose names are in the first two further columns of each row; the label states none.
     Columns,
 }
 
 impl Kinds {
-    /// Returns the kinds of a store, whose default one has `keys`; nothing is a new store.
+    /// Returns the kinds of a store, whose default one has `keys`; `None` is a new store.
     pub(super) fn of(store: Option<&Graph>, keys: KeyKind) -> Kinds {
         let mut kinds =
             Kinds { default: keys, others: Vec::new(), ends: HashMap::new(), is_new: store.is_none() };
@@ -51,7 +51,7 @@ impl Kinds {
         self.default
     }
 
-    /// Returns the kind of this name. A new one gets `keys`, `u64` if nothing says them; one that is there
+    /// Returns the kind of this name. A new one gets `keys`, or `u64` if `keys` is `None`; an existing one
     /// must have them.
     pub(super) fn define(&mut self, name: &str, keys: Option<KeyKind>) -> Result<KindId, CliError> {
         if let Some(id) = self.named(name) {
@@ -84,7 +84,7 @@ impl Kinds {
         })
     }
 
-    /// Defines in the store what it has not yet. Kinds that are there are left as they are.
+    /// Defines in the store the kinds that it lacks. Existing kinds stay as they are.
     pub(super) fn define_in(&self, graph: &Graph) -> Result<(), CliError> {
         for (name, keys) in &self.others {
             graph.define_kind(name, *keys)?;
@@ -101,7 +101,7 @@ impl Kinds {
         self.other(id).map_or(self.default, |(_, keys)| *keys)
     }
 
-    /// Returns the key of a kind that `text` spells; else what is wrong with it.
+    /// Parses a key of a kind; the error describes the fault.
     pub(super) fn parse<'a>(&self, id: KindId, text: &'a str) -> Result<VertexKeyRef<'a>, String> {
         match self.other(id) {
             None => keys::parse(self.default, text).map_err(|why| match self.is_new {
@@ -112,7 +112,7 @@ impl Kinds {
         }
     }
 
-    /// Returns the kinds that a label says in the store; the default one if it says none.
+    /// Returns the kinds that a label states in the store; the default one if it states none.
     pub(super) fn ends_of(&self, label: &str) -> [KindId; 2] {
         self.ends.get(label).copied().unwrap_or_default()
     }
@@ -130,7 +130,8 @@ impl Kinds {
         }
     }
 
-    /// Refuses edges whose keys are of the default kind, or of any, for a label that says kinds: keys would change theirs.
+    /// Refuses edges whose keys are of the default kind, or of any, for a label that states kinds: the kinds
+    /// of keys would change.
     pub(super) fn check_ends(&self, ends: Ends, label: &str) -> Result<(), CliError> {
         let Some(stated) = self.ends.get(label).filter(|_| matches!(ends, Ends::Default | Ends::Columns))
         else {

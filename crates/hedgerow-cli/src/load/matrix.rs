@@ -9,7 +9,7 @@ use super::input::{Content, Input, edges, extension};
 use super::kinds::{Ends, Kinds};
 use crate::error::CliError;
 
-/// Takes files of edges for matrices where their first line or `--format` says so.
+/// Marks files of edges as matrices if their first line or `--format` states it.
 pub(super) fn recognize(inputs: Vec<Input>, args: &LoadArgs) -> Result<Vec<Input>, CliError> {
     let may_be = |input: &Input| !input.has_vertices() && input.directed.is_none();
     let recognized = |input: Input| if may_be(&input) { recognize_one(input, args) } else { Ok(input) };
@@ -39,7 +39,7 @@ fn recognize_one(mut input: Input, args: &LoadArgs) -> Result<Input, CliError> {
     Ok(input)
 }
 
-/// Refuses options that say what a Matrix Market file says itself.
+/// Refuses options that state what a Matrix Market file states itself.
 fn check_options(args: &LoadArgs, banner: MatrixMarket) -> Result<(), CliError> {
     let given = [
         ("--src-col", args.src_col.is_some()),
@@ -72,7 +72,7 @@ fn check_options(args: &LoadArgs, banner: MatrixMarket) -> Result<(), CliError> 
     Ok(())
 }
 
-/// Settles what depends on the store: where edges have a direction, a symmetric matrix gives both.
+/// Decides what depends on the store: if edges have a direction, a symmetric matrix becomes both.
 pub(super) fn settle(
     input: &mut Input,
     directed: bool,

@@ -1,8 +1,9 @@
 //! `hedgerow load`.
 //!
-//! A load that meets a malformed row which it must not pass, or cannot read a file to its end, leaves a store as it was.
-//! Into a store that was there before, every file is read twice: first to check every row, then to load. A new store is
-//! loaded while the rows are checked, and removed after a failure; only labels that a column names are looked up before.
+//! A load that meets a malformed row and must not skip it, or cannot read a file to its end, leaves a store
+//! as it was. For an existing store, every file is read twice: first to check every row, then to load. A new
+//! store is loaded while the rows are checked, and removed after a failure; only labels that a column names
+//! are looked up before.
 
 mod args;
 mod beside;
@@ -49,7 +50,7 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
     }
     let mut inputs = matrix::recognize(input::inputs(args)?, args)?;
     input::check_directions(&inputs, args)?;
-    // Not before standard input was read, which waits for its end whatever comes.
+    // Not before standard input was read: that waits for its end, whatever signal comes.
     let interrupts = Interrupts::watch();
     let existing = open_existing(args, options(args, &inputs))?;
     let config = existing.as_ref().map(Graph::config);
@@ -85,7 +86,7 @@ pub(crate) fn load(args: &LoadArgs, style: Style) -> Result<(), CliError> {
         input.labels = found.labels;
         seen += found.existing;
     }
-    // So that it holds nothing that the load replaces.
+    // Dropped here, so that it keeps no versions that the load replaces.
     drop(before);
     let unchecked = (!checks).then_some(&mut rejects);
     let loaded = match existing {
@@ -105,7 +106,7 @@ fn is_labelled(args: &LoadArgs) -> bool {
     args.label_column.is_some() || args.label.as_ref().is_some_and(|label| !label.is_empty())
 }
 
-/// Says of which kinds the vertices in the files are, as the arguments have it.
+/// Sets the kinds of the vertices in the files by the arguments.
 fn apply_kinds(args: &LoadArgs, kinds: &mut Kinds, inputs: &mut [Input]) -> Result<(), CliError> {
     if let Some(name) = &args.kind {
         let is_end = [&args.from, &args.to].into_iter().flatten().any(|end| end == name);
@@ -132,7 +133,7 @@ fn apply_kinds(args: &LoadArgs, kinds: &mut Kinds, inputs: &mut [Input]) -> Resu
     Ok(())
 }
 
-/// Whether edges have a direction, if an argument or a file says it.
+/// Returns true if edges have a direction; `None` if neither an argument nor a file states it.
 fn stated_direction(args: &LoadArgs, inputs: &[Input]) -> Option<bool> {
     let is_new = is_vacant(&args.store);
     let stated = || inputs.iter().find_map(|input| input.direction(is_new));
@@ -144,7 +145,7 @@ fn is_directed(args: &LoadArgs, inputs: &[Input]) -> bool {
     stated_direction(args, inputs).unwrap_or(true)
 }
 
-/// How the store is opened: what the arguments leave open is as the store has it.
+/// Returns the options of the store: those that the arguments leave open are as in the store.
 fn options(args: &LoadArgs, inputs: &[Input]) -> Options {
     let mut options = Options::new().durability(durability(args));
     if let Some(directed) = stated_direction(args, inputs) {
@@ -162,7 +163,7 @@ fn options(args: &LoadArgs, inputs: &[Input]) -> Options {
     with_mode(options, args)
 }
 
-/// Whether weights are asked for: by name, by column, or by the properties of a graph.
+/// True if the load takes weights: by name, by column, or by the properties of a graph.
 fn is_weighted(args: &LoadArgs, inputs: &[Input]) -> bool {
     args.weighted || args.weight_col.is_some() || inputs.iter().any(|input| input.weighted)
 }

@@ -1,46 +1,48 @@
-//! What one reading of a file passes over or changes, for the summary.
+//! The parts of a file that one reading skips or changes, for the summary.
 
 use hedgerow::KeyKind;
 use hedgerow_workload::read::{EdgeReader, Row, Syntax};
 
-/// At most this many columns are named.
+/// The most columns that are named.
 const MAX_NAMED: usize = 5;
 
-/// Counts of what a reading left out or changed, in rows that were fit to load.
+/// Counts of the parts that a reading left out or changed, in rows that were fit to load.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Passed {
-    /// Lines that were taken for comments.
+    /// The lines that were taken for comments.
     pub(super) comments: u64,
-    /// Whether the format of the file says what a comment is.
+    /// True if the format of the file defines comments.
     stated: bool,
-    /// Rows with a time that is checked and not stored.
+    /// The rows with a time that is checked and not stored.
     pub(super) times: u64,
-    /// Rows with a weight in a store without weights.
+    /// The rows with a weight in a store without weights.
     pub(super) weights: u64,
-    /// Rows without a weight in a store with weights: it is 1.
+    /// The rows without a weight in a store with weights: it is 1.
     pub(super) unweighted: u64,
-    /// Lines with more behind the key of a vertex.
+    /// The lines with more text behind the key of a vertex.
     pub(super) behind_keys: u64,
-    /// Values that are times more exact than microseconds.
+    /// The times that are more exact than microseconds.
     pub(super) cut_times: u64,
-    /// Rows with a text for a key that stood between blanks.
+    /// The rows with a text between blanks for a key.
     pub(super) trimmed: u64,
-    /// Rows with a number for a key that is written with leading zeros or a plus sign, and the first such key.
+    /// The rows with a number for a key that is written with leading zeros or a plus sign, and the first such
+    /// key.
     pub(super) respelled: u64,
     first: Option<String>,
-    /// How many arcs a DIMACS file says it has, and how many it has, where these differ.
+    /// The number of arcs that a DIMACS file states, and the number that it has, if they differ.
     other_arcs: Option<(u64, u64)>,
     /// The columns of time and weight, from 0.
     time_column: Option<usize>,
     weight_column: Option<usize>,
-    /// Columns that were left out, as they are shown, and how many there are.
+    /// The columns that were left out, in the form of messages, and their number.
     columns: Vec<String>,
     column_count: usize,
     first_column: usize,
 }
 
 impl Passed {
-    /// Counts what an edge is loaded without. `weighted` says whether weights count, `cut` how many times were cut.
+    /// Counts the parts that an edge is loaded without. `weighted` is true if weights are read; `cut` is the
+    /// number of times that were cut.
     pub(super) fn edge(&mut self, row: &Row<'_>, weighted: bool, cut: u64) {
         self.times += u64::from(row.time.is_some());
         self.weights += u64::from(row.weight.is_some() && !weighted);
@@ -48,9 +50,9 @@ impl Passed {
         self.cut_times += cut;
     }
 
-    /// Looks at a key of a vertex whose kind has `keys`.
+    /// Checks the spelling of a key of a vertex whose kind has `keys`.
     pub(super) fn key(&mut self, keys: KeyKind, text: &str) {
-        // Done for every key: two bytes tell most of them.
+        // Runs for every key: two bytes decide for most of them.
         let is_respelled = matches!(text.as_bytes(), [b'+', ..] | [b'0', _, ..]);
         if is_respelled && keys != KeyKind::Str {
             self.respelled += 1;
@@ -58,7 +60,7 @@ impl Passed {
         }
     }
 
-    /// Takes what the reader knows at the end of a file.
+    /// Takes the counts of the reader at the end of a file.
     pub(super) fn finish(&mut self, reader: &EdgeReader) {
         self.comments = reader.comments();
         self.other_arcs = reader.other_arcs();
@@ -76,7 +78,8 @@ impl Passed {
         }
     }
 
-    /// What the summary says, a sentence each; of a file of edges also which option keeps a column.
+    /// Returns the notes of the summary, a sentence each; for a file of edges also the option that keeps a
+    /// column.
     pub(super) fn notes(&self, of_edges: bool) -> Vec<String> {
         let mut notes = Vec::new();
         if self.comments > 0 && !self.stated {

@@ -1,4 +1,4 @@
-//! Rows that were left out since they are malformed.
+//! Malformed rows that were left out.
 
 use std::io::Write;
 
@@ -6,10 +6,10 @@ use super::args::OnError;
 use super::input::Input;
 use crate::error::CliError;
 
-/// At most this many rejected rows are described; all are counted.
+/// The most rejected rows that are described; all are counted.
 const MAX_DESCRIBED: usize = 1000;
 
-/// Rows that were left out.
+/// The rows that were left out.
 #[derive(Debug, Default)]
 pub(super) struct Rejects {
     described: Vec<(String, u64, String)>,
@@ -17,7 +17,7 @@ pub(super) struct Rejects {
 }
 
 impl Rejects {
-    /// Takes a malformed row; under `raise` it is the error.
+    /// Adds a malformed row; under `raise` returns it as an error.
     pub(super) fn add(
         &mut self,
         input: &Input,
@@ -39,12 +39,12 @@ impl Rejects {
         Ok(())
     }
 
-    /// How many.
+    /// Returns their number.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Those that are described.
+    /// Returns the rows that are described.
     pub(super) fn rows(&self) -> Vec<Vec<serde_json::Value>> {
         let row = |(file, line, reason): &(String, u64, String)| {
             vec![file.as_str().into(), (*line).into(), reason.as_str().into()]
@@ -52,7 +52,7 @@ impl Rejects {
         self.described.iter().map(row).collect()
     }
 
-    /// Prints them to standard error.
+    /// Prints the rows to standard error.
     pub(super) fn print(&self) {
         let mut err = std::io::stderr().lock();
         for (file, line, reason) in &self.described {

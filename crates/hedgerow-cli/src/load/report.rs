@@ -1,4 +1,4 @@
-//! What a load says when it is done.
+//! The report of a load.
 
 use std::io::Write;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use crate::error::CliError;
 use crate::keys::kind_name;
 use crate::output::{Report, Style};
 
-/// Times a load.
+/// A clock for a load.
 pub(super) struct Clock(Instant);
 
 impl Clock {
@@ -24,23 +24,25 @@ impl Clock {
     }
 }
 
-/// What a load tells.
+/// The content of the report of a load.
 pub(super) struct Told<'a> {
     pub(super) loaded: &'a Loaded,
-    /// Rows that name what the store had before.
+    /// The rows that name edges or vertices that the store had before.
     pub(super) existing: Existing,
     pub(super) inputs: &'a [Input],
     pub(super) rejects: &'a Rejects,
 }
 
 impl Told<'_> {
-    /// Rows whose edge an earlier row of the load has, and the store had not before it.
+    /// Returns the number of rows whose edge an earlier row of the load has, and the store did not have
+    /// before it.
     fn repeated_edges(&self) -> u64 {
         let (rows, others) = (self.loaded.edge_rows, self.loaded.new_edges + self.existing.edges);
         rows.saturating_sub(others)
     }
 
-    /// Rows of tables of vertices whose vertex an earlier row has, and the store had not before.
+    /// Returns the number of rows of tables of vertices whose vertex an earlier row has, and the store did
+    /// not have before.
     fn repeated_vertices(&self) -> u64 {
         let (rows, others) = (self.loaded.table_rows, self.loaded.table_vertices + self.existing.vertices);
         rows.saturating_sub(others)
@@ -50,7 +52,7 @@ impl Told<'_> {
         self.loaded.passed.iter().map(|passed| passed.comments).sum()
     }
 
-    /// Returns how many vertices a matrix leaves without an edge; known where it is all that the store holds.
+    /// Returns the number of vertices without an edge in a matrix; known if it is all that the store holds.
     fn matrix_without_entries(&self) -> Option<(&Input, u64)> {
         let [input] = self.inputs else { return None };
         let (_, sizes) = input.matrix?;
@@ -59,7 +61,7 @@ impl Told<'_> {
         (is_all && left > 0).then_some((input, left))
     }
 
-    /// Returns the notes on each file: what the load left out or changed.
+    /// Returns the notes on each file: the parts that the load left out or changed.
     fn notes(&self) -> Vec<(String, String)> {
         let of = |input: &Input, note: String| (input.path.display().to_string(), note);
         let said =
@@ -76,7 +78,8 @@ impl Told<'_> {
     }
 }
 
-/// Prints the report, and on standard error what was left out and how files were read; in JSON these are part of it.
+/// Prints the report, and on standard error the rejected rows and the detected formats; in JSON these are
+/// part of it.
 pub(super) fn print(told: &Told<'_>, rules: &Rules<'_>, clock: Clock, style: Style) -> Result<(), CliError> {
     let Told { loaded, inputs, rejects, existing } = told;
     if style == Style::Text {
@@ -94,7 +97,7 @@ pub(super) fn print(told: &Told<'_>, rules: &Rules<'_>, clock: Clock, style: Sty
         .field("new_vertices", loaded.new_vertices)
         .field("new_edges", loaded.new_edges)
         .field("repeated_edges", told.repeated_edges());
-    // What is seldom there is in the text where it is.
+    // Rare figures are in the text only if they are not 0.
     let seldom = [
         ("existing_edges", existing.edges),
         ("existing_vertices", existing.vertices),
@@ -126,7 +129,7 @@ pub(super) fn print(told: &Told<'_>, rules: &Rules<'_>, clock: Clock, style: Sty
     report.table("rejects", &["file", "line", "reason"], rejected).print(style)
 }
 
-/// Returns the files about which something was found out.
+/// Returns the files whose format was detected.
 fn sniffed(inputs: &[Input]) -> impl Iterator<Item = (&Input, &Sniffed)> {
     inputs.iter().filter_map(|input| Some((input, input.sniffed.as_ref()?)))
 }

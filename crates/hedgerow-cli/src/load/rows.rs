@@ -1,4 +1,4 @@
-//! Rows of the files: what is malformed, and what becomes of it.
+//! Rows of the files: faults, and their treatment.
 
 use std::collections::HashSet;
 
@@ -17,11 +17,11 @@ use crate::error::CliError;
 use crate::progress::Bar;
 use crate::property::{self, ColumnType};
 
-/// What a row must be, whatever file it is in.
+/// The rules for rows of any file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules<'a> {
     pub(super) kinds: &'a Kinds,
-    /// Whether weights must be finite: sums of those are never NaN.
+    /// True if weights must be finite: sums of those are never NaN.
     pub(super) finite: bool,
     pub(super) on_error: OnError,
     pub(super) interrupts: &'a Interrupts,
@@ -50,19 +50,19 @@ pub(super) struct EdgeItem<'a> {
     pub(super) values: &'a [Value],
 }
 
-/// What a check found in a file.
+/// The result of the check of a file.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Rows that are fit to load.
+    /// The rows that are fit to load.
     pub(super) rows: u64,
     /// The labels that a column names, in the order of their first rows.
     pub(super) labels: Vec<String>,
-    /// Rows whose edge or vertex the store has.
+    /// The rows whose edge or vertex the store has.
     pub(super) existing: Existing,
 }
 
-/// Reads `input` to its end without loading it, and counts what `store` has of it. Under `raise` the first malformed row
-/// is the error.
+/// Reads `input` to its end without loading it, and counts the rows that `store` has. Under `raise` the first
+/// malformed row is the error.
 pub(super) fn validate(
     input: &Input,
     rules: &Rules<'_>,
@@ -84,7 +84,8 @@ pub(super) fn validate(
             if known.contains(edge.label) {
                 return Ok(());
             }
-            // Before the names of a column that is none of labels fill the memory. The default label counts too.
+            // Stops before the names of a column that has no labels fill the memory. The default label counts
+            // too.
             if seen.labels.len() >= usize::from(LabelId::MAX.0) {
                 let (file, line, most) = (input.path.display(), edge.line, LabelId::MAX.0);
                 let why = format!("{file}:{line}: label {:?} is one more than {most}", edge.label);
@@ -102,18 +103,18 @@ pub(super) fn validate(
     Ok(seen)
 }
 
-/// Looks for the edge or the vertex of a row in the store.
+/// Looks up the edge or the vertex of a row in the store.
 fn look_up(store: &mut LookUp<'_>, item: &Item<'_>) -> Result<(), CliError> {
     match item {
         Item::Vertex(key) | Item::VertexRow(key, ..) => store.vertex(*key),
-        // Edges that get their ranks by counting are always new.
+        // Edges that are numbered to get their ranks are always new.
         Item::Edge(_, table) if table.is_counted() => Ok(()),
         Item::Edge(edge, _) => store.edge(edge.label, [edge.src, edge.dst], edge.rank),
     }
 }
 
-/// Calls `keep` with each row that is fit to load, and `reject` with the line and the fault of each that is not. Returns
-/// what was passed over.
+/// Calls `keep` with each row that is fit to load, and `reject` with the line and the fault of each that is
+/// not. Returns the counts of the parts that were skipped.
 pub(super) fn for_each(
     input: &Input,
     rules: &Rules<'_>,
@@ -150,7 +151,7 @@ pub(super) fn for_each(
     Ok(passed)
 }
 
-/// [`for_each`] of a file with a vertex a line.
+/// Does the work of [`for_each`] for a file with a vertex on each line.
 fn for_each_line(
     input: &Input,
     rules: &Rules<'_>,
@@ -251,7 +252,7 @@ fn edge<'a>(
     Ok(EdgeItem { line: row.line, src, dst, weight, label, rank, values: &[] })
 }
 
-/// Returns the kind that a field names; the default one without.
+/// Returns the kind that a field names; the default one without a field.
 fn read_kind(rules: &Rules<'_>, extra: &Extra<'_>, at: usize) -> Result<KindId, String> {
     let name = extra.get_name(at).unwrap_or_default();
     rules.kinds.find(name).map_err(|why| in_column(why.to_string(), extra.column(at)))
@@ -275,7 +276,8 @@ fn read_rank(extra: &Extra<'_>, at: usize) -> Result<u64, String> {
     text.parse().map_err(|error: std::num::ParseIntError| in_column(why(error), extra.column(at)))
 }
 
-/// Reads a field for each property, from the further column `first` on. Returns how many times were cut.
+/// Reads a field for each property, from the further column `first` on. Returns the number of times that were
+/// cut.
 fn read_values(
     properties: &[(String, ColumnType)],
     extra: &Extra<'_>,
@@ -314,8 +316,8 @@ fn vertex_row<'a>(
     Ok(key)
 }
 
-/// Returns the first field of a line; nothing for an empty line or a comment. Keys of type `str` are the
-/// whole line.
+/// Returns the key in the first field of a line; `None` for an empty line or a comment. Keys of type `str`
+/// are the whole line.
 fn vertex<'a>(
     text: &'a str,
     rules: &Rules<'_>,

@@ -1,4 +1,4 @@
-//! What the arguments leave open about a file: found out from its first lines.
+//! The parts of a file's format that the arguments leave open: detected from its first lines.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use super::kinds::{Ends, Kinds};
 use crate::error::CliError;
 use crate::property::{self, ColumnType};
 
-/// Finds out what the arguments leave open. `weighted` says whether weights count.
+/// Detects the parts of the format that the arguments leave open. `weighted` is true if weights are read.
 pub(super) fn settle(
     input: &mut Input,
     args: &LoadArgs,
@@ -28,7 +28,7 @@ pub(super) fn settle(
         && !numbers
         && args.comment.is_none()
     {
-        // A key may begin as comments do.
+        // A key may begin like comments do.
         format.comment = Comment::Doubted;
     }
     match &input.content {
@@ -58,7 +58,7 @@ fn settle_edges(
     table.weighted = weighted;
     table.weight_required = args.weighted && !matches!(table.format.weight, Some(Column::IfPresent(_)));
     if !weighted && table.format.weight.is_none() {
-        // A column that happens to be called so.
+        // The column only happens to have that name.
         table.format.weight = Some(Column::Absent);
     }
     if let Some(found) = &found {
@@ -73,7 +73,7 @@ fn settle_edges(
     Ok(())
 }
 
-/// Takes what an importer's header says: the label of each edge, and properties with their types.
+/// Takes the columns of an importer's header: the label of each edge, and properties with their types.
 fn import_edges(
     table: &mut EdgeTable,
     columns: &[ImporterColumn],
@@ -104,7 +104,7 @@ fn import_edges(
         let behind = if table.ends == Ends::Columns { 2 } else { 0 };
         table.format.extra.insert(behind, Column::Index(at));
         table.label = None;
-        // The weights of edges with a label are a property of theirs.
+        // The weights of edges with a label are a property of the label.
         table.weighted = args.weighted || args.weight_col.is_some();
     }
     // Options that name properties name all of them.
@@ -146,7 +146,7 @@ fn importer_type(at: usize, name: &str, kind: &str) -> Result<ColumnType, String
 
 /// The columns of a table of vertices.
 struct Vertices {
-    /// Where the key stands.
+    /// The column of the key.
     key: usize,
     /// Each property with its column.
     properties: Vec<(usize, (String, ColumnType))>,
@@ -190,7 +190,7 @@ fn settle_vertices(input: &mut Input, args: &LoadArgs, numbers: bool) -> Result<
     Ok(())
 }
 
-/// Returns the columns by their header; what it leaves open, the rows below tell.
+/// Returns the columns from their header; the rows below give the types that it leaves open.
 fn columns(found: &Sniffed) -> Result<Vertices, String> {
     if let Some(columns) = importer_columns(&found.first) {
         let key = columns.iter().position(|column| column.role == ImporterRole::Id);
@@ -220,7 +220,7 @@ fn columns(found: &Sniffed) -> Result<Vertices, String> {
     Ok(Vertices { key: 0, properties })
 }
 
-/// Refuses two columns for one property, of which one would be lost.
+/// Refuses two columns for one property, since one would be lost.
 fn check_names(path: &Path, properties: &[(String, ColumnType)]) -> Result<(), CliError> {
     let mut names: Vec<&str> = properties.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
@@ -232,7 +232,7 @@ fn check_names(path: &Path, properties: &[(String, ColumnType)]) -> Result<(), C
     }
 }
 
-/// True if nothing about a format is to be found out.
+/// True if no part of a format must be detected.
 fn is_settled(format: &EdgeFormat) -> bool {
     format.delimiter != Delimiter::Auto && format.header != Header::Auto
         || format.delimiter == Delimiter::Whitespace
@@ -243,7 +243,7 @@ fn take(format: &mut EdgeFormat, sniffed: &Sniffed) {
     format.header = if sniffed.header { Header::Yes } else { Header::No };
 }
 
-/// Says which options settle what a file leaves open.
+/// Adds the options that decide what a file leaves open.
 fn unclear(error: ReadError) -> CliError {
     match error {
         ReadError::HeaderUnclear { .. } => CliError::Failed(format!("{error}; say --header or --no-header")),

@@ -15,7 +15,7 @@ use super::rows::{EdgeItem, Item, Rules, for_each};
 use crate::error::CliError;
 use crate::store::is_vacant;
 
-/// What a load came to.
+/// The result of a load.
 #[derive(Clone, Debug)]
 pub(super) struct Loaded {
     /// Rows committed.
@@ -31,18 +31,19 @@ pub(super) struct Loaded {
     pub(super) edges: u64,
     pub(super) transactions: u64,
     pub(super) timestamp: Timestamp,
-    /// Bytes of the segment in which the load was written down; nothing without a checkpoint.
+    /// The bytes of the segment to which the load was written; `None` without a checkpoint.
     pub(super) segment_bytes: Option<u64>,
-    /// What each file was loaded without.
+    /// The parts that each file was loaded without.
     pub(super) passed: Vec<Passed>,
 }
 
-/// Opens the store if there is one: its keys decide what is malformed, and a locked one needs no reading.
+/// Opens the store if there is one: its keys decide which rows are malformed, and a locked one needs no
+/// reading.
 pub(super) fn open_existing(args: &LoadArgs, options: Options) -> Result<Option<Graph>, CliError> {
     if is_vacant(&args.store) { Ok(None) } else { Ok(Some(options.create(false).open(&args.store)?)) }
 }
 
-/// Loads into a store that was there before. What was committed before a failure stays; the error says so.
+/// Loads into an existing store. Commits before a failure stay; the error states it.
 pub(super) fn into_existing(
     graph: Graph,
     args: &LoadArgs,
@@ -62,8 +63,8 @@ pub(super) fn into_existing(
     })
 }
 
-/// Creates the store and loads into it. After a failure nothing is left of it: so rows need not have been checked before,
-/// if `unchecked` takes the malformed ones.
+/// Creates the store and loads into it. After a failure the store is removed: so rows need not have been
+/// checked before, if `unchecked` takes the malformed ones.
 pub(super) fn into_new(
     options: Options,
     args: &LoadArgs,
@@ -78,7 +79,7 @@ pub(super) fn into_new(
             remove(&args.store, existed);
             return Err(error.into());
         }
-        // Another process was faster to create it: it is not ours to remove.
+        // Another process was faster to create it: this load must not remove it.
         Err(error) => return Err(error.into()),
     };
     if graph.published_ts() != Timestamp::ZERO {
@@ -89,7 +90,7 @@ pub(super) fn into_new(
     }
     let result = Loader::new(&graph, args, unchecked).load(inputs, rules);
     if result.is_err() {
-        // Before the lock goes with the handle, so that nobody else can have opened it.
+        // Removed before the handle releases the lock, so that no other process can have opened it.
         remove(&args.store, existed);
     } else {
         leave(graph);
@@ -97,14 +98,15 @@ pub(super) fn into_new(
     result
 }
 
-/// Leaves the memory of a closed store to the end of the process, which is near: taking it apart costs a tenth of a load.
+/// Leaves the memory of a closed store to the end of the process, which is near: freeing it costs a tenth of
+/// a load.
 fn leave(graph: Graph) {
     std::mem::forget(graph);
 }
 
-/// Removes a store that this load created; of a directory that was there before only the content.
+/// Removes a store that this load created; of an existing directory only the content.
 fn remove(store: &Path, existed: bool) {
-    // The failure that led here is the one to report.
+    // The failure that led here is reported, not one of the removal.
     for entry in std::fs::read_dir(store).into_iter().flatten().flatten() {
         let _ = std::fs::remove_file(entry.path());
     }
@@ -113,25 +115,25 @@ fn remove(store: &Path, existed: bool) {
     }
 }
 
-/// Gathers rows into transactions.
+/// A loader that gathers rows into transactions.
 struct Loader<'a> {
     graph: &'a Graph,
     args: &'a LoadArgs,
     weighted: bool,
-    /// The next rank of each label whose edges get ranks by counting.
+    /// The next rank of each label whose edges are numbered.
     next_ranks: HashMap<String, u64>,
-    /// Takes malformed rows; nothing if a check found all rows sound that are to be.
+    /// The collector of malformed rows; `None` if a check found all rows sound that must be.
     unchecked: Option<&'a mut Rejects>,
-    /// Where filled transactions go; committed here without one.
+    /// The sink for filled transactions; without one they are committed here.
     sink: Option<Sink>,
     txn: Option<WriteTxn>,
-    /// Rows in the transaction.
+    /// The number of rows in the transaction.
     pending: usize,
     rows: u64,
     /// Rows of edges that were read.
     edge_rows: u64,
     transactions: u64,
-    /// What each file was loaded without.
+    /// The parts that each file was loaded without.
     passed: Vec<Passed>,
 }
 
@@ -153,7 +155,8 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Defines what the files hold, before any of it: a store that has it otherwise refuses.
+    /// Defines the kinds, labels and properties of the files before any row is loaded: a store with other
+    /// definitions refuses.
     fn define(&mut self, inputs: &[Input], kinds: &Kinds) -> Result<(), CliError> {
         for input in inputs {
             let Content::Edges(table) = &input.content else { continue };
@@ -205,7 +208,8 @@ impl<'a> Loader<'a> {
         let (vertices, edges) = (before.vertex_count(), before.edge_count()?);
         drop(before);
         self.define(inputs, rules.kinds)?;
-        // Vertices that edges bring are no rows of a table, so the tables are counted before the edges come.
+        // Vertices that edges add are no rows of a table, so the tables are counted before the edges are
+        // loaded.
         let tables = inputs.iter().take_while(|input| input.has_vertices()).count();
         let (tables, others) = inputs.split_at(tables);
         self.read_all(tables, rules)?;
@@ -249,7 +253,7 @@ impl<'a> Loader<'a> {
         if self.is_blind(inputs) { self.read_beside(inputs, rules) } else { self.read(inputs, rules) }
     }
 
-    /// True if no transaction reads what another one wrote.
+    /// True if no transaction reads what another transaction wrote.
     fn is_blind(&self, inputs: &[Input]) -> bool {
         self.args.repeat == Repeat::Last
             && !inputs.iter().any(|input| matches!(input.content, Content::Vertices))
@@ -279,7 +283,7 @@ impl<'a> Loader<'a> {
                 |item| self.add(item),
                 |line, reason| match (&mut unchecked, rules.on_error) {
                     (Some(rejects), on_error) => rejects.add(input, line, reason, on_error),
-                    // It was sound when it was checked.
+                    // The row was sound when it was checked.
                     (None, OnError::Raise) => Err(CliError::Failed(format!(
                         "{}:{line}: {reason}; the file has changed",
                         input.path.display()
@@ -333,7 +337,7 @@ impl<'a> Loader<'a> {
         let Some(txn) = self.txn.take() else { return Ok(()) };
         let rows = std::mem::take(&mut self.pending) as u64;
         if let Some(sink) = &self.sink {
-            // The commit that failed says why.
+            // The error of the failed commit is reported.
             return sink.send((txn, rows)).map_err(|_| CliError::Failed("a commit failed".to_owned()));
         }
         txn.commit()?;
@@ -343,7 +347,7 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Puts an edge with label, rank and properties, its weight among them.
+/// Puts an edge with label, rank and properties, including its weight.
 fn put_rich(
     txn: &mut WriteTxn,
     args: &LoadArgs,

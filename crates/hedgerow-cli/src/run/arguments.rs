@@ -1,4 +1,4 @@
-//! What `run` is told.
+//! The arguments of `run`.
 
 use std::path::PathBuf;
 

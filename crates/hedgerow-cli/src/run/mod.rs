@@ -44,7 +44,7 @@ impl RunArgs {
         report::finish(begun, work, self.kernel, outcome, top, graphalytics)
     }
 
-    /// Refuses properties that no vertex has, and properties that the kernel's result has no column for.
+    /// Refuses properties that no vertex has, and properties for which the kernel's result has no column.
     fn check_show(&self, work: &Work<'_>) -> Result<(), CliError> {
         if work.show.is_empty() {
             return Ok(());
@@ -65,7 +65,7 @@ impl RunArgs {
         }
     }
 
-    /// What the kernel is told: its defaults, and what was given.
+    /// Returns the arguments of the kernel: its defaults, and the given values.
     fn arguments(&self, work: &Work<'_>) -> Result<Arguments, CliError> {
         let mut arguments = self.kernel.arguments();
         for parameter in self.kernel.parameters {
@@ -102,14 +102,14 @@ impl RunArgs {
     }
 }
 
-/// What is computed on.
+/// The graph that the kernel works on.
 struct Asked<'a> {
     machine: &'a Machine,
-    /// How the graph is turned.
+    /// The direction in which the graph is turned.
     direction: EdgeDirection,
-    /// How edges are followed, by a turned graph or by the kernel.
+    /// The direction in which edges are followed, by a turned graph or by the kernel.
     along: EdgeDirection,
-    /// The property that an edge weighs.
+    /// The property that is the weight of an edge.
     weight: Option<&'a str>,
     kernel: &'static Kernel,
 }
@@ -118,7 +118,7 @@ impl RunArgs {
     fn asked<'a>(&'a self, machine: &'a Machine) -> Result<Asked<'a>, CliError> {
         let weight = if self.kernel.reads_weights { self.given::<String>(options::WEIGHT) } else { None };
         let direction = machine.chosen.along.unwrap_or_default();
-        // A kernel that can be told to go against the edges needs no graph that is turned.
+        // A kernel that can follow edges against their direction needs no turned graph.
         let (direction, along) = match self.is_against() {
             true => (EdgeDirection::Out, EdgeDirection::In),
             false => (direction, direction),
@@ -126,7 +126,7 @@ impl RunArgs {
         Ok(Asked { machine, direction, along, weight: weight.map(String::as_str), kernel: self.kernel })
     }
 
-    /// True if the kernel is told to go against the edges.
+    /// True if the kernel follows edges against their direction.
     fn is_against(&self) -> bool {
         let told = |parameter: &Parameter| parameter.kind == ParameterKind::Direction;
         let Some(parameter) = self.kernel.parameters.iter().find(|parameter| told(parameter)) else {
@@ -145,7 +145,7 @@ impl Asked<'_> {
         style: Style,
         kernel: impl FnOnce(&Work<'_>) -> Result<Report, CliError> + Send,
     ) -> Result<(), CliError> {
-        // Fewer threads than asked for, down to none: the result is the same.
+        // If the pool cannot be made, the kernel runs without it: the result is the same.
         let pool = self.machine.threads.and_then(|threads| {
             rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build().ok()
         });
@@ -155,7 +155,7 @@ impl Asked<'_> {
         }
     }
 
-    /// With the vertices of the kinds that are given, if some are.
+    /// Restricts the selection to the vertices of the given kinds, if there are any.
     fn in_kinds<'s>(
         &self,
         selection: EdgeSelection<'s>,
@@ -169,7 +169,7 @@ impl Asked<'_> {
         Ok(selection.kinds(kinds))
     }
 
-    /// Executes in the pool that is current.
+    /// Executes in the current pool.
     fn execute_here(
         &self,
         out: Option<&Path>,

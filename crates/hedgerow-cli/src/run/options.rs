@@ -1,4 +1,5 @@
-//! The command line of `run`, made of the registry: a subcommand for each kernel, an option for each parameter.
+//! The command line of `run`, built from the registry: a subcommand for each kernel, an option for each
+//! parameter.
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
@@ -6,9 +7,9 @@ use hedgerow_kernels::registry::{Absent, KERNELS, Kernel, Parameter, ParameterKi
 
 use super::arguments::{Common, Machine, RunArgs};
 
-/// The option that chooses what the weights of edges are, of kernels that read them.
+/// The option for the weights of edges, of kernels that read them.
 pub(super) const WEIGHT: &str = "weight";
-/// What the option for directions is called among the arguments.
+/// The name of the option for directions among the arguments.
 pub(super) const DIRECTION: &str = "along";
 
 impl FromArgMatches for RunArgs {
@@ -26,7 +27,7 @@ impl FromArgMatches for RunArgs {
 
 impl Args for RunArgs {
     fn augment_args(run: Command) -> Command {
-        // Without a kernel, the error names those that there are.
+        // Without a kernel, the error lists the kernels.
         let run = run.subcommand_required(true).arg_required_else_help(false);
         let mut kernels = KERNELS.to_vec();
         kernels.sort_unstable_by_key(|kernel| kernel.name);
@@ -53,7 +54,7 @@ fn command(kernel: &Kernel) -> Command {
 fn option(parameter: &Parameter) -> Arg {
     let option = Arg::new(parameter.name).long(parameter.name).required(parameter.absent == Absent::Refused);
     match parameter.kind {
-        // A flag: edges are followed along their direction unless it is there.
+        // A flag: edges are followed along their direction unless it is given.
         ParameterKind::Direction => {
             let option = option.long("in").action(ArgAction::SetTrue).conflicts_with(DIRECTION);
             option.help("Against the direction of the edges, as --direction in")
@@ -74,7 +75,7 @@ fn option(parameter: &Parameter) -> Arg {
     }
 }
 
-/// Returns the first letter of a name, large: what help calls a number.
+/// Returns the first letter of a name, in upper case: the name of a number in help.
 fn initial(name: &str) -> &'static str {
     const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     let place =

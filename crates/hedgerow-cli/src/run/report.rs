@@ -12,10 +12,10 @@ use crate::error::CliError;
 use crate::keys::{spelled, to_json};
 use crate::output::{Report, number};
 
-/// What Graphalytics writes for a vertex that is not reached.
+/// The value in the form of Graphalytics for a vertex that is not reached.
 const GRAPHALYTICS_UNREACHED: i64 = i64::MAX;
 
-/// Returns the first lines: the graph, the time, and what the kernel was told.
+/// Returns the first lines: the graph, the time, and the kernel's arguments.
 pub(super) fn begin(work: &Work<'_>, arguments: &Arguments, milliseconds: f64) -> Result<Report, CliError> {
     let mut report = work.summary(arguments.kernel().name, milliseconds)?;
     let reported = arguments.kernel().parameters.iter().filter(|parameter| parameter.is_reported);
@@ -36,7 +36,7 @@ pub(super) fn begin(work: &Work<'_>, arguments: &Arguments, milliseconds: f64) -
     Ok(report)
 }
 
-/// Writes the full result where it was asked for, and adds what the summary says of it, with a table of `top` rows.
+/// Writes the full result if it was requested, and adds the lines of the summary, with a table of `top` rows.
 pub(super) fn finish(
     report: Report,
     work: &Work<'_>,
@@ -108,7 +108,7 @@ fn paths(report: Report, work: &Work<'_>, paths: &Paths, top: usize) -> Result<R
     Ok(report.table("first", &with_shown(work, &["length", "path"]), rows))
 }
 
-/// Returns how many pairs there are, and the first ones.
+/// Adds the number of pairs, and the first ones.
 fn pairs(
     report: Report,
     work: &Work<'_>,
@@ -129,7 +129,7 @@ fn pairs(
     Ok(report.field("pairs", pairs.len() as u64).table("first", &columns, rows))
 }
 
-/// Returns how many vertices have one, and those of the first ones.
+/// Adds the number of vertices with a value, and the first ones.
 fn vertices(
     report: Report,
     work: &Work<'_>,
@@ -146,7 +146,7 @@ fn vertices(
     Ok(report.field("found", count).table("first", &columns(work, kernel.result.name), rows))
 }
 
-/// Returns the key of a vertex, as an argument names it; null if there is none.
+/// Returns the key of a vertex in the form of arguments; null if there is none.
 fn name(work: &Work<'_>, id: VertexId) -> hedgerow::Result<Json> {
     Ok(match work.snapshot.vertex_key(id)? {
         Some(key) if work.has_kinds() => spelled(work.schema, key.as_ref()).into(),
@@ -155,7 +155,7 @@ fn name(work: &Work<'_>, id: VertexId) -> hedgerow::Result<Json> {
     })
 }
 
-/// Returns the key of a vertex and a value; before them its kind, where vertices have kinds.
+/// Returns the key of a vertex and a value; before them its kind, if vertices have kinds.
 fn row(work: &Work<'_>, id: VertexId, value: Json) -> hedgerow::Result<Vec<Json>> {
     let key = work.snapshot.vertex_key(id)?;
     let kind = key.as_ref().filter(|_| work.has_kinds()).map(|key| work.schema.kind_name(key.kind()).into());
@@ -183,7 +183,8 @@ fn columns(work: &Work<'_>, value: &'static str) -> Vec<String> {
     with_shown(work, if work.has_kinds() { &columns } else { &columns[1..] })
 }
 
-/// Returns how many vertices are reached, and how far the last ones are; how many by each number of hops.
+/// Adds the number of vertices that are reached, the distance of the last ones, and a count for each number
+/// of hops.
 fn hops(
     report: Report,
     work: &Work<'_>,
@@ -212,7 +213,7 @@ fn hops(
         .table("depths", &["hops", "vertices"], rows.map(|(d, &n)| vec![d.into(), n.into()]).collect()))
 }
 
-/// Returns how many vertices are reached, and the farthest ones.
+/// Adds the number of vertices that are reached, and the farthest ones.
 fn distances(
     report: Report,
     work: &Work<'_>,
@@ -241,7 +242,7 @@ fn distances(
     ))
 }
 
-/// Returns the highest scores.
+/// Adds the highest scores.
 fn scores(report: Report, work: &Work<'_>, scores: &[f64], top: usize) -> Result<Report, CliError> {
     work.write_result(|id| format!("{:e}", scores.get(id.0 as usize).copied().unwrap_or(0.0)))?;
     let row = |(id, score)| row(work, id, number(score));
@@ -253,21 +254,21 @@ fn scores(report: Report, work: &Work<'_>, scores: &[f64], top: usize) -> Result
     Ok(report.table("top", &columns(work, "score"), rows))
 }
 
-/// Components, each named by the key of the vertex in it that has the least internal id, the first one inserted as a
-/// rule.
+/// Adds the components, each named by the key of its vertex with the least internal id, usually the first one
+/// inserted.
 fn components(report: Report, work: &Work<'_>, components: &[u32], top: usize) -> Result<Report, CliError> {
     let largest = groups(work, components)?;
     let report = report.field("components", count_components(components) as u64);
     largest_of(report, work, "component", largest, top)
 }
 
-/// Returns the labels that vertices end with, each a vertex that need not have it itself.
+/// Adds the final labels of vertices, each a vertex that need not have the label itself.
 fn labels(report: Report, work: &Work<'_>, labels: &[u32], top: usize) -> Result<Report, CliError> {
     let largest = groups(work, labels)?;
     largest_of(report.field("labels", largest.len() as u64), work, "label", largest, top)
 }
 
-/// Writes the vertex that stands for each vertex's group, and counts the vertices of each group: largest first.
+/// Writes the vertex that names each vertex's group, and counts the vertices of each group: largest first.
 fn groups(work: &Work<'_>, groups: &[u32]) -> Result<Vec<(u32, u64)>, CliError> {
     let group = |id: VertexId| groups.get(id.0 as usize).copied().unwrap_or(id.0);
     work.write_vertices(|id| VertexId(group(id)))?;
@@ -298,7 +299,7 @@ fn largest_of(
     Ok(report.table("largest", &with_shown(work, &[column, "vertices"]), rows))
 }
 
-/// Returns the largest number, and how many vertices have each, the least first.
+/// Adds the largest number, and the count of vertices for each number, the least first.
 fn numbers(
     report: Report,
     work: &Work<'_>,

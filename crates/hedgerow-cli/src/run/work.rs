@@ -1,4 +1,4 @@
-//! What a kernel of `run` works on, and where its full result goes.
+//! The input of a kernel of `run`, and the destination of its full result.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -15,18 +15,19 @@ use crate::progress::Steps;
 use crate::show::Show;
 use crate::target::Target;
 
-/// What a kernel works on, and where its result goes.
+/// The input of a kernel, and the destination of its result.
 pub(super) struct Work<'a> {
     pub(super) snapshot: &'a Snapshot,
     /// The labels whose edges are followed, if some are named, and the graph of these edges.
     pub(super) labels: &'a [String],
-    /// These edges, in the direction in which they are followed: their labels say the kinds of vertices that are named without one.
+    /// These edges, in the direction in which they are followed: their labels state the kinds of vertices
+    /// that are named without one.
     pub(super) ends: EdgeSelection<'a>,
     pub(super) view: &'a KernelView,
     pub(super) schema: &'a Schema,
     /// The type of keys of the default kind.
     pub(super) keys: hedgerow::KeyKind,
-    /// Where the full result goes, if anywhere.
+    /// The destination of the full result, if there is one.
     pub(super) out: Option<&'a Path>,
     pub(super) style: Style,
     /// The properties of vertices that `--show` adds to results.
@@ -34,7 +35,7 @@ pub(super) struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Runs the kernel; gives its result and how many milliseconds it took.
+    /// Runs the kernel; returns its result and its time in milliseconds.
     pub(super) fn timed(&self, arguments: &Arguments) -> Result<(Outcome, f64), CliError> {
         let start = Instant::now();
         let cancel = Cancel::new();
@@ -42,7 +43,7 @@ impl Work<'_> {
         let outcome = hedgerow_analytics::run(arguments, self.view, &cancel);
         drop(bar);
         let outcome = outcome.map_err(|error| match error.split() {
-            // Not the caller's mistake: the graph is not one for this algorithm.
+            // The arguments are right, but the graph is none for this algorithm.
             Ok(KernelError::Weight { from, to, weight }) => {
                 self.bad_weight(from, to, weight, "expected 0 or more").unwrap_or_else(CliError::Store)
             }
@@ -88,7 +89,7 @@ impl Work<'_> {
         )))
     }
 
-    /// Returns the key of a vertex as it is spelled.
+    /// Returns the key of a vertex in the form of arguments.
     fn name(&self, vertex: VertexId) -> hedgerow::Result<String> {
         let key = self.snapshot.vertex_key(vertex)?;
         Ok(key.map(|key| spelled(self.schema, key.as_ref())).unwrap_or_default())
@@ -101,7 +102,7 @@ impl Work<'_> {
         )))
     }
 
-    /// Returns the vertex that a parameter names as `text`.
+    /// Returns the vertex of a parameter, whose value is `text`.
     pub(super) fn vertex(&self, parameter: &Parameter, text: &str) -> Result<VertexId, CliError> {
         let argument = format!("--{}", parameter.name);
         let key = parse_argument(self.schema, self.keys, &argument, text)?;
@@ -113,12 +114,12 @@ impl Work<'_> {
         id.ok_or_else(|| CliError::Failed(format!("{argument}: no vertex {} in the store", shown())))
     }
 
-    /// True if vertices have kinds, which results then tell.
+    /// True if vertices have kinds, which results then show.
     pub(super) fn has_kinds(&self) -> bool {
         !self.schema.kinds().is_empty()
     }
 
-    /// True if standard output takes the full result, so that a summary has no place in it.
+    /// True if standard output takes the full result, so that the summary is not printed.
     pub(super) fn only_result(&self) -> bool {
         self.out.is_some_and(|path| path.as_os_str() == "-")
     }
@@ -142,7 +143,7 @@ impl Work<'_> {
         Ok((ids, keys))
     }
 
-    /// Writes a value for every vertex, by ascending vertex id, if the full result was asked for.
+    /// Writes a value for every vertex, by ascending vertex id, if the full result was requested.
     pub(super) fn write_result<V: std::fmt::Display>(
         &self,
         value: impl Fn(VertexId) -> V,
@@ -154,7 +155,7 @@ impl Work<'_> {
         self.write_rows(&keys, ids.into_iter().map(value))
     }
 
-    /// As [`write_result`](Self::write_result); the values are keys of vertices.
+    /// Like [`write_result`](Self::write_result), but the values are keys of vertices.
     pub(super) fn write_vertices(&self, vertex: impl Fn(VertexId) -> VertexId) -> Result<(), CliError> {
         if self.out.is_none() {
             return Ok(());
@@ -165,7 +166,7 @@ impl Work<'_> {
         self.write_rows(&keys, values.iter().map(|key| spelled(self.schema, key)))
     }
 
-    /// As [`write_vertices`](Self::write_vertices); vertices without a value are left out.
+    /// Like [`write_vertices`](Self::write_vertices), but leaves out vertices without a value.
     pub(super) fn write_some_vertices(
         &self,
         vertex: impl Fn(VertexId) -> Option<VertexId>,
@@ -179,7 +180,8 @@ impl Work<'_> {
         self.write_rows(&keys, values.iter().map(|key| spelled(self.schema, key)))
     }
 
-    /// Writes all paths, if the full result was asked for: the length of each and the keys along it; as CSV, a row for each vertex.
+    /// Writes all paths, if the full result was requested: the length of each and the keys along it; as CSV,
+    /// a row for each vertex.
     pub(super) fn write_paths(&self, paths: &Paths) -> Result<(), CliError> {
         if self.out.is_none() {
             return Ok(());
@@ -204,7 +206,7 @@ impl Work<'_> {
         out.finish()
     }
 
-    /// Writes all pairs, if the full result was asked for: both keys and the number.
+    /// Writes all pairs, if the full result was requested: both keys and the number.
     pub(super) fn write_pairs(&self, pairs: &Pairs) -> Result<(), CliError> {
         if self.out.is_none() {
             return Ok(());
