@@ -11,7 +11,7 @@ use crate::target::Target;
 /// The form in which results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// For people: `name: value` lines, then the table.
+    /// Text for people: `name: value` lines, then the table.
     Text,
     /// One object on one line.
     Json,

@@ -200,7 +200,8 @@ impl Meter<'_> {
         if self.takes(list.len()) { f(list) } else { self.parts_polling(list, &mut f) }
     }
 
-    /// Not inlined, since cutting a list takes a division: most lists need no poll.
+    /// Reads a list in parts, with polls. Not inlined, since cutting a list takes a division: most lists need
+    /// no poll.
     #[cold]
     fn parts_polling<'a, T>(&mut self, list: &'a [T], f: &mut dyn FnMut(&'a [T])) {
         for part in list.chunks(self.budget) {

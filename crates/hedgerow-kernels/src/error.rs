@@ -13,14 +13,14 @@ use hedgerow_core::{Topology, VertexId};
 pub enum KernelError<E = Infallible> {
     /// The source of a search is not a live vertex of the graph.
     SourceNotLive {
-        /// The source asked for.
+        /// The source.
         source: VertexId,
         /// One more than the largest id that could be live.
         vertex_bound: usize,
     },
     /// The target of a path is not a live vertex of the graph.
     TargetNotLive {
-        /// The target asked for.
+        /// The target.
         target: VertexId,
         /// One more than the largest id that could be live.
         vertex_bound: usize,
@@ -50,12 +50,12 @@ pub enum KernelError<E = Infallible> {
     NoSuchParameter {
         /// The kernel.
         kernel: &'static str,
-        /// The name asked for.
+        /// The unknown name.
         parameter: String,
     },
     /// There is no such kernel.
     NoSuchKernel {
-        /// The name asked for.
+        /// The unknown name.
         name: String,
     },
     /// A path from the source reaches an edge whose weight is below 0 or not a number.
@@ -112,7 +112,7 @@ pub enum KernelError<E = Infallible> {
         /// One more than the largest id that could be live.
         vertex_bound: usize,
     },
-    /// There is no memory for a result of the size that was asked for.
+    /// There is no memory for a result of the requested size.
     OutOfMemory {
         /// The size of the result.
         bytes: u64,

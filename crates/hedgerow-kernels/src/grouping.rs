@@ -5,6 +5,6 @@
 pub struct Communities {
     /// The least vertex of the community of each vertex; [`NO_COMPONENT`](crate::NO_COMPONENT) for holes.
     pub labels: Vec<u32>,
-    /// How much more lies inside than edges at random would.
+    /// The modularity: the weight inside communities, beyond that of edges at random, as a share.
     pub modularity: f64,
 }

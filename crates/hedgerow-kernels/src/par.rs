@@ -14,7 +14,7 @@ pub(crate) const CHUNK_VERTICES: usize = CHUNK_SUBGRAPHS * SUBGRAPH_VERTICES;
 /// The number of vertices ahead for which kernels that visit vertices anywhere prefetch the places of lists.
 pub(crate) const PLACES_AHEAD: usize = 12;
 
-/// The number of vertices ahead for which they prefetch the lists.
+/// The number of vertices ahead for which these kernels prefetch the lists.
 pub(crate) const LISTS_AHEAD: usize = 6;
 
 /// The value of [`Topology::VISITED_TOGETHER`] of graphs whose lists are in memory.

@@ -242,7 +242,7 @@ impl Cell {
 struct Table {
     names: Vec<String>,
     columns: Vec<Gather>,
-    /// For each label its content in each column.
+    /// The content of each label in each column.
     cells: Vec<Vec<Cell>>,
 }
 

@@ -5,9 +5,9 @@
 //! stack and cannot be unwound so: the process aborts. (A thread that comes back from `Python::detach` is
 //! safe: PyO3 lets it hang.)
 //!
-//! So each call of this crate into Python code holds a [`Calling`], and `atexit` runs [`end`] while other
-//! threads can still run: it sets a flag and waits until no other thread holds a [`Calling`]. A thread that
-//! wants one after that parks for ever, without the interpreter lock, like in Python 3.14.
+//! So each call of this crate into Python code holds a [`Calling`]. While other threads can still run,
+//! `atexit` runs [`end`], which sets a flag and waits until no other thread holds a [`Calling`]. A thread
+//! that needs one after that parks for ever, without the interpreter lock, like in Python 3.14.
 //!
 //! The order is Dekker's: a thread counts itself, then reads the flag; `end` sets the flag, then reads the
 //! count. At least one of the two sees the other.

@@ -61,7 +61,7 @@ impl SomeVertices {
         let mut kept = lock(&self.0);
         let oldest = (kept.len() == MOST).then(|| kept.remove(0));
         kept.push(vertices);
-        drop(kept); // before objects of Python are dropped, which may run code
+        drop(kept); // before objects of Python go, which may run code
         drop(oldest);
     }
 }

@@ -9,9 +9,9 @@ const MOST_DECADES: i32 = 8;
 
 /// The scale of an axis between its ends.
 pub(super) enum Scale {
-    /// From 0 to this value.
+    /// An axis from 0 to this value.
     Linear(f64),
-    /// From one power of ten to another.
+    /// An axis from one power of ten to another.
     Log(i32, i32),
 }
 

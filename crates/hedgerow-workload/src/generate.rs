@@ -27,9 +27,10 @@ pub const MAX_SCALE: u32 = 31;
 /// The number of edges drawn from one random stream.
 const BLOCK_EDGES: u64 = 1 << 14;
 
-/// Returns a Graph500 Kronecker graph with 2^`scale` vertices: 2^`scale` · `edge_factor` edges are drawn with A = .57,
-/// B = C = .19, D = .05; ids are permuted, self-loops and repetitions dropped. Returned undirected, each edge once as
-/// `(u, v)` with u < v, ascending. Parallel; memory 8 bytes per edge drawn, twice.
+/// Returns a Graph500 Kronecker graph with 2^`scale` vertices. 2^`scale` · `edge_factor` edges are drawn with
+/// A = .57, B = C = .19, D = .05; ids are permuted, self-loops and repetitions dropped. The graph is
+/// undirected, each edge once as `(u, v)` with u < v, ascending. Parallel; memory 8 bytes per edge drawn,
+/// twice.
 ///
 /// `scale` above [`MAX_SCALE`] is taken as [`MAX_SCALE`].
 pub fn kron(scale: u32, edge_factor: u32, seed: u64) -> EdgeList {

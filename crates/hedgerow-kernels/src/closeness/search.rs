@@ -15,7 +15,7 @@ use crate::par::{CHUNK_SUBGRAPHS, reverse, sort_if_read_together};
 /// The least number of edges of a level that threads share.
 const SEQUENTIAL_EDGES: u64 = 4096;
 
-/// Once the last level has more than 1 / `PULL_SHARE` of all edges, the vertices not found yet look for it.
+/// Vertices not found yet look for the last level once it has more than 1 / `PULL_SHARE` of all edges.
 const PULL_SHARE: u64 = 16;
 
 /// Vertices of a level that a task takes over at a time.

@@ -69,7 +69,7 @@ impl<'a, G: WeightedTopology> Spurs<'a, G> {
         self.distance[v.index()] = CLOSED;
     }
 
-    /// Opens it again.
+    /// Opens a vertex to searches again.
     pub(super) fn unblock(&mut self, v: VertexId) {
         self.distance[v.index()] = f64::INFINITY;
     }

@@ -61,13 +61,13 @@ pub enum Answer {
 /// The way in which a handle computed an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {
-    /// From the last answer, and from this number of list entries that differ.
+    /// An update from the last answer by this number of list entries that differ.
     FromChanges(usize),
-    /// From scratch: it is the first answer.
+    /// A computation from scratch: it is the first answer.
     First,
-    /// From scratch: the snapshot is earlier than the last one, or of another graph.
+    /// A computation from scratch: the snapshot is earlier than the last one, or of another graph.
     NotLater,
-    /// From scratch: this number of list entries differs, so an update would be more work.
+    /// A computation from scratch: this number of list entries differs, so an update would be more work.
     TooManyChanges(usize),
 }
 

@@ -38,8 +38,8 @@ pub(super) fn maximum<E>(rows: &Rows, cancel: &Cancel) -> Result<Vec<u32>, Kerne
 struct Phases<'r> {
     rows: &'r Rows,
     mates: Vec<u32>,
-    /// For vertices of the first side, the number of pairs on the way to them from a free vertex. Accesses
-    /// are relaxed: all threads of a level write the same number, and joins order the levels.
+    /// The number of pairs on the way from a free vertex to each vertex of the first side. Accesses are
+    /// relaxed: all threads of a level write the same number, and joins order the levels.
     level: Vec<AtomicU32>,
     cancel: &'r Cancel,
 }

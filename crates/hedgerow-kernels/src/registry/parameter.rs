@@ -41,7 +41,7 @@ impl Parameter {
         is_reported: true,
     };
 
-    /// True for a vertex at which paths end, where edges come in: they begin at all others.
+    /// True for the parameter of the vertex at which paths end; at the vertices of all others they begin.
     pub fn is_end(&self) -> bool {
         self.name == Parameter::TARGET.name
     }

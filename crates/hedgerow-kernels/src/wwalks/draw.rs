@@ -90,7 +90,7 @@ impl<'a> ByWeight<'a> {
 }
 
 impl<G: WeightedTopology> Drawing<G> for ByWeight<'_> {
-    /// Many walks: a list is read once for all of them that are at its vertex.
+    /// Returns a large number: a list is read once for all walks that are at its vertex.
     fn walks_together(walks: usize) -> usize {
         walks.div_ceil(hedgerow_par::threads()).clamp(WALKS_TOGETHER, MOST_TOGETHER)
     }

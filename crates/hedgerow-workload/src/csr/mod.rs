@@ -44,10 +44,10 @@ pub struct CsrOptions {
 #[derive(Debug, thiserror::Error, PartialEq)]
 #[non_exhaustive]
 pub enum CsrError {
-    /// More ids than 32 bits can tell apart.
+    /// The number of ids does not fit 32 bits.
     #[error("at most {} vertices fit 32-bit ids, found {vertices}", u32::MAX)]
     TooManyVertices {
-        /// The number asked for.
+        /// The number of ids.
         vertices: usize,
     },
     /// An edge has an end that is not a live vertex.

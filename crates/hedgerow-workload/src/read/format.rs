@@ -30,9 +30,9 @@ pub enum Header {
 /// The place of a value in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// At this position, from 0.
+    /// The position, from 0.
     Index(usize),
-    /// At this position, from 0, in rows that have it.
+    /// The position, from 0, in rows that have it.
     IfPresent(usize),
     /// Under this name in the header.
     Name(String),

@@ -43,8 +43,8 @@ const KNOWN: &[Known] = &[
     Known { folder: "expected/graphscope-p2p-Gnutella31", file: "p2p-31.e.zst", directed: true, columns: Columns::Graphalytics },
 ];
 
-/// Returns the data set whose folder is `name`; a Graphalytics test graph is not a folder of its own and goes by
-/// `file:PATH.properties`.
+/// Returns the data set whose folder is `name`. A Graphalytics test graph is no folder of its own: its name
+/// is `file:PATH.properties`.
 pub(super) fn find(name: &str) -> Result<&'static Known, LoadError> {
     KNOWN.iter().find(|known| known.folder == name).ok_or_else(|| {
         let names: Vec<&str> = KNOWN.iter().map(|known| known.folder).collect();

@@ -24,7 +24,7 @@ pub enum LoadError {
     /// The data set is not one that this program can read.
     #[error("data set {name:?} is unknown; known are {known}")]
     UnknownData {
-        /// The name asked for.
+        /// The unknown name.
         name: String,
         /// The names that can be read.
         known: String,

@@ -14,7 +14,7 @@ const NONE: u32 = u32::MAX;
 const MOST_STEPS: usize = 48;
 /// The most neighbors that a search reads for a vertex that was cut off.
 const MOST_NEIGHBORS: usize = 32;
-/// Once more than one edge per `MOST_ADDED` vertices was added, the forest is made anew.
+/// The forest is made anew once more than one edge per `MOST_ADDED` vertices was added.
 const MOST_ADDED: usize = 4;
 
 /// Undirected edges: a forest, less the edges removed from it, and edges added since.
@@ -188,7 +188,7 @@ impl Certificate {
         self.parents.get(v.index()).copied().unwrap_or(NONE)
     }
 
-    /// True if the edges added are so many that a new forest is due.
+    /// True if the added edges are too many, so that a new forest is due.
     pub(super) fn is_scattered(&self) -> bool {
         self.added.len() > self.parents.len() / MOST_ADDED + 1024
     }
