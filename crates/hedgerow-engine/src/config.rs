@@ -1,8 +1,8 @@
-//! How commits are acknowledged and isolated.
+//! Modes of acknowledgement and of isolation of commits.
 
 use std::time::Duration;
 
-/// When a commit is acknowledged. See `docs/contract.md` for the exact promise of each.
+/// The moment at which a commit is acknowledged. See `docs/contract.md` for the exact promise of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Durability {
@@ -15,7 +15,7 @@ pub enum Durability {
     Manual,
 }
 
-/// What concurrent write transactions may see of each other.
+/// The effects of concurrent write transactions that a transaction may see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Isolation {

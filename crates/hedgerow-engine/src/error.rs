@@ -1,5 +1,5 @@
-//! Errors of the store, grouped by what failed: opening, committing, an argument, the state of the handle, or files.
-//! Which group stands for what, and why: `docs/design/api.md`.
+//! Errors of the store, grouped by what failed: opening, committing, an argument, the state of the handle, or
+//! files. `docs/design/api.md` explains the groups.
 
 mod argument;
 
@@ -17,8 +17,8 @@ pub(crate) use argument::with_keys;
 /// It takes another error too, so that a program which imports all of the crate goes on to write `Result<(), Box<dyn std::error::Error>>`.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What can go wrong. The group says what failed, and with that who can help; its variants carry the facts: which file, which key,
-/// which timestamp.
+/// An error of the store. The group names the thing that failed, and with that the party that can help. Its
+/// variants carry the facts: the file, the key, the timestamp.
 ///
 /// ```
 /// # use hedgerow::{Error, Graph};
@@ -40,10 +40,10 @@ pub enum Error {
     /// The directory cannot be opened as the store that was asked for. Nothing in it was changed.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// A transaction, or a single operation, was not committed, or it is not known whether it was.
+    /// A transaction, or a single operation, was not committed, or its outcome is unknown.
     #[error(transparent)]
     Commit(#[from] CommitError),
-    /// What was asked for makes no sense in this graph. Nothing was done; the same call fails again.
+    /// The request makes no sense in this graph. Nothing was done; the same call fails again.
     #[error(transparent)]
     Argument(#[from] ArgumentError),
     /// The store or the handle takes this call no more. Nothing was done; the same call fails again.
@@ -54,7 +54,7 @@ pub enum Error {
     Storage(#[from] StorageError),
 }
 
-/// Why a directory cannot be opened.
+/// Reasons why a directory cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -105,7 +105,7 @@ pub enum OpenError {
         /// The least that would do.
         least: u64,
     },
-    /// The options disagree with what the graph was created with.
+    /// The options disagree with the configuration with which the graph was created.
     #[error(
         "the graph was created {}, but {} was asked for",
         difference(found, wanted),
@@ -132,8 +132,8 @@ pub enum OpenError {
     },
 }
 
-/// Why a transaction or a single operation was not committed. But for [`OutcomeUnknown`](Self::OutcomeUnknown) nothing of it was
-/// applied, and the store goes on.
+/// Reasons why a transaction or a single operation was not committed. Except with
+/// [`OutcomeUnknown`](Self::OutcomeUnknown), nothing of it was applied, and the store goes on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitError {
@@ -149,8 +149,8 @@ pub enum CommitError {
         /// The vertex.
         key: VertexKey,
     },
-    /// The [memory limit](crate::Options::memory_limit) leaves no room for it. Run it again once views or old snapshots are given
-    /// up, or open the store with a larger limit.
+    /// The [memory limit](crate::Options::memory_limit) leaves no room for the commit. Run it again once
+    /// views or old snapshots are dropped, or open the store with a larger limit.
     #[error(
         "the memory limit of {limit} bytes leaves no room: {used} are used, and the commit needs about {needed}"
     )]
@@ -170,19 +170,21 @@ pub enum CommitError {
         /// A quarter of the limit.
         most: u64,
     },
-    /// There is no space for the log. Run it again once there is.
+    /// The disk has no space for the log. Run the transaction again once there is some.
     #[error("the disk is full: the transaction was not applied")]
     DiskFull,
-    /// The log needs a new file, and the process or the system has no file descriptor left. Run it again once there is one.
+    /// The log needs a new file, and the process or the system has no file descriptor left. Run the
+    /// transaction again once there is one.
     #[error("too many files are open: the transaction was not applied")]
     TooManyFiles,
-    /// The log failed while this commit was on its way: after reopening the store the transaction is either wholly
-    /// present or wholly absent. The store takes no more writes. Running it again without looking may apply it twice.
+    /// The log failed during this commit: after reopening the store the transaction is either wholly present
+    /// or wholly absent. The store takes no more writes. A second run without a look at the store may apply
+    /// it twice.
     #[error("the log failed during the commit: reopen the store to learn the outcome")]
     OutcomeUnknown,
 }
 
-/// Why the store, or a pipeline on it, takes a call no more.
+/// Reasons why the store, or a pipeline on it, takes no more calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateError {
@@ -202,20 +204,20 @@ pub enum StateError {
     /// operations. Those submitted before are executed, and not acknowledged.
     #[error("the pipeline takes no more operations: the function that it calls for each panicked")]
     AckPanicked,
-    /// The function that a read asks whether to go on said no.
+    /// The function by which a read asks whether to go on returned false.
     #[error("the read was cancelled")]
     Cancelled,
 }
 
-/// Why a file cannot be read or written.
+/// Reasons why a file cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StorageError {
     /// A file is damaged. Nothing of the damaged part was used.
     #[error(transparent)]
     Corruption(#[from] Corruption),
-    /// There is no space on the disk, or a quota on it is used up. The store is as it was; a commit that finds no space is
-    /// [`CommitError::DiskFull`].
+    /// The disk has no space left, or a quota on it is used up. The store is as it was; a commit that finds
+    /// no space is [`CommitError::DiskFull`].
     #[error("{operation} {file}: the disk is full")]
     DiskFull {
         /// The file.
@@ -233,7 +235,8 @@ pub enum StorageError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// What is to be read from files does not fit the [memory limit](crate::Options::memory_limit) beside what is in memory.
+    /// A part of the graph to be read from files does not fit the
+    /// [memory limit](crate::Options::memory_limit) beside the data in memory.
     #[error(
         "reading a part of the graph needs {needed} bytes beside the {used} in use, of a memory limit of {limit}"
     )]
@@ -245,7 +248,8 @@ pub enum StorageError {
         /// The bytes that the part takes, about.
         needed: u64,
     },
-    /// A part of the graph was taken out of memory again each time that this call had read it from files: other calls need the room.
+    /// A part of the graph was evicted again each time that this call had read it from files: other calls
+    /// need the room.
     #[error(transparent)]
     NotInMemory(#[from] NotInMemory),
 }
@@ -257,13 +261,15 @@ impl From<NotInMemory> for Error {
 }
 
 impl Error {
-    /// Whether running the transaction again, now, can succeed. After [`OpenError::Locked`], [`CommitError::DiskFull`],
-    /// [`CommitError::TooManyFiles`] and [`StorageError::DiskFull`] it can once something outside the program has changed; after other errors it cannot.
+    /// True if running the transaction again, now, can succeed. After [`OpenError::Locked`],
+    /// [`CommitError::DiskFull`], [`CommitError::TooManyFiles`] and [`StorageError::DiskFull`] it can once
+    /// something outside the program has changed; after other errors it cannot.
     pub fn is_conflict(&self) -> bool {
         matches!(self, Error::Commit(CommitError::Conflict { .. }))
     }
 
-    /// As a commit says it that had to read something: where the memory limit has no room for that, it is the commit that is refused.
+    /// Turns the error of a read within a commit into the error of that commit: the memory limit that has no
+    /// room for the read refuses the commit.
     pub(crate) fn of_commit(self) -> Error {
         match self {
             Error::Storage(StorageError::MemoryLimit { limit, used, needed }) => {
@@ -273,26 +279,27 @@ impl Error {
         }
     }
 
-    /// Whether a file found no space on the disk: what wrote it can be tried again with space. A sync of the directory that found none is another matter.
+    /// True if a file found no space on the disk: the writer can try again once there is some. False for a
+    /// sync of the directory that found none.
     pub(crate) fn is_file_without_room(&self) -> bool {
         matches!(self, Error::Storage(StorageError::DiskFull { operation, .. }) if *operation != hedgerow_io::SYNC_DIRECTORY)
     }
 
-    /// Whether there was no space on the disk.
+    /// True if the disk had no space.
     pub(crate) fn is_disk_full(&self) -> bool {
         matches!(self, Error::Commit(CommitError::DiskFull) | Error::Storage(StorageError::DiskFull { .. }))
     }
 }
 
-// Every commit returns one: no larger than before there were groups.
+// Every commit returns a `Result` with this error: no larger than before there were groups.
 const _: () = assert!(size_of::<Error>() <= 80);
 
-/// The error of `operation` on the file or directory at `path`.
+/// Makes the error of `operation` on the file or directory at `path`.
 pub(crate) fn io_error(path: &Path, operation: &'static str) -> impl Fn(std::io::Error) -> Error {
     move |source| IoError::new(path.display().to_string(), operation, source).into()
 }
 
-/// What `this` says where the two differ.
+/// Returns the words for `this` where the two differ.
 fn difference(this: &GraphConfig, other: &GraphConfig) -> String {
     let either = |yes: bool, text: &'static str, no: &'static str| if yes { text } else { no };
     let mut words = Vec::new();

@@ -1,4 +1,4 @@
-//! How a store is opened.
+//! Options for opening a store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,21 +45,22 @@ pub struct Options {
     pub(crate) thresholds: Thresholds,
 }
 
-/// From which sizes on a store uses what pays off for large graphs and commits alone. Tests set it; nothing else needs to.
+/// Sizes from which on a store uses methods that pay off for large graphs and commits alone. Tests set them;
+/// releases have the defaults.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Thresholds {
-    /// Entries of a batch, two for each edge, from which on several threads commit it: with fewer, a second thread costs more
-    /// than it saves.
+    /// The entries of a batch, two for each edge, from which on several threads commit it. With fewer entries
+    /// a second thread costs more than it saves.
     pub threads_from: usize,
-    /// The most blind operations on edges that a commit works on without the schedule for large ones. Under the controlled scheduler two, so that
-    /// small programs have both.
+    /// The most blind operations on edges that a commit works on without the schedule for large ones. Two
+    /// under the controlled scheduler, so that small programs have both.
     pub few_up_to: usize,
     /// The main parts that get patches.
     pub patches: PatchSizes,
     /// True if closing always writes a checkpoint, even one that saves little.
     pub checkpoints_at_close: bool,
-    /// As many bytes of keys are in memory before no more are kept of what was looked up: this, or less where a memory limit says so.
+    /// The bytes of keys in memory up to which looked-up keys are kept. A memory limit may lower it.
     pub keys_kept: u64,
 }
 
@@ -112,31 +113,31 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The defaults.
+    /// Returns the defaults.
     pub fn new() -> Options {
         Options::default()
     }
 
-    /// Whether edges have a direction (default: yes). Of an existing store it must agree.
+    /// Sets whether edges have a direction (default: yes). It must agree with an existing store.
     pub fn directed(mut self, directed: bool) -> Options {
         self.directed = Some(directed);
         self
     }
 
-    /// The type of external vertex ids (default: `u64`). Of an existing store it must agree.
+    /// Sets the type of external vertex ids (default: `u64`). It must agree with an existing store.
     pub fn keys(mut self, keys: KeyKind) -> Options {
         self.keys = Some(keys);
         self
     }
 
-    /// Whether edges carry an `f64` weight (default: no). Of an existing store it must agree.
+    /// Sets whether edges carry an `f64` weight (default: no). It must agree with an existing store.
     pub fn weighted(mut self, weighted: bool) -> Options {
         self.weighted = Some(weighted);
         self
     }
 
-    /// Whether a directed graph keeps the incoming edges of each vertex too (default: yes). Of an existing store it must
-    /// agree.
+    /// Sets whether a directed graph keeps the incoming edges of each vertex too (default: yes). It must
+    /// agree with an existing store.
     ///
     /// Without them edges take half the memory and about half the work to write. Incoming neighbours are then found by
     /// looking at every vertex, so reads in that direction, a transaction's included, and removing a vertex cost
@@ -147,26 +148,27 @@ impl Options {
         self
     }
 
-    /// When commits are acknowledged (default: [`Durability::Sync`]). Without files it has no effect.
+    /// Sets when commits are acknowledged (default: [`Durability::Sync`]). It has no effect without files.
     pub fn durability(mut self, durability: Durability) -> Options {
         self.durability = durability;
         self
     }
 
-    /// The isolation of write transactions (default: [`Isolation::Serializable`]).
+    /// Sets the isolation of write transactions (default: [`Isolation::Serializable`]).
     pub fn isolation(mut self, isolation: Isolation) -> Options {
         self.isolation = isolation;
         self
     }
 
-    /// Whether a store is created where there is none (default: yes).
+    /// Sets whether a store is created where there is none (default: yes).
     pub fn create(mut self, create: bool) -> Options {
         self.create = create;
         self
     }
 
-    /// Opens for reading only (default: no): nothing is written, not even what recovery would make durable, and write
-    /// transactions are refused. Several may read one store at once, in this process and others; nobody writes meanwhile.
+    /// Opens for reading only (default: no): nothing is written, not even what recovery would make durable,
+    /// and write transactions are refused. Several handles may read one store at once, in this process
+    /// and others; none can write meanwhile.
     pub fn read_only(mut self, read_only: bool) -> Options {
         self.read_only = read_only;
         self
@@ -184,90 +186,106 @@ impl Options {
         self
     }
 
-    /// The size that log segments come to, in bytes (default 64 MiB; 4 KiB to 16 GiB). Space for a segment is reserved ahead: 256 KiB for the first
-    /// one after an opening, and twice as much each time that one is full, up to this.
+    /// Sets the size that log segments reach, in bytes (default 64 MiB; 4 KiB to 16 GiB). Space for a segment
+    /// is reserved ahead: 256 KiB for the first one after an opening. Each time that a segment is full, the
+    /// reserved space doubles, up to this size.
     pub fn log_segment_bytes(mut self, bytes: u64) -> Options {
         self.log_segment_bytes = bytes;
         self
     }
 
-    /// Whether a thread merges the deltas of parts of the graph that are not written to for a second or two (default:
-    /// yes), so that reads find plain lists there. It starts with the first merge and does a few milliseconds of work at
-    /// a time; [`Graph::settle`](crate::Graph::settle) does the same for all of the graph at once.
+    /// Sets whether a thread settles parts of the graph that no commit has written to for a second or two
+    /// (default: yes), so that reads find plain lists there. The thread starts with the first merge and does
+    /// a few milliseconds of work at a time. [`Graph::settle`](crate::Graph::settle) does the same for all of
+    /// the graph at once.
     pub fn background_settling(mut self, background: bool) -> Options {
         self.background_settling = background;
         self
     }
 
-    /// Whether reads of a snapshot make its [view](crate::Snapshot::view) by themselves once they were many (default: yes), and read it from
-    /// then on: two to ten times as fast as before.
+    /// Sets whether many reads of a snapshot make its [view](crate::Snapshot::view) (default: yes). Later
+    /// reads use the view, and are two to ten times as fast as before.
     ///
-    /// A loop of single reads takes at most about a quarter longer for it than with `false`, and one read of it, which makes the view, takes as
-    /// long as that: O(subgraphs), and O(edges) where deltas have a large share of them; 3 to 130 ms for 16 M edges, on the thread that
-    /// reads. Reads of many keys in one call make it once the snapshot was asked for as many keys as there are subgraphs. The view takes about 5 bytes for
-    /// a vertex, and up to 4 for each entry of a list (12 with weights) where deltas are large, until its last snapshot goes and another
-    /// view replaces it ([`Stats::view_bytes`](crate::Stats::view_bytes)). With `false` reads never stall and take no such memory; a view
-    /// that was asked for is read all the same. [`Snapshot::set_views_by_reads`](crate::Snapshot::set_views_by_reads) decides for one
+    /// With views a loop of single reads takes at most about a quarter longer than with `false`. One of its
+    /// reads makes the view, on the thread that reads: O(subgraphs), and O(edges) where deltas have a large
+    /// share of them; 3 to 130 ms for 16 M edges. Reads of many keys in one call make the view once they have
+    /// asked for as many keys as there are subgraphs.
+    ///
+    /// The view takes about 5 bytes for a vertex. Where deltas are large it also takes up to 4 bytes for each
+    /// entry of a list (12 with weights). It is freed when its last snapshot closes and another view replaces
+    /// it ([`Stats::view_bytes`](crate::Stats::view_bytes)).
+    ///
+    /// With `false` reads never stall and take no such memory; they still use a view that the program has
+    /// asked for. [`Snapshot::set_views_by_reads`](crate::Snapshot::set_views_by_reads) decides for one
     /// snapshot.
     pub fn views_by_reads(mut self, may_make: bool) -> Options {
         self.views_by_reads = may_make;
         self
     }
 
-    /// Under [`Durability::Sync`], the bytes of log records that may be appended and not yet synced (default 64 MiB; any number, and
-    /// 0 has every commit wait until those before it are synced): beyond it
-    /// commits wait for a sync before they append, which [`Stats::commit_waits`](crate::Stats::commit_waits) counts.
-    /// Snapshots never wait. A transaction larger than this commits alone.
+    /// Sets, for [`Durability::Sync`], the most bytes of log records that are appended and not yet synced
+    /// (default 64 MiB; any number). Beyond it commits wait for a sync before they append, which
+    /// [`Stats::commit_waits`](crate::Stats::commit_waits) counts. With 0 every commit waits until those
+    /// before it are synced. Snapshots never wait. A transaction larger than this commits alone.
     pub fn max_unsynced_bytes(mut self, bytes: u64) -> Options {
         self.max_unsynced_bytes = bytes;
         self
     }
 
-    /// When the log since the last checkpoint has more than so many bytes, a thread in the background writes a checkpoint, beside
-    /// readers and writers (default 256 MiB; any number; 0 for never). When it has twice as many, commits wait for that, which
-    /// [`Stats::commit_waits`](crate::Stats::commit_waits) counts. So the log on disk has at most twice as many bytes, plus one log
-    /// segment and the transactions under way, unless checkpoints fail (see
-    /// [`Graph::checkpoint_error`](crate::Graph::checkpoint_error)). With 0 the [memory limit](Self::memory_limit) starts no
-    /// checkpoint either, and [`Graph::close`](crate::Graph::close) writes none: the next opening replays the log.
+    /// Sets the bytes of log since the last checkpoint beyond which a thread in the background writes a
+    /// checkpoint, beside readers and writers (default 256 MiB; any number; 0 for never). At twice as many
+    /// bytes commits wait for the checkpoint, which [`Stats::commit_waits`](crate::Stats::commit_waits)
+    /// counts. So the log on disk has at most twice as many bytes, plus one log segment and the transactions
+    /// under way, unless checkpoints fail (see [`Graph::checkpoint_error`](crate::Graph::checkpoint_error)).
+    ///
+    /// With 0 the [memory limit](Self::memory_limit) starts no checkpoint either, and
+    /// [`Graph::close`](crate::Graph::close) writes none: the next opening replays the log.
     pub fn checkpoint_log_bytes(mut self, bytes: u64) -> Options {
         self.checkpoint_log_bytes = bytes;
         self
     }
 
-    /// How many bytes of memory the store may use (default: half of what the machine has, or the control group of the process, which
-    /// [`Stats::memory_limit`](crate::Stats::memory_limit) tells). [`Stats::memory_bytes`](crate::Stats::memory_bytes) is what counts
-    /// against it: the graph, its versions, keys, views and buffers. The arrays of kernels and of results are the caller's.
+    /// Sets how many bytes of memory the store may use. The default is half of the memory of the machine, or
+    /// of the control group of the process; [`Stats::memory_limit`](crate::Stats::memory_limit) returns it.
+    /// The limit bounds [`Stats::memory_bytes`](crate::Stats::memory_bytes): the graph, its versions, keys,
+    /// views and buffers. The arrays of kernels and of results are the caller's.
     ///
-    /// Where a limit is given here, what checkpoints hold is taken out of memory when it leaves no room, and read back when it is needed. A
-    /// commit that finds too much changed since the last checkpoint waits for the next one, which a thread in the background writes
-    /// ([`Stats::commit_waits`](crate::Stats::commit_waits) counts that). It is refused
-    /// ([`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit)) where that makes no room, since snapshots hold what would go, and where no
-    /// checkpoint is written: in a store without files, or with [`checkpoint_log_bytes`](Self::checkpoint_log_bytes) 0; on a full disk it is
-    /// [`CommitError::DiskFull`](crate::CommitError::DiskFull). A commit that would take more than a quarter of the limit is
-    /// [`CommitError::TooLarge`](crate::CommitError::TooLarge). Views that are asked for are not refused. Opening a store whose log does not
-    /// fit is [`OpenError::MemoryLimit`](crate::OpenError::MemoryLimit), as is a limit of less than [`LEAST_MEMORY_LIMIT`]. The default
-    /// limit refuses nothing.
+    /// A limit that is set here evicts data that checkpoints hold when memory is full, and reads load it
+    /// again. A commit waits when too much has changed since the last checkpoint, until a thread in the
+    /// background has written the next one ([`Stats::commit_waits`](crate::Stats::commit_waits) counts that).
+    /// The default limit refuses nothing.
+    ///
+    /// A commit is refused with [`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit) where a
+    /// checkpoint makes no room, since snapshots pin the data. So it is where no checkpoint is written: in a
+    /// store without files, or with [`checkpoint_log_bytes`](Self::checkpoint_log_bytes) 0. On a full disk
+    /// the error is [`CommitError::DiskFull`](crate::CommitError::DiskFull). A commit that would take more
+    /// than a quarter of the limit is [`CommitError::TooLarge`](crate::CommitError::TooLarge). Views that the
+    /// program asks for are not refused.
+    ///
+    /// Opening a store whose log does not fit is [`OpenError::MemoryLimit`](crate::OpenError::MemoryLimit),
+    /// as is a limit of less than [`LEAST_MEMORY_LIMIT`].
     pub fn memory_limit(mut self, bytes: u64) -> Options {
         self.memory_limit = Some(bytes);
         self
     }
 
-    /// What to call after a thousand subgraphs and more were settled: an allocator that keeps free pages to itself can be told
-    /// here to give those of the versions before back. It is called on a thread of the store's own, or on that which settles.
+    /// Sets a function to call after a thousand subgraphs or more were settled. It can ask an allocator that
+    /// caches free pages to return those of the replaced versions. A thread of the store calls it, or the
+    /// thread that settles.
     #[doc(hidden)]
     pub fn after_settling(mut self, call: fn()) -> Options {
         self.after_settling = Some(call);
         self
     }
 
-    /// For tests: other [`Thresholds`] than those that releases have.
+    /// Sets other [`Thresholds`] than those that releases have, for tests.
     #[doc(hidden)]
     pub fn thresholds(mut self, thresholds: Thresholds) -> Options {
         self.thresholds = thresholds;
         self
     }
 
-    /// The memory of a new store, with its account.
+    /// Returns the memory of a new store, with its account.
     pub(crate) fn memory(&self) -> Memory {
         let account = Arc::new(Account::new(self.memory_limit));
         Memory::new(Arena::charging(account).with_patch_sizes(self.thresholds.patches))
@@ -304,7 +322,7 @@ impl Options {
         }
     }
 
-    /// The configuration of a new graph.
+    /// Returns the configuration of a new graph.
     pub(crate) fn config(&self) -> GraphConfig {
         let default = GraphConfig::default();
         GraphConfig {
@@ -316,7 +334,7 @@ impl Options {
         .normalized()
     }
 
-    /// Whether what was asked for agrees with an existing graph.
+    /// Fails if the options disagree with an existing graph.
     pub(crate) fn agrees(&self, found: GraphConfig) -> Result<()> {
         let wanted = GraphConfig {
             directed: self.directed.unwrap_or(found.directed),

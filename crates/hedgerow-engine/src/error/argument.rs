@@ -1,8 +1,8 @@
-//! Why an argument does not fit the graph.
+//! Errors of arguments that do not fit the graph.
 
 use hedgerow_core::{KeyKind, PropertyType, VertexKey};
 
-/// Why an argument, or what it names, does not fit this graph.
+/// Reasons why an argument, or the thing that it names, does not fit this graph.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArgumentError {
@@ -25,23 +25,23 @@ pub enum ArgumentError {
         /// Its place among the keys of the call, from 0.
         row: usize,
     },
-    /// A label was named that is not defined.
+    /// The call names a label that is not defined.
     #[error("no label {label}: the labels are {}", listed(known))]
     NoSuchLabel {
         /// The label.
         label: String,
-        /// The names of those there are; the default label's is empty.
+        /// The names of the labels that are defined; the default label's is empty.
         known: Vec<String>,
     },
-    /// A kind of vertices was named that is not defined.
+    /// The call names a kind of vertices that is not defined.
     #[error("no kind {kind}: the kinds are {}", listed(known))]
     NoSuchKind {
         /// The kind.
         kind: String,
-        /// The names of those there are; the default kind needs none.
+        /// The names of the kinds that are defined; the default kind needs none.
         known: Vec<String>,
     },
-    /// A key of another type than those of its kind.
+    /// A key has another type than those of its kind.
     #[error("kind {kind} is {}, and {found} is none", with_keys(*expected))]
     KeyOfKind {
         /// The kind.
@@ -51,20 +51,20 @@ pub enum ArgumentError {
         /// The key.
         found: VertexKey,
     },
-    /// An edge has an end of another kind than its label says.
+    /// An edge has an end of another kind than its label prescribes.
     #[error("label {label} has vertices of {expected} at this end, not {key}")]
     EndOfKind {
         /// The label.
         label: Box<str>,
-        /// The kind that the label says.
+        /// The kind that the label prescribes.
         expected: Box<str>,
-        /// The key that was given, with the name of its kind.
+        /// The given key, with the name of its kind.
         key: Box<str>,
     },
-    /// Edges have different labels, and what was asked for reads the edges of one.
+    /// The edges have different labels, and the call reads the edges of one.
     #[error("the edges have {} labels, {}: name one of them", labels.len(), listed(labels))]
     SeveralLabels {
-        /// Their names; the default label's is empty.
+        /// The names of the labels; the default label's is empty.
         labels: Vec<String>,
     },
     /// A label, or a kind of vertices, is defined otherwise.
@@ -72,9 +72,9 @@ pub enum ArgumentError {
     SchemaConflict {
         /// The label, or the kind of vertices.
         name: String,
-        /// What was asked for.
+        /// The requested definition.
         wanted: String,
-        /// What it is.
+        /// The present definition.
         found: String,
     },
     /// A property has another type.
@@ -84,7 +84,7 @@ pub enum ArgumentError {
         property: String,
         /// Its type.
         expected: PropertyType,
-        /// The type that was given.
+        /// The type of the given value.
         found: PropertyType,
     },
     /// A filter compares a property with a value of another type.
@@ -128,7 +128,7 @@ fn without_property(property: &str, labels: &[String], known: &[String]) -> Stri
     }
 }
 
-/// Names for a message, quoted: the default label's is empty.
+/// Lists names for a message, quoted: the default label's is empty.
 fn listed(names: &[String]) -> String {
     let mut text =
         names.iter().take(MOST_LISTED).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
@@ -138,7 +138,7 @@ fn listed(names: &[String]) -> String {
     text
 }
 
-/// What a graph or a kind of vertices is called for its keys.
+/// Returns the words for a graph, or a kind of vertices, with such keys.
 pub(crate) fn with_keys(keys: KeyKind) -> &'static str {
     match keys {
         KeyKind::Dense => "with dense keys",
