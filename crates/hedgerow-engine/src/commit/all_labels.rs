@@ -1,7 +1,8 @@
 //! Reads of a transaction over the edges of all labels.
 //!
-//! Such a read also says that no other label has an edge there. So the read set keeps how many labels there were, and
-//! validation looks at those that were defined since ([`ReadSet::prepare`](super::validate::ReadSet::prepare)).
+//! Such a read also depends on the absence of edges in other labels. So the read set keeps the number of
+//! labels at the time, and validation checks those that were defined since
+//! ([`ReadSet::prepare`](super::validate::ReadSet::prepare)).
 
 use hedgerow_core::{Direction, LabelId, VertexKey, VertexKeyRef};
 
@@ -13,9 +14,9 @@ use crate::error::Result;
 use crate::read::all_labels::EdgePattern;
 
 impl WriteTxn {
-    /// Whether one of these edges exists. Reads those of them that it looks at: up to the first that exists. O(labels * log
-    /// degree), and for a rank that is not named in a `multi` label as many steps more as edges lead from the one vertex to the
-    /// other.
+    /// True if one of these edges exists. Reads them one by one, up to the first that exists. O(labels * log
+    /// degree). If `edges` names no rank, a `multi` label adds one step for each edge from the one vertex to
+    /// the other.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
@@ -39,12 +40,12 @@ impl WriteTxn {
         Ok(false)
     }
 
-    /// The edges of all labels at a vertex: other endpoint, label and rank, sorted by all three, or `None` if there is no such
-    /// vertex. One entry for each edge: a neighbour that several edges lead to comes several times. Reads the adjacency of all
-    /// labels. O(labels + degree log degree).
+    /// Returns the edges of all labels at a vertex: other endpoint, label and rank, sorted by all three, or
+    /// `None` if there is no such vertex. Each edge has one entry: a neighbour that several edges lead to
+    /// comes several times. Reads the adjacency of all labels. O(labels + degree log degree).
     ///
     /// # Errors
-    /// As of every [method](Self).
+    /// Those of every [method](Self).
     pub fn neighbors_of_all<'a>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -70,11 +71,11 @@ impl WriteTxn {
         Ok(Some(found))
     }
 
-    /// The number of edges of all labels at a vertex, or `None` if there is no such vertex: the length of
-    /// [`neighbors_of_all`](Self::neighbors_of_all), which it costs and reads. O(labels + degree log degree).
+    /// Counts the edges of all labels at a vertex; `None` if there is no such vertex. It calls
+    /// [`neighbors_of_all`](Self::neighbors_of_all), with its costs and reads: O(labels + degree log degree).
     ///
     /// # Errors
-    /// As of every [method](Self).
+    /// Those of every [method](Self).
     pub fn degree_of_all<'a>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -83,14 +84,14 @@ impl WriteTxn {
         Ok(self.neighbors_of_all(key, direction)?.map(|found| found.len()))
     }
 
-    /// How many labels a read of all labels looks at. The snapshot is taken before they are counted: a label that is
-    /// defined later has its first edge after the snapshot, where validation finds it.
+    /// Returns the number of labels that a read of all labels visits. Takes the snapshot before it counts
+    /// them: a label that is defined later has its first edge after the snapshot, where validation finds it.
     pub(super) fn labels_to_read(&mut self) -> u16 {
         self.base();
         self.engine.defined_labels().end
     }
 
-    /// Whether there is an edge of the label between the vertices, of this rank or of any.
+    /// True if there is an edge of the label between the vertices, of this rank or of any.
     fn reads_edge_between(
         &mut self,
         label: LabelId,

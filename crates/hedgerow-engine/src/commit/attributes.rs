@@ -1,5 +1,5 @@
-//! What operations of a transaction have beside keys and weight, in a table of the transaction: most have nothing there, or one
-//! number, or a place in columns, and a large batch has one for each edge or vertex.
+//! Attributes of the operations of a transaction, in a table of the transaction. Most operations have none,
+//! or one number, or a place in columns; a large batch has one for each edge or vertex.
 
 use std::sync::Arc;
 
@@ -7,19 +7,19 @@ use hedgerow_core::{Columns, PropertyId, PropertyType, Row, RowRef, ValueRef, si
 
 use super::op::{Given, OpAttributes};
 
-/// Stands in the handles of words.
+/// Marks the handles of words.
 const WORD: u32 = 1 << 31;
-/// Stands in the handles of places in the columns.
+/// Marks the handles of places in the columns.
 const PLACE: u32 = 1 << 30;
 const _: () = assert!(crate::state::limits::MAX_OPERATIONS < PLACE as usize, "handles are told apart");
 
 /// The table while a transaction is filled.
 #[derive(Default)]
 pub(crate) struct AttributesOfOps {
-    /// What is neither one number of the property of the words nor a place in the columns.
+    /// Attributes that are neither one number of the property of the words nor a place in the columns.
     all: Vec<OpAttributes>,
     words: Words,
-    /// Those of the first call that brought columns.
+    /// The columns of the first call that brought some.
     columns: Option<Arc<Columns>>,
 }
 
@@ -30,7 +30,7 @@ struct Words {
     words: Vec<u64>,
 }
 
-/// How much of a table there is at some moment.
+/// The fill of a table at some moment.
 #[derive(Clone, Copy)]
 pub(crate) struct Filled {
     all: usize,
@@ -38,12 +38,12 @@ pub(crate) struct Filled {
 }
 
 impl AttributesOfOps {
-    /// Makes room for so many words.
+    /// Makes room for `count` words.
     pub(crate) fn reserve_words(&mut self, count: usize) {
         self.words.words.reserve(count);
     }
 
-    /// Adds what an operation has; returns the handle that the operation keeps.
+    /// Adds the attributes of an operation; returns the handle that the operation keeps.
     pub(crate) fn push(&mut self, attributes: OpAttributes) -> u32 {
         self.all.push(attributes);
         self.all.len() as u32
@@ -60,7 +60,7 @@ impl AttributesOfOps {
         row.map_or(0, |row| self.push(OpAttributes::of_row(row)))
     }
 
-    /// Adds columns, whose places operations refer to: how the handles of these are made.
+    /// Adds columns, to whose places operations refer. Returns how the handles of these places are made.
     pub(crate) fn push_columns(&mut self, columns: Columns) -> PlacesOf {
         let columns = Arc::new(columns);
         if self.columns.is_some() {
@@ -70,7 +70,7 @@ impl AttributesOfOps {
         PlacesOf::First
     }
 
-    /// The handle of a place in the columns at which some property has a value.
+    /// Returns the handle of a place in the columns at which some property has a value.
     #[inline]
     pub(crate) fn push_place(&mut self, of: &PlacesOf, at: u32) -> u32 {
         match of {
@@ -79,33 +79,33 @@ impl AttributesOfOps {
         }
     }
 
-    /// How much there is.
+    /// Returns the fill of the table.
     pub(crate) fn filled(&self) -> Filled {
         Filled { all: self.all.len(), words: self.words.words.len() }
     }
 
-    /// Takes back what was added since.
+    /// Drops the additions since `filled`.
     pub(crate) fn truncate(&mut self, filled: Filled) {
         self.all.truncate(filled.all);
         self.words.words.truncate(filled.words);
     }
 
-    /// The table to read in.
+    /// Returns the table in the form for readers.
     pub(crate) fn table(&self) -> AttributesTable<'_> {
         let (words, columns) = (&self.words, self.columns.as_deref());
         AttributesTable { all: &self.all, words: &words.words, property: words.property, columns }
     }
 }
 
-/// How operations refer to places in the columns of a call.
+/// The form in which operations refer to places in the columns of a call.
 pub(crate) enum PlacesOf {
-    /// They say the place: the table has these columns.
+    /// Operations hold the place: the table has these columns.
     First,
-    /// The table has others: each refers to these.
+    /// The table has other columns: each operation refers to these.
     Later(Arc<Columns>),
 }
 
-/// The table as commits read it, by the handles that operations keep; 0 is the handle of nothing.
+/// The table as commits read it, by the handles that operations keep; handle 0 stands for no attributes.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct AttributesTable<'a> {
     all: &'a [OpAttributes],
@@ -115,12 +115,12 @@ pub(crate) struct AttributesTable<'a> {
 }
 
 impl<'a> AttributesTable<'a> {
-    /// A table of these, whose handles count from 1.
+    /// Makes a table of these, whose handles count from 1.
     pub(crate) fn of(all: &'a [OpAttributes]) -> AttributesTable<'a> {
         AttributesTable { all, ..AttributesTable::default() }
     }
 
-    /// Starts loading what an operation has.
+    /// Prefetches the attributes of an operation.
     #[inline]
     pub(crate) fn prefetch(self, handle: u32) {
         if handle & WORD != 0 {
@@ -136,13 +136,13 @@ impl<'a> AttributesTable<'a> {
         place.and_then(|place| self.all.get(place)).unwrap_or(OpAttributes::NONE)
     }
 
-    /// The rank of the edge.
+    /// Returns the rank of the edge.
     #[inline]
     pub(crate) fn rank(self, handle: u32) -> u64 {
         if is_whole(handle) { 0 } else { self.get(handle).rank }
     }
 
-    /// The properties of the edge that an operation makes.
+    /// Returns the properties of the edge that an operation makes.
     #[inline]
     pub(crate) fn row(self, handle: u32) -> RowRef<'a> {
         if !is_whole(handle) {
@@ -158,14 +158,14 @@ impl<'a> AttributesTable<'a> {
         }
     }
 
-    /// The properties that an operation brings.
+    /// Returns the properties that an operation brings.
     #[inline]
     pub(crate) fn given(self, handle: u32) -> Given<'a> {
         if is_whole(handle) { Given::row(self.row(handle)) } else { self.get(handle).given() }
     }
 }
 
-/// Whether the handle alone says where all is that the operation has: properties without a rank.
+/// True if the handle alone leads to all attributes: properties without a rank.
 #[inline]
 fn is_whole(handle: u32) -> bool {
     handle & (WORD | PLACE) != 0

@@ -33,7 +33,8 @@ pub(crate) fn edge(
     edge_then(engine, kind, src, dst, weight, Given::none, |outcome| order::publish(engine, outcome))
 }
 
-/// As [`edge`], of a graph without weights, for keys that were checked: the edge gets one property, of which the word is a value.
+/// Like [`edge`], but in a graph without weights, for checked keys: the edge gets one property, whose value
+/// is the word.
 #[inline]
 pub(crate) fn edge_with_word(
     engine: &Engine,
@@ -48,8 +49,8 @@ pub(crate) fn edge_with_word(
     edge_then(engine, kind, src, dst, 1.0, given, |outcome| order::publish(engine, outcome))
 }
 
-/// As [`edge`], with properties and without waiting, for keys that were checked and an edge of the default label. `given` makes
-/// them where they are used, so that a single number stays in registers until then.
+/// Like [`edge`], but with properties and without waiting, for checked keys and an edge of the default label.
+/// `given` makes the properties where they are used, so that a single number stays in registers until then.
 #[inline]
 pub(crate) fn edge_unpublished<'g>(
     engine: &Engine,
@@ -62,8 +63,9 @@ pub(crate) fn edge_unpublished<'g>(
     edge_then(engine, kind, src, dst, weight, given, Ok)
 }
 
-/// As [`edge_unpublished`], and calls `then` with the outcome, on each of the three ways by itself. If they met in one result first, the
-/// compiler would keep that in memory, and the processor would wait for it on the usual way too: single edges took a tenth longer.
+/// Like [`edge_unpublished`], but calls `then` with the outcome, separately on each of the three ways. If
+/// they first met in one result, the compiler would keep that in memory, and the processor would wait for it
+/// on the usual way too: single edges took a tenth longer.
 #[inline(always)]
 fn edge_then<'g>(
     engine: &Engine,
@@ -87,7 +89,7 @@ fn edge_then<'g>(
     then(edge_looked_up(engine, kind, src, dst, weight, given)?)
 }
 
-/// As [`edge_unpublished`], with the keys looked up for certain before anything else.
+/// Like [`edge_unpublished`], but looks the keys up for certain first.
 #[cold]
 fn edge_looked_up<'g>(
     engine: &Engine,
@@ -97,7 +99,7 @@ fn edge_looked_up<'g>(
     weight: f64,
     given: impl Fn() -> Given<'g>,
 ) -> Result<Outcome> {
-    // In a dense graph there is nothing to guess: what did not go at once does not go now.
+    // In a dense graph there is nothing to guess: an operation that failed before fails now too.
     let op = match engine.config.keys {
         KeyKind::Dense => None,
         KeyKind::U64 | KeyKind::Str => Single::resolve(engine, kind, src, dst, weight),
@@ -111,7 +113,7 @@ fn edge_looked_up<'g>(
     edge_in_general(engine, kind, src, dst, weight, given)
 }
 
-/// As [`edge_unpublished`], of vertices of which one may be absent.
+/// Like [`edge_unpublished`], but for vertices of which one may be absent.
 #[cold]
 fn edge_in_general<'g>(
     engine: &Engine,
@@ -126,7 +128,8 @@ fn edge_in_general<'g>(
     general(engine, TxnOp::plain(kind, src, dst, weight), &given(), 0, &keys)
 }
 
-/// Commits one operation on an edge of any label, whose id is given, and waits until it is published. `weight` is that of a new edge.
+/// Commits one operation on an edge of any label, given by its id, and waits until it is published. `weight`
+/// is that of a new edge.
 ///
 /// # Errors
 /// Those of a commit.

@@ -1,14 +1,15 @@
-//! Transactions of several blind operations on edges and vertices: sorted once, then worked on subgraph by subgraph, in parallel where
-//! there is enough to do.
+//! Transactions of several blind operations on edges and vertices: sorted once, then worked on subgraph by
+//! subgraph, in parallel where there is enough to do.
 //!
-//! The protocol is that of [`commit`](super::general); what differs is how the steps are done. Keys are looked up, every
-//! operation becomes one *entry* per copy of its edge, and one per vertex that an operation other than on an edge of the default
-//! label names. Label by label, entries are sorted by subgraph, direction, vertex and destination,
-//! the subgraphs are latched in that order, the entries about one edge come down to one effect, and effects are applied
-//! subgraph by subgraph. No operation is looked up among others: O(n log n) time, O(n) memory.
+//! The protocol is that of [`commit`](super::general); the steps are done differently. Keys are looked up.
+//! Every operation becomes one *entry* per copy of its edge, and one per vertex that an operation other than
+//! on an edge of the default label names. Label by label, entries are sorted by subgraph, direction, vertex
+//! and destination. The subgraphs are latched in that order, the entries about one edge are reduced to one
+//! effect, and effects are applied subgraph by subgraph. No operation is looked up among others: O(n log n)
+//! time, O(n) memory.
 //!
-//! Only what reads nothing comes here, and removes no vertex: then nothing needs validation, and existing vertices stay. Edges
-//! with ranks and properties that are laid over others go the general way.
+//! Only operations that read nothing and remove no vertex come here: then nothing needs validation, and
+//! existing vertices stay. Edges with ranks, and properties that are laid over others, go the general way.
 
 mod distinct;
 mod keys;
@@ -44,7 +45,8 @@ use lookup::{LabelOutcomes, Outcomes};
 use parts::{HEADERS_AHEAD, Part, parts, prefetch_heads, still_absent};
 use record::{created, encode};
 
-/// How many batches of subgraphs ahead, after headers, heads are loaded, then deltas and lists; and where an append goes.
+/// Numbers of batches by which prefetches of heads are ahead after headers, then of deltas and lists, and
+/// of the places of appends.
 const HEADS_AHEAD: usize = 5;
 const LISTS_AHEAD: usize = 2;
 const DELTAS_AHEAD: usize = 5;
@@ -52,7 +54,7 @@ const APPENDS_AHEAD: usize = 3;
 /// How often a commit starts over because a key moved before the latches were held.
 const MAX_RESTARTS: usize = 100;
 
-/// Whether the transaction can go this way.
+/// True if the transaction can go this way.
 fn suits(engine: &Engine, request: &Request<'_>) -> bool {
     request.ops.len() > 1
         && request.create
@@ -63,7 +65,7 @@ fn suits(engine: &Engine, request: &Request<'_>) -> bool {
         && are_simple(engine, request)
 }
 
-/// Whether no operation is on a label with several edges between two vertices.
+/// True if no operation is on a label with several edges between two vertices.
 fn are_simple(engine: &Engine, request: &Request<'_>) -> bool {
     let labelled = request.ops.iter().map(|op| op.label);
     let mut labelled = labelled.filter(|&label| label != LabelId::DEFAULT && label != LabelId::VERTICES);
@@ -98,7 +100,7 @@ pub(crate) fn commit_unpublished<'j>(
         match with_commit_threads(request.ops.len() * 2, engine.thresholds.threads_from, attempts)? {
             Attempt::Committed(outcome) => return Ok(Some(outcome)),
             Attempt::Moved => return Ok(None),
-            // Neither a latch nor the threads of commits are held: it may wait for a checkpoint.
+            // The thread holds neither a latch nor the threads of commits: it may wait for a checkpoint.
             Attempt::Load(unloaded) => engine.load_for_commit(&mut loads, &unloaded)?,
             Attempt::CutShort { used } => {
                 loads.note_merges(engine.find_room_for_batch(used, cut_short)?);
@@ -108,14 +110,14 @@ pub(crate) fn commit_unpublished<'j>(
     }
 }
 
-/// What came of an attempt; nothing is changed but by the first.
+/// The outcome of an attempt; only the first changes anything.
 enum Attempt {
     Committed(Outcome),
-    /// A key named something else before the latches were held, or a page was made of which none was there.
+    /// A key named something else before the latches were held, or a page was made that was absent.
     Moved,
-    /// These subgraphs are to be in memory first.
+    /// These subgraphs must be loaded first.
     Load(Vec<LatchKey>),
-    /// The memory limit left no room for its merges beside the bytes that were used before.
+    /// The memory limit left no room for the merges beside the bytes that were used before.
     CutShort {
         used: u64,
     },
@@ -155,7 +157,7 @@ fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThr
     if parts.iter().any(|part| part.is_cut_short) {
         return Ok(Attempt::CutShort { used });
     }
-    // Edges may have properties only if the schema says so, which is asked under the latches.
+    // Edges may have properties only if the schema allows it, which is checked under the latches.
     if !attributed && !engine.schema.default_is_plain() {
         return Ok(Attempt::Moved);
     }
@@ -166,8 +168,9 @@ fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThr
     Ok(Attempt::Moved)
 }
 
-/// Everything that can be done before the timestamp is drawn, for the subgraphs of one part: what the operations come to,
-/// and room for it, or the version that has it merged in. `used`: the bytes of memory that were used before.
+/// Prepares the subgraphs of one part before the timestamp is drawn: computes the effects of the operations,
+/// and makes room for them, or the version that has them merged in. `used`: the bytes of memory that were
+/// used before.
 fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, used: u64) {
     let _ = failpoint::reach(FailPoint::BatchCompute);
     if !part.unloaded.is_empty() || part.is_cut_short {
@@ -195,7 +198,7 @@ fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, us
             let count = part.batches[at].effects(direction).len();
             let fits = count == 0 || part.latched[at].has_room(direction, count);
             if !(fits || merge_ahead(engine, part, (at, direction), used)) {
-                // Nothing was drawn yet: what was built goes, and the commit with it.
+                // No timestamp was drawn yet: the built versions are dropped, and the attempt ends.
                 part.is_cut_short = true;
                 return;
             }
@@ -203,8 +206,9 @@ fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, us
     }
 }
 
-/// Makes room for the effects on a chain, or builds the version that has them merged in. False where the memory limit has no room for
-/// that beside the bytes that were `used` before, and what other threads merge at the same moment.
+/// Makes room for the effects on a chain, or builds the version that has them merged in. False where the
+/// memory limit has no room for that beside the bytes that were `used` before, and the merges of other
+/// threads at the same moment.
 #[cold]
 fn merge_ahead(engine: &Engine, part: &mut Part<'_>, (at, direction): (usize, Direction), used: u64) -> bool {
     if engine.is_full(used) {
@@ -222,7 +226,7 @@ fn merge_ahead(engine: &Engine, part: &mut Part<'_>, (at, direction): (usize, Di
     true
 }
 
-/// The effects on one subgraph: the vertices that come into being, then the edges.
+/// Gathers the effects on one subgraph: the new vertices, then the edges.
 fn gather<'j>(
     engine: &Engine,
     outcomes: LabelOutcomes<'_, 'j>,
@@ -235,7 +239,7 @@ fn gather<'j>(
     let (batch, held) = (&mut batches[at], &latched[at]);
     batch.effects = [effects.len() as u32; 3];
     if label == LabelId::DEFAULT {
-        // Vertices stand in the outgoing chain, also those that edges of the other bring into being.
+        // The outgoing chain holds the vertices, also those that edges of the other chain create.
         let creates = entries[batch.all_entries()].iter().filter(|entry| !entry.is_kind(OpKind::Remove));
         let created = creates.fold(0, |mask, entry| mask | entry.local().bit()) & !held.present();
         if created != 0 {
@@ -294,7 +298,7 @@ fn inserted(mut mask: u64) -> impl Iterator<Item = LocalOp> {
     })
 }
 
-/// With all latches held and everything prepared: order, apply.
+/// Orders and applies the commit, with all latches held and everything prepared.
 fn finish<'j>(
     engine: &'j Engine,
     request: &'j Request<'_>,
@@ -346,7 +350,7 @@ fn finish<'j>(
     Ok(Attempt::Committed(Outcome { ts, edges, applied }))
 }
 
-/// The effects in a range, with their attributes if edges may have any.
+/// Returns the effects in a range, with their attributes if edges may have any.
 fn ops<'a>(effects: &'a [LocalOp], attributes: &'a [Attributes<'_>], range: Range<usize>) -> Ops<'a> {
     Ops::with(&effects[range.clone()], attributes.get(range).unwrap_or(&[]))
 }

@@ -33,7 +33,7 @@ fn check_name(what: &str, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// What has properties: the edges of a label, or the vertices of a kind.
+/// The owner of properties: the edges of a label, or the vertices of a kind.
 #[derive(Clone, Copy)]
 pub(crate) struct PropertyOwner {
     /// [`LabelId::VERTICES`] for vertices.
@@ -54,7 +54,7 @@ impl From<KindId> for PropertyOwner {
 }
 
 impl Engine {
-    /// The id of a label that is read. Refuses in a forked child, as the next two.
+    /// Returns the id of a label for a read. Fails in a forked child, like the next two.
     pub(crate) fn label(&self, label: LabelRef<'_>) -> Result<LabelId> {
         self.check_owner()?;
         if label == LabelRef::Name("") {
@@ -63,7 +63,7 @@ impl Engine {
         self.schema.load().find_label(label).map(Label::id)
     }
 
-    /// The id of a label that is written to, defined now if it is new.
+    /// Returns the id of a label for a write, and defines a new one.
     pub(crate) fn label_for_writing(&self, label: LabelRef<'_>, rank: u64) -> Result<LabelId> {
         self.check_owner()?;
         if label == LabelRef::Name("") && rank == 0 {
@@ -87,7 +87,8 @@ impl Engine {
         Ok(id)
     }
 
-    /// The label of an edge that is written, defined now if it is new, and its ends with their kinds, checked.
+    /// Returns the label of an edge for a write, and defines a new one; checks its ends, and returns them
+    /// with their kinds.
     pub(crate) fn edge_for_writing<'a>(
         &self,
         edge: &EdgeKey<'a>,
@@ -102,7 +103,7 @@ impl Engine {
         Ok((self.label_for_writing(edge.label, edge.rank)?, src, dst))
     }
 
-    /// The id of a kind, defined now if it is new.
+    /// Returns the id of a kind, and defines a new one.
     pub(crate) fn define_kind(&self, name: &str, keys: KeyKind) -> Result<KindId> {
         if self.config.keys == KeyKind::Dense {
             let what = "a graph with dense keys has one kind of vertices: create it with keys u64 or str";
@@ -160,7 +161,7 @@ impl Engine {
         Ok(id)
     }
 
-    /// The id of a property that is set to a value of type `kind`, defined now if it is new. `owner` is a label, or
+    /// Returns the id of a property for a value of type `kind`, and defines a new one. `owner` is a label, or
     /// [`LabelId::VERTICES`] and a kind.
     pub(crate) fn property_for_writing(
         &self,
@@ -217,13 +218,14 @@ impl Engine {
         };
         let ts = draw(self, record, |_| self.check_open())?;
         let applied = must_apply(self);
-        // Not before the commit, which may be refused: the next kind gets the number, and may have keys of the other type.
+        // Only after the commit, which may be refused: then the next kind gets the number, and may have keys
+        // of the other type.
         if let Op::DefineKind { kind, text, .. } = op {
             self.ids.add_kind(kind, text);
         }
         let added = schema.add(ts, op);
         debug_assert!(added.is_ok(), "{added:?}");
-        // Known before it is complete: whoever uses it commits later.
+        // Made known before it is complete: any user of the definition commits later.
         self.schema.replace(schema.clone());
         if self.clock.complete(ts, 0, 0) {
             self.commits.wake(&self.clock);
@@ -232,9 +234,9 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether nothing but definitions was drawn after `start`, up to `last_drawn`: they change no graph, and a
-    /// transaction that reads everything may itself have made them. Asked in the ordering section. A definition that is
-    /// drawn and not yet known counts as a commit of another kind.
+    /// True if only definitions were drawn after `start`, up to `last_drawn`: they change no graph, and a
+    /// transaction that reads everything may itself have made them. Called in the ordering section. A
+    /// definition that is drawn and not yet known counts as a commit of another kind.
     pub(crate) fn only_definitions(&self, start: Timestamp, last_drawn: Timestamp) -> bool {
         let drawn = last_drawn.0.saturating_sub(start.0);
         if drawn == 0 {
@@ -245,7 +247,7 @@ impl Engine {
         schema.changed() > start && schema.definitions().filter(|(ts, _)| *ts > start).count() as u64 == drawn
     }
 
-    /// The cells of a row or of a patch, under ids. New properties are defined. Nulls stay, for patches.
+    /// Returns the cells of a row or of a patch, under ids. Defines new properties. Keeps nulls, for patches.
     pub(crate) fn cells<N: AsRef<str>, V: Into<Value>>(
         &self,
         owner: impl Into<PropertyOwner>,

@@ -1,5 +1,5 @@
-//! What the operations of a transaction come to: run in program order against what exists, with all latches held, every
-//! vertex and edge that really changes is named once ([`Effects::compute`]).
+//! The effects of the operations of a transaction. They run in program order against the present state, with
+//! all latches held; every vertex and edge that changes appears once ([`Effects::compute`]).
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, InterpolationHint, LabelId, PropertyId, Row, Value, VertexId};
@@ -41,7 +41,7 @@ impl EdgeWrite {
 /// Weight and properties of an edge.
 pub(super) type State = (f64, Option<Row>);
 
-/// Properties laid over those of an edge, or of a vertex that may have none.
+/// Lays properties over those of an edge, or of a vertex that may have none.
 pub(super) fn laid_over(old: Option<State>, cells: &[(PropertyId, Value)]) -> State {
     let (weight, row) = old.unwrap_or((1.0, None));
     (weight, Row::merged(row.as_ref(), cells))
@@ -58,18 +58,18 @@ pub(crate) struct EdgeEffect {
     pub(crate) weight: Option<f64>,
     /// The properties that it has afterwards.
     pub(crate) row: Option<Row>,
-    /// Whether it existed before.
+    /// True if it existed before.
     pub(crate) existed: bool,
 }
 
-/// An operation on one copy of an edge, or on a vertex, and where it goes.
+/// An operation on one copy of an edge, or on a vertex, and its chain.
 pub(crate) struct AdjacencyOp<'a> {
     pub(crate) chain: PartitionKey,
     pub(crate) op: LocalOp,
     pub(crate) attributes: Attributes<'a>,
 }
 
-/// What a commit really changes.
+/// The actual changes of a commit.
 #[derive(Default)]
 pub(crate) struct Effects {
     /// All edges that were written, also those that stay as they are.
@@ -77,12 +77,12 @@ pub(crate) struct Effects {
     pub(crate) edges: SmallVec<[EdgeEffect; 2]>,
     pub(crate) removed: SmallVec<[(TxnKey, VertexId); 1]>,
     pub(crate) inserted: SmallVec<[(TxnKey, VertexId); 2]>,
-    /// How many of the operations on edges and properties found an edge or vertex to apply to.
+    /// The number of operations on edges and properties that found an edge or vertex to apply to.
     pub(crate) applied: u64,
 }
 
 impl Effects {
-    /// Runs `ops` in program order against what exists. All latches are held.
+    /// Runs `ops` in program order against the present state. All latches are held.
     pub(crate) fn compute(
         engine: &Engine,
         request: &Request<'_>,
@@ -111,7 +111,7 @@ impl Effects {
         self.edges.is_empty() && self.removed.is_empty() && self.inserted.is_empty()
     }
 
-    /// The subgraphs that the commit writes, ascending.
+    /// Returns the subgraphs that the commit writes, ascending.
     pub(crate) fn latch_keys(&self, engine: &Engine) -> Vec<LatchKey> {
         let vertices = self.removed.iter().chain(&self.inserted);
         let mut latch_keys: Vec<LatchKey> =
@@ -127,14 +127,14 @@ impl Effects {
         latch_keys
     }
 
-    /// By how much the counts of vertices and edges change.
+    /// Returns the changes of the counts of vertices and edges.
     pub(crate) fn count_changes(&self) -> (i64, i64) {
         let edges = self.edges.iter().filter(|e| e.label != LabelId::VERTICES);
         let edges = edges.map(|e| i64::from(e.weight.is_some()) - i64::from(e.existed)).sum();
         (self.inserted.len() as i64 - self.removed.len() as i64, edges)
     }
 
-    /// The operations per chain, sorted by chain.
+    /// Returns the operations per chain, sorted by chain.
     pub(crate) fn adjacency_ops(&self, engine: &Engine) -> SmallVec<[AdjacencyOp<'_>; 4]> {
         let mut ops =
             SmallVec::with_capacity(self.edges.len() * 2 + self.removed.len() + self.inserted.len());
@@ -155,7 +155,7 @@ impl Effects {
 }
 
 impl EdgeEffect {
-    /// The copies of the edge ([`placement`](crate::state::placement)).
+    /// Adds the operations on the copies of the edge ([`placement`](crate::state::placement)).
     fn push_copies<'a>(&'a self, engine: &Engine, ops: &mut SmallVec<[AdjacencyOp<'a>; 4]>) {
         let Some(kind) = edge_op(self.existed, self.weight.is_some()) else { return };
         let mut side = |at: VertexId, dst, direction, row| {
@@ -180,7 +180,8 @@ impl EdgeEffect {
     }
 }
 
-/// The edge operations under vertex ids; the bindings of the keys say which vertices come and go.
+/// Returns the edge operations under vertex ids; notes in the bindings of the keys which vertices come and
+/// go.
 fn run(
     engine: &Engine,
     request: &Request<'_>,
@@ -222,7 +223,7 @@ fn run(
     Ok(writes)
 }
 
-/// The vertex ids that were removed in the course of the program, ascending, with the place of the last removal.
+/// Returns the vertex ids that the program removed, ascending, with the place of the last removal.
 fn removals(bindings: &KeyBindings) -> Vec<(VertexId, usize)> {
     let mut removals = Vec::new();
     for binding in bindings.bindings.iter() {
@@ -251,7 +252,7 @@ fn wipe(
     Ok(())
 }
 
-/// What the writes about one edge, in program order, come to.
+/// Reduces the writes about one edge, in program order, to their net effect.
 fn net_effect(
     engine: &Engine,
     item: &[EdgeWrite],
@@ -261,7 +262,7 @@ fn net_effect(
     effects: &mut Effects,
 ) {
     let EdgeWrite { label, src, dst, rank, .. } = item[0];
-    // Where nothing is latched, there is no page, and so no edge.
+    // Without a latched subgraph there is no page, and so no edge.
     let latched = latches.get_of(label, src.subgraph());
     let hint = InterpolationHint::over(engine.ids.bound());
     let found = latched.and_then(|latched| latched.item(Direction::Out, src.local(), dst, rank, hint));

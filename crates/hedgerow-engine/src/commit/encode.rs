@@ -1,4 +1,4 @@
-//! The log record of a commit: the one home of what each change is in the log.
+//! The log record of a commit: the one place that maps each change to its form in the log.
 //!
 //! Removals of edges come first, then vertices that end, vertices that begin, and the edges that are put: a key can change
 //! its vertex in one commit, and an edge needs its ends.
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::files::log::Record;
 use crate::state::store::Engine;
 
-/// Writes a record, change by change in the order above.
+/// The writer of a record, change by change in the order above.
 pub(super) struct Encoder<'e> {
     engine: &'e Engine,
     record: Record,
@@ -24,7 +24,7 @@ impl<'e> Encoder<'e> {
         Encoder { engine, record: Record::default(), row: Vec::new() }
     }
 
-    /// The edge is gone.
+    /// Records that the edge is gone.
     #[inline]
     pub(super) fn remove(&mut self, label: LabelId, ends: (VertexId, VertexId), rank: u64) -> Result<()> {
         let (src, dst) = ends;
@@ -34,17 +34,17 @@ impl<'e> Encoder<'e> {
         })
     }
 
-    /// The vertex ends.
+    /// Records that the vertex ends.
     pub(super) fn remove_vertex(&mut self, id: VertexId) -> Result<()> {
         self.record.push(Op::RemoveVertex { id })
     }
 
-    /// The vertex begins, under this key.
+    /// Records that the vertex begins, under this key.
     pub(super) fn insert_vertex(&mut self, id: VertexId, keys: &TxnKeys, key: TxnKey) -> Result<()> {
         self.record.push(Op::InsertVertex { id, key: keys.key(key) })
     }
 
-    /// The edge exists with this weight, if the graph has weights, and these properties.
+    /// Records that the edge exists with this weight, if the graph has weights, and these properties.
     #[inline]
     pub(super) fn put(
         &mut self,
@@ -64,7 +64,7 @@ impl<'e> Encoder<'e> {
         self.record.push(Op::PutItem { label, src, dst, rank, weight, row: &self.row })
     }
 
-    /// The record, with its checksum.
+    /// Returns the record, with its checksum.
     #[inline]
     pub(super) fn finish(mut self) -> Record {
         self.record.finish();
@@ -72,7 +72,7 @@ impl<'e> Encoder<'e> {
     }
 }
 
-/// The log record of the effects of a commit of the general way.
+/// Makes the log record of the effects of a commit of the general way.
 pub(super) fn encode(engine: &Engine, effects: &Effects, keys: &TxnKeys) -> Result<Record> {
     let mut encoder = Encoder::new(engine);
     let ends = |e: &EdgeEffect| (e.src, e.dst);

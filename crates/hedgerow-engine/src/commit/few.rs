@@ -1,11 +1,13 @@
 //! Transactions of a few blind operations on plain edges of the default label between vertices that exist: the steps of
 //! [`single`](super::single) for several edges at once.
 //!
-//! A [`batch`](super::batch) sorts entries, works in parts, and writes what each operation comes to where other threads find it, which pays off
-//! from some hundred operations on. Here one word for each copy of an edge is sorted, which gives the order of the latches and
-//! groups what is appended to one chain; each edge is looked up at the copy with the shorter list, while what the next ones read is
-//! loaded. Whatever is unusual (a vertex or page to be made, a chain that is not in memory, two operations that may be on one edge) goes to
-//! the batch with nothing changed.
+//! A [`batch`](super::batch) sorts entries, works in parts, and writes the outcome of each operation where
+//! other threads find it. That pays off from some hundred operations on. Here one word for each copy of an
+//! edge is sorted, which gives the order of the latches and groups the appends to one chain. Each edge is
+//! looked up at the copy with the shorter list, while the data of the next edges is prefetched.
+//!
+//! Unusual cases (a vertex or page to be made, a chain that is not in memory, two operations that may be on
+//! one edge) go to the batch with nothing changed.
 
 mod copies;
 
@@ -25,7 +27,7 @@ use crate::state::store::Engine;
 
 use copies::{Edge, EdgeCopy, INLINE, MOST, are_named, gather};
 
-/// How many edges ahead of a look what it reads is loaded.
+/// The number of edges by which prefetches are ahead of look-ups.
 const EDGES_AHEAD: usize = 8;
 
 /// The effects on one chain: their range among all of the commit.
@@ -40,13 +42,13 @@ struct ChainEffects {
 
 type Latches<'e> = SmallVec<[Latched<'e>; INLINE]>;
 
-/// What the operations come to, by chain.
+/// The effects of the operations, by chain.
 struct Effects {
     chains: SmallVec<[ChainEffects; 2 * INLINE]>,
     ops: SmallVec<[LocalOp; 2 * INLINE]>,
 }
 
-/// Whether the transaction can go this way, as far as it says itself.
+/// True if the transaction can go this way, judged by the request alone.
 fn suits(engine: &Engine, request: &Request<'_>) -> bool {
     (2..=engine.thresholds.few_up_to.min(MOST)).contains(&request.ops.len())
         && !engine.config.is_one_way()
@@ -62,7 +64,7 @@ pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
     }
     let Some((mut edges, copies)) = gather(engine, request) else { return Ok(None) };
     let Some(mut latches) = latch(engine, &copies, &mut edges) else { return Ok(None) };
-    // Edges may have properties only if the schema says so, which is asked under the latches.
+    // Edges may have properties only if the schema allows it, which is checked under the latches.
     if !engine.schema.default_is_plain() {
         return Ok(None);
     }
@@ -94,7 +96,8 @@ pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
     Ok(Some(Outcome { ts, edges, applied }))
 }
 
-/// Latches the subgraphs, ascending, and notes at which latch each end is. `None` where a page, a chain or a vertex is not there.
+/// Latches the subgraphs, ascending, and notes at which latch each end is. `None` where a page or a vertex is
+/// absent, or a chain is not in memory.
 fn latch<'e>(engine: &'e Engine, copies: &[EdgeCopy], edges: &mut [Edge]) -> Option<Latches<'e>> {
     let mut latches = Latches::new();
     let mut last = None;
@@ -102,7 +105,7 @@ fn latch<'e>(engine: &'e Engine, copies: &[EdgeCopy], edges: &mut [Edge]) -> Opt
         let subgraph = copy.subgraph();
         if last != Some(subgraph) {
             let held = engine.subgraphs.get(subgraph)?.latch();
-            // Asked under the latch, where nothing is taken out of memory any more (rule E3).
+            // Checked under the latch, where nothing is evicted any more (rule E3).
             if engine.eviction.happens() && !held.is_resident() {
                 return None;
             }
@@ -126,7 +129,8 @@ fn latch<'e>(engine: &'e Engine, copies: &[EdgeCopy], edges: &mut [Edge]) -> Opt
     Some(latches)
 }
 
-/// Looks up each edge where its list is shorter, both copies say the same, and notes what its operation changes.
+/// Looks up each edge at the shorter of its two lists, since both copies agree, and notes the change of its
+/// operation.
 fn look(engine: &Engine, request: &Request<'_>, latches: &Latches<'_>, edges: &mut [Edge]) {
     let second = engine.placement().second_direction();
     let hint = InterpolationHint::over(engine.ids.bound());
@@ -151,7 +155,7 @@ fn look(engine: &Engine, request: &Request<'_>, latches: &Latches<'_>, edges: &m
     }
 }
 
-/// The effects, grouped by chain.
+/// Groups the effects by chain.
 fn effects(engine: &Engine, copies: &[EdgeCopy], edges: &[Edge]) -> Effects {
     let mut effects = Effects { chains: SmallVec::new(), ops: SmallVec::new() };
     effects.ops.reserve(copies.len());
@@ -185,7 +189,7 @@ impl Effects {
     }
 }
 
-/// The log record; an undirected edge stands in it once.
+/// Makes the log record; an undirected edge is in it once.
 fn encode(engine: &Engine, edges: &[Edge]) -> Result<Record> {
     let mut encoder = Encoder::new(engine);
     let changed = || edges.iter().filter_map(|edge| Some(((edge.src, edge.dst), edge.change?)));
@@ -198,7 +202,7 @@ fn encode(engine: &Engine, edges: &[Edge]) -> Result<Record> {
     Ok(encoder.finish())
 }
 
-/// At most how many bytes the merges take that are due before the operations.
+/// Returns an upper bound of the bytes that the merges due before the operations take.
 #[cold]
 fn bytes_to_merge(latches: &Latches<'_>, effects: &Effects) -> usize {
     let of = |chain: &ChainEffects| {
@@ -210,7 +214,8 @@ fn bytes_to_merge(latches: &Latches<'_>, effects: &Effects) -> usize {
 /// Versions that were built ahead of the timestamp: the place of the chain among the effects, and the version.
 type Built = SmallVec<[(usize, Ahead); 1]>;
 
-/// Merges that are due happen before the timestamp is drawn: who draws a later one waits for no merge.
+/// Does the due merges before the timestamp is drawn, so that commits with later timestamps wait for no
+/// merge.
 fn prepare(engine: &Engine, latches: &mut Latches<'_>, effects: &Effects) -> Built {
     let (mut built, horizon) = (Built::new(), engine.horizon());
     for (at, chain) in effects.chains.iter().enumerate() {
@@ -222,8 +227,8 @@ fn prepare(engine: &Engine, latches: &mut Latches<'_>, effects: &Effects) -> Bui
     built
 }
 
-/// Applies the effects, and releases each latch once its subgraph has all of them: another commit goes on there while this one applies the
-/// rest.
+/// Applies the effects, and releases each latch once its subgraph has all of them: another commit goes on
+/// there while this one applies the rest.
 fn apply(engine: &Engine, latches: Latches<'_>, effects: &Effects, built: Built, ts: Timestamp) {
     let (horizon, mut built) = (engine.horizon(), built.into_iter().peekable());
     let mut chains = effects.chains.iter().enumerate().peekable();

@@ -29,7 +29,7 @@ use crate::error::{CommitError, Error, Result, StorageError};
 use crate::state::pages::CommitLoads;
 use crate::state::store::Engine;
 
-/// How often a commit starts over because what it looked up changed before it had the latches.
+/// The most attempts of a commit whose look-ups changed before it had the latches.
 const MAX_RESTARTS: usize = 1000;
 
 enum Attempt {
@@ -38,7 +38,7 @@ enum Attempt {
     Again(Vec<LatchKey>),
     /// Start over, once the pages of these subgraphs are loaded: never with a latch held.
     Load(Vec<LatchKey>),
-    /// Start over, once the memory limit has room for so many bytes of merges: never with a latch held.
+    /// Start over, once the memory limit has room for merges of this many bytes: never with a latch held.
     Room(u64),
 }
 
@@ -47,7 +47,7 @@ pub(super) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
     let (mut extra, mut loads) = (Vec::new(), CommitLoads::default());
     let searches = engine.config.is_one_way() && request.ops.iter().any(|op| op.kind == OpKind::RemoveVertex);
     if searches {
-        // The edges to a vertex stand with their sources, anywhere.
+        // The edges to a vertex are stored with their sources, anywhere.
         engine.load_all()?;
     }
     for _ in 0..MAX_RESTARTS {
@@ -90,7 +90,7 @@ impl Taken<'_> {
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
-        // The last first: who starts over gets them in the same order.
+        // The last first: a commit that starts over gets them in the same order.
         self.ids.iter().rev().for_each(|&id| self.engine.ids.give_back(id));
     }
 }
@@ -111,7 +111,8 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result
     if !unloaded.is_empty() {
         return Ok(Attempt::Load(unloaded));
     }
-    // A page that was loaded since the latches were taken is not absent, nor are its vertices: it may not be told that they are missing.
+    // A page that was loaded since the latches were taken is not absent, nor are its vertices: the commit may
+    // not treat them as missing.
     if !latches.still_absent(engine) {
         return Ok(Attempt::Again(Vec::new()));
     }
@@ -146,8 +147,8 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result
         }
     }
     if effects.is_empty() {
-        // Nothing changes, but what was read must hold all the same, and "nothing changes" may rest on commits that
-        // are not published yet: wait for all that were drawn before this moment.
+        // Nothing changes, but the reads must hold all the same, and "nothing changes" may rest on commits
+        // that are not published yet: wait for all that were drawn before this moment.
         let order = engine.clock.order();
         check_open_and_reads(engine, request, &latches, &key_indices, order.last_drawn())?;
         if !latches.still_absent(engine) {
@@ -185,8 +186,9 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result
     Ok(Attempt::Done(Outcome { ts, edges, applied: effects.applied }))
 }
 
-/// Makes the pages that the commit is the first to write to, and latches its subgraphs there. Last of all, since a commit
-/// that changes nothing or fails is to leave none. `false` sends the caller back to the beginning.
+/// Makes the pages that the commit is the first to write to, and latches its subgraphs there. This comes
+/// last, since a commit that changes nothing or fails must leave no page. `false` sends the caller back to
+/// the beginning.
 fn make_pages<'e>(
     engine: &'e Engine,
     request: &Request<'_>,
@@ -206,7 +208,7 @@ fn make_pages<'e>(
     Ok(latches.make(engine, &latch_keys))
 }
 
-/// At most how many bytes the merges of a commit take.
+/// Returns an upper bound of the bytes that the merges of a commit take.
 fn bytes_to_merge(engine: &Engine, effects: &Effects, latches: &Latches<'_>) -> usize {
     let all = effects.adjacency_ops(engine);
     let of_chain = |ops: &[AdjacencyOp<'_>]| {
@@ -217,8 +219,8 @@ fn bytes_to_merge(engine: &Engine, effects: &Effects, latches: &Latches<'_>) -> 
     all.chunk_by(|a, b| a.chain == b.chain).map(of_chain).sum()
 }
 
-/// What is left to do before the ordering section, and that section. `None` sends the caller back to the beginning: a page
-/// was made that the commit took for absent.
+/// Does the rest before the ordering section, and runs that section. `None` sends the caller back to the
+/// beginning: a page was made that the commit took for absent.
 fn order<'e>(
     engine: &'e Engine,
     request: &Request<'_>,
@@ -234,7 +236,7 @@ fn order<'e>(
     let drawn = draw(engine, record, |last_drawn| {
         absent = latches.still_absent(engine);
         if !absent {
-            // It only ends the section.
+            // The error only ends the section.
             return Err(CommitError::Conflict { with: last_drawn }.into());
         }
         check_open_and_reads(engine, request, latches, key_latches, last_drawn)
@@ -242,8 +244,8 @@ fn order<'e>(
     if absent { drawn.map(Some) } else { Ok(None) }
 }
 
-/// First committer wins: under snapshot isolation nothing that is written, with effect or without, may have changed
-/// since the snapshot.
+/// Checks that the first committer wins: under snapshot isolation no item that the commit writes, with effect
+/// or without, may have changed since the snapshot.
 fn check_writes(effects: &Effects, start: Timestamp, latches: &Latches<'_>) -> Result<()> {
     use hedgerow_core::Direction::Out;
     use hedgerow_mem::ReadItem;
@@ -264,7 +266,7 @@ fn check_writes(effects: &Effects, start: Timestamp, latches: &Latches<'_>) -> R
     Ok(())
 }
 
-/// The checks of the ordering section.
+/// Does the checks of the ordering section.
 fn check_open_and_reads(
     engine: &Engine,
     request: &Request<'_>,

@@ -48,7 +48,7 @@ impl WriteTxn {
     /// degree + bytes of the properties).
     ///
     /// # Errors
-    /// As of [`put_edge_with`](Self::put_edge_with).
+    /// Those of [`put_edge_with`](Self::put_edge_with).
     pub fn insert_edge_with<N: AsRef<str>, V: Into<Value>>(
         &mut self,
         edge: EdgeKey<'_>,
@@ -67,7 +67,7 @@ impl WriteTxn {
     /// Reads the edge. The properties are laid over those that the edge has at commit. O(log degree + bytes of the properties).
     ///
     /// # Errors
-    /// As of [`put_edge_with`](Self::put_edge_with); [`ArgumentError::NoSuchLabel`]. The weight of an edge is not set here.
+    /// Those of [`put_edge_with`](Self::put_edge_with); [`ArgumentError::NoSuchLabel`]. The weight of an edge is not set here.
     pub fn update_edge<N: AsRef<str>, V: Into<Value>>(
         &mut self,
         edge: EdgeKey<'_>,
@@ -85,7 +85,7 @@ impl WriteTxn {
     /// Sets one property of an existing edge: see [`update_edge`](Self::update_edge).
     ///
     /// # Errors
-    /// As of [`update_edge`](Self::update_edge).
+    /// Those of [`update_edge`](Self::update_edge).
     pub fn set_edge_property(
         &mut self,
         edge: EdgeKey<'_>,
@@ -111,7 +111,7 @@ impl WriteTxn {
     /// Inserts the vertex unless it exists, and gives it exactly these properties. Reads nothing. O(bytes of the properties).
     ///
     /// # Errors
-    /// As of [`put_edge_with`](Self::put_edge_with).
+    /// Those of [`put_edge_with`](Self::put_edge_with).
     pub fn put_vertex_with<'a, N: AsRef<str>, V: Into<Value>>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -128,7 +128,7 @@ impl WriteTxn {
     /// Reads its existence, and if a null is given for a property that is not defined, its properties. O(bytes of the properties).
     ///
     /// # Errors
-    /// As of [`put_edge_with`](Self::put_edge_with).
+    /// Those of [`put_edge_with`](Self::put_edge_with).
     pub fn update_vertex<'a, N: AsRef<str>, V: Into<Value>>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -141,7 +141,8 @@ impl WriteTxn {
         let cells = self.engine.cells(of, properties)?;
         let exists = self.reads_vertex(key)?;
         if exists && cells.len() < given {
-            // A null for a property that nobody has is left out: that holds until the vertex gets one.
+            // Nulls for properties that are not defined are left out: that holds until the vertex gets such a
+            // property.
             self.reads_item(of_vertex(key))?;
         }
         if exists {
@@ -153,7 +154,7 @@ impl WriteTxn {
     /// Sets one property of an existing vertex: see [`update_vertex`](Self::update_vertex).
     ///
     /// # Errors
-    /// As of [`update_vertex`](Self::update_vertex).
+    /// Those of [`update_vertex`](Self::update_vertex).
     pub fn set_vertex_property<'a>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -163,7 +164,7 @@ impl WriteTxn {
         self.update_vertex(key, [(property, value)])
     }
 
-    /// Whether the edge of this label and rank exists. See [`contains_any_edge`](Self::contains_any_edge) for those of any label or
+    /// True if the edge of this label and rank exists. See [`contains_any_edge`](Self::contains_any_edge) for those of any label or
     /// rank. O(log degree).
     ///
     /// # Errors
@@ -173,8 +174,8 @@ impl WriteTxn {
         Ok(self.reads_item(item)?.is_some())
     }
 
-    /// The properties of an edge that have a value, if the edge exists; in a weighted graph its weight among them. O(log degree +
-    /// properties).
+    /// Returns the properties of an edge that have a value, if the edge exists; in a weighted graph its
+    /// weight among them. O(log degree + properties).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`].
@@ -186,7 +187,8 @@ impl WriteTxn {
         Ok(found.map(|(weight, row)| named(&schema, item.label, weighted.then_some(weight), row.as_ref())))
     }
 
-    /// One property of an edge, if the edge exists; null if it has no such property. O(log degree + properties).
+    /// Returns one property of an edge, if the edge exists; null if it has no such property. O(log degree +
+    /// properties).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`].
@@ -196,10 +198,10 @@ impl WriteTxn {
             .map(|all| all.into_iter().find(|(name, _)| &**name == property).map_or(Value::Null, |p| p.1)))
     }
 
-    /// The properties of a vertex that have a value, if the vertex exists. O(properties).
+    /// Returns the properties of a vertex that have a value, if the vertex exists. O(properties).
     ///
     /// # Errors
-    /// As of every [method](Self).
+    /// Those of every [method](Self).
     pub fn vertex_properties<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<Option<Properties>> {
         let key = self.key(key.into())?;
         if !self.reads_vertex(key)? {
@@ -209,10 +211,11 @@ impl WriteTxn {
         Ok(Some(named(&self.engine.schema.load(), LabelId::VERTICES, None, row.as_ref())))
     }
 
-    /// One property of a vertex, if the vertex exists; null if it has no such property. O(properties).
+    /// Returns one property of a vertex, if the vertex exists; null if it has no such property.
+    /// O(properties).
     ///
     /// # Errors
-    /// As of every [method](Self).
+    /// Those of every [method](Self).
     pub fn vertex_property<'a>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -223,8 +226,8 @@ impl WriteTxn {
             .map(|all| all.into_iter().find(|(name, _)| &**name == property).map_or(Value::Null, |p| p.1)))
     }
 
-    /// The edges of a label at a vertex: other endpoints and ranks, sorted by both, or `None` if there is no such vertex. Reads the
-    /// adjacency. O(degree log degree).
+    /// Returns the edges of a label at a vertex: other endpoints and ranks, sorted by both, or `None` if
+    /// there is no such vertex. Reads the adjacency. O(degree log degree).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`].
@@ -241,7 +244,8 @@ impl WriteTxn {
         Ok(found.map(|found| found.into_keys().collect()))
     }
 
-    /// The number of edges of a label at a vertex, or `None` if there is no such vertex. Reads the adjacency. O(degree log degree).
+    /// Counts the edges of a label at a vertex; `None` if there is no such vertex. Reads the adjacency.
+    /// O(degree log degree).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`].
@@ -258,14 +262,14 @@ impl WriteTxn {
         self.engine.check_owner()?;
         let found = self.engine.label(label);
         if found.is_err() {
-            // A snapshot must be there for the absence to be checked against.
+            // The commit checks the absence against a snapshot, which must be taken now.
             self.base();
             self.reads.no_label();
         }
         found
     }
 
-    /// An edge that is read, or changed if it exists.
+    /// Names an edge that is read, or changed if it exists.
     fn item(&mut self, edge: EdgeKey<'_>) -> Result<EdgeRef> {
         let label = self.label(edge.label)?;
         let (src, dst) = self.engine.ends_of(Some(label), edge.src, edge.dst)?;
@@ -286,12 +290,13 @@ impl WriteTxn {
         self.push_op(TxnOp { kind, label: item.label, attributes, src: item.src, dst: item.dst, weight })
     }
 
-    /// Weight and properties of an edge, or the properties of a vertex, under the transaction's own writes.
+    /// Reads weight and properties of an edge, or the properties of a vertex, under the transaction's own
+    /// writes.
     pub(super) fn reads_item(&mut self, item: EdgeRef) -> Result<Option<(f64, Option<Row>)>> {
         let own = self.own().and_then(|own| own.item(item.label, item.src, item.dst, item.rank));
         Ok(match own {
             Some(State::Is(edge)) => edge,
-            // It depends on the snapshot, and counts as a read of it.
+            // The state depends on the snapshot, and counts as a read of it.
             Some(state) => state.over(self.base_item(item)?),
             None => self.base_item(item)?,
         })
@@ -303,14 +308,14 @@ impl WriteTxn {
         self.base().item_by_id(item.label, src, dst, item.rank)
     }
 
-    /// Endpoints in the snapshot as they are stored: of an undirected graph the smaller first.
+    /// Returns endpoints in the snapshot as they are stored: in an undirected graph the smaller one first.
     pub(super) fn base_ends(&mut self, src: TxnKey, dst: TxnKey) -> Result<Option<(VertexId, VertexId)>> {
         let Some(src) = self.base_id(src)? else { return Ok(None) };
         let Some(dst) = self.base_id(dst)? else { return Ok(None) };
         Ok(Some(self.engine.placement().ends(src, dst)))
     }
 
-    /// Other endpoint and rank of every edge of a label at a vertex.
+    /// Reads other endpoint and rank of every edge of a label at a vertex.
     pub(super) fn reads_adjacency_of(
         &mut self,
         label: LabelId,
@@ -359,7 +364,7 @@ fn of_vertex(key: TxnKey) -> EdgeRef {
     EdgeRef { label: LabelId::VERTICES, src: key, dst: key, rank: 0 }
 }
 
-/// The weight among the properties of an edge, and the others.
+/// Separates the weight from the other properties of an edge.
 pub(crate) fn split_weight<N: AsRef<str>, V: Into<Value>>(
     engine: &Engine,
     label: LabelId,

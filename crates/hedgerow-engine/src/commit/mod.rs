@@ -1,21 +1,24 @@
-//! Write transactions: what a program does with one ([`WriteTxn`]), and how it commits.
+//! Write transactions: their methods ([`WriteTxn`]), and how they commit.
 //!
-//! What a program does with a transaction:
+//! Methods of a transaction:
 //!
-//! * [`txn`]: the transaction; [`items`]: its operations with labels, ranks and properties; [`rows`] and [`vertex_rows`]: many
-//!   edges, or vertices, with properties at once; [`all_labels`]: its reads over the edges of all labels; [`ranks`]: of the ranks
-//!   between two vertices; [`remove_edges`]: removing the edges of a vertex; [`remove_where`]: removing edges by a condition;
-//!   [`own_reads`] and [`overlay`]: reading its own writes; [`define`]: new labels and properties.
-//! * [`autocommit`]: single operations without a transaction object; [`pipeline`]: a window of them in flight; [`ticket`]: commits
-//!   that are not waited for.
+//! * [`txn`]: the transaction; [`items`]: its operations with labels, ranks and properties.
+//! * [`rows`] and [`vertex_rows`]: many edges, or vertices, with properties at once.
+//! * [`all_labels`]: reads over the edges of all labels; [`ranks`]: reads of the ranks between two vertices.
+//! * [`remove_edges`]: removing the edges of a vertex; [`remove_where`]: removing edges by a condition.
+//! * [`own_reads`] and [`overlay`]: reading its own writes; [`define`]: new labels and properties.
+//! * [`autocommit`]: single operations without a transaction object; [`pipeline`]: a window of them in
+//!   flight; [`ticket`]: commits without waiting.
 //!
-//! How it commits:
+//! How they commit:
 //!
-//! * [`op`]: operations, and what each makes of an edge; [`names`]: their keys under handles; [`request`]: what comes to a commit, and what the commit comes to.
-//! * [`general`]: the phases in their order; [`single`], [`few`] and [`batch`]: the same for one operation, for a few blind ones, and for many;
-//!   [`schedule`] chooses.
-//! * The phases: [`plan`] (keys to vertex ids), [`validate`] (latches, and what was read), [`incident`] (edges of removed vertices),
-//!   [`effect`] (what really changes), [`encode`] (the log record), [`order`] (the ordering section).
+//! * [`op`]: operations, and the effect of each on an edge; [`names`]: their keys under handles; [`request`]:
+//!   the input of a commit, and its outcome.
+//! * [`general`]: the phases in their order; [`single`], [`few`] and [`batch`]: the same for one operation,
+//!   for a few blind ones, and for many; [`schedule`] chooses.
+//! * The phases: [`plan`] (keys to vertex ids), [`validate`] (latches, and the read set), [`incident`] (edges
+//!   of removed vertices), [`effect`] (the actual changes), [`encode`] (the log record), [`order`] (the
+//!   ordering section).
 
 mod all_labels;
 mod attributes;

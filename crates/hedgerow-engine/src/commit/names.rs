@@ -6,15 +6,16 @@ use std::sync::Arc;
 use foldhash::quality::RandomState;
 use hedgerow_core::{KindId, Timestamp, VertexId, VertexKey, VertexKeyRef};
 
-/// A key inside one transaction: a number that says kind and key, or the place of the key in the transaction's table.
+/// A key inside one transaction: a number that encodes kind and key, or the place of the key in the
+/// transaction's table.
 ///
-/// In the highest byte stands [`SPECIAL`], or the word is a number of the default kind. In the next one stands a kind with the
-/// number in the bytes below, or [`TABLE`] with a place in the table. So the keys that need the table are texts and those numbers that do
-/// not fit: of the default kind one in 256 that are drawn by chance.
+/// The highest byte is [`SPECIAL`], or the word is a number of the default kind. The next byte is a kind,
+/// with the number in the bytes below, or [`TABLE`], with a place in the table. So only texts, and numbers
+/// that do not fit, need the table: of random keys of the default kind one in 256.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct TxnKey(pub(crate) u64);
 
-/// The timestamp at which commits look up what keys name: everything applied is included.
+/// The timestamp at which commits look keys up: everything applied is included.
 pub(super) const NOW: Timestamp = Timestamp(u64::MAX - 1);
 
 const SPECIAL: u64 = 0xff;
@@ -27,13 +28,13 @@ impl TxnKey {
         TxnKey(SPECIAL << 56 | u64::from(what) << BITS | low)
     }
 
-    /// The vertex that a number of the default kind is in a dense graph.
+    /// Returns the vertex of a number of the default kind in a dense graph.
     #[inline]
     pub(super) fn dense_id(self) -> Option<VertexId> {
         u32::try_from(self.0).ok().map(VertexId)
     }
 
-    /// What stands below [`SPECIAL`], and the bytes below that.
+    /// Returns the byte below [`SPECIAL`], and the number in the bytes below that.
     fn parts(self) -> Option<(u8, u64)> {
         (self.0 >> 56 == SPECIAL).then_some(((self.0 >> BITS) as u8, self.0 & ((1 << BITS) - 1)))
     }
@@ -54,7 +55,7 @@ impl TxnKeys {
         TxnKeys::default()
     }
 
-    /// The handle of `key`.
+    /// Returns the handle of `key`.
     #[inline]
     pub(crate) fn intern(&mut self, key: VertexKeyRef<'_>) -> TxnKey {
         match key {

@@ -6,7 +6,7 @@ use hedgerow_core::{Cells, Columns, LabelId, PropertyId, Row, RowRef, Value, sim
 
 use super::names::TxnKey;
 
-/// What an operation of a transaction asks for.
+/// The kind of an operation of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OpKind {
     /// Make sure that the vertex `src` exists.
@@ -21,13 +21,14 @@ pub(crate) enum OpKind {
     Remove,
     /// Lay properties over those of the edge, if it exists.
     Update,
-    /// Lay properties over those that there are, if any.
+    /// Lay properties over the present ones, if any.
     Merge,
 }
 
 impl OpKind {
-    /// What an operation of this kind makes of an edge: the one statement of that rule. `S` is what is known of the edge, its
-    /// weight or that and its properties; `new` is what the operation says, `laid_over` that over what there is, if any.
+    /// Returns the edge that an operation of this kind leaves: the one statement of that rule. `S` is the
+    /// known state of the edge, its weight with or without its properties. `new` makes the operation's state,
+    /// `laid_over` lays the operation's over the state before, if any.
     #[inline]
     pub(crate) fn makes<S>(
         self,
@@ -45,7 +46,7 @@ impl OpKind {
     }
 }
 
-/// What an operation has beside keys and weight.
+/// Rank and properties of an operation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OpAttributes {
     pub(crate) rank: u64,
@@ -59,9 +60,10 @@ enum Properties {
     None,
     /// Those of the edge that [`OpKind::Put`] and [`OpKind::Insert`] make.
     Row(Row),
-    /// The same, where many came by the column: one place in their columns, at which some property has a value.
+    /// The same, for many edges or vertices given by the column: one place in their columns, at which some
+    /// property has a value.
     Place(Arc<Columns>, u32),
-    /// Those that [`OpKind::Update`] and [`OpKind::Merge`] lay over those that there are; nulls remove.
+    /// The values that [`OpKind::Update`] and [`OpKind::Merge`] lay over the present ones; nulls remove.
     Patch(Box<[(PropertyId, Value)]>),
 }
 
@@ -69,7 +71,7 @@ enum Properties {
 const _: () = assert!(size_of::<OpAttributes>() == 40);
 
 impl OpAttributes {
-    /// What an operation of this kind keeps of a rank and of the cells that it was given.
+    /// Keeps a rank and the given cells in the form that an operation of this kind needs.
     pub(crate) fn new(kind: OpKind, rank: u64, cells: Cells) -> OpAttributes {
         let properties = match kind {
             OpKind::Update | OpKind::Merge => Properties::Patch(cells.into_boxed_slice()),
@@ -78,19 +80,20 @@ impl OpAttributes {
         OpAttributes { rank, properties }
     }
 
-    /// What an operation keeps that makes an edge without a rank.
+    /// Keeps the properties of an operation that makes an edge without a rank.
     #[inline]
     pub(crate) fn of_row(row: Row) -> OpAttributes {
         OpAttributes { rank: 0, properties: Properties::Row(row) }
     }
 
-    /// What an operation keeps that makes a vertex with the properties at a place of columns, of which some has a value.
+    /// Keeps the properties of an operation that makes a vertex: those at a place of columns, where some
+    /// property has a value.
     #[inline]
     pub(crate) fn of_place(columns: &Arc<Columns>, at: u32) -> OpAttributes {
         OpAttributes { rank: 0, properties: Properties::Place(columns.clone(), at) }
     }
 
-    /// The properties of the edge that [`OpKind::Put`] and [`OpKind::Insert`] make.
+    /// Returns the properties of the edge that [`OpKind::Put`] and [`OpKind::Insert`] make.
     #[inline]
     pub(crate) fn row(&self) -> RowRef<'_> {
         match &self.properties {
@@ -100,7 +103,8 @@ impl OpAttributes {
         }
     }
 
-    /// The properties that [`OpKind::Update`] and [`OpKind::Merge`] lay over those that there are; nulls remove.
+    /// Returns the values that [`OpKind::Update`] and [`OpKind::Merge`] lay over the present ones; nulls
+    /// remove.
     #[inline]
     pub(crate) fn patch(&self) -> &[(PropertyId, Value)] {
         match &self.properties {
@@ -109,13 +113,13 @@ impl OpAttributes {
         }
     }
 
-    /// Starts loading them.
+    /// Prefetches the properties.
     #[inline]
     pub(crate) fn prefetch(&self) {
         simd::prefetch(&raw const self.properties);
     }
 
-    /// The properties.
+    /// Returns the properties.
     #[inline]
     pub(crate) fn given(&self) -> Given<'_> {
         Given { row: self.row(), patch: self.patch() }
@@ -125,23 +129,23 @@ impl OpAttributes {
     pub(crate) const NONE: &'static OpAttributes = &OpAttributes { rank: 0, properties: Properties::None };
 }
 
-/// The properties that one operation brings, where they lie.
+/// The properties of one operation, where they lie.
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'a> {
-    /// Of an operation that makes an edge.
+    /// The properties of an operation that makes an edge.
     pub(crate) row: RowRef<'a>,
-    /// Of an operation that lays them over those that there are; nulls remove.
+    /// The values of an operation that lays them over the present ones; nulls remove.
     pub(crate) patch: &'a [(PropertyId, Value)],
 }
 
 impl<'a> Given<'a> {
-    /// The properties of the edge that [`OpKind::Put`] and [`OpKind::Insert`] make.
+    /// Wraps the properties of the edge that [`OpKind::Put`] and [`OpKind::Insert`] make.
     #[inline]
     pub(crate) fn row(row: RowRef<'a>) -> Given<'a> {
         Given { row, patch: &[] }
     }
 
-    /// The properties that [`OpKind::Update`] and [`OpKind::Merge`] lay over those that there are.
+    /// Wraps the values that [`OpKind::Update`] and [`OpKind::Merge`] lay over the present ones.
     #[inline]
     pub(crate) fn patch(patch: &'a [(PropertyId, Value)]) -> Given<'a> {
         Given { row: RowRef::Empty, patch }
@@ -155,7 +159,7 @@ impl<'a> Given<'a> {
         Given::NONE
     }
 
-    /// The same for the table of a transaction.
+    /// Copies the properties for the table of a transaction.
     pub(crate) fn to_attributes(self, rank: u64) -> OpAttributes {
         let properties = match self.row.to_row() {
             Some(row) => Properties::Row(row),
@@ -180,17 +184,19 @@ pub(crate) struct TxnOp {
 }
 
 impl TxnOp {
-    /// An operation on a plain edge of the default label, or on a vertex.
+    /// Makes an operation on a plain edge of the default label, or on a vertex.
     pub(crate) fn plain(kind: OpKind, src: TxnKey, dst: TxnKey, weight: f64) -> TxnOp {
         TxnOp { kind, label: LabelId::DEFAULT, attributes: 0, src, dst, weight }
     }
 
-    /// Whether it puts, inserts or removes an edge of the default label: then the short way is open to it.
+    /// True if the operation puts, inserts or removes an edge of the default label: then the short way is
+    /// open to it.
     pub(crate) fn is_default_edge(&self) -> bool {
         self.label == LabelId::DEFAULT && matches!(self.kind, OpKind::Put | OpKind::Insert | OpKind::Remove)
     }
 
-    /// Whether the batch way knows it: it makes sure of a vertex or of its properties, or puts, inserts or removes an edge.
+    /// True if the batch way knows the operation: it makes sure of a vertex or of its properties, or puts,
+    /// inserts or removes an edge.
     pub(crate) fn is_batched(&self) -> bool {
         match self.kind {
             OpKind::InsertVertex | OpKind::Put => true,

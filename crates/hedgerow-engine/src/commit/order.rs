@@ -1,4 +1,4 @@
-//! The ordering section of a commit, and waiting for what comes after it.
+//! The ordering section of a commit, and the wait for the publication after it.
 
 use hedgerow_core::Timestamp;
 use hedgerow_txn::OrderGuard;
@@ -16,15 +16,16 @@ pub(crate) fn publish(engine: &Engine, outcome: Outcome) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// What is logged must be applied and completed. Should a panic come between, nothing later can be published: the store is
-/// poisoned, and its readers go on with what was.
+/// Guards the stretch from the append on: a logged commit must be applied and completed. If a panic comes
+/// between, nothing later can be published: the store is poisoned, and its readers go on with the state
+/// before.
 #[inline]
 pub(crate) fn must_apply(core: &Core) -> UnlessDone<impl Fn()> {
     UnlessDone::new(|| core.commits.fail())
 }
 
-/// Draws for a commit that asks nothing in the ordering section but whether the store is open. Without a log it need not enter it: closing
-/// is said in the section, and ends drawing outside of it.
+/// Draws for a commit that checks in the ordering section only that the store is open. Without a log it need
+/// not enter the section: closing sets its mark there, and ends drawing outside of it.
 #[inline]
 pub(crate) fn draw_unchecked(engine: &Engine, record: Option<Record>) -> Result<Timestamp> {
     if record.is_none() {
@@ -36,7 +37,7 @@ pub(crate) fn draw_unchecked(engine: &Engine, record: Option<Record>) -> Result<
     draw(engine, record, |_| engine.check_open())
 }
 
-/// The ordering section: `check` what must still hold, reserve log space, draw, append.
+/// Runs the ordering section: calls `check`, reserves log space, draws, appends.
 pub(crate) fn draw(
     engine: &Engine,
     record: Option<Record>,
@@ -68,13 +69,14 @@ pub(crate) fn draw(
     }
 }
 
-/// Leaves the ordering section until publication has moved, and enters it again: rule R11. Snapshots never come here.
+/// Leaves the ordering section until publication has moved, and enters it again (rule R11). Snapshots never
+/// come here.
 #[cold]
 fn wait_for_room<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<OrderGuard<'e>> {
     let oldest_missing = engine.clock.published().next();
     if oldest_missing > order.last_drawn() {
-        // Everything has been published since there was no room. To wait for a timestamp that nobody has drawn would be to
-        // wait for somebody who may be waiting for our latches.
+        // Everything has been published since there was no room. A wait for a timestamp that no committer has
+        // drawn could be a wait for a committer that waits for our latches.
         return Ok(order);
     }
     drop(order);
@@ -88,7 +90,7 @@ fn wait_for_room<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<OrderG
 /// checkpoint makes the log shorter any more.
 #[cold]
 fn wait_for_checkpoint<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<OrderGuard<'e>> {
-    // Closing says so in the ordering section, before it ends the thread of checkpoints.
+    // Closing sets its mark in the ordering section, before it ends the thread of checkpoints.
     engine.check_open()?;
     drop(order);
     engine.commit_waits.fetch_add(1, hedgerow_core::sync::Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What a transaction sees of its own writes.
+//! A transaction's own writes, as its reads see them.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -19,7 +19,7 @@ type Others = HashMap<(LabelId, TxnKey), BTreeSet<(TxnKey, u64)>>;
 /// Weight and properties of an edge; `None` where there is no edge.
 pub(crate) type Edge = Option<(f64, Option<Row>)>;
 
-/// What a transaction's writes make of an edge.
+/// The state of an edge after a transaction's writes.
 #[derive(Clone, Debug)]
 pub(crate) enum State {
     /// The edge is this, whatever the snapshot says.
@@ -33,7 +33,7 @@ impl State {
     /// The state of an edge that the transaction has not written.
     const UNTOUCHED: State = State::Based { patch: Vec::new(), otherwise: None };
 
-    /// The state after `op`, which brings these properties.
+    /// Returns the state after `op`, which brings these properties.
     fn after(self, op: &TxnOp, given: Given<'_>) -> State {
         let new = || (op.weight, given.row.to_row());
         let makes = |edge: Edge| op.kind.makes(edge, new, |old| laid_over(old, given.patch));
@@ -46,14 +46,14 @@ impl State {
                 patch.extend_from_slice(given.patch);
                 State::Based { patch, otherwise: makes(otherwise) }
             }
-            // What these make does not depend on the snapshot.
+            // The result of these does not depend on the snapshot.
             (OpKind::Put | OpKind::Remove | OpKind::InsertVertex | OpKind::RemoveVertex, _) => {
                 State::Is(makes(None))
             }
         }
     }
 
-    /// The edge, if the snapshot has `found`.
+    /// Returns the edge, if the snapshot has `found`.
     pub(crate) fn over(self, found: Edge) -> Edge {
         match (self, found) {
             (State::Is(edge), _) => edge,
@@ -66,19 +66,19 @@ impl State {
     }
 }
 
-/// What a transaction's writes make of an edge in the list of a vertex, where the snapshot's edges are at hand. The number is the
-/// weight.
+/// The state of an edge in the list of a vertex after a transaction's writes, where the snapshot's edges are
+/// at hand. The number is the weight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Listed {
     /// There is no such edge.
     Gone,
     /// There is, with this weight.
     Is(f64),
-    /// There is: as the snapshot has it, or with this weight if it has none.
+    /// There is one: that of the snapshot, or, if it has none, one with this weight.
     Otherwise(f64),
 }
 
-/// What a transaction's writes make of the edges of a label between two vertices.
+/// The state of the edges of a label between two vertices after a transaction's writes.
 #[derive(Clone, Debug)]
 pub(crate) enum Between {
     /// There is one, whatever the snapshot says.
@@ -100,9 +100,9 @@ pub(crate) struct Overlay {
     out: Others,
     into: Others,
     vertices: HashMap<TxnKey, bool>,
-    /// Labels written to: what a removed vertex may have edges of.
+    /// Labels written to: a removed vertex may have edges of these.
     labels: BTreeSet<LabelId>,
-    /// Vertices removed at some point: what the snapshot says about their edges no longer holds.
+    /// Vertices removed at some point: the snapshot's edges of them no longer count.
     wiped: HashSet<TxnKey>,
 }
 
@@ -111,7 +111,7 @@ impl Overlay {
         Overlay { placement, ..Overlay::default() }
     }
 
-    /// Takes in the operations that are new since the last call. `create` says whether edges create endpoints.
+    /// Takes in the operations that are new since the last call. `create`: edges create endpoints.
     pub(crate) fn catch_up(&mut self, ops: &[TxnOp], attributes: AttributesTable<'_>, create: bool) {
         for op in &ops[self.applied..] {
             self.apply(op, attributes, create);
@@ -167,12 +167,13 @@ impl Overlay {
         }
     }
 
-    /// Whether the transaction inserted or removed the vertex; `None` if it did neither.
+    /// Returns true if the vertex exists by the transaction's writes, false if they removed it, and `None` if
+    /// they do not decide.
     pub(crate) fn vertex(&self, key: TxnKey) -> Option<bool> {
         self.vertices.get(&key).copied()
     }
 
-    /// What the transaction says about an edge; `None` for nothing.
+    /// Returns the state of an edge by the transaction's writes; `None` if they do not touch it.
     pub(crate) fn item(&self, label: LabelId, src: TxnKey, dst: TxnKey, rank: u64) -> Option<State> {
         match self.edges.get(&self.item_key(label, src, dst, rank)) {
             Some(state) => Some(state.clone()),
@@ -180,7 +181,8 @@ impl Overlay {
         }
     }
 
-    /// What the transaction's writes make of the edges of a label between two vertices, of whatever rank.
+    /// Returns the state of the edges of a label between two vertices, of any rank, after the transaction's
+    /// writes.
     pub(crate) fn between(&self, label: LabelId, src: TxnKey, dst: TxnKey) -> Between {
         let (_, src, dst, _) = self.item_key(label, src, dst, 0);
         let others = self.out.get(&(label, src));
@@ -196,7 +198,8 @@ impl Overlay {
         if self.hides(src) || self.hides(dst) { Between::Nothing } else { Between::AllBut(gone) }
     }
 
-    /// The ranks of the edges of a label between two vertices, ascending, where the snapshot has those of `found`.
+    /// Returns the ranks of the edges of a label between two vertices, ascending, where the snapshot has
+    /// those of `found`.
     pub(crate) fn ranks(&self, label: LabelId, src: TxnKey, dst: TxnKey, found: Vec<u64>) -> Vec<u64> {
         let (_, src, dst, _) = self.item_key(label, src, dst, 0);
         let mut ranks: BTreeSet<u64> = match self.hides(src) || self.hides(dst) {
@@ -214,14 +217,14 @@ impl Overlay {
         ranks.into_iter().collect()
     }
 
-    /// Whether what the snapshot says about edges of the vertex no longer holds.
+    /// True if the snapshot's edges of the vertex no longer count.
     pub(crate) fn hides(&self, key: TxnKey) -> bool {
         self.wiped.contains(&key)
     }
 
-    /// The edges of a label at `key` that the transaction wrote, with the other endpoint and the rank; those of which the
-    /// snapshot alone says whether they exist are left out. `outgoing` chooses the direction in a directed graph; an
-    /// undirected one gives all.
+    /// Returns the edges of a label at `key` that the transaction wrote, with the other endpoint and the
+    /// rank. It leaves out edges of which the snapshot alone decides whether they exist. `outgoing` chooses
+    /// the direction in a directed graph; an undirected one gives all.
     pub(crate) fn written(&self, label: LabelId, key: TxnKey, outgoing: bool) -> Vec<(TxnKey, u64, Listed)> {
         let undirected = !self.placement.is_directed();
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! What a transaction reads of the default label: its snapshot, under its own writes.
+//! Reads of the default label by a transaction: its snapshot, under its own writes.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ impl WriteTxn {
         })
     }
 
-    /// The weight of the edge in the snapshot, which counts as read.
+    /// Returns the weight of the edge in the snapshot, and notes the edge as read.
     fn base_weight(&mut self, src: TxnKey, dst: TxnKey) -> Result<Option<f64>> {
         let Some((src, dst)) = self.base_ends(src, dst)? else { return Ok(None) };
         self.reads.edge(LabelId::DEFAULT, src, dst);

@@ -1,5 +1,5 @@
-//! Single operations with a window of them in flight (rule R10): while one is executed, those after it load what they
-//! will touch, step by step. Every operation stays a transaction of its own.
+//! Single operations with a window of them in flight (rule R10): while one is executed, those after it
+//! prefetch their memory, step by step. Every operation stays a transaction of its own.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -111,7 +111,8 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         }
     }
 
-    /// About how many operations are in flight, 1 to 64 (default 16); of another number the nearest of these. O(1).
+    /// Sets about how many operations are in flight, 1 to 64 (default 16); for another number the nearest of
+    /// these. O(1).
     pub fn with_window(mut self, window: usize) -> Pipeline<F> {
         self.step = (window as u64).min(PLACES - 1) / STEPS;
         self
@@ -133,11 +134,11 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         self.submit(OpKind::Insert, src.into(), dst.into(), 1.0)
     }
 
-    /// As [`insert_edge`](Self::insert_edge), with a weight.
+    /// Like [`insert_edge`](Self::insert_edge), but with a weight.
     ///
     /// # Errors
-    /// As of [`insert_edge`](Self::insert_edge); [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) for a weight that is not a number, or in a graph
-    /// without weights.
+    /// Those of [`insert_edge`](Self::insert_edge); [`ArgumentError::Invalid`](crate::ArgumentError::Invalid)
+    /// for a weight that is not a number, or in a graph without weights.
     #[inline]
     pub fn insert_weighted_edge<'a>(
         &mut self,
@@ -149,11 +150,11 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         self.submit(OpKind::Insert, src.into(), dst.into(), weight)
     }
 
-    /// Submits: make sure that the edge exists, with weight 1 in a weighted graph. Otherwise as
+    /// Submits: make sure that the edge exists, with weight 1 in a weighted graph. Otherwise like
     /// [`insert_edge`](Self::insert_edge).
     ///
     /// # Errors
-    /// As of [`insert_edge`](Self::insert_edge).
+    /// Those of [`insert_edge`](Self::insert_edge).
     #[inline]
     pub fn put_edge<'a>(
         &mut self,
@@ -163,10 +164,10 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         self.submit(OpKind::Put, src.into(), dst.into(), 1.0)
     }
 
-    /// As [`put_edge`](Self::put_edge), with a weight.
+    /// Like [`put_edge`](Self::put_edge), but with a weight.
     ///
     /// # Errors
-    /// As of [`insert_weighted_edge`](Self::insert_weighted_edge).
+    /// Those of [`insert_weighted_edge`](Self::insert_weighted_edge).
     #[inline]
     pub fn put_weighted_edge<'a>(
         &mut self,
@@ -178,10 +179,10 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         self.submit(OpKind::Put, src.into(), dst.into(), weight)
     }
 
-    /// Submits: remove the edge if it exists. Otherwise as [`insert_edge`](Self::insert_edge).
+    /// Submits: remove the edge if it exists. Otherwise like [`insert_edge`](Self::insert_edge).
     ///
     /// # Errors
-    /// As of [`insert_edge`](Self::insert_edge).
+    /// Those of [`insert_edge`](Self::insert_edge).
     #[inline]
     pub fn remove_edge<'a>(
         &mut self,
@@ -244,7 +245,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         Ok(ticket)
     }
 
-    /// One step for each operation in flight that is due for one.
+    /// Takes one step for each operation in flight that is due for one.
     #[inline]
     fn advance(&mut self, newest: u64) {
         self.prefetch(newest, 1, prefetch::prefetch_heads);
@@ -270,7 +271,8 @@ impl<F: FnMut(Ack)> Pipeline<F> {
     #[inline]
     fn execute_next(&mut self) {
         if self.engine.is_forked() {
-            // The function of the caller forked, and returned in the child: what is left is the parent's.
+            // The function of the caller forked, and returned in the child: the remaining operations are the
+            // parent's.
             self.executed = self.submitted;
             return;
         }
@@ -294,7 +296,8 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         self.executed_one(ticket, result);
     }
 
-    /// Keys that are texts, or of another kind than the default one, are looked up and used at once: there is no place to keep them.
+    /// Looks up and uses at once keys that are texts, or of another kind than the default one: there is no
+    /// place to keep them.
     fn execute_named(
         &mut self,
         kind: OpKind,
@@ -373,8 +376,9 @@ fn applied(ticket: u64, outcome: Outcome) -> Ack {
 }
 
 impl<F: FnMut(Ack)> Drop for Pipeline<F> {
-    /// Executes what is left. A panic, of the caller's function most likely, keeps no later operation from that; it goes on
-    /// at the end, unless this drop is part of another panic, which a second one would turn into the end of the process.
+    /// Executes the remaining operations. A panic, most likely of the caller's function, does not stop that;
+    /// it goes on at the end. If this drop is part of another panic it does not: a second panic would end the
+    /// process.
     fn drop(&mut self) {
         if !self.engine.owner.is_current_by_id() {
             return;

@@ -1,5 +1,6 @@
-//! The keys of a transaction and the vertices that they name ([`KeyBindings`]): looked up, latched, looked up again, and bound to
-//! new ids where operations create vertices. What the operations then change, [`effect`](super::effect) computes.
+//! The keys of a transaction and the vertices that they name ([`KeyBindings`]): looked up, latched, looked up
+//! again, and bound to new ids where operations create vertices. [`effect`](super::effect) then computes the
+//! changes of the operations.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, KeyKind, LabelId, Timestamp, VertexId};
@@ -13,10 +14,10 @@ use super::validate::{LatchKey, Latches};
 use crate::error::{ArgumentError, CommitError, Error, Result};
 use crate::state::store::Engine;
 
-/// A key of the transaction, with what it names.
+/// A key of the transaction, with the vertex that it names.
 pub(crate) struct KeyBinding {
     pub(crate) key: TxnKey,
-    /// The vertex that the key names before this commit. Of a dense graph: the id, existing or not.
+    /// The vertex that the key names before this commit. In a dense graph the id, existing or not.
     pub(super) initial: Option<VertexId>,
     /// An id that the key gets if the transaction inserts it.
     pub(super) fresh: Option<VertexId>,
@@ -40,7 +41,8 @@ pub(crate) struct KeyBindings {
 }
 
 impl KeyBindings {
-    /// The distinct keys of `ops`, and what is asked of each. `create` says whether edges create their endpoints.
+    /// Collects the distinct keys of `ops`, and what each operation does with them. `create`: edges create
+    /// their endpoints.
     pub(crate) fn of(ops: &[TxnOp], create: bool) -> KeyBindings {
         let mut bindings: SmallVec<[KeyBinding; 2]> = SmallVec::with_capacity(ops.len().min(1 << 16) * 2);
         let binding = |key, kind| KeyBinding {
@@ -78,8 +80,8 @@ impl KeyBindings {
         self.bindings.partition_point(|s| s.key < key)
     }
 
-    /// Looks up what every key names now. Memory knows those bindings from then on that the commit may end: what it knows nothing of is
-    /// as segments say (rules K2 and K5).
+    /// Looks up the vertex that every key names now. From then on memory knows the bindings that the commit
+    /// may end: for a binding unknown to memory the segments are right (rules K2 and K5).
     pub(crate) fn resolve(&mut self, engine: &Engine, keys: &TxnKeys) -> Result<()> {
         for binding in &mut self.bindings {
             let key = keys.key(binding.key);
@@ -89,8 +91,8 @@ impl KeyBindings {
         Ok(())
     }
 
-    /// The key latches that the commit needs, ascending: of keys that it may bind or unbind, and of those that are
-    /// absent, which must stay so.
+    /// Returns the key latches that the commit needs, ascending: those of keys that it may bind or unbind,
+    /// and those of absent keys, which must stay so.
     pub(crate) fn key_latches(&self, engine: &Engine, keys: &TxnKeys) -> SmallVec<[usize; 2]> {
         if engine.config.keys == KeyKind::Dense {
             return SmallVec::new();
@@ -103,8 +105,8 @@ impl KeyBindings {
         latches
     }
 
-    /// With the key latches held: looks again, and gives an id to every key that may be inserted. Returns the ids
-    /// taken; what is not used goes back.
+    /// Looks again, with the key latches held, and gives an id to every key that may be inserted. Returns the
+    /// ids taken; unused ones go back.
     pub(crate) fn allocate(
         &mut self,
         engine: &Engine,
@@ -141,8 +143,9 @@ impl KeyBindings {
         Ok(taken)
     }
 
-    /// The subgraphs that the commit writes, ascending, with `extra` ones: of every vertex where its existence is kept,
-    /// and of the endpoints of labelled edges those of the label.
+    /// Returns the subgraphs that the commit writes, ascending, with `extra` ones: those of the default label
+    /// for all vertices, which hold their existence, and those of the label for the endpoints of labelled
+    /// edges.
     pub(crate) fn latch_keys(&self, ops: &[TxnOp], extra: &[LatchKey]) -> SmallVec<[LatchKey; 4]> {
         let of = |label: LabelId, binding: &KeyBinding| {
             let ids = [binding.initial, binding.fresh];
@@ -165,8 +168,8 @@ impl KeyBindings {
         latch_keys
     }
 
-    /// What the removal of vertices needs latched and is not: the vertices' subgraphs of all labels, and those of their
-    /// neighbours.
+    /// Returns the subgraphs that the removal of vertices needs latched and are not: the vertices' subgraphs
+    /// of all labels, and those of their neighbours.
     pub(crate) fn unlatched_neighbors(
         &self,
         engine: &Engine,
@@ -176,7 +179,7 @@ impl KeyBindings {
         if faults::is_on(PlantedFault::FarEdgesLeft) {
             return Ok(missing);
         }
-        // Without a limit all are latched, however many there are.
+        // Without a memory limit all are latched, however many there are.
         let most = if engine.memory_limit.is_some() { engine.most_operations } else { usize::MAX };
         let mut edges = 0;
         for id in self.bindings.iter().filter(|s| s.removes).filter_map(|s| s.initial) {
@@ -190,11 +193,12 @@ impl KeyBindings {
                 }
             })?;
         }
-        // Looked at before, but edges may have been added since, or are known only here. Nothing but the vertices themselves is latched.
+        // Checked before, but commits may have added edges since, and others are known only here. Only the
+        // vertices themselves are latched.
         if edges > most {
             engine.check_operations(edges)?;
         }
-        // What has no page, in memory or in files, holds nothing.
+        // A subgraph without a page, in memory or in files, holds nothing.
         missing.retain(|&(label, subgraph)| {
             let holds = |table: &SubgraphTable| table.find(subgraph).map_or(true, |found| found.is_some());
             engine.table(label).is_some_and(holds) && latches.get_of(label, subgraph).is_none()
@@ -204,7 +208,7 @@ impl KeyBindings {
         Ok(missing)
     }
 
-    /// With all latches held: checks that what was looked up is still so. `false` means look again.
+    /// Checks, with all latches held, that the look-ups still hold. `false` means look again.
     pub(crate) fn settle_initial(&mut self, engine: &Engine, keys: &TxnKeys, latches: &Latches<'_>) -> bool {
         let dense = engine.config.keys == KeyKind::Dense;
         for binding in &mut self.bindings {
@@ -226,9 +230,9 @@ impl KeyBindings {
         true
     }
 
-    /// Under snapshot isolation: no vertex that the transaction inserts, removes, or takes an edge from may have come or
-    /// gone since `start`. The latches of the keys that change, or of their subgraphs in a dense graph, are held; of
-    /// the others a change after the look-up orders after this commit.
+    /// Checks, under snapshot isolation, that no vertex that the transaction inserts, removes, or takes an
+    /// edge from has come or gone since `start`. The latches of the keys that change, or of their subgraphs
+    /// in a dense graph, are held. A change of another key after the look-up orders after this commit.
     pub(crate) fn check_keys_written(
         &self,
         engine: &Engine,

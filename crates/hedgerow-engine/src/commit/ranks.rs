@@ -1,4 +1,4 @@
-//! What a transaction reads of the ranks between two vertices.
+//! Reads of the ranks between two vertices by a transaction.
 
 use hedgerow_core::VertexKeyRef;
 
@@ -7,9 +7,9 @@ use crate::error::Result;
 use crate::state::schema::LabelRef;
 
 impl WriteTxn {
-    /// The ranks of the edges of a label from one vertex to another, ascending; of a label that is not `multi` 0 alone. None where there is
-    /// no edge, or no such vertex. Reads all of these edges: with another one between the two vertices, or one less, the transaction is in
-    /// conflict. O(log degree + ranks).
+    /// Returns the ranks of the edges of a label from one vertex to another, ascending; for a label that is
+    /// not `multi` 0 alone. Empty where there is no edge, or no such vertex. Reads all of these edges: a
+    /// commit that adds or removes one between the two vertices is a conflict. O(log degree + ranks).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).

@@ -1,4 +1,5 @@
-//! Removing the edges of a vertex some at a time, and how many operations the removal of a vertex counts as.
+//! Removing the edges of a vertex some at a time, and the number of operations that the removal of a vertex
+//! counts as.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -13,17 +14,19 @@ use super::txn::WriteTxn;
 use crate::error::Result;
 use crate::read::snapshot::Snapshot;
 
-/// What [`WriteTxn::remove_edges_of`] did.
+/// The outcome of [`WriteTxn::remove_edges_of`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RemovedEdges {
-    /// How many edges were removed.
+    /// The number of removed edges.
     pub removed: usize,
-    /// How many edges the vertex has left, of all labels, in both directions; a self-loop counts once.
+    /// The number of edges that the vertex has left, of all labels, in both directions; a self-loop counts
+    /// once.
     pub left: usize,
 }
 
-/// The edges of a label at a vertex, as a transaction sees them: those that are to be removed, and how many others there are.
+/// The edges of a label at a vertex, as a transaction sees them: those to be removed, and the number of
+/// others.
 #[derive(Default)]
 struct Edges {
     chosen: Vec<(VertexKey, u64)>,
@@ -37,8 +40,9 @@ impl Edges {
 }
 
 impl WriteTxn {
-    /// Removes up to `most` edges of a vertex, of all labels and in both directions, and says how many it has left; a vertex that does not
-    /// exist has none. So a vertex with more edges than one transaction may change is emptied by several, and removed by the last:
+    /// Removes up to `most` edges of a vertex, of all labels and in both directions, and returns how many it
+    /// has left; a vertex that does not exist has none. So several transactions empty a vertex with more
+    /// edges than one may change, and the last removes it:
     ///
     /// ```
     /// let graph = hedgerow::Graph::in_memory()?;
@@ -58,12 +62,12 @@ impl WriteTxn {
     /// # Ok::<(), hedgerow::Error>(())
     /// ```
     ///
-    /// Which edges are removed first is not specified. Each counts as an operation. Reads the adjacency of all labels: an edge that another
-    /// transaction adds to the vertex meanwhile is a conflict. O(labels + degree), in memory for `most` edges and a list that is not in
-    /// memory.
+    /// The order in which edges are removed is not specified. Each counts as an operation. Reads the
+    /// adjacency of all labels: an edge that another transaction adds to the vertex meanwhile is a conflict.
+    /// O(labels + degree), in memory for `most` edges and a list that is not in memory.
     ///
     /// # Errors
-    /// As of every [method](Self); [`CommitError::TooLarge`](crate::CommitError::TooLarge) or
+    /// Those of every [method](Self); [`CommitError::TooLarge`](crate::CommitError::TooLarge) or
     /// [`ArgumentError::TooLarge`](crate::ArgumentError::TooLarge) if the transaction may not have so many operations more. None of the
     /// edges is removed then.
     pub fn remove_edges_of<'a>(
@@ -99,7 +103,7 @@ impl WriteTxn {
         Ok(RemovedEdges { removed, left })
     }
 
-    /// Notes that the edges of a vertex were read, in all of so many labels.
+    /// Notes that the edges of a vertex were read, in the first `labels` labels.
     fn note_edges_of_all(&mut self, labels: u16, key: TxnKey, directions: &[Direction]) -> Result<()> {
         if self.own().is_some_and(|own| own.hides(key)) {
             return Ok(());
@@ -119,7 +123,8 @@ impl WriteTxn {
         Ok(())
     }
 
-    /// The edges of a label at a vertex, up to `most` of them by their other end and rank. Of the self-loops of a directed graph those that go out.
+    /// Finds the edges of a label at a vertex, up to `most` of them by their other end and rank. Of the two
+    /// copies of a self-loop in a directed graph only the outgoing one counts.
     fn edges_to_remove(
         &mut self,
         (label, key, direction): (LabelId, TxnKey, Direction),
@@ -152,7 +157,8 @@ impl WriteTxn {
         Ok(found)
     }
 
-    /// By ids of the snapshot: the other ends and ranks of edges that the transaction wrote, and the vertices that it removed.
+    /// Returns, by ids of the snapshot, the other ends and ranks of edges that the transaction wrote, and the
+    /// vertices that it removed.
     #[allow(clippy::type_complexity, reason = "two sets that are used where they are made")]
     fn decided(
         &self,
@@ -171,13 +177,14 @@ impl WriteTxn {
         Ok((decided, wiped))
     }
 
-    /// How many operations the transaction counts as: the removal of a vertex as one, and one for each of its edges that the snapshot has.
+    /// Returns how many operations the transaction counts as: the removal of a vertex as one, and one for
+    /// each of its edges that the snapshot has.
     pub(super) fn operations(&self) -> usize {
         self.ops.len().saturating_add(self.edges_of_removed)
     }
 
-    /// How many edges a transaction removes with a vertex: those of the snapshot that it did not remove one by one before. O(labels), and
-    /// O(edges at the vertex that it wrote).
+    /// Returns how many edges a transaction removes with a vertex: those of the snapshot that it did not
+    /// remove one by one before. O(labels), and O(edges at the vertex that it wrote).
     pub(super) fn edges_to_remove_with(&mut self, key: TxnKey) -> Result<usize> {
         let snapshot = self.base().clone();
         let edges = self.edges_removed_with(key, &snapshot)?;
@@ -191,8 +198,8 @@ impl WriteTxn {
         Ok(edges.saturating_sub(removed.sum()))
     }
 
-    /// How many edges the removal of a vertex takes with it that stand in `snapshot`, where a memory limit asks for it; without those that
-    /// lead to it in a graph that keeps no incoming edges. O(labels).
+    /// Returns how many edges of a vertex in `snapshot` its removal removes; 0 without a memory limit. Leaves
+    /// out those that lead to it in a graph that keeps no incoming edges. O(labels).
     pub(super) fn edges_removed_with(&self, key: TxnKey, snapshot: &Snapshot) -> Result<usize> {
         let engine = &self.engine;
         if engine.memory_limit.is_none() {
@@ -209,14 +216,15 @@ impl WriteTxn {
         Ok(edges)
     }
 
-    /// How many operations the commit counts as, by what the vertices that it removes have now. O(operations) where it removes some.
+    /// Returns how many operations the commit counts as, by the present degrees of the vertices that it
+    /// removes. O(operations) where it removes some.
     pub(super) fn operations_now(&self) -> Result<usize> {
         let removed: Vec<TxnKey> =
             self.ops.iter().filter(|op| op.kind == OpKind::RemoveVertex).map(|op| op.src).collect();
         if removed.is_empty() || self.engine.memory_limit.is_none() {
             return Ok(self.ops.len());
         }
-        // Those that the transaction removes one by one count as that.
+        // Edges that the transaction removes one by one already count as operations.
         let mut one_by_one: HashMap<TxnKey, usize> = removed.iter().map(|&key| (key, 0)).collect();
         for op in self.ops.iter().filter(|op| op.kind == OpKind::Remove) {
             let ends = [Some(op.src), (op.dst != op.src).then_some(op.dst)];

@@ -1,4 +1,4 @@
-//! What a transaction brings to its commit, and what the commit comes to.
+//! The input of a commit, and its outcome.
 
 use hedgerow_core::Timestamp;
 
@@ -8,12 +8,12 @@ use super::op::TxnOp;
 use super::validate::ReadSet;
 use crate::config::Isolation;
 
-/// Everything that a transaction brings to its commit.
+/// The input of a commit.
 pub(crate) struct Request<'a> {
     pub(crate) ops: &'a [TxnOp],
     pub(crate) attributes: AttributesTable<'a>,
     pub(crate) keys: &'a TxnKeys,
-    /// Whether edges create their endpoints.
+    /// True if edges create their endpoints.
     pub(crate) create: bool,
     pub(crate) reads: &'a ReadSet,
     /// The timestamp of the snapshot that was read, registered until the commit returns.
@@ -21,12 +21,12 @@ pub(crate) struct Request<'a> {
     pub(crate) isolation: Isolation,
 }
 
-/// What a commit came to.
+/// The outcome of a commit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome {
     pub(crate) ts: Timestamp,
-    /// By how much the number of edges changed.
+    /// The change of the number of edges.
     pub(crate) edges: i64,
-    /// How many operations on edges and properties found something to apply to.
+    /// The number of operations on edges and properties that found something to apply to.
     pub(crate) applied: u64,
 }

@@ -12,12 +12,12 @@ use crate::state::edge_key::WEIGHT;
 use crate::state::schema::LabelRef;
 use crate::state::store::Engine;
 
-/// The columns of a call: what each value of a row is.
+/// The columns of a call: the meaning of each value of a row.
 struct RowColumns<'a> {
     label: LabelId,
-    /// Names, and ids and types of those of which a value has come.
+    /// Names, with ids and types of those that had a value.
     properties: Vec<(&'a str, Option<(PropertyId, PropertyType)>)>,
-    /// Which of them is the weight.
+    /// The place of the weight among them.
     weight: Option<usize>,
 }
 
@@ -53,7 +53,7 @@ impl<'a> RowColumns<'a> {
         check_value(name, &value)?;
         let id = match known {
             Some((id, expected)) if *expected == kind => *id,
-            // Of another type it is refused.
+            // A value of another type is refused.
             _ => {
                 let id = engine.property_for_writing(self.label, name, kind)?;
                 *known = Some((id, kind));
@@ -76,7 +76,8 @@ impl<'a> RowColumns<'a> {
         self.take_first(engine, value, attributes)
     }
 
-    /// As [`take_only`](Self::take_only), of a property of which no value came yet, or another type.
+    /// Like [`take_only`](Self::take_only), but for a property without a value so far, or a value of another
+    /// type.
     #[inline(never)]
     fn take_first(&mut self, engine: &Engine, value: Value, attributes: &mut AttributesOfOps) -> Result<u32> {
         let mut cells = Cells::new();
@@ -89,22 +90,24 @@ impl<'a> RowColumns<'a> {
     }
 }
 
-/// A row has more values than there are properties.
+/// Makes the error of a row with more values than there are properties.
 pub(super) fn too_many_values(properties: usize) -> Error {
     let message = format!("a row has more values than there are properties: {properties}");
     ArgumentError::Invalid(message).into()
 }
 
 impl WriteTxn {
-    /// As [`put_edge_with`](Self::put_edge_with), for many edges of one label: each comes with a value for each of the
-    /// `properties`, in their order; a null, or a value that a row lacks at its end, is none. Reads nothing. In a weighted
-    /// graph the property `weight` of edges of the default label is their weight.
+    /// Like [`put_edge_with`](Self::put_edge_with), but for many edges of one label: each comes with a value
+    /// for each of the `properties`, in their order. A null, or a value that a row lacks at its end, sets
+    /// none. Reads nothing. In a weighted graph the property `weight` of edges of the default label is their
+    /// weight.
     ///
-    /// O(values). Label and properties are looked up once, and those that are new are defined.
+    /// O(values). Looks label and properties up once, and defines new ones.
     ///
     /// # Errors
-    /// As of `put_edge_with`, and [`ArgumentError::Invalid`] for a row with more values than there are properties; none of the
-    /// edges is added then. If what gives the edges panics, those before it are added.
+    /// Those of `put_edge_with`, and [`ArgumentError::Invalid`] for a row with more values than there are
+    /// properties; none of the edges is added then. If the iterator of edges panics, those before it are
+    /// added.
     pub fn put_edges_with<'a, K, R>(
         &mut self,
         label: impl Into<LabelRef<'a>>,

@@ -1,12 +1,13 @@
-//! Which of the schedules of a commit a transaction takes.
+//! The choice of the schedule by which a transaction commits.
 
 use super::request::{Outcome, Request};
 use super::{batch, few, general};
 use crate::error::{Error, Result};
 use crate::state::store::Engine;
 
-/// Commits up to and including the mark in the ring: of blind transactions those on a few plain edges by themselves, others by the batch;
-/// what is left by the general schedule. Blocks for other committers of the same subgraphs.
+/// Commits up to and including the mark in the ring. Blind transactions on a few plain edges take the way of
+/// [`few`], other blind ones the batch, all others the general schedule. Blocks for other committers of the
+/// same subgraphs.
 ///
 /// # Errors
 /// Those of [`WriteTxn::commit`](super::txn::WriteTxn::commit).

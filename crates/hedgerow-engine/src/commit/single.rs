@@ -29,20 +29,21 @@ use crate::state::ids::IdMap;
 use crate::state::placement::Placement;
 use crate::state::store::Engine;
 
-/// One operation on an edge of the default label, by vertex ids. Of an undirected graph `src` is the smaller.
+/// One operation on an edge of the default label, by vertex ids. In an undirected graph `src` is the smaller
+/// one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Single {
     pub(crate) kind: OpKind,
     pub(crate) src: VertexId,
     pub(crate) dst: VertexId,
     pub(crate) weight: f64,
-    /// Whether the keys came in the other order than the ends.
+    /// True if the keys came in the other order than the ends.
     turned: bool,
 }
 
 impl Single {
-    /// The operation on the vertices that its keys name now; `None` where one names no vertex. Of a dense graph the vertices need
-    /// not exist.
+    /// Makes the operation on the vertices that its keys name now; `None` where a key names no vertex. In a
+    /// dense graph the vertices need not exist.
     #[inline]
     pub(crate) fn resolve(
         engine: &Engine,
@@ -55,8 +56,9 @@ impl Single {
         Some(Single::between(engine, kind, [src?, dst?], weight))
     }
 
-    /// As [`resolve`](Self::resolve), but what is found at the first glance is not looked at: [`is_named`](Self::is_named) does that
-    /// later, when it has come into the cache beside what else the commit needs. `None` where one probably names no vertex.
+    /// Like [`resolve`](Self::resolve), but without a check of the ids that the first glance finds:
+    /// [`is_named`](Self::is_named) checks them later, when their rows have come into the cache beside the
+    /// other data of the commit. `None` where a key probably names no vertex.
     #[inline(always)]
     pub(crate) fn guess(
         engine: &Engine,
@@ -71,8 +73,9 @@ impl Single {
             }
         };
         let ends = match engine.config.keys {
-            // Without an array of the keys: to copy a key whole, the processor waits until the parts that the caller wrote just before have
-            // left its store buffer. Asked inside of the id map instead, single edges took a tenth longer.
+            // No array of the keys here: to copy a key whole, the processor would wait until the parts that
+            // the caller has just written have left its store buffer. With this test inside the id map,
+            // single edges took a tenth longer.
             KeyKind::Dense => [IdMap::dense_id(src)?, IdMap::dense_id(dst)?],
             KeyKind::U64 | KeyKind::Str => engine.ids.guess(&[src, dst], likely)?,
         };
@@ -85,10 +88,12 @@ impl Single {
         Single { kind, src, dst, weight, turned: src != first }
     }
 
-    /// Whether both ends carry the keys that they were looked up by. Asked with the latches of both held, of vertices that exist.
+    /// True if both ends carry the keys by which they were looked up. The caller holds the latches of both,
+    /// and the vertices exist.
     #[inline]
     pub(crate) fn is_named(&self, engine: &Engine, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) -> bool {
-        // Chosen without a branch: half of the edges of an undirected graph come turned, which nobody could foresee.
+        // Chosen without a branch: half of the edges of an undirected graph come turned, which no processor
+        // can predict.
         let keys = [src, dst];
         let key = |second: bool| keys[usize::from(second)];
         engine.ids.carries(self.src, key(self.turned)) && engine.ids.carries(self.dst, key(!self.turned))
@@ -106,7 +111,7 @@ impl Single {
         ])
     }
 
-    /// Whether the operation lays properties over those that there are.
+    /// True if the operation lays properties over the present ones.
     fn lays(&self) -> bool {
         matches!(self.kind, OpKind::Update | OpKind::Merge)
     }
@@ -152,7 +157,7 @@ impl<'e> Ends<'e> {
         self.dst.as_ref().unwrap_or(&self.src)
     }
 
-    /// The weight of the edge, looked up where the list is shorter: both copies say the same.
+    /// Returns the weight of the edge, from the shorter list: both copies agree.
     #[inline(always)]
     fn edge(&self, op: &Single, second: Direction, hint: InterpolationHint) -> Option<f64> {
         self.src.prefetch_head(Direction::Out, [op.src.local()]);
@@ -171,7 +176,7 @@ impl<'e> Ends<'e> {
         }
     }
 
-    /// At most how many bytes the merges take that are due before the operation.
+    /// Returns an upper bound of the bytes that the merges due before the operation take.
     #[cold]
     fn bytes_to_merge(&self, engine: &Engine) -> usize {
         let second = engine.placement().second_direction();
@@ -182,7 +187,7 @@ impl<'e> Ends<'e> {
         of_src + of_dst
     }
 
-    /// The properties of the edge, which stand at its first copy.
+    /// Returns the properties of the edge, which its first copy holds.
     #[inline]
     fn row(&self, op: &Single, hint: InterpolationHint) -> RowRef<'_> {
         let found = self.src.item(Direction::Out, op.src.local(), op.dst, 0, hint);
@@ -191,8 +196,8 @@ impl<'e> Ends<'e> {
 }
 
 /// Commits the operation without waiting for its publication. `None` sends the caller to the general path.
-/// `given` makes the properties that the operation brings. `is_named` says, with the latches held, whether both vertices carry the
-/// keys that they were looked up by (invariant I4).
+/// `given` makes the properties of the operation. `is_named` is called with the latches held: true if both
+/// vertices carry the keys by which they were looked up (invariant I4).
 #[inline]
 pub(crate) fn commit_unpublished<'g>(
     engine: &Engine,
@@ -205,7 +210,7 @@ pub(crate) fn commit_unpublished<'g>(
     }
     let Some([src, dst]) = op.ends(engine) else { return Ok(None) };
     let mut ends = Ends::latch(op, src.subgraph, dst.subgraph);
-    // Under the latches, where nothing is taken out of memory any more.
+    // Checked under the latches, where nothing is evicted any more.
     if engine.eviction.happens() && !ends.are_resident() {
         return Ok(None);
     }
@@ -213,14 +218,14 @@ pub(crate) fn commit_unpublished<'g>(
         return Ok(None);
     }
     let hint = InterpolationHint::over(engine.ids.bound());
-    // First the edge, which is a longer way off than the keys.
+    // First the edge, which is farther away in memory than the keys.
     let before = ends.edge(op, engine.placement().second_direction(), hint);
     let unasked = engine.config.keys == KeyKind::Dense || faults::is_on(PlantedFault::IdsNotLookedAtAgain);
     if !(unasked || is_named()) {
         return Ok(None);
     }
     let applied = u64::from(op.kind != OpKind::Update || before.is_some());
-    // Edges may have properties only if the schema says so, which is asked under the latches.
+    // Edges may have properties only if the schema allows it, which is checked under the latches.
     let laid;
     let change = if engine.schema.default_is_plain() {
         plain_change(engine, op.kind, op.weight, before).map(|(kind, weight)| (kind, weight, RowRef::Empty))
@@ -260,8 +265,8 @@ pub(crate) fn commit_unpublished<'g>(
     Ok(Some(Outcome { ts, edges, applied }))
 }
 
-/// What the operation changes where edges have no properties, given the weight before: the operation on the chains of the edge,
-/// and the weight that it leaves.
+/// Returns the change of an edge without properties, given its weight before: the operation on the chains of
+/// the edge, and the weight that it leaves.
 #[inline]
 pub(super) fn plain_change(
     engine: &Engine,
@@ -275,8 +280,8 @@ pub(super) fn plain_change(
     Some((change, after.unwrap_or(0.0)))
 }
 
-/// As [`plain_change`], and whether the edge has the properties of the operation afterwards; `has_row` looks up whether it has them
-/// before.
+/// Like [`plain_change`], but also returns whether the edge has the properties of the operation afterwards.
+/// `has_row` looks up whether it has them before.
 #[inline]
 fn change_of_row(
     engine: &Engine,
@@ -305,7 +310,8 @@ fn encode(engine: &Engine, op: &Single, kind: EdgeOp, weight: f64, row: RowRef<'
     Ok(encoder.finish())
 }
 
-/// Merges that are due happen before the timestamp is drawn: who draws a later one waits for no merge.
+/// Does the due merges before the timestamp is drawn, so that commits with later timestamps wait for no
+/// merge.
 #[inline(always)]
 fn make_room(engine: &Engine, op: &Single, ends: &mut Ends<'_>) {
     let horizon = engine.horizon();
@@ -372,7 +378,7 @@ fn apply(
     }
 }
 
-/// The attributes of both copies; none where the edge has no properties.
+/// Returns the attributes of both copies; `None` where the edge has no properties.
 #[inline]
 fn attributes_of_copies<'a>(
     placement: Placement,

@@ -1,5 +1,5 @@
-//! Commits that are not waited for (rule R10): the transaction is ordered, logged and applied when `submit` returns; the
-//! ticket tells when it is published, and durable where the mode asks for it.
+//! Commits without waiting (rule R10): the transaction is ordered, logged and applied when `submit` returns.
+//! The ticket reports when it is published, and durable where the mode asks for it.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use crate::config::Durability;
 use crate::error::Result;
 use crate::state::store::Engine;
 
-/// A submitted transaction. Dropping the ticket loses nothing: the transaction is committed, and becomes durable and
-/// visible as if it were waited for.
+/// A submitted transaction. Dropping the ticket loses nothing: the transaction is committed, and becomes
+/// durable and visible as if the program waited for it.
 #[derive(Clone)]
 #[must_use = "a ticket tells when the transaction is durable and visible"]
 pub struct Ticket {
@@ -30,19 +30,20 @@ impl Ticket {
         Ticket { engine: engine.clone(), ts }
     }
 
-    /// The place of the transaction in the order of commits. O(1).
+    /// Returns the place of the transaction in the order of commits. O(1).
     pub fn timestamp(&self) -> Timestamp {
         self.ts
     }
 
-    /// Whether the transaction is acknowledged: visible to every snapshot opened from now on, and durable as the store's durability
-    /// mode says. Never blocks. In a forked child, what it was at the fork. O(1).
+    /// True if the transaction is acknowledged: visible to every snapshot opened from now on, and durable as
+    /// the store's durability mode prescribes. Never blocks. In a forked child it returns the state at the
+    /// fork. O(1).
     pub fn is_done(&self) -> bool {
         self.engine.clock.published() >= self.ts
     }
 
-    /// Waits until the transaction is acknowledged, and returns its timestamp. Blocks for earlier commits that are still being
-    /// applied, and under [`Durability::Sync`] for a sync. O(1) besides.
+    /// Waits until the transaction is acknowledged, and returns its timestamp. Blocks for earlier commits
+    /// that are still being applied, and under [`Durability::Sync`] for a sync. O(1) besides.
     ///
     /// # Errors
     /// [`CommitError::OutcomeUnknown`](crate::CommitError::OutcomeUnknown): the log failed, and only reopening the store tells.
@@ -56,7 +57,7 @@ impl Ticket {
 }
 
 impl Engine {
-    /// Sees to it that the commit `ts`, for which nobody may be waiting, becomes durable and is published.
+    /// Ensures that the commit `ts`, for which possibly no thread waits, becomes durable and is published.
     #[inline]
     pub(crate) fn make_durable_soon(&self, ts: Timestamp) {
         if self.durability == Durability::Sync && self.durable.is_some() {
@@ -68,7 +69,7 @@ impl Engine {
         if self.ticket_syncer.start(drop) {
             self.commits.ask(ts);
         } else {
-            // No thread to be had: whoever submits syncs. A failure is found by the ticket.
+            // No thread could be started: the submitting thread syncs. The ticket finds a failure.
             let _ = self.wait_published(ts);
         }
     }

@@ -24,7 +24,7 @@ use crate::{read::snapshot::Snapshot, state::store::Engine};
 ///
 /// Reads see one snapshot, taken at the first read, under the transaction's own writes. Under
 /// [`Isolation::Serializable`] the commit fails with [`CommitError::Conflict`](crate::CommitError::Conflict) if something
-/// that was read has changed since; blind writes ([`put_edge`](Self::put_edge)) read nothing and conflict with nobody. Dropping
+/// that was read has changed since; blind writes ([`put_edge`](Self::put_edge)) read nothing and never conflict. Dropping
 /// a transaction rolls it back. It may be moved to another thread, and used by one at a time.
 /// Before [`commit`](Self::commit) no method waits for another transaction or for a sync. In a graph that keeps no incoming
 /// edges ([`Options::reverse`](crate::Options::reverse)) to read those of a vertex is O(vertices log degree).
@@ -76,8 +76,8 @@ impl WriteTxn {
         }
     }
 
-    /// Whether edges create endpoints that do not exist (default: yes). If not, the commit of an edge without an endpoint fails
-    /// with [`CommitError::NoSuchVertex`](crate::CommitError::NoSuchVertex). Set it before the first operation. O(1).
+    /// Sets, before the first operation, whether edges create absent endpoints (default: yes). If not, their
+    /// commit fails with [`CommitError::NoSuchVertex`](crate::CommitError::NoSuchVertex). O(1).
     ///
     /// # Errors
     /// [`ArgumentError::Invalid`] once the transaction holds operations.
@@ -94,7 +94,7 @@ impl WriteTxn {
     /// Inserts a vertex. Returns whether it was new. O(1).
     ///
     /// # Errors
-    /// As of every [method](Self).
+    /// Those of every [method](Self).
     pub fn insert_vertex<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<bool> {
         let key = self.key(key.into())?;
         let new = !self.reads_vertex(key)?;
@@ -128,7 +128,7 @@ impl WriteTxn {
     /// Makes sure that the edge exists; in a weighted graph its weight becomes 1. Reads nothing. O(1).
     ///
     /// # Errors
-    /// As of every [method](Self).
+    /// Those of every [method](Self).
     pub fn put_edge<'a>(
         &mut self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -153,11 +153,11 @@ impl WriteTxn {
         self.push(OpKind::Put, src, dst, weight)
     }
 
-    /// As [`put_edge`](Self::put_edge), for many edges: a slice of pairs of keys, or whatever gives pairs. O(edges). If what
-    /// gives them panics, those before it are added.
+    /// Like [`put_edge`](Self::put_edge), but for many edges: a slice of pairs of keys, or any iterator of
+    /// pairs. O(edges). If the iterator panics, the edges before are added.
     ///
     /// # Errors
-    /// As of `put_edge`; none of the edges is added then.
+    /// Those of `put_edge`; none of the edges is added then.
     pub fn put_edges<'a, K, E>(&mut self, edges: impl IntoIterator<Item = E>) -> Result<()>
     where
         K: Into<VertexKeyRef<'a>> + Copy,
@@ -166,10 +166,10 @@ impl WriteTxn {
         self.push_all(OpKind::Put, 1.0, edges)
     }
 
-    /// As [`put_weighted_edge`](Self::put_weighted_edge), for many edges.
+    /// Like [`put_weighted_edge`](Self::put_weighted_edge), but for many edges.
     ///
     /// # Errors
-    /// As of `put_weighted_edge`; none of the edges is added then.
+    /// Those of `put_weighted_edge`; none of the edges is added then.
     pub fn put_weighted_edges<'a, K, E>(&mut self, edges: impl IntoIterator<Item = E>) -> Result<()>
     where
         K: Into<VertexKeyRef<'a>> + Copy,
@@ -186,7 +186,7 @@ impl WriteTxn {
     /// [`insert_edge`](Self::insert_edge) it does not say which are new, and reads nothing. O(edges).
     ///
     /// # Errors
-    /// As of `insert_edge`; none of the edges is added then.
+    /// Those of `insert_edge`; none of the edges is added then.
     pub fn insert_edges<'a, K, E>(&mut self, edges: impl IntoIterator<Item = E>) -> Result<()>
     where
         K: Into<VertexKeyRef<'a>> + Copy,
@@ -199,7 +199,7 @@ impl WriteTxn {
     /// nothing. O(edges).
     ///
     /// # Errors
-    /// As of `remove_edge`; none of the removals is added then.
+    /// Those of `remove_edge`; none of the removals is added then.
     pub fn remove_edges<'a, K, E>(&mut self, edges: impl IntoIterator<Item = E>) -> Result<()>
     where
         K: Into<VertexKeyRef<'a>> + Copy,
@@ -257,7 +257,7 @@ impl WriteTxn {
     /// edge. O(log degree).
     ///
     /// # Errors
-    /// As of every [method](Self).
+    /// Those of every [method](Self).
     pub fn insert_edge<'a>(
         &mut self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -267,7 +267,7 @@ impl WriteTxn {
         self.insert(src, dst, 1.0)
     }
 
-    /// As [`insert_edge`](Self::insert_edge), with a weight.
+    /// Like [`insert_edge`](Self::insert_edge), but with a weight.
     ///
     /// # Errors
     /// [`ArgumentError::Invalid`] for a weight that is not a number, or in a graph without weights.
@@ -293,7 +293,7 @@ impl WriteTxn {
     /// Removes an edge. Returns whether it existed: removing what is not there is not an error. Reads the edge. O(log degree).
     ///
     /// # Errors
-    /// As of every [method](Self).
+    /// Those of every [method](Self).
     pub fn remove_edge<'a>(
         &mut self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -307,19 +307,19 @@ impl WriteTxn {
         Ok(existed)
     }
 
-    /// Whether the vertex exists. O(1).
+    /// True if the vertex exists. O(1).
     ///
     /// # Errors
-    /// As of every [method](Self).
+    /// Those of every [method](Self).
     pub fn contains_vertex<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<bool> {
         let key = self.key(key.into())?;
         self.reads_vertex(key)
     }
 
-    /// Whether the edge of the default label exists. O(log degree).
+    /// True if the edge of the default label exists. O(log degree).
     ///
     /// # Errors
-    /// As of every [method](Self).
+    /// Those of every [method](Self).
     pub fn contains_edge<'a>(
         &mut self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -328,10 +328,10 @@ impl WriteTxn {
         Ok(self.weight(src, dst)?.is_some())
     }
 
-    /// The weight of the edge of the default label if it exists; 1 in a graph without weights. O(log degree).
+    /// Returns the weight of an edge of the default label if it exists; 1 without weights. O(log degree).
     ///
     /// # Errors
-    /// As of every [method](Self).
+    /// Those of every [method](Self).
     pub fn weight<'a>(
         &mut self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -341,11 +341,11 @@ impl WriteTxn {
         self.reads_edge(src, dst)
     }
 
-    /// The number of neighbours over the default label in `direction`, or `None` if there is no such vertex. Reads the adjacency.
-    /// O(degree log degree).
+    /// Counts the neighbours over the default label in `direction`; `None` if there is no such vertex. Reads
+    /// the adjacency. O(degree log degree).
     ///
     /// # Errors
-    /// As of every [method](Self).
+    /// Those of every [method](Self).
     pub fn degree<'a>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -354,11 +354,11 @@ impl WriteTxn {
         Ok(self.weighted_neighbors(key, direction)?.map(|n| n.len()))
     }
 
-    /// The neighbours over the default label in `direction`, sorted by key, or `None` if there is no such vertex. Reads the
-    /// adjacency. O(degree log degree).
+    /// Returns the neighbours over the default label in `direction`, sorted by key; `None` for no such
+    /// vertex. Reads the adjacency. O(degree log degree).
     ///
     /// # Errors
-    /// As of every [method](Self).
+    /// Those of every [method](Self).
     pub fn neighbors<'a>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -368,11 +368,11 @@ impl WriteTxn {
         Ok(found.map(|n| n.into_iter().map(|(key, _)| key).collect()))
     }
 
-    /// The neighbours over the default label and weights in `direction`, sorted by key, or `None` if there is no such vertex. Reads
-    /// the adjacency. O(degree log degree).
+    /// Returns the neighbours over the default label and weights in `direction`, sorted by key; `None` for no
+    /// vertex. Reads the adjacency. O(degree log degree).
     ///
     /// # Errors
-    /// As of every [method](Self).
+    /// Those of every [method](Self).
     pub fn weighted_neighbors<'a>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -382,8 +382,8 @@ impl WriteTxn {
         self.reads_adjacency(key, direction)
     }
 
-    /// The snapshot that the transaction reads, without its own writes. From here on the whole graph counts as read: the commit
-    /// conflicts with every commit after the snapshot. O(1).
+    /// Returns the snapshot that the transaction reads, without its own writes. From here on the whole graph
+    /// counts as read: any commit after the snapshot is a conflict. O(1).
     ///
     /// # Errors
     /// [`StateError::Forked`](crate::StateError::Forked) in a forked child.
@@ -393,12 +393,12 @@ impl WriteTxn {
         Ok(self.base().clone().for_user())
     }
 
-    /// The number of operations gathered so far. O(1).
+    /// Returns the number of operations gathered so far. O(1).
     pub fn len(&self) -> usize {
         self.ops.len()
     }
 
-    /// Whether no operation was gathered. O(1).
+    /// True if no operation was gathered. O(1).
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What a transaction read, and whether it still holds (rules R2 and R3).
+//! The read set of a transaction, and the check that it still holds (rules R2 and R3).
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
@@ -15,11 +15,11 @@ pub(crate) struct ReadSet {
     items: Vec<(PartitionKey, ReadItem)>,
     /// Keys that named no vertex at the snapshot.
     absent: Vec<TxnKey>,
-    /// A label was looked for and not found: any later definition conflicts.
+    /// A search for a label failed: any later definition conflicts.
     no_label: bool,
-    /// What was read of all labels: it is looked at in the labels that were defined since, too.
+    /// Reads over all labels: validation also checks the labels that were defined since.
     of_all: Vec<OfAllLabels>,
-    /// How many labels [`prepare`](Self::prepare) has looked at for those.
+    /// The number of labels that [`prepare`](Self::prepare) has considered for those.
     labels: Option<u16>,
     /// The whole graph was read: any later commit conflicts.
     whole: bool,
@@ -27,7 +27,7 @@ pub(crate) struct ReadSet {
 
 /// A read of the edges of all labels at a vertex.
 struct OfAllLabels {
-    /// How many labels there were. Each of them has an item of its own in the read set.
+    /// The number of labels at the time. Each of them has an item of its own in the read set.
     labels: u16,
     at: VertexId,
     direction: Direction,
@@ -90,8 +90,9 @@ impl ReadSet {
         self.of_all.push(OfAllLabels { labels, at, direction, item });
     }
 
-    /// Sorts the set so that validation visits each subgraph once. `defined` says how many labels there are now: those that
-    /// are new since a read of all labels count as read by it, since a commit after the snapshot may have given them edges.
+    /// Sorts the set so that validation visits each subgraph once. `defined` returns the number of labels
+    /// now. Labels that are new since a read of all labels count as read by it, since a commit after the
+    /// snapshot may have given them edges.
     pub(crate) fn prepare(&mut self, defined: impl Fn() -> u16) {
         for OfAllLabels { labels, at, direction, item } in std::mem::take(&mut self.of_all) {
             let defined = *self.labels.get_or_insert_with(&defined);
@@ -139,7 +140,8 @@ impl ReadSet {
         if self.no_label && engine.schema.load().changed() > start {
             return Err(CommitError::Conflict { with: last_drawn }.into());
         }
-        // Between the preparation and this section: rare, and a definition may be followed by an edge at once.
+        // A label may come between the preparation and this section. That is rare, and an edge may follow a
+        // definition at once.
         if self.labels.is_some_and(|labels| engine.defined_labels().end > labels) {
             return Err(CommitError::Conflict { with: last_drawn }.into());
         }
@@ -172,10 +174,11 @@ impl ReadSet {
     }
 }
 
-/// A subgraph of a label: what a latch guards. Ascending by label, so that existence comes first.
+/// A subgraph of a label: the unit that a latch guards. Ascending by label, so that existence comes first.
 pub(crate) type LatchKey = (LabelId, SubgraphId);
 
-/// The subgraph, if its page is in memory. One that is not loaded has not changed since the store was opened.
+/// Returns the subgraph, if its page is in memory. One that is not loaded has not changed since the store was
+/// opened.
 fn existing(engine: &Engine, (label, id): LatchKey) -> Option<&Subgraph> {
     engine.table(label)?.get(id)
 }
@@ -184,9 +187,10 @@ fn existing(engine: &Engine, (label, id): LatchKey) -> Option<&Subgraph> {
 #[derive(Default)]
 pub(crate) struct Latches<'a> {
     held: smallvec::SmallVec<[(LatchKey, Latched<'a>); 4]>,
-    /// Subgraphs whose pages did not exist when they were to be latched, ascending: nothing was ever written there. The
-    /// commit makes the pages of those that it writes ([`Latches::make`]), and looks again at the others when it orders
-    /// ([`Latches::still_absent`]): so what changes nothing takes no memory (invariant I28).
+    /// Subgraphs whose pages did not exist when they were to be latched, ascending: no commit ever wrote
+    /// there. The commit makes the pages of those that it writes ([`Latches::make`]), and checks the others
+    /// again when it orders ([`Latches::still_absent`]). So a commit that changes nothing takes no memory
+    /// (invariant I28).
     absent: Vec<LatchKey>,
 }
 
@@ -204,28 +208,29 @@ impl<'a> Latches<'a> {
         latches
     }
 
-    /// Whether the pages that did not exist still do not. In the ordering section: then nothing was written there before
-    /// this commit in the order, since who writes there makes the page before it draws its timestamp.
+    /// True if the pages that did not exist still do not. If so in the ordering section, no commit before
+    /// this one in the order wrote there: a commit that writes there makes the page before it draws its
+    /// timestamp.
     #[inline]
     pub(crate) fn still_absent(&self, engine: &Engine) -> bool {
         let exists = |&place: &LatchKey| existing(engine, place).is_some();
         faults::is_on(PlantedFault::AbsentNotLookedAtAgain) || !self.absent.iter().any(exists)
     }
 
-    /// What merges replaced, by label.
+    /// Returns the main parts that merges replaced, by label.
     pub(crate) fn merged(&self) -> impl Iterator<Item = (LabelId, Merged)> {
         let all = self.held.iter().map(|((label, _), latched)| (*label, latched.merged()));
         all.filter(|(_, merged)| merged.main_parts > 0)
     }
 
-    /// Whether all pages exist.
+    /// True if all pages exist.
     #[inline]
     pub(crate) fn all_exist(&self) -> bool {
         self.absent.is_empty()
     }
 
-    /// Those that have to be loaded before the commit looks at them: of the latched ones that were taken out of memory, and of the others
-    /// whose pages were not loaded.
+    /// Returns the subgraphs to load before the commit reads them: latched ones that were evicted, and others
+    /// whose pages are not loaded.
     pub(crate) fn unloaded(&self, engine: &Engine) -> Vec<LatchKey> {
         let absent = self.absent.iter().copied().filter(|&(label, id)| engine.is_unloaded(label, id));
         let mut unloaded: Vec<LatchKey> = absent.collect();
@@ -236,13 +241,14 @@ impl<'a> Latches<'a> {
         unloaded
     }
 
-    /// Whether all of `latch_keys` are latched.
+    /// True if all of `latch_keys` are latched.
     pub(crate) fn hold(&self, latch_keys: &[LatchKey]) -> bool {
         latch_keys.iter().all(|&place| self.place(place).is_some())
     }
 
-    /// Makes the pages of `latch_keys` and latches what was absent of them, and what else of these pages was. `false`: somebody
-    /// else was there first, and the commit must start over. Latches that are out of order are only tried (invariant I3).
+    /// Makes the pages of `latch_keys` and latches the absent ones of them, and the other absent subgraphs on
+    /// these pages. `false`: another commit was there first, and this one must start over. Latches that are
+    /// out of order are only tried (invariant I3).
     pub(crate) fn make(&mut self, engine: &'a Engine, latch_keys: &[LatchKey]) -> bool {
         for &(label, id) in latch_keys.iter().filter(|&place| self.absent.binary_search(place).is_ok()) {
             engine.table_or_create(label).get_or_create(id);
@@ -269,13 +275,13 @@ impl<'a> Latches<'a> {
         self.held.binary_search_by_key(&place, |&(held, _)| held).ok()
     }
 
-    /// The subgraph of a label, if it is latched.
+    /// Returns the subgraph of a label, if it is latched.
     #[inline]
     pub(crate) fn get_of(&self, label: LabelId, subgraph: SubgraphId) -> Option<&Latched<'a>> {
         self.place((label, subgraph)).map(|at| &self.held[at].1)
     }
 
-    /// The subgraph with the existence of its vertices and the edges of the default label.
+    /// Returns the subgraph with the existence of its vertices and the edges of the default label.
     #[inline]
     pub(crate) fn get(&self, subgraph: SubgraphId) -> Option<&Latched<'a>> {
         self.get_of(LabelId::DEFAULT, subgraph)

@@ -1,5 +1,5 @@
-//! Many vertices of one kind with values of the same properties in one call of a transaction, by the row or by the column. Either way
-//! the transaction keeps the values in columns, as subgraphs do.
+//! Many vertices of one kind with values of the same properties in one call of a transaction, by the row or
+//! by the column. Either way the transaction keeps the values in columns, as subgraphs do.
 
 use hedgerow_core::assemble::ColumnBuilder;
 use hedgerow_core::column::Data;
@@ -16,9 +16,9 @@ use crate::state::store::Engine;
 /// The values of a call by property, row by row.
 struct Gathered<'a> {
     kind: KindId,
-    /// About how many rows there will be.
+    /// The expected number of rows.
     expected: usize,
-    /// Names, and what has come of those of which a value has.
+    /// Names, with the values so far of those that had one.
     properties: Vec<(&'a str, Option<(PropertyId, ColumnBuilder)>)>,
 }
 
@@ -33,7 +33,7 @@ impl<'a> Gathered<'a> {
         let (name, column) = self.properties.get_mut(at).ok_or_else(|| too_many_values(given))?;
         let Some(kind) = value.property_type() else { return Ok(()) };
         check_value(name, value)?;
-        // Of another type it is refused.
+        // A value of another type is refused.
         if column.as_ref().is_none_or(|(_, builder)| builder.kind() != kind) {
             let id = engine.property_for_writing(self.kind, name, kind)?;
             *column = Some((id, ColumnBuilder::new(kind, self.expected)));
@@ -45,7 +45,7 @@ impl<'a> Gathered<'a> {
         Ok(())
     }
 
-    /// The columns of so many rows.
+    /// Returns the columns of `rows` rows.
     fn finish(self, rows: usize) -> Vec<(PropertyId, Column)> {
         let columns = self.properties.into_iter().filter_map(|(_, column)| column);
         let columns = columns.map(|(id, mut builder)| {
@@ -56,7 +56,8 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// The columns of so many rows, ascending by property. Of several for one property the last that has a value counts.
+/// Sorts the columns of `rows` rows by property. Among several columns for one property, the last with a
+/// value counts.
 fn sorted(mut columns: Vec<(PropertyId, Column)>, rows: usize) -> Columns {
     columns.sort_by_key(|&(id, _)| id);
     columns.dedup_by(|(later, newer), (kept, older)| {
@@ -86,11 +87,11 @@ fn check_column(name: &str, column: &Column) -> Result<()> {
 }
 
 impl WriteTxn {
-    /// As [`put_vertex_with`](Self::put_vertex_with), for many vertices of one kind: each comes with a value for each of the
-    /// `properties`, in their order; a null, or a value that a row lacks at its end, is none. A key that comes twice gets the
-    /// properties that come last. Reads nothing.
+    /// Like [`put_vertex_with`](Self::put_vertex_with), but for many vertices of one kind: each comes with a
+    /// value for each of the `properties`, in their order. A null, or a value that a row lacks at its end,
+    /// sets none. A key that comes twice gets the last properties. Reads nothing.
     ///
-    /// O(values). Properties are looked up once, and those that are new are defined.
+    /// O(values). Looks properties up once, and defines new ones.
     ///
     /// ```
     /// use hedgerow::{Graph, KeyKind, Value};
@@ -106,8 +107,9 @@ impl WriteTxn {
     /// ```
     ///
     /// # Errors
-    /// As of `put_vertex_with`; [`ArgumentError::Invalid`] for a key of another kind, and for a row with more values than there are
-    /// properties. None of the vertices is added then, nor if what gives the rows panics.
+    /// Those of `put_vertex_with`; [`ArgumentError::Invalid`] for a key of another kind, and for a row with
+    /// more values than there are properties. None of the vertices is added then, nor if the iterator of rows
+    /// panics.
     pub fn put_vertices_with<'a, K, R>(
         &mut self,
         kind: KindId,
@@ -132,10 +134,11 @@ impl WriteTxn {
         Ok(())
     }
 
-    /// As [`put_vertices_with`](Self::put_vertices_with), with the values by the column: a vertex has the values that stand at the place
-    /// of its key, counted from `from` on. So a part of the columns can be put by each of several transactions. Reads nothing.
+    /// Like [`put_vertices_with`](Self::put_vertices_with), but with the values by the column: a vertex has
+    /// the values at the place of its key, counted from `from` on. So several transactions can each put a
+    /// part of the columns. Reads nothing.
     ///
-    /// O(vertices, and bytes of their values). Much less is done for each value than by the row.
+    /// O(vertices, and bytes of their values), with much less work for each value than by the row.
     ///
     /// ```
     /// use hedgerow::{Column, Graph, KindId, Value};
@@ -150,7 +153,7 @@ impl WriteTxn {
     /// ```
     ///
     /// # Errors
-    /// As of `put_vertices_with`, and [`ArgumentError::Invalid`] for a column that ends before the keys do.
+    /// Those of `put_vertices_with`, and [`ArgumentError::Invalid`] for a column that ends before the keys do.
     pub fn put_vertex_columns<'a, K: Into<VertexKeyRef<'a>>>(
         &mut self,
         kind: KindId,
@@ -183,7 +186,8 @@ impl WriteTxn {
         Ok(())
     }
 
-    /// Room for the operations of so many vertices of a kind or more, which a transaction must have room for.
+    /// Makes room for the operations of `least` vertices of a kind or more, if the transaction may have so
+    /// many.
     fn vertex_ops(&self, kind: KindId, least: usize) -> Result<Vec<TxnOp>> {
         self.engine.check_owner()?;
         self.engine.schema.load().check_kind(kind)?;
@@ -191,7 +195,7 @@ impl WriteTxn {
         Ok(Vec::with_capacity(least * 2))
     }
 
-    /// Adds the operations on a vertex that the call names.
+    /// Adds the operations on a vertex of the call.
     #[inline]
     fn push_vertex(&mut self, kind: KindId, given: VertexKeyRef<'_>, ops: &mut Vec<TxnOp>) -> Result<()> {
         let key = if given.kind() == KindId::DEFAULT { kind.key(given) } else { given };

@@ -9,19 +9,20 @@ use crate::commit::names::TxnKey;
 /// Keys, each once, in the order in which they came first; the place of each is found again by its hash.
 pub(super) struct Distinct {
     pub(super) keys: Vec<TxnKey>,
-    /// One more than a place, at the first free slot from the hash of the key on; 0 where none is. At most half of them are taken.
+    /// Places plus one, each at the first free slot from the hash of its key on; 0 marks a free slot. At most
+    /// half of them are taken.
     slots: Box<[u32]>,
     hasher: RandomState,
 }
 
 impl Distinct {
-    /// Room for about so many keys; it grows for more.
+    /// Makes room for about `expected` keys; the table grows for more.
     pub(super) fn new(expected: usize) -> Distinct {
         let slots = vec![0; (expected * 2).next_power_of_two()].into();
         Distinct { keys: Vec::with_capacity(expected), slots, hasher: RandomState::default() }
     }
 
-    /// The place of a key, which it gets now if it is new.
+    /// Returns the place of a key, and adds a new one.
     #[inline]
     pub(super) fn place(&mut self, key: TxnKey) -> u32 {
         let slot = self.slot(key);
@@ -37,7 +38,7 @@ impl Distinct {
         place
     }
 
-    /// Where the key stands, or is to stand.
+    /// Returns the slot of the key, or the free slot for it.
     #[inline]
     fn slot(&self, key: TxnKey) -> usize {
         let mask = self.slots.len() - 1;

@@ -18,10 +18,11 @@ use crate::state::ids::KeyLatch;
 use crate::state::placement::Placement;
 use crate::state::store::Engine;
 
-/// What the keys of a transaction name, and the latches of those that it creates.
+/// The vertices that the keys of a transaction name, and the latches of the keys that it creates.
 pub(super) struct Resolved<'e> {
     engine: &'e Engine,
-    /// The distinct keys, with their vertices; none where no operation creates the key. Empty in a dense graph.
+    /// The distinct keys, with their vertices; `None` where no operation creates the key. Empty in a dense
+    /// graph.
     names: Vec<(TxnKey, Option<VertexId>)>,
     /// Per operation the places of both keys in `names`. Empty in a dense graph.
     places: Vec<[u32; 2]>,
@@ -34,32 +35,34 @@ pub(super) struct Resolved<'e> {
 /// A key that the commit creates.
 #[derive(Clone, Copy)]
 pub(super) struct Fresh {
-    /// Its place among the names.
+    /// The place of the key among the names.
     place: u32,
     pub(super) key: TxnKey,
     pub(super) id: VertexId,
 }
 
-/// What the operations of a transaction want of a vertex that a key names.
+/// The need of an operation for a vertex that a key names.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Wanted {
-    /// That it is removed from, if it is there.
+    /// Removals apply to it if it exists.
     IfThere,
-    /// That it comes into being as an end of an edge.
+    /// It must exist as an end of an edge.
     End,
-    /// That it comes into being.
+    /// It must exist.
     Vertex,
 }
 
 /// Keys that a thread looks up, and new ones that it binds, at a time.
 const KEYS_AT_A_TIME: usize = 1 << 11;
-/// From so many new keys on there is room made for all before they are bound: else small tables grow again and again.
+/// The number of new keys from which on room is made for all before they are bound: else small tables grow
+/// again and again.
 const RESERVED: usize = if cfg!(feature = "shuttle") { 2 } else { 1 << 12 };
-/// Keys that are looked up together, so that their cache misses overlap: about as many as a processor has under way.
+/// Keys that are looked up together, so that their cache misses overlap: about as many misses as a processor
+/// has under way.
 const TOGETHER: usize = 16;
 
 impl<'e> Resolved<'e> {
-    /// Looks up the keys of the request; those that are absent and to be created get ids, under their latches.
+    /// Looks up the keys of the request; absent ones that operations create get ids, under their latches.
     pub(super) fn of<'j>(
         engine: &'e Engine,
         request: &'j Request<'_>,
@@ -80,7 +83,8 @@ impl<'e> Resolved<'e> {
             return Ok(resolved);
         }
         let wanted = resolved.gather(request.ops);
-        // Vertices that operations are on are mostly new: they are looked up under the latches alone, where memory knows all keys.
+        // Vertices that operations insert are mostly new: they are looked up only under the latches, where
+        // memory knows all keys.
         let all = !engine.ids.stored.all_known();
         let ends = (0u32..).zip(&wanted).filter(|&(_, wanted)| all || *wanted != Wanted::Vertex);
         resolved.look_up(ends.map(|(place, _)| place).collect(), request, threads);
@@ -91,7 +95,8 @@ impl<'e> Resolved<'e> {
         Ok(resolved)
     }
 
-    /// The distinct keys, in the order of the program, and where each operation's are. Returns what is wanted of each.
+    /// Collects the distinct keys, in the order of the program, and the places of each operation's keys.
+    /// Returns the need for each key.
     fn gather(&mut self, ops: &[TxnOp]) -> Vec<Wanted> {
         let mut names = Distinct::new(ops.len());
         let mut wanted = Vec::with_capacity(ops.len());
@@ -149,7 +154,8 @@ impl<'e> Resolved<'e> {
         places.iter().zip(found).for_each(|(&place, &id)| self.names[place as usize].1 = id);
     }
 
-    /// Looks up in segments the keys that memory found nothing of. A batch ends no binding, so memory need not know what it finds.
+    /// Looks up in segments the keys that memory did not find. A batch ends no binding, so memory need not
+    /// know the results.
     #[cold]
     fn look_up_stored(&mut self, request: &Request<'_>) -> Result<()> {
         for (key, id) in self.names.iter_mut().filter(|(_, id)| id.is_none()) {
@@ -158,9 +164,10 @@ impl<'e> Resolved<'e> {
         Ok(())
     }
 
-    /// Latches the keys that are absent, so that they stay so until the commit is done, and looks again. Those that an
-    /// operation creates get ids: in the order of the program where the operation is on the vertex itself, so that neighbours in
-    /// the program share subgraphs, and properties are read in the order in which they lie; ends of edges in the order of keys.
+    /// Latches the absent keys, so that they stay absent until the commit is done, and looks again. Those
+    /// that an operation creates get ids. Vertices of operations get them in the order of the program, so
+    /// that neighbours in the program share subgraphs, and properties are read in the order in which they
+    /// lie; ends of edges in the order of keys.
     fn create<'j>(
         &mut self,
         wanted: &[Wanted],
@@ -184,7 +191,7 @@ impl<'e> Resolved<'e> {
         let indices = latched.iter().enumerate().filter(|(_, latched)| **latched);
         self.latches.extend(indices.map(|(index, _)| self.engine.ids.latch(index)));
         self.look_up(missing.clone(), request, threads);
-        // Names stand in the order of the program.
+        // Names are in the order of the program.
         let of_kind = |kind| missing.iter().copied().filter(move |&place| wanted[place as usize] == kind);
         let vertices = of_kind(Wanted::Vertex);
         let mut ends: Vec<(TxnKey, u32)> =
@@ -211,7 +218,7 @@ impl<'e> Resolved<'e> {
         Ok(())
     }
 
-    /// The ends of operation `at`, if both exist or are created.
+    /// Returns the ends of operation `at`, if both exist or are created.
     #[inline]
     fn ends(&self, op: &TxnOp, at: usize) -> Option<(VertexId, VertexId)> {
         match self.places.get(at) {
@@ -220,9 +227,9 @@ impl<'e> Resolved<'e> {
         }
     }
 
-    /// Adds the entries of the operation at `at` for the chains of `label`: one for each copy of its edge; none for the removal of
-    /// an edge without an endpoint. An operation without an edge of the default label has entries there for the
-    /// vertices that it names.
+    /// Adds the entries of the operation at `at` for the chains of `label`: one for each copy of its edge;
+    /// none for the removal of an edge without an endpoint. An operation without an edge of the default label
+    /// has entries there for the vertices that it names.
     pub(super) fn each_entry(
         &self,
         placement: Placement,
@@ -254,8 +261,9 @@ impl<'e> Resolved<'e> {
         }
     }
 
-    /// Whether the keys still name what they named, asked with the latches of all subgraphs held: a binding changes
-    /// only under the latch of its vertex's subgraph (invariant I4). Those created are under their own latches.
+    /// True if the keys still name the same vertices. Called with the latches of all subgraphs held: a
+    /// binding changes only under the latch of its vertex's subgraph (invariant I4). Created keys are under
+    /// their own latches.
     pub(super) fn still_hold(&self, engine: &Engine, keys: &TxnKeys) -> bool {
         let mut fresh = vec![0u64; self.names.len().div_ceil(64)];
         self.fresh.iter().for_each(|of| fresh[of.place as usize / 64] |= 1 << (of.place % 64));
@@ -265,17 +273,17 @@ impl<'e> Resolved<'e> {
         })
     }
 
-    /// The keys that the commit creates.
+    /// Returns the keys that the commit creates.
     pub(super) fn fresh(&self) -> &[Fresh] {
         &self.fresh
     }
 
-    /// Ids stay with their keys from here on: the commit happens.
+    /// Keeps the ids with their keys from here on: the commit happens.
     pub(super) fn keep_ids(&mut self) {
         self.bound = true;
     }
 
-    /// The kinds of the keys that the commit creates, and how many there are of each.
+    /// Counts the keys that the commit creates, by kind.
     fn fresh_by_kind(&self, keys: &TxnKeys) -> SmallVec<[(KindId, usize); 1]> {
         let mut counts: SmallVec<[(KindId, usize); 1]> = SmallVec::new();
         for fresh in &self.fresh {
@@ -324,10 +332,10 @@ impl<'e> Resolved<'e> {
 }
 
 impl Drop for Resolved<'_> {
-    /// Ids taken for vertices that did not come into being go back.
+    /// Gives back the ids of vertices that the commit did not create.
     fn drop(&mut self) {
         if !self.bound {
-            // The last first: who starts over gets them in the same order.
+            // The last first: a commit that starts over gets them in the same order.
             self.fresh.iter().rev().for_each(|fresh| self.engine.ids.give_back(fresh.id));
         }
     }

@@ -1,5 +1,5 @@
-//! The operations of a large transaction by label: each label has chains of its own, and is worked on by itself. The default
-//! label comes first, and there all vertices stand that the operations name.
+//! The operations of a large transaction by label: each label has its own chains, and its own round of work.
+//! The default label comes first: its entries include all vertices that the operations name.
 
 use hedgerow_core::{Direction, LabelId};
 
@@ -7,15 +7,15 @@ use crate::commit::op::TxnOp;
 use crate::state::directions::directions_of;
 use crate::state::store::Engine;
 
-/// A label, and what its edges may have.
+/// A label, and the attributes that its edges may have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct BatchLabel {
     pub(super) label: LabelId,
-    /// Whether its edges have weights.
+    /// True if its edges have weights.
     pub(super) weighted: bool,
-    /// Whether its edges may have properties.
+    /// True if its edges may have properties.
     pub(super) attributed: bool,
-    /// The directions of the chains in which its edges stand.
+    /// The directions of the chains that hold its edges.
     pub(super) directions: &'static [Direction],
 }
 
@@ -26,12 +26,13 @@ pub(super) struct ByLabel {
 
 struct LabelOps {
     label: BatchLabel,
-    /// The places of its operations in the program, ascending. Of the default label none, which stands for all.
+    /// The places of its operations in the program, ascending. Empty for the default label, which stands for
+    /// all.
     places: Vec<u32>,
 }
 
 impl ByLabel {
-    /// Of `ops`. `attributed` says whether edges of the default label may have properties.
+    /// Groups `ops` by label. `attributed`: edges of the default label may have properties.
     pub(super) fn of(engine: &Engine, ops: &[TxnOp], attributed: bool) -> ByLabel {
         let of = |label, attributed| BatchLabel {
             label,
@@ -52,21 +53,22 @@ impl ByLabel {
         ByLabel { labels }
     }
 
-    /// The labels, with the number of operations that are looked at for each: of the default label all of `ops`.
+    /// Returns the labels, with the number of operations to go through for each: for the default label all of
+    /// `ops`.
     pub(super) fn each(&self, ops: usize) -> Vec<(BatchLabel, usize)> {
         let looked_at =
             |of: &LabelOps| if of.label.label == LabelId::DEFAULT { ops } else { of.places.len() };
         self.labels.iter().map(|of| (of.label, looked_at(of))).collect()
     }
 
-    /// The place in the program of operation `at` of a label, which is the `nth` of the labels.
+    /// Returns the place in the program of operation `at` of a label, which is the `nth` of the labels.
     #[inline]
     pub(super) fn place(&self, nth: usize, at: usize) -> usize {
         self.labels[nth].places.get(at).map_or(at, |&place| place as usize)
     }
 }
 
-/// Whether operation `at` sets the properties of the vertex that the operation before it makes sure of.
+/// True if operation `at` sets the properties of the vertex that the operation before it inserts.
 #[inline]
 pub(super) fn follows_its_vertex(ops: &[TxnOp], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).map(|before| &ops[before]) else { return false };

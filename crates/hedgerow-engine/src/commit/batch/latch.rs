@@ -8,10 +8,12 @@ use super::parts::{HEADERS_AHEAD, Part, SubgraphBatch};
 use crate::commit::op::OpKind;
 use crate::state::store::Engine;
 
-/// Latches the subgraphs of a part. Parts are claimed in order, by one thread at a time: so latches are taken in
-/// ascending order by the commit as a whole. Where there is no page and nothing is to be put, there is nothing to remove
-/// and nothing to latch: it is looked at again when the commit orders (invariant I28).
-/// Pages are made for what there was none of, unless the memory limit, beside the `used` bytes from before, has no room for them.
+/// Latches the subgraphs of a part. One thread at a time claims parts, in order: so the commit as a whole
+/// takes latches in ascending order.
+///
+/// Where there is no page and the part only removes, there is nothing to latch: the commit checks again when
+/// it orders (invariant I28). Otherwise missing pages are made, unless the memory limit, beside the `used`
+/// bytes from before, has no room for them.
 pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, used: u64) {
     let (mut ahead, mut makes_pages) = (0, false);
     let Part { label, entries, batches, latched, absent, unloaded, is_cut_short, .. } = part;
@@ -43,7 +45,7 @@ pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, used: u64) {
                     *is_cut_short = true;
                     return;
                 }
-                // Where the page was loaded since it was looked for, the chain may be out of memory like any other.
+                // If the page was loaded since the look-up, the chain may be out of memory like any other.
                 hold(engine.table_or_create(label.label).get_or_create(batch.subgraph));
             }
         }
@@ -53,7 +55,7 @@ pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, used: u64) {
     }
 }
 
-/// What the pages of tables take that batches are the first to write to.
+/// Returns the bytes of the pages of tables that batches are the first to write to.
 #[cold]
 fn bytes_of_new_pages(engine: &Engine, label: LabelId, batches: &[SubgraphBatch]) -> usize {
     let table = engine.table(label);

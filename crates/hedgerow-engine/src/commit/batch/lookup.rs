@@ -1,6 +1,6 @@
-//! The effects of the operations of a large transaction. Whether an edge is there is the same at both copies, so it is looked up
-//! at one copy only: the one that a thread reaches first. Only what an edge that is there and stays has of properties may
-//! differ, and each copy judges it by itself.
+//! The effects of the operations of a large transaction. Both copies of an edge agree on whether it exists,
+//! so it is looked up at one copy only: the one that a thread reaches first. Only the properties of an edge
+//! that exists and stays may differ, and each copy judges them separately.
 
 use hedgerow_core::sync::{AtomicU8, Ordering};
 use hedgerow_core::{Direction, InterpolationHint, RowRef, VertexId, simd};
@@ -15,14 +15,15 @@ use crate::state::change::{effective, same_weight};
 use crate::state::placement::Placement;
 use crate::state::store::Engine;
 
-/// The effect of an operation, as a cell encodes it: 0 unknown, 1 unchanged, 2 + the number of an [`EdgeOp`]; or that the edge is
-/// there and stays, and each copy has to see whether its properties change.
+/// The effect of an operation, as a cell encodes it: 0 unknown, 1 unchanged, 2 + the number of an [`EdgeOp`].
+/// Or that the edge exists and stays, and each copy must check whether its properties change.
 const UNKNOWN: u8 = 0;
 const NOTHING: u8 = 1;
 const INSERT: u8 = 2 + EdgeOp::Insert as u8;
 const REMOVE: u8 = 2 + EdgeOp::Remove as u8;
 const STAYS: u8 = 6;
-/// How many entries ahead of the one at hand properties are loaded; operations, which say where those are, twice as many.
+/// The number of entries by which prefetches of properties are ahead; twice as many for operations, which
+/// hold the places of those.
 const ROWS_AHEAD: usize = 12;
 
 /// Operations of which one thread knows the effects, in its nearest cache.
@@ -56,7 +57,7 @@ impl<'a> Outcomes<'a> {
 }
 
 impl<'a> LabelOutcomes<'_, 'a> {
-    /// Starts loading what the look-ups of the batch read: the delta, and of the lists what is likely needed.
+    /// Prefetches the data that the look-ups of the batch read: the delta, and the likely parts of the lists.
     pub(super) fn prefetch(
         &self,
         entries: &[BatchEntry],
@@ -83,8 +84,8 @@ impl<'a> LabelOutcomes<'_, 'a> {
         }
     }
 
-    /// Starts loading what is known of the entries: another thread may have written that moments ago. With properties, which each
-    /// copy asks for by itself, the operations too.
+    /// Prefetches the known effects of the entries: another thread may have written them moments ago. With
+    /// properties, which each copy reads separately, prefetches the operations too.
     pub(super) fn prefetch_known(&self, entries: &[BatchEntry]) {
         if self.all.cells.len() <= NEAR {
             return;
@@ -101,15 +102,15 @@ impl<'a> LabelOutcomes<'_, 'a> {
         self.all.cells[first.op()].load(Ordering::Relaxed)
     }
 
-    /// The effect of the operations about one edge, in program order, and the weight that it leaves. Groups come in
-    /// ascending order.
+    /// Returns the effect of the operations about one edge, in program order, and the weight that it leaves.
+    /// Groups come in ascending order.
     #[inline]
     pub(super) fn of(&self, group: &[BatchEntry], edges: &mut Finder<'_>) -> Option<(EdgeOp, f64)> {
         let first = &group[0];
         let code = match self.known(first) {
             UNKNOWN => {
                 let code = self.decide(group, edges.edge(first.local(), first.dst()));
-                // Both copies come to the same: it does not matter which is first.
+                // Both copies come to the same effect: it does not matter which is first.
                 self.all.cells[first.op()].store(code, Ordering::Relaxed);
                 code
             }
@@ -119,14 +120,14 @@ impl<'a> LabelOutcomes<'_, 'a> {
             NOTHING => return None,
             INSERT => (EdgeOp::Insert, None),
             REMOVE => (EdgeOp::Remove, None),
-            // It changed, so the last word does not depend on the weight before.
+            // It changed, so the final state does not depend on the weight before.
             _ => (EdgeOp::Update, Some(0.0)),
         };
         let weight = if self.label.weighted { self.after(group, before).unwrap_or(0.0) } else { 1.0 };
         Some((op, weight))
     }
 
-    /// Starts loading the operations and properties of entries a little behind the first of these.
+    /// Prefetches the operations and properties of entries a little behind the first of these.
     #[inline]
     pub(super) fn prefetch_rows(&self, direction: Direction, entries: &[BatchEntry]) {
         if !self.label.attributed || !self.all.placement.keeps_rows(direction) {
@@ -140,7 +141,7 @@ impl<'a> LabelOutcomes<'_, 'a> {
         }
     }
 
-    /// As [`of`](Self::of), for the copy in `direction` at `at`, with the properties that it keeps afterwards.
+    /// Like [`of`](Self::of), but for the copy in `direction` at `at`, with the properties that it keeps afterwards.
     pub(super) fn with_row(
         &self,
         group: &[BatchEntry],
@@ -156,7 +157,8 @@ impl<'a> LabelOutcomes<'_, 'a> {
             INSERT => None,
             _ => edges.edge(local, dst),
         };
-        // The state of the edge: the weight, and the handle of what an operation gave it, if one did.
+        // The state of the edge: the weight, and the handle of the attributes that an operation gave it, if
+        // one did.
         let before: Option<(f64, Option<u32>)> = found.map(|weight| (weight, None));
         let after = group.iter().fold(before, |state, entry| {
             let op = &self.all.ops[entry.op()];
@@ -169,7 +171,8 @@ impl<'a> LabelOutcomes<'_, 'a> {
             let found = held.item(direction, local, dst, 0, InterpolationHint::UNKNOWN);
             found.map_or(RowRef::Empty, |edge| edge.row).is_same(row)
         };
-        // The second copy of an undirected edge lacks its text, which may change: it cannot tell that nothing does.
+        // The second copy of an undirected edge lacks its text, which may change: it cannot decide that
+        // nothing changes.
         let tells = !placement.keeps_rows(direction) || placement.counts_at(direction, at, dst);
         let same = |(old, _): &(f64, Option<u32>), (new, given): &(f64, Option<u32>)| match *given {
             None => true,
@@ -181,11 +184,11 @@ impl<'a> LabelOutcomes<'_, 'a> {
         }
         let op = effective(before.as_ref(), after.as_ref(), same)?;
         let (weight, given) = after.unwrap_or((0.0, None));
-        // By value: it is read again when all is in other caches.
+        // By value: it is read again when everything is in other caches.
         Some((op, weight, given.map_or(RowRef::Empty, |given| row(given).by_value())))
     }
 
-    /// The weight that an operation gives to an edge.
+    /// Returns the weight that an operation gives to an edge.
     #[inline]
     fn weight(&self, op: &TxnOp) -> f64 {
         if self.label.weighted { op.weight } else { 1.0 }
@@ -197,7 +200,7 @@ impl<'a> LabelOutcomes<'_, 'a> {
         op.map_or(NOTHING, |op| 2 + op as u8)
     }
 
-    /// The state of the edge after the operations, given that before.
+    /// Returns the state of the edge after the operations, given the state before.
     #[inline]
     fn after(&self, group: &[BatchEntry], before: Option<f64>) -> Option<f64> {
         group.iter().fold(before, |state, entry| {
@@ -207,8 +210,8 @@ impl<'a> LabelOutcomes<'_, 'a> {
     }
 }
 
-/// What both copies of an edge share, by whether it was there before, and whether it is there after, with a row of the
-/// operations.
+/// Returns the effect that both copies of an edge share. `before`: it existed. `after`: it exists, and true
+/// if it has a row of the operations.
 fn existence(before: bool, after: Option<bool>) -> u8 {
     match (before, after) {
         (false, Some(_)) => INSERT,

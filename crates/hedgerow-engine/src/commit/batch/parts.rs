@@ -15,17 +15,17 @@ use crate::state::store::Engine;
 
 /// Entries of a part, about; fewer if there were too few parts for all threads.
 const PART: usize = 1 << 11;
-/// Parts for each thread, at least: one that is done waits for no other longer than for a fourth of its work.
+/// The fewest parts for each thread: an idle thread waits at most for a fourth of the work of another.
 const FEWEST_PARTS: usize = 4;
 /// The most parts.
 const MOST_PARTS: usize = 1 << 11;
-/// Operations that are made into entries at a time: few enough that those stay in the cache until they are distributed.
+/// Operations made into entries at a time: so few that the entries stay cached until they are distributed.
 const CHUNK: usize = 1 << 13;
-/// Operations that are looked at to tell where the entries will be.
+/// Operations that are sampled to predict where the entries will be.
 const SAMPLE: usize = 1 << 9;
-/// Up to so many batches of subgraphs, one for each entry, have room from the beginning.
+/// The number of entries up to which batches, one for each, have room from the beginning.
 const FEW_BATCHES: usize = 1 << 8;
-/// How many batches of subgraphs ahead headers are loaded.
+/// The number of batches by which prefetches of headers are ahead.
 pub(super) const HEADERS_AHEAD: usize = 8;
 
 /// An operation at one copy of its edge, packed so that entries compare as one number: by subgraph, direction, vertex,
@@ -33,11 +33,11 @@ pub(super) const HEADERS_AHEAD: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct BatchEntry(u128);
 
-/// Is the id of no vertex.
+/// Not the id of any vertex.
 const NO_DESTINATION: VertexId = VertexId(u32::MAX);
 const _: () = assert!(VertexId::MAX.0 < NO_DESTINATION.0, "no vertex has it");
 
-/// Bits of the place in the program, which stand above the 8 of what is asked for.
+/// Bits of the place in the program, which is above the 8 bits of the kind.
 const OP_BITS: u32 = 24;
 const _: () = assert!(crate::state::limits::MAX_OPERATIONS <= 1 << OP_BITS, "places fit");
 
@@ -55,14 +55,14 @@ impl BatchEntry {
         BatchEntry(u128::from(place) << 64 | u128::from(rest))
     }
 
-    /// An operation at a vertex that it names and, if the kind is [`OpKind::InsertVertex`], brings into being where it is absent.
-    /// With [`OpKind::Remove`] it only has the vertex's subgraph latched. Stands behind the edges of the vertex.
+    /// Makes an entry at a vertex that the operation names. [`OpKind::InsertVertex`] creates it if absent;
+    /// [`OpKind::Remove`] only latches the vertex's subgraph. Sorts behind the edges of the vertex.
     #[inline]
     pub(super) fn vertex(id: VertexId, op: usize, kind: OpKind) -> BatchEntry {
         BatchEntry::new(id, NO_DESTINATION, op, Direction::Out, kind)
     }
 
-    /// Whether it is about a vertex and not about an edge.
+    /// True if the entry is about a vertex and not about an edge.
     #[inline]
     pub(super) fn is_vertex(&self) -> bool {
         self.dst() == NO_DESTINATION
@@ -83,7 +83,7 @@ impl BatchEntry {
         VertexId((self.0 as u64 >> 32) as u32)
     }
 
-    /// The place of the operation in the program.
+    /// Returns the place of the operation in the program.
     #[inline]
     pub(super) fn op(&self) -> usize {
         (self.0 as u64 as u32 >> 8) as usize
@@ -94,7 +94,7 @@ impl BatchEntry {
         self.0 as u8 == kind as u8
     }
 
-    /// What is asked for of an edge.
+    /// Returns the kind of an operation on an edge.
     #[inline]
     pub(super) fn kind(&self) -> OpKind {
         if self.is_kind(OpKind::Put) {
@@ -106,7 +106,7 @@ impl BatchEntry {
         }
     }
 
-    /// Whether both are about one copy of one edge.
+    /// True if both are about one copy of one edge.
     #[inline]
     pub(super) fn same_edge(&self, other: &BatchEntry) -> bool {
         (self.0 ^ other.0) >> 32 == 0
@@ -123,7 +123,7 @@ impl BatchEntry {
     }
 }
 
-/// The entries of one subgraph, and what they come to. All ranges are among the entries and the effects of the part.
+/// The entries of one subgraph, and their effects. Ranges are among the entries and the effects of the part.
 #[derive(Debug)]
 pub(super) struct SubgraphBatch {
     pub(super) subgraph: SubgraphId,
@@ -131,7 +131,7 @@ pub(super) struct SubgraphBatch {
     from: u32,
     middle: u32,
     to: u32,
-    /// Where the effects begin, where those on the incoming chain do, and where they end.
+    /// The begin of the effects, the begin of those on the incoming chain, and their end.
     pub(super) effects: [u32; 3],
 }
 
@@ -166,26 +166,26 @@ pub(super) struct Part<'e> {
     pub(super) latched: Vec<Latched<'e>>,
     /// Subgraphs without a page in which nothing is to be put, ascending: they have no batch any more.
     pub(super) absent: Vec<SubgraphId>,
-    /// Subgraphs whose pages have to be loaded: the commit starts over then.
+    /// Subgraphs whose pages must be loaded: the commit starts over then.
     pub(super) unloaded: Vec<SubgraphId>,
     /// Insertions of vertices of a subgraph come first, then effects by direction, vertex and destination.
     pub(super) effects: Vec<LocalOp>,
     /// Parallel to the effects; empty where edges have no properties.
     pub(super) attributes: Vec<Attributes<'e>>,
-    /// What was built ahead of the timestamp: the place of the batch, the chain, the version.
+    /// Versions built ahead of the timestamp: the place of the batch, the chain, the version.
     pub(super) ahead: Vec<(u32, Direction, Ahead)>,
-    /// Whether the memory limit left no room for the rest of the batches: the commit is refused.
+    /// True if the memory limit left no room for the rest of the batches: this attempt ends.
     pub(super) is_cut_short: bool,
-    /// Vertices that come into being.
+    /// The number of vertices that the part creates.
     pub(super) vertices: usize,
     /// Edges that change, by the copy at which they are counted.
     pub(super) changes: usize,
-    /// By how much the number of edges changes.
+    /// The change of the number of edges.
     pub(super) edges: i64,
 }
 
 impl Part<'_> {
-    /// Where pages have to be loaded before the commit can latch.
+    /// Returns the subgraphs whose pages must be loaded before the commit can latch.
     pub(super) fn unloaded(&self) -> impl Iterator<Item = LatchKey> {
         self.unloaded.iter().map(|&id| (self.label.label, id))
     }
@@ -209,14 +209,14 @@ impl Part<'_> {
     }
 }
 
-/// Whether the pages that did not exist still do not: asked in the ordering section (invariant I28).
+/// True if the pages that did not exist still do not. Called in the ordering section (invariant I28).
 pub(super) fn still_absent(engine: &Engine, parts: &[Part<'_>]) -> bool {
     let mut absent = parts.iter().flat_map(|part| part.absent.iter().map(|&id| (part.label.label, id)));
     let exists = |(label, id)| engine.table(label).is_some_and(|table| table.get(id).is_some());
     faults::is_on(PlantedFault::AbsentNotLookedAtAgain) || !absent.any(exists)
 }
 
-/// Starts loading the heads of the chains that a batch writes to.
+/// Prefetches the heads of the chains that a batch writes to.
 pub(super) fn prefetch_heads(held: &Latched<'_>, part: &Part<'_>, batch: &SubgraphBatch) {
     for &direction in part.label.directions {
         let entries = &part.entries[batch.entries(direction)];
@@ -226,8 +226,8 @@ pub(super) fn prefetch_heads(held: &Latched<'_>, part: &Part<'_>, batch: &Subgra
     }
 }
 
-/// Sorts entries that come in the order of the program. Where the subgraphs are few and near each other, as in most parts,
-/// an entry compares as one word, which sorts in half the time.
+/// Sorts entries that come in the order of the program. In most parts the subgraphs are few and near each
+/// other: then an entry compares as one word, which sorts in half the time.
 fn sort(entries: &mut Vec<BatchEntry>) {
     let bits = |n: u32| u32::BITS - n.leading_zeros();
     let ends = |(lowest, highest): (u32, u32), id: u32| (lowest.min(id), highest.max(id));
@@ -254,12 +254,12 @@ fn sort(entries: &mut Vec<BatchEntry>) {
 struct Chunk {
     ops: std::ops::Range<usize>,
     entries: Vec<BatchEntry>,
-    /// Where the entries of each range of subgraphs end.
+    /// The end of the entries of each range of subgraphs.
     ends: Vec<u32>,
 }
 
 impl Chunk {
-    /// The entries that `of` gives, by range: a counting sort.
+    /// Distributes the entries that `of` makes by range: a counting sort.
     fn distribute(&mut self, of: &impl Fn(std::ops::Range<usize>, &mut Vec<BatchEntry>), ranges: &Ranges) {
         let mut entries = Vec::with_capacity(self.ops.len() * 2);
         of(self.ops.clone(), &mut entries);
@@ -284,7 +284,7 @@ impl Chunk {
     }
 }
 
-/// Ranges of subgraphs of equal width, but for the first and the last, which take all that are before and after.
+/// Ranges of subgraphs of equal width; the first and the last take all that are before and after.
 struct Ranges {
     lowest: u32,
     shift: u32,
@@ -292,8 +292,8 @@ struct Ranges {
 }
 
 impl Ranges {
-    /// So many that parts have the size that is wanted if all entries stand where the entries of some operations do: it is a
-    /// matter of speed alone how well that holds.
+    /// Chooses as many ranges as give parts the intended size if all entries are spread like those of a
+    /// sample. A bad fit costs only speed.
     fn sampled(
         ops: usize,
         threads: usize,
@@ -314,8 +314,9 @@ impl Ranges {
     }
 }
 
-/// The entries of operations `0..ops` on a label, sorted, in parts of consecutive subgraphs, ascending. `of` gives the entries of a
-/// range of operations by the context, at most two for each. Fewer entries than `serial` are one part. Returns the context too.
+/// Returns the entries of operations `0..ops` on a label, sorted, in parts of consecutive subgraphs,
+/// ascending. `of` makes the entries of a range by the context, at most two for each. Fewer than `serial` are
+/// one part. Returns the context too.
 pub(super) fn parts<'j, 'e: 'j, X: Shared + 'j>(
     threads: &CommitThreads<'j>,
     (label, ops): (BatchLabel, usize),

@@ -1,4 +1,4 @@
-//! The log record of a large transaction, and the vertices that come into being by it.
+//! The log record of a large transaction, and the vertices that it creates.
 
 use hedgerow_core::{Direction, KeyKind, LabelId, RowRef, VertexId};
 use hedgerow_mem::EdgeOp;
@@ -16,7 +16,7 @@ use crate::state::store::Engine;
 /// An effect on an outgoing chain: the label, the vertex, the effect, properties.
 type OutgoingEffect<'a> = (LabelId, VertexId, &'a LocalOp, RowRef<'a>);
 
-/// All effects on outgoing chains.
+/// Returns all effects on outgoing chains.
 fn effects<'a>(parts: &'a [Part<'_>]) -> impl Iterator<Item = OutgoingEffect<'a>> {
     let batches = parts.iter().flat_map(|part| part.batches.iter().map(move |batch| (part, batch)));
     batches.flat_map(|(part, batch)| {
@@ -28,7 +28,7 @@ fn effects<'a>(parts: &'a [Part<'_>]) -> impl Iterator<Item = OutgoingEffect<'a>
     })
 }
 
-/// The vertices that come into being, ascending.
+/// Returns the vertices that the transaction creates, ascending.
 pub(super) fn created(parts: &[Part<'_>]) -> impl Iterator<Item = VertexId> {
     let parts = parts.iter().filter(|part| part.vertices > 0);
     parts
@@ -36,7 +36,7 @@ pub(super) fn created(parts: &[Part<'_>]) -> impl Iterator<Item = VertexId> {
         .filter_map(|(_, id, effect, _)| (effect.op == EdgeOp::Vertex).then_some(id))
 }
 
-/// The log record; an undirected edge stands in it once.
+/// Makes the log record; an undirected edge is in it once.
 pub(super) fn encode(
     engine: &Engine,
     request: &Request<'_>,

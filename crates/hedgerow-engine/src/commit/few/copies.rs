@@ -11,19 +11,21 @@ use crate::state::store::Engine;
 
 /// The most operations; their copies have places in [`EdgeCopy`].
 pub(super) const MOST: usize = 1 << (PLACE_BITS - 1);
-/// So many operations are worked on without an allocation.
+/// The number of operations up to which none is allocated for.
 pub(super) const INLINE: usize = 32;
 /// Keys that are looked up together, so that their cache misses overlap.
 const TOGETHER: usize = 8;
 /// Bits of the place of a copy.
 const PLACE_BITS: u32 = 11;
-/// Bits of the other end that a copy carries: what two operations on one edge have in common, and others hardly ever.
+/// Bits of the other end that a copy carries: two operations on one edge have them in common, others hardly
+/// ever.
 const OTHER_BITS: u32 = 20;
 const LOCAL_BITS: u32 = 6;
 const _: () = assert!(26 + 1 + LOCAL_BITS + OTHER_BITS + PLACE_BITS == u64::BITS, "a copy is one word");
 
-/// One copy of the edge of an operation, packed so that copies compare as numbers: subgraph, direction, vertex, some of the other end, and
-/// twice the place of the operation, one more for the second copy.
+/// One copy of the edge of an operation, packed so that copies compare as numbers: subgraph, direction,
+/// vertex, some bits of the other end, and the place. The place is twice that of the operation, plus one for
+/// the second copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct EdgeCopy(u64);
 
@@ -51,14 +53,15 @@ impl EdgeCopy {
         if self.chain() & 1 == Direction::Out as u64 { Direction::Out } else { Direction::In }
     }
 
-    /// The place of the operation, and whether this is the second copy.
+    /// Returns the place of the operation, and whether this is the second copy.
     #[inline]
     pub(super) fn place(self) -> (usize, bool) {
         let place = self.0 as usize & ((1 << PLACE_BITS) - 1);
         (place / 2, place % 2 == 1)
     }
 
-    /// Whether both may be of one edge; certain if not, for neighbors in sorted order.
+    /// True if both may be copies of one edge; false is certain. Copies of one edge are neighbors in sorted
+    /// order.
     #[inline]
     pub(super) fn may_be_same_edge(self, other: EdgeCopy) -> bool {
         (self.0 ^ other.0) >> PLACE_BITS == 0
@@ -72,19 +75,19 @@ pub(super) struct Edge {
     pub(super) dst: VertexId,
     /// The places of the latches of both.
     pub(super) latches: [u16; 2],
-    /// Whether the keys came in the other order than the ends.
+    /// True if the keys came in the other order than the ends.
     turned: bool,
-    /// Whether the list of `src` is the shorter one.
+    /// True if the list of `src` is the shorter one.
     pub(super) at_src: bool,
-    /// What the operation changes, and the weight that it leaves.
+    /// The operation's change, and the weight that it leaves.
     pub(super) change: Option<(EdgeOp, f64)>,
 }
 
 pub(super) type Edges = SmallVec<[Edge; INLINE]>;
 pub(super) type Copies = SmallVec<[EdgeCopy; 2 * INLINE]>;
 
-/// The edges of the operations, and their copies in the order of chains. `None` where a key names no vertex that memory knows of, or two
-/// operations may be on one edge.
+/// Returns the edges of the operations, and their copies in the order of chains. `None` where memory knows no
+/// vertex for a key, or two operations may be on one edge.
 pub(super) fn gather(engine: &Engine, request: &Request<'_>) -> Option<(Edges, Copies)> {
     let placement = engine.placement();
     let (mut edges, mut copies) = (Edges::new(), Copies::new());
@@ -108,7 +111,8 @@ pub(super) fn gather(engine: &Engine, request: &Request<'_>) -> Option<(Edges, C
     (!twice).then_some((edges, copies))
 }
 
-/// The vertices that the keys of the operations name, two for each operation. Those of a dense graph need not exist.
+/// Returns the vertices that the keys of the operations name, two for each operation. Those of a dense graph
+/// need not exist.
 fn ends(engine: &Engine, request: &Request<'_>) -> Option<SmallVec<[VertexId; 2 * INLINE]>> {
     let keys = request.ops.iter().flat_map(|op| [op.src, op.dst]);
     if engine.config.keys == KeyKind::Dense {
@@ -128,7 +132,8 @@ fn ends(engine: &Engine, request: &Request<'_>) -> Option<SmallVec<[VertexId; 2 
     Some(ids)
 }
 
-/// Whether all ends still carry the keys that they were looked up by. Asked with the latches of all held, of vertices that exist (invariant I4).
+/// True if all ends still carry the keys by which they were looked up. The caller holds all latches, and the
+/// vertices exist (invariant I4).
 pub(super) fn are_named(engine: &Engine, request: &Request<'_>, edges: &[Edge]) -> bool {
     let unasked = faults::is_on(PlantedFault::FewKeysNotLookedAtAgain);
     if unasked || engine.config.keys == KeyKind::Dense {
@@ -142,7 +147,7 @@ pub(super) fn are_named(engine: &Engine, request: &Request<'_>, edges: &[Edge]) 
 }
 
 impl Edge {
-    /// The latched subgraphs of both ends.
+    /// Returns the latched subgraphs of both ends.
     #[inline]
     pub(super) fn latched<'l, 'e>(&self, latches: &'l [Latched<'e>]) -> [&'l Latched<'e>; 2] {
         self.latches.map(|at| &latches[usize::from(at)])
