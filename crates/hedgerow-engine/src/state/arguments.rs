@@ -1,4 +1,4 @@
-//! What callers pass, held against what was fixed when the graph was created: weights and keys.
+//! Checks of arguments against the properties that a graph has since its creation: weights and keys.
 
 use hedgerow_core::{KeyKind, VertexKeyRef};
 
@@ -6,7 +6,7 @@ use crate::error::{ArgumentError, Error, Result};
 use crate::state::store::Core;
 
 impl Core {
-    /// Checks that the graph has weights, and that this is one; refuses in a forked child.
+    /// Checks that the graph has weights, and that this is one; fails in a forked child.
     pub(crate) fn check_weight(&self, weight: f64) -> Result<()> {
         self.check_owner()?;
         if !self.config.weighted {
@@ -18,18 +18,19 @@ impl Core {
         Ok(())
     }
 
-    /// Checks that `key` is of the graph's type and in range; refuses in a forked child.
+    /// Checks that `key` is of the graph's type and in range; fails in a forked child.
     #[inline]
     pub(crate) fn check_key(&self, key: VertexKeyRef<'_>) -> Result<()> {
         self.check_owner()?;
         if self.takes_key(key) { Ok(()) } else { Err(self.misfit(key)) }
     }
 
-    /// Whether a vertex may have the key.
+    /// True if a vertex may have the key.
     #[inline]
     fn takes_key(&self, key: VertexKeyRef<'_>) -> bool {
-        // One after the other: to match on a pair of the graph's kind and the key, the compiler copies the key whole, and the processor waits
-        // until the parts that the caller wrote just before have left its store buffer.
+        // One match after the other: for a match on a pair of the graph's kind and the key, the compiler
+        // copies the key whole. Then the processor waits until the parts that the caller has just written
+        // have left its store buffer.
         match key {
             VertexKeyRef::U64(n) => match self.config.keys {
                 KeyKind::Dense => n <= u64::from(hedgerow_core::VertexId::MAX.0),
@@ -43,7 +44,7 @@ impl Core {
         }
     }
 
-    /// What is wrong with a key that no vertex may have.
+    /// Makes the error for a key that no vertex may have.
     #[cold]
     fn misfit(&self, key: VertexKeyRef<'_>) -> Error {
         if let VertexKeyRef::KindU64(..) | VertexKeyRef::KindStr(..) = key {

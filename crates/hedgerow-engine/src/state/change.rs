@@ -1,8 +1,9 @@
-//! What a change of an edge is to the chains that list it: the one home of that rule, for commits and for replay.
+//! The one rule by which a change of an edge becomes an operation on the chains that list it, for commits and
+//! for replay.
 
 use hedgerow_mem::EdgeOp;
 
-/// The operation on a chain that takes an edge from existing, or not, to existing, or not; none where it never exists.
+/// Returns the operation on a chain between two states of existence of an edge; `None` where it never exists.
 #[inline]
 pub(crate) fn edge_op(existed: bool, exists: bool) -> Option<EdgeOp> {
     match (existed, exists) {
@@ -13,7 +14,8 @@ pub(crate) fn edge_op(existed: bool, exists: bool) -> Option<EdgeOp> {
     }
 }
 
-/// The effective operation between two states of an edge: none if they are the same, or the edge is in neither.
+/// Returns the effective operation between two states of an edge: `None` if they are the same, or the edge is
+/// in neither.
 #[inline]
 pub(crate) fn effective<S>(
     before: Option<&S>,
@@ -28,7 +30,7 @@ pub(crate) fn effective<S>(
     edge_op(before.is_some(), after.is_some())
 }
 
-/// Whether two weights are the same to a graph: bit by bit in a weighted one.
+/// True if two weights are the same to a graph: bit by bit in a weighted one.
 #[inline]
 pub(crate) fn same_weight(weighted: bool, before: f64, after: f64) -> bool {
     !weighted || before.to_bits() == after.to_bits()

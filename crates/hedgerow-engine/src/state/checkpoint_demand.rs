@@ -1,35 +1,37 @@
-//! Checkpoints that memory asks for, and commits that wait for one (rule E7 of `docs/design/protocol.md`).
+//! Checkpoints for which memory asks, and commits that wait for one (rule E7 of `docs/design/protocol.md`).
 //!
-//! What changed since the last checkpoint cannot leave memory. Where it fills the limit, a commit waits here until a checkpoint has
-//! ended, before it latches anything. All is under one lock, which is held for a few instructions: nothing here is read without it.
+//! Changes since the last checkpoint cannot be evicted. Where they fill the limit, a commit waits here until
+//! a checkpoint has ended, before it latches anything. One lock guards all state here, and is held for a few
+//! instructions.
 
 use std::time::{Duration, Instant};
 
 use hedgerow_core::sync::{AtomicU64, Condvar, Mutex, Ordering};
 
-/// For so long after an attempt that failed a commit that finds no room asks for no other: on a full disk each would write until the
-/// disk is full again.
+/// The time after a failed attempt in which a commit without room asks for no other: on a full disk each
+/// would write until the disk is full again.
 const REST: Duration = Duration::from_millis(100);
 
-/// What a checkpoint in the background is wanted for.
+/// The demand for a checkpoint in the background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Wanted {
     /// Nothing.
     Nothing,
-    /// Memory becomes scarce: what is clean goes, and if that is too little, a checkpoint makes more so.
+    /// Memory becomes scarce: clean data is evicted, and if that is too little, a checkpoint makes more data
+    /// clean.
     Room,
     /// Commits wait for a checkpoint.
     Checkpoint,
 }
 
-/// What came of waiting for a checkpoint.
+/// The outcome of a wait for a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waited {
-    /// One ended, and holds.
+    /// A checkpoint ended, and holds.
     Held,
     /// An attempt failed, perhaps because the disk is full.
     Failed { disk_full: bool },
-    /// Nobody writes one: the store is being closed, or has no thread for it.
+    /// No thread writes one: the store is being closed, or has no thread for it.
     Nobody,
 }
 
@@ -41,21 +43,22 @@ struct Failure {
 
 struct State {
     wanted: Wanted,
-    /// How many attempts began and ended, whoever made them. They are made one at a time.
+    /// The numbers of attempts that began and ended, on any thread. They are made one at a time.
     begun: u64,
     ended: u64,
-    /// How the last one failed, if it did.
+    /// The failure of the last attempt, if it failed.
     failure: Option<Failure>,
-    /// How many threads wait.
+    /// The number of waiting threads.
     waiting: u64,
     closing: bool,
 }
 
-/// What commits, checkpoints and the thread in the background share.
+/// The state that commits, checkpoints and the thread in the background share.
 pub(crate) struct CheckpointDemand {
     state: Mutex<State>,
     changed: Condvar,
-    /// Where the log was when scarce memory last asked for room: it asks again once there is something new to write.
+    /// The end of the log when scarce memory last asked for room: it asks again once there is something new
+    /// to write.
     asked_at: AtomicU64,
 }
 
@@ -66,7 +69,8 @@ impl CheckpointDemand {
         CheckpointDemand { state: Mutex::new(state), changed: Condvar::new(), asked_at: AtomicU64::new(0) }
     }
 
-    /// Whether scarce memory should ask for room, the log ending at `end`: `step` bytes after it asked before. Says so once.
+    /// True if scarce memory should ask for room: the log, which ends at `end`, has grown by `step` bytes
+    /// since it asked before. True only once.
     pub(crate) fn should_ask(&self, end: u64, step: u64) -> bool {
         let before = self.asked_at.load(Ordering::Relaxed);
         let due = end >= before.saturating_add(step);
@@ -79,28 +83,29 @@ impl CheckpointDemand {
         state.wanted = state.wanted.max(Wanted::Room);
     }
 
-    /// What is wanted, for the thread in the background, which does it next.
+    /// Takes the demand, for the thread in the background, which meets it next.
     pub(crate) fn take(&self) -> Wanted {
         std::mem::replace(&mut self.state.lock().wanted, Wanted::Nothing)
     }
 
-    /// Whether commits wait for a checkpoint.
+    /// True if commits wait for a checkpoint.
     pub(crate) fn is_waited_for(&self) -> bool {
         self.state.lock().waiting > 0
     }
 
-    /// Whether an attempt is under way, or something is wanted that the thread in the background does next, if there `is_a_thread`.
+    /// True if an attempt is under way, or, with `is_a_thread`, the thread in the background has a demand to
+    /// meet.
     pub(crate) fn is_making_room(&self, is_a_thread: bool) -> bool {
         let state = self.state.lock();
         state.begun > state.ended || (is_a_thread && state.wanted != Wanted::Nothing)
     }
 
-    /// How many attempts have ended.
+    /// Returns the number of attempts that have ended.
     pub(crate) fn ended(&self) -> u64 {
         self.state.lock().ended
     }
 
-    /// Notes that an attempt begins. It ends with what is returned.
+    /// Notes that an attempt begins. It ends when the returned guard is dropped.
     pub(crate) fn begin(&self) -> Attempt<'_> {
         self.state.lock().begun += 1;
         Attempt { demand: self, failure: Some(false) }
@@ -111,15 +116,15 @@ impl CheckpointDemand {
         drop(self.begin());
     }
 
-    /// Lets everybody go who waits, now and later: the store is being closed.
+    /// Wakes all waiting threads, and lets none wait from now on: the store is being closed.
     pub(crate) fn end(&self) {
         self.state.lock().closing = true;
         self.changed.notify_all();
     }
 
-    /// Waits until an attempt has ended: the one that is under way, if `any` will do, else one that begins after this call. `wake` has the
-    /// thread in the background begin one, and says whether there is such a thread; it is called without the lock. To be called with
-    /// nothing held that a checkpoint waits for.
+    /// Waits until an attempt has ended: the one that is under way, if `any`, else one that begins after this
+    /// call. `wake` makes the thread in the background begin one, and returns whether there is such a thread;
+    /// it is called without the lock. The caller must hold nothing that a checkpoint waits for.
     #[cold]
     pub(crate) fn wait(&self, any: bool, wake: impl FnOnce() -> bool) -> Waited {
         let mut state = self.state.lock();
@@ -147,15 +152,15 @@ impl CheckpointDemand {
     }
 }
 
-/// An attempt to write a checkpoint: it ends when this goes, in a panic too.
+/// An attempt to write a checkpoint: it ends when this is dropped, in a panic too.
 pub(crate) struct Attempt<'a> {
     demand: &'a CheckpointDemand,
-    /// Whether the disk was full, unless it succeeds.
+    /// The failure if the attempt does not succeed; true if the disk was full.
     failure: Option<bool>,
 }
 
 impl Attempt<'_> {
-    /// Says how it ended; otherwise it failed.
+    /// Records how it ended; an attempt without this call failed.
     pub(crate) fn ends(&mut self, failure: Option<bool>) {
         self.failure = failure;
     }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How far the closing of a store is.
+/// The progress of the closing of a store.
 #[derive(Default)]
 pub(crate) struct Closing {
     stage: Mutex<Stage>,
@@ -23,7 +23,8 @@ enum Stage {
     Done,
 }
 
-/// Tells, when it goes, those who wait that the store is closed: also if a panic passes by.
+/// A guard that marks the store as closed when it is dropped, and wakes the threads that wait for that: also
+/// in a panic.
 pub(crate) struct Begun<'a>(&'a Closing);
 
 impl Closing {
@@ -80,7 +81,7 @@ impl Drop for Begun<'_> {
     }
 }
 
-/// Says, when it is dropped, that the store was freed.
+/// A guard that records, when it is dropped, that the store was freed.
 #[derive(Default)]
 pub(crate) struct TellsFreed(Arc<AtomicBool>);
 
@@ -96,7 +97,7 @@ impl Drop for TellsFreed {
     }
 }
 
-/// Whether the memory of a store was freed.
+/// A flag that is set once the memory of a store was freed.
 #[doc(hidden)]
 pub struct Freed(Arc<AtomicBool>);
 

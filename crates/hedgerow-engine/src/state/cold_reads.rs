@@ -1,4 +1,4 @@
-//! What reads of what is not in memory keep for those that come after: directories, blocks, and which chains they read.
+//! Data that cold reads keep for later ones: directories, blocks, and the chains that were read.
 
 use std::sync::Arc;
 
@@ -7,22 +7,23 @@ use hedgerow_tier::ReadCache;
 
 use super::recent::Recent;
 
-/// The share of the memory limit that directories and blocks take at most, and the share that they take even where there is no room;
-/// the latter is half of what commits leave free.
+/// The largest share of the memory limit that directories and blocks take, and the share that they take even
+/// without room; the latter is half of what commits leave free.
 const SHARE: u64 = 16;
 const SURE: (u64, u64) = (1 << 20, 64);
-/// What they take at most without a limit: where chains are read back, which only tests have happen then.
+/// The most bytes that they take without a limit: only tests read chains back then.
 const WITHOUT_LIMIT: u64 = 1 << 20;
 
-/// What reads of what is not in memory share.
+/// The state that reads of data outside memory share.
 pub(crate) struct ColdReads {
     cache: ReadCache,
-    /// Where single lists are read.
+    /// The chains read of late, in stores that read single lists.
     recent: Option<Recent>,
 }
 
 impl ColdReads {
-    /// Of a store with that memory limit, if one was asked for, whose chains `may_leave` memory, since it has files.
+    /// Makes the state of a store with that memory limit, if the options set one, whose chains `may_leave`
+    /// memory, since it has files.
     pub(crate) fn new(account: &Arc<Account>, limit: Option<u64>, may_leave: bool) -> ColdReads {
         let most = limit.map_or(WITHOUT_LIMIT, |limit| limit / SHARE);
         let sure = limit.map_or(WITHOUT_LIMIT, |limit| SURE.0.min(limit / SURE.1));
@@ -31,12 +32,12 @@ impl ColdReads {
         ColdReads { cache: ReadCache::new(account, as_bytes(sure), as_bytes(most)), recent }
     }
 
-    /// Directories and blocks that were read.
+    /// Returns the directories and blocks that were read.
     pub(crate) fn cache(&self) -> &ReadCache {
         &self.cache
     }
 
-    /// Which chains were read of late, where single lists are read.
+    /// Returns the chains that were read of late, in stores that read single lists.
     pub(crate) fn recent(&self) -> Option<&Recent> {
         self.recent.as_ref()
     }

@@ -1,4 +1,4 @@
-//! Copies of a view as compressed rows, shared by those who ask for the same one while any of them uses it.
+//! Copies of a view as compressed rows, shared by callers who ask for the same one while any of them uses it.
 
 use std::sync::{Arc, Weak};
 
@@ -32,7 +32,7 @@ pub enum RowOrder {
     Key,
 }
 
-/// What a [`Csr`] is to hold: by default outgoing edges with the weights of the label, if it has some
+/// The options of a [`Csr`]: by default outgoing edges with the weights of the label, if it has some
 /// ([`EdgeSelection::weighted`](crate::EdgeSelection::weighted)), and rows by vertex id.
 ///
 /// ```
@@ -56,32 +56,32 @@ impl Default for CsrOptions {
 }
 
 impl CsrOptions {
-    /// The defaults.
+    /// Returns the defaults.
     pub fn new() -> CsrOptions {
         CsrOptions::default()
     }
 
-    /// Along the edges or against them; the same in an undirected graph.
+    /// Sets the direction: along the edges or against them; the same in an undirected graph.
     pub fn direction(mut self, direction: Direction) -> CsrOptions {
         self.direction = direction;
         self
     }
 
-    /// The order of rows.
+    /// Sets the order of rows.
     pub fn order(mut self, order: RowOrder) -> CsrOptions {
         self.order = order;
         self
     }
 
-    /// The property that is the weight of an edge, as [`EdgeSelection::weighted_by`](crate::EdgeSelection::weighted_by) takes it:
-    /// every edge must have it.
+    /// Sets the property that is the weight of an edge, as
+    /// [`EdgeSelection::weighted_by`](crate::EdgeSelection::weighted_by) takes it: every edge must have it.
     pub fn weight(mut self, property: impl Into<String>) -> CsrOptions {
         self.weight = Some(property.into());
         self
     }
 }
 
-/// What a copy is of.
+/// The identity of a copy.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct CsrKey {
     pub(crate) label: LabelId,
@@ -89,19 +89,19 @@ pub(crate) struct CsrKey {
     pub(crate) options: CsrOptions,
 }
 
-/// The copies that somebody uses. It keeps none.
+/// The copies in use. The cache keeps none alive.
 #[derive(Default)]
 pub(crate) struct CsrCache {
     copies: Mutex<Vec<(CsrKey, Weak<Csr>)>>,
 }
 
 impl CsrCache {
-    /// The copy, if somebody uses it.
+    /// Returns the copy, if it is in use.
     pub(crate) fn get(&self, key: &CsrKey) -> Option<Arc<Csr>> {
         self.copies.lock().iter().find(|(of, _)| of == key)?.1.upgrade()
     }
 
-    /// Makes a copy known. Returns the one to use: another thread may have made the same.
+    /// Shares a copy. Returns the one to use: another thread may have made the same.
     pub(crate) fn offer(&self, key: CsrKey, copy: Arc<Csr>) -> Arc<Csr> {
         let mut copies = self.copies.lock();
         copies.retain(|(_, copy)| copy.strong_count() > 0);

@@ -1,8 +1,8 @@
-//! In which directions edges are stored.
+//! The directions in which edges are stored.
 
 use hedgerow_core::{Direction, GraphConfig, LabelId};
 
-/// The directions that are stored of a label of such a graph.
+/// Returns the directions in which such a graph stores a label.
 pub(crate) fn directions_of(config: &GraphConfig, label: LabelId) -> &'static [Direction] {
     let both = config.directed && config.reverse && label != LabelId::VERTICES;
     if both { &[Direction::Out, Direction::In] } else { &[Direction::Out] }

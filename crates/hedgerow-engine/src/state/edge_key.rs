@@ -1,10 +1,10 @@
-//! How users name an edge.
+//! The name of an edge in the API.
 
 use hedgerow_core::{LabelId, VertexKeyRef};
 
 use super::schema::LabelRef;
 
-/// Names an edge: its label, its endpoints, and in a `multi` label its rank.
+/// The name of an edge: its label, its endpoints, and in a `multi` label its rank.
 ///
 /// ```
 /// use hedgerow::{EdgeKey, Graph, Value};
@@ -28,7 +28,7 @@ pub struct EdgeKey<'a> {
 }
 
 impl<'a> EdgeKey<'a> {
-    /// The edge of this label from `src` to `dst`, with rank 0. The empty label is the default one.
+    /// Names the edge of this label from `src` to `dst`, with rank 0. The empty label is the default one.
     #[inline]
     pub fn new(
         label: impl Into<LabelRef<'a>>,
@@ -38,13 +38,13 @@ impl<'a> EdgeKey<'a> {
         EdgeKey { label: label.into(), src: src.into(), dst: dst.into(), rank: 0 }
     }
 
-    /// Whether it names an edge of the default label, without a rank.
+    /// True if this names an edge of the default label, without a rank.
     #[inline]
     pub(crate) fn is_default(&self) -> bool {
         self.rank == 0 && matches!(self.label, LabelRef::Name("") | LabelRef::Id(LabelId::DEFAULT))
     }
 
-    /// The edge with this rank; only edges of `multi` labels have one other than 0.
+    /// Names the edge with this rank; only edges of `multi` labels have one other than 0.
     pub fn rank(mut self, rank: u64) -> EdgeKey<'a> {
         self.rank = rank;
         self

@@ -1,4 +1,5 @@
-//! Which vertices the ends of an edge are, where the label says their kinds; and which keys a vertex may have.
+//! The vertices at the ends of an edge, where the label prescribes their kinds; and the keys that a vertex
+//! may have.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::key::MAX_KEY_BYTES;
@@ -10,7 +11,8 @@ use super::selection::EdgeDirection;
 use super::store::Core;
 use crate::error::{ArgumentError, Error, Result};
 
-/// What one end of an edge is, given the kind that its label says: a key that says no kind is of that one.
+/// Returns the key of one end of an edge, given the kind that its label prescribes: a key without a kind gets
+/// that one.
 fn end<'a>(key: VertexKeyRef<'a>, kind: KindId) -> Option<VertexKeyRef<'a>> {
     match key.kind() {
         KindId::DEFAULT => Some(kind.key(key)),
@@ -19,8 +21,8 @@ fn end<'a>(key: VertexKeyRef<'a>, kind: KindId) -> Option<VertexKeyRef<'a>> {
 }
 
 impl Core {
-    /// The ends of an edge of a label, with the kinds that the label says. `None` for a label that is not defined yet, which says
-    /// none.
+    /// Returns the ends of an edge of a label, with the kinds that the label prescribes. `None` for a label
+    /// that is not defined yet, which prescribes none.
     #[inline]
     pub(crate) fn ends_of<'a>(
         &self,
@@ -53,7 +55,7 @@ impl Core {
         })
     }
 
-    /// As [`end_of_all`](Self::end_of_all), of one label, which the schema of now knows.
+    /// Like [`end_of_all`](Self::end_of_all), but for one label, which the present schema has.
     pub(crate) fn end_of<'a>(
         &self,
         label: LabelId,
@@ -68,12 +70,13 @@ impl Core {
         self.end_of_all(&schema, [label], key, direction.into())
     }
 
-    /// The key of the vertex at which edges of these labels are read, in full. A key that says no kind is of the kind that all of them
-    /// say of the ends in that direction; where one of them says none, of the default kind, whose vertices may have such edges. Nothing
-    /// but the labels decides: neither which of them have edges, nor what else the read asks for.
+    /// Returns the full key of the vertex at which edges of these labels are read. A key without a kind gets
+    /// the kind that all labels prescribe for the ends in that direction. If one of them prescribes none, it
+    /// gets the default kind, whose vertices may have such edges. Only the labels decide: neither which of
+    /// them have edges, nor the rest of the request.
     ///
     /// # Errors
-    /// [`ArgumentError::Invalid`] where all of them say kinds, and not the same.
+    /// [`ArgumentError::Invalid`] where all of them prescribe kinds, and not the same one.
     pub(crate) fn end_of_all<'a, 'l>(
         &self,
         schema: &Schema,
@@ -107,7 +110,7 @@ impl Core {
         }
     }
 
-    /// Whether a vertex may have a key of another kind than the default one.
+    /// True if a vertex may have a key of another kind than the default one.
     #[cold]
     pub(super) fn takes_key_of_kind(&self, key: VertexKeyRef<'_>) -> bool {
         let schema = self.schema.load();
@@ -118,7 +121,7 @@ impl Core {
         }
     }
 
-    /// What is wrong with a key of another kind than the default one.
+    /// Makes the error for a key of another kind than the default one.
     #[cold]
     pub(super) fn misfit_of_kind(&self, key: VertexKeyRef<'_>) -> Error {
         let schema = self.schema.load();
@@ -154,7 +157,7 @@ fn wrong_end(schema: &Schema, label: &Label, key: VertexKeyRef<'_>, expected: Ki
     .into()
 }
 
-/// That labels say different kinds of the ends at which they are read.
+/// Makes the error for labels that prescribe different kinds of the ends at which they are read.
 #[cold]
 fn several_kinds(
     schema: &Schema,
@@ -175,7 +178,7 @@ fn several_kinds(
 }
 
 impl Schema {
-    /// A kind, as messages name it.
+    /// Returns the name of a kind for messages.
     pub(crate) fn named_kind(&self, kind: KindId) -> String {
         match self.kind_name(kind) {
             "" => "the default kind".to_owned(),

@@ -1,37 +1,41 @@
-//! A switch of the test build: after each commit all that files hold as it is leaves memory, as if a limit had no room for it. So a suite
-//! that was written for a store in memory says whether anything takes what is not there for what does not exist.
+//! A switch of the test build: after each commit it evicts all that files hold unchanged, as if a limit had
+//! no room for it. So a suite that was written for a store in memory finds code that takes an evicted item
+//! for one that does not exist.
 //!
-//! The variable `HEDGEROW_EVICT` turns it on for a process, and says after how many commits: 1 for each. Only what a checkpoint holds can
-//! go, so three times of four a checkpoint is written first; the fourth time what changed since the last one stays, beside what goes.
+//! The variable `HEDGEROW_EVICT` turns it on for a process; its value is the number of commits between
+//! evictions: 1 for each. Only data in a checkpoint can be evicted, so three times of four a checkpoint is
+//! written first. The fourth time changes since the last one stay in memory.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hedgerow_core::sync::Mutex;
 
-/// Looking through a table of so many subgraphs takes about as long as a commit: larger tables are looked through more rarely.
+/// The number of subgraphs that an eviction visits in about the time of a commit: larger tables are visited
+/// more rarely.
 const SUBGRAPHS_PER_COMMIT: u64 = 64;
 
-/// What the switch knows of a store. Counted by commits and not by time: a test that is run again meets the same evictions.
+/// The state of the switch for a store. It counts commits and not time: a test that runs again meets the same
+/// evictions.
 #[derive(Default)]
 pub(crate) struct EvictionSwitch {
     /// Writes a checkpoint on the calling thread.
     checkpoint: OnceLock<Box<dyn Fn() + Send + Sync>>,
     commits: AtomicU64,
-    /// After which commit it is time again.
+    /// The commit at which the next eviction is due.
     next: AtomicU64,
-    /// Held by who evicts.
+    /// Held by the evicting thread.
     turn: Mutex<()>,
 }
 
-/// After how many commits, if the switch is on.
+/// Returns the number of commits between evictions, if the switch is on.
 fn every() -> Option<u64> {
     static EVERY: OnceLock<Option<u64>> = OnceLock::new();
     let read = || std::env::var("HEDGEROW_EVICT").ok()?.trim().parse().ok().filter(|&every| every > 0);
     *EVERY.get_or_init(read)
 }
 
-/// Numbers without a pattern that commits could follow.
+/// Returns a number in a sequence without a pattern that commits could follow.
 fn mixed(n: u64) -> u64 {
     let n = (n ^ n >> 31).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     n ^ n >> 29
@@ -43,15 +47,16 @@ impl EvictionSwitch {
         let _ = self.checkpoint.set(Box::new(checkpoint));
     }
 
-    /// Counts a commit, and if it is time, writes a checkpoint three times of four, and has `evict` take out of memory all that it can, which
-    /// says of how many subgraphs there are. It is told whether they are to cool, as they do every other time.
+    /// Counts a commit. If it is time, writes a checkpoint three times of four, and calls `evict`, which
+    /// evicts all that it can and returns how many subgraphs there are. Its argument is true if they are to
+    /// cool, every other time.
     pub(crate) fn after_commit(&self, evict: impl FnOnce(bool) -> u64) {
         let Some(every) = every() else { return };
         let commit = self.commits.fetch_add(1, Ordering::Relaxed) + 1;
         if commit < self.next.load(Ordering::Relaxed) {
             return;
         }
-        // Whoever comes meanwhile goes on: what one takes out of memory is gone for all.
+        // A thread that comes meanwhile goes on: one eviction counts for all.
         let Some(_turn) = self.turn.try_lock() else { return };
         if !mixed(commit).is_multiple_of(4)
             && let Some(checkpoint) = self.checkpoint.get()

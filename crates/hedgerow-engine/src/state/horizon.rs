@@ -1,4 +1,4 @@
-//! What the store knows about its readers when it merges versions.
+//! The store's knowledge of its readers when it merges versions.
 
 use std::cell::OnceCell;
 
@@ -7,8 +7,8 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_mem::{Horizon, Pin};
 use hedgerow_txn::{ActiveReaders, Clock, ReaderRegistry};
 
-/// What the store knows about its readers at the moment of the first question: then the published timestamp is loaded, which changes in
-/// other caches all the time, and after it the registry is scanned (rule R5). Most commits ask nothing.
+/// The store's knowledge of its readers at the first call. That loads the published timestamp, which changes
+/// in other caches all the time, and then scans the registry (rule R5). Most commits never call.
 pub(crate) struct LiveHorizon<'a> {
     clock: &'a Clock,
     registry: &'a ReaderRegistry,
@@ -26,7 +26,8 @@ impl<'a> LiveHorizon<'a> {
         self.active.get_or_init(|| self.registry.scan())
     }
 
-    /// The oldest timestamp that any reader, now or later, can see; `None` while a reader is registering.
+    /// Returns the oldest timestamp that any reader, now or later, can see; `None` while a reader is
+    /// registering.
     pub(crate) fn oldest(&self) -> Option<Timestamp> {
         let published = self.published();
         self.active().oldest(published)

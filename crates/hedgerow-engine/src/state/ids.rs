@@ -1,7 +1,7 @@
 //! External ids to vertex ids and back, versioned.
 //!
-//! Lookups take no lock. Memory may not know all keys: [`stored`]. The bindings of a key change only under its latch ([`IdMap::latch`]), inside a commit that also
-//! holds the latch of the vertex's subgraph. A dense graph has none: the key is the id.
+//! Lookups take no lock. Memory may not know all keys ([`stored`]). Bindings change only under the latch of
+//! the key ([`IdMap::latch`]), in commits that latch the vertex's subgraph too. Dense graphs have none.
 
 pub(crate) mod stored;
 
@@ -27,11 +27,11 @@ const LATCHES: usize = if cfg!(feature = "shuttle") { 4 } else { 256 };
 
 /// The id map of a graph.
 pub(crate) struct IdMap {
-    /// None in a dense graph.
+    /// The key table; `None` in a dense graph.
     keys: Option<KeyTable>,
     latches: Box<[Mutex<()>]>,
     free: FreeIds,
-    /// Ids that were set aside for kinds after the default one.
+    /// Ids that are set aside for kinds after the default one.
     stretches: Mutex<Vec<Range<u32>>>,
     /// One more than the largest id ever assigned.
     bound: AtomicU32,
@@ -43,7 +43,7 @@ pub(crate) struct IdMap {
 pub(crate) type KeyLatch<'a> = MutexGuard<'a, ()>;
 
 impl IdMap {
-    /// Without vertices. What keys hold is charged to `account`.
+    /// Makes a map without vertices. The memory of keys is charged to `account`.
     pub(crate) fn new(kind: KeyKind, account: Arc<Account>) -> IdMap {
         // The first table of a process makes the seed of all hashers, for which others wait: no fork comes between.
         let _whole = fork::hold_off();
@@ -57,14 +57,14 @@ impl IdMap {
         }
     }
 
-    /// Whether memory knows what `id` is bound to, or that it is bound to nothing.
+    /// True if memory knows the binding of `id`, or that it has none.
     #[inline]
     pub(crate) fn knows(&self, id: VertexId) -> bool {
         self.keys.as_ref().is_none_or(|keys| keys.knows(id))
     }
 
-    /// Binds keys as segments say, whose latch is the one of number `latch`, but to ids of which memory knows nothing. Takes the latch: not
-    /// to be called with one.
+    /// Binds keys from segments, all under the latch number `latch`, to ids that memory does not know. Takes
+    /// the latch: the caller must hold none.
     pub(crate) fn learn<'k>(
         &self,
         latch: usize,
@@ -76,7 +76,7 @@ impl IdMap {
         keys.bind_all(unknown, self.stored.since(), Timestamp::INFINITY);
     }
 
-    /// One more than the largest id that was assigned.
+    /// Returns one more than the largest id that was assigned.
     #[inline]
     pub(crate) fn bound(&self) -> u32 {
         self.bound.load(Ordering::Acquire)
@@ -90,14 +90,13 @@ impl IdMap {
         }
     }
 
-    /// Whether keys are ids.
+    /// True if keys are ids.
     #[inline]
     pub(crate) fn is_dense(&self) -> bool {
         self.keys.is_none()
     }
 
-    /// The vertex that `key` names for a snapshot at `t`. Of a dense graph the existence of the vertex is not looked
-    /// at.
+    /// Returns the vertex that `key` names for a snapshot at `t`. In a dense graph the vertex need not exist.
     #[inline]
     pub(crate) fn lookup(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Option<VertexId> {
         match (&self.keys, key) {
@@ -106,7 +105,7 @@ impl IdMap {
         }
     }
 
-    /// The vertex that `key` names in a dense graph.
+    /// Returns the vertex that `key` names in a dense graph.
     #[inline(always)]
     pub(crate) fn dense_id(key: VertexKeyRef<'_>) -> Option<VertexId> {
         match key {
@@ -115,8 +114,8 @@ impl IdMap {
         }
     }
 
-    /// As [`lookup`](Self::lookup), of several keys, whose cache misses overlap. `likely` hears, while they are looked up, which
-    /// vertex a key probably names, by the place of the key.
+    /// Like [`lookup`](Self::lookup), but for several keys, whose cache misses overlap. During the look-up it
+    /// calls `likely` with the place of a key and the vertex that it probably names.
     #[inline]
     pub(crate) fn lookup_all<const N: usize>(
         &self,
@@ -136,9 +135,9 @@ impl IdMap {
         }
     }
 
-    /// The vertices that keys probably name now, not looked at yet: who uses them asks with latches held whether they
-    /// [carry](Self::carries) the keys. `None` if that is not to be said at a glance, and in a dense graph, of which nothing is to be
-    /// guessed. `likely` hears each as soon as it is known.
+    /// Returns the vertices that keys probably name now, unchecked: callers must check with latches held that
+    /// they [carry](Self::carries) the keys. `None` if one glance does not suffice, and in a dense graph.
+    /// Calls `likely` with each as soon as it is found.
     #[inline]
     pub(crate) fn guess<const N: usize>(
         &self,
@@ -148,12 +147,12 @@ impl IdMap {
         self.keys.as_ref()?.guess(keys, likely)
     }
 
-    /// When `key` was last bound or unbound; zero if never.
+    /// Returns when `key` was last bound or unbound; zero if never.
     pub(crate) fn last_change(&self, key: VertexKeyRef<'_>) -> Timestamp {
         self.keys.as_ref().and_then(|keys| keys.changed(key)).unwrap_or(Timestamp::ZERO)
     }
 
-    /// The key of a vertex that is live in a snapshot that is being read.
+    /// Returns the key of a vertex that is live in a snapshot that is being read.
     #[inline]
     pub(crate) fn key_of(&self, id: VertexId) -> VertexKey {
         match &self.keys {
@@ -162,8 +161,8 @@ impl IdMap {
         }
     }
 
-    /// Writes the key of each id, which a snapshot at `t` sees, into `numbers`, of as many elements. Not for texts. Of a dense
-    /// graph the existence of the vertex is not looked at.
+    /// Writes the key of each id, which a snapshot at `t` sees, into `numbers`, of as many elements. Not for
+    /// texts. In a dense graph the vertex need not exist.
     pub(crate) fn numbers_of(
         &self,
         ids: &[VertexId],
@@ -191,14 +190,14 @@ impl IdMap {
         self.keys.iter().try_for_each(|keys| keys.texts_at(ids, t, texts))
     }
 
-    /// The key of each id, of whatever kind, which a snapshot at `t` sees.
+    /// Returns the key of each id, of any kind, which a snapshot at `t` sees.
     pub(crate) fn keys_of(&self, ids: &[VertexId], t: Timestamp) -> Result<Vec<VertexKey>, VertexId> {
         let mut found = Vec::with_capacity(ids.len());
         self.keys.iter().try_for_each(|keys| keys.keys_at(ids, t, |key| found.push(key)))?;
         Ok(found)
     }
 
-    /// Whether `id` carries `key`; stable while the latch of the vertex's subgraph is held.
+    /// True if `id` carries `key`; stable while the latch of the vertex's subgraph is held.
     #[inline]
     pub(crate) fn carries(&self, id: VertexId, key: VertexKeyRef<'_>) -> bool {
         match &self.keys {
@@ -207,8 +206,8 @@ impl IdMap {
         }
     }
 
-    /// Whether `key` names `id` in the newest state; stable while the latch of the vertex's subgraph is held. Of a dense graph
-    /// the existence of the vertex is not looked at.
+    /// True if `key` names `id` in the newest state; stable while the latch of the vertex's subgraph is held.
+    /// In a dense graph the vertex need not exist.
     #[inline]
     pub(crate) fn names(&self, id: VertexId, key: VertexKeyRef<'_>) -> bool {
         match &self.keys {
@@ -217,20 +216,20 @@ impl IdMap {
         }
     }
 
-    /// Whether `id`, which a commit found `key` to name before it latched, still carries it: it does where memory knows nothing of `id`
-    /// (rule K5). Stable while the latch of the vertex's subgraph is held.
+    /// True if `id`, which a commit found for `key` before it latched, still carries it: so it does if memory
+    /// does not know `id` (rule K5). Stable while the latch of the vertex's subgraph is held.
     #[inline]
     pub(crate) fn still_carries(&self, id: VertexId, key: VertexKeyRef<'_>) -> bool {
         self.carries(id, key) || !self.knows(id)
     }
 
-    /// As [`still_carries`](Self::still_carries), of the newest state: the binding has not ended.
+    /// Like [`still_carries`](Self::still_carries), but for the newest state: the binding has not ended.
     #[inline]
     pub(crate) fn still_names(&self, id: VertexId, key: VertexKeyRef<'_>) -> bool {
         self.names(id, key) || !self.knows(id)
     }
 
-    /// What `key` names now, under its latch: what a commit found `before` counts where memory does not know that vertex.
+    /// Looks `key` up under its latch. A vertex found `before` counts where memory does not know that vertex.
     pub(crate) fn latched_lookup(&self, key: VertexKeyRef<'_>, before: Option<VertexId>) -> Option<VertexId> {
         self.lookup(key, Timestamp(u64::MAX - 1)).or(before.filter(|&id| !self.knows(id)))
     }
@@ -240,20 +239,20 @@ impl IdMap {
         self.keys.iter().for_each(|keys| keys.add_kind(kind, is_text));
     }
 
-    /// The kind of a vertex that is live in a snapshot that is being read.
+    /// Returns the kind of a vertex that is live in a snapshot that is being read.
     #[inline]
     pub(crate) fn kind_of(&self, id: VertexId) -> KindId {
         self.keys.as_ref().map_or(KindId::DEFAULT, |keys| keys.kind_of(id))
     }
 
-    /// [`kind_of`](Self::kind_of) these vertices of a subgraph: calls `f` with each kind and those that have it. Not of a dense graph.
+    /// Calls `f` with each [kind](Self::kind_of) of these vertices, and its vertices. Not for dense graphs.
     pub(crate) fn kinds_of(&self, subgraph: SubgraphId, vertices: u64, f: impl FnMut(KindId, u64)) {
         if let Some(keys) = &self.keys {
             keys.kinds_of(subgraph, vertices, f);
         }
     }
 
-    /// The latch that guards the bindings of `key`.
+    /// Returns the index of the latch that guards the bindings of `key`.
     pub(crate) fn latch_of(&self, key: VertexKeyRef<'_>) -> usize {
         let hash = match key {
             VertexKeyRef::U64(n) => n,
@@ -269,14 +268,14 @@ impl IdMap {
         self.latches[index].lock()
     }
 
-    /// Takes a latch if nobody holds it.
+    /// Takes a latch if it is free.
     pub(crate) fn try_latch(&self, index: usize) -> Option<KeyLatch<'_>> {
         self.latches[index].try_lock()
     }
 
-    /// An id for a new vertex. Those of a kind other than the default one come in stretches of a subgraph each, so that most subgraphs
-    /// hold one kind: a label between two kinds then has edges in few. `oldest` is the oldest timestamp that any reader can see, asked only where ids of
-    /// removed vertices are at hand. `None` when all 2^32 - 1 ids are in use.
+    /// Allocates an id for a new vertex. Kinds after the default one get stretches of a subgraph each, so
+    /// that a label between two kinds has edges in few subgraphs. Calls `oldest` (the oldest timestamp that
+    /// readers see) only for ids of removed vertices. `None` when all 2^32 - 1 ids are in use.
     pub(crate) fn allocate(
         &self,
         kind: KindId,
@@ -305,7 +304,7 @@ impl IdMap {
         stretches[at].next().map(VertexId)
     }
 
-    /// The next ids that were never given out: up to `count`, and not beyond a multiple of it.
+    /// Takes the next ids that were never given out: up to `count`, and not beyond a multiple of it.
     fn next_ids(&self, count: u32) -> Option<Range<u32>> {
         let end = |next: u32| {
             let end = u64::from(next) / u64::from(count) * u64::from(count) + u64::from(count);
@@ -331,12 +330,12 @@ impl IdMap {
         }
     }
 
-    /// Makes room for the share of a part of the index in so many keys of a kind that are about to be bound.
+    /// Makes room in a part of the index for its share of `keys` keys of a kind that are about to be bound.
     pub(crate) fn reserve(&self, kind: KindId, part: usize, keys: usize) {
         self.keys.iter().for_each(|table| table.reserve(kind, part, keys));
     }
 
-    /// As [`bind`](Self::bind), for several keys.
+    /// Like [`bind`](Self::bind), but for several keys.
     pub(crate) fn bind_all<'k>(
         &self,
         new: impl Iterator<Item = (VertexKeyRef<'k>, VertexId)>,
@@ -358,7 +357,7 @@ impl IdMap {
         self.free.removed(id, ts);
     }
 
-    /// As [`unbind`](Self::unbind), of a vertex whose removal is replayed, and whose key memory may not know.
+    /// Like [`unbind`](Self::unbind), but for a replayed removal of a vertex, whose key memory may not know.
     pub(crate) fn unbind_replayed(&self, id: VertexId, ts: Timestamp) {
         match &self.keys {
             Some(keys) if keys.knows(id) => keys.unbind(id, ts),
@@ -379,12 +378,12 @@ impl IdMap {
         self.keys.as_ref().map(KeyTable::len)
     }
 
-    /// Drops what replay noted about removed vertices: their ids are already in the list of unused ones.
+    /// Drops the notes of replay about removed vertices: their ids are already in the list of unused ones.
     pub(crate) fn forget_removed(&self) {
         self.free.take_removed().for_each(|id| self.forget(id));
     }
 
-    /// Drops the binding that no reader can see any more, of the key that `id` carried: before the id is reused.
+    /// Drops the binding of the key of `id` that no reader can see any more: before the id is reused.
     pub(crate) fn forget(&self, id: VertexId) {
         self.keys.iter().for_each(|keys| keys.forget(id));
     }

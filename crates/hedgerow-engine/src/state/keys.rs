@@ -1,5 +1,6 @@
-//! Look-ups of keys, and of the keys of ids, where segments hold some that memory does not know: what `state::ids` says first, and
-//! segments where it says nothing. No file is read with a latch, or in a walk over versions.
+//! Look-ups of keys, and of the keys of ids, where segments hold some that memory does not know. `state::ids`
+//! decides first, and segments where it knows nothing. No file is read with a latch, or in a walk over
+//! versions.
 
 use std::collections::HashMap;
 
@@ -13,18 +14,21 @@ use crate::state::store::Core;
 
 /// The vertices of a page.
 const PAGE_VERTICES: u64 = 4096;
-/// Keys take this share of a memory limit before no more of them are kept, but of those that commits bind and unbind.
+/// The share of a memory limit that keys take before no more of them are kept, except those that commits bind
+/// and unbind.
 const KEPT_SHARE: u64 = 4;
-/// So many keys at most are read at a time where memory keeps none of them: few enough to be read beside a full memory.
+/// The most keys that are read at a time where memory keeps none of them: few enough to be read beside a full
+/// memory.
 const READ_TOGETHER: usize = 2048;
 
 impl Core {
-    /// The vertex that `key` names for a snapshot at `t`, for a commit that may end the binding: memory knows it from then on (rule K2). Of a dense graph the
-    /// existence of the vertex is not looked at. O(1); where memory does not know the key a read of a block for each segment.
+    /// Returns the vertex that `key` names for a snapshot at `t`, for a commit that may end the binding:
+    /// memory knows it from then on (rule K2). In a dense graph the vertex need not exist. O(1); where memory
+    /// does not know the key a read of a block for each segment.
     ///
     /// # Errors
-    /// Damage, the system's errors; [`StorageError::MemoryLimit`] where the limit has no room to keep the key, which a commit
-    /// [says as its own](Error::of_commit).
+    /// Damage, the system's errors; [`StorageError::MemoryLimit`] where the limit has no room to keep the
+    /// key, which a commit [turns into its own](Error::of_commit).
     #[inline]
     pub(crate) fn vertex_of(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Result<Option<VertexId>> {
         match self.ids.lookup(key, t) {
@@ -33,8 +37,9 @@ impl Core {
         }
     }
 
-    /// As [`vertex_of`](Self::vertex_of), for a read, and for a commit that leaves the binding as it is: memory may not know the key after it
-    /// (rule K5). Where the limit has no room to keep the key, it does not.
+    /// Like [`vertex_of`](Self::vertex_of), but for a read, and for a commit that leaves the binding as it
+    /// is: memory may not know the key afterwards (rule K5). So it is where the limit has no room to keep the
+    /// key.
     ///
     /// # Errors
     /// Damage, the system's errors.
@@ -46,7 +51,8 @@ impl Core {
         }
     }
 
-    /// As [`vertex_to_read`](Self::vertex_to_read), of several keys, whose cache misses overlap; `likely` as in
+    /// Like [`vertex_to_read`](Self::vertex_to_read), but for several keys, whose cache misses overlap;
+    /// `likely` as in
     /// [`IdMap::lookup_all`](crate::state::ids::IdMap::lookup_all).
     #[inline]
     pub(crate) fn vertices_to_read<const N: usize>(
@@ -66,7 +72,7 @@ impl Core {
         Ok(found)
     }
 
-    /// What memory did not find may have been learned since.
+    /// Learns the key and looks it up again: memory may have learned it since it was first asked.
     #[cold]
     #[inline(never)]
     fn learned_vertex_of(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Result<Option<VertexId>> {
@@ -89,37 +95,37 @@ impl Core {
         if let Some(id) = self.reading_stored(1, |stored| stored.find(key))?
             && !self.ids.knows(id)
         {
-            // So it is since the checkpoint that the store was opened from (rule K3).
+            // The binding holds since the checkpoint that the store was opened from (rule K3).
             return Ok(Some(id));
         }
-        // Memory alone decides (rule K1), once who is binding the key has done so.
+        // Memory alone decides (rule K1), once a thread that is binding the key has done so.
         drop(self.ids.latch(self.ids.latch_of(key)));
         Ok(self.ids.lookup(key, t))
     }
 
-    /// Whether reads have memory know what they learn of keys. Where keys take a good part of the limit, what was looked up once would take the
-    /// room of what is read often, for good.
+    /// True if memory keeps the keys that reads look up in segments. Once keys take a good part of the limit,
+    /// keys that are looked up once would take the room of data that is read often, for good.
     fn keeps_keys(&self) -> bool {
         let of_limit = self.memory_limit.map_or(u64::MAX, |limit| limit / KEPT_SHARE);
         self.account().used_for(Purpose::Keys) <= of_limit.min(self.thresholds.keys_kept)
     }
 
-    /// Counts a look in segments, and has memory know all keys once that costs no more than the looks did, where the limit has room for them;
-    /// whether it knows them.
+    /// Counts a look-up in segments. Has memory learn all keys once that costs no more than the look-ups did,
+    /// and the limit has room for them. Returns whether memory knows all keys.
     fn knows_all_keys_that_are_worth_it(&self) -> Result<bool> {
         if self.ids.stored.all_known() {
             return Ok(true);
         }
         self.check_owner()?;
-        // Where a page cannot be read others can, and this key perhaps too.
+        // If one page cannot be read, others can, and perhaps this key too.
         Ok(self.ids.stored.note_look() && self.has_room_for_keys() && self.learn_all().is_ok())
     }
 
-    /// Has memory know what a key names: from then on it alone decides, with the key's latch too. All keys are read once that costs no
-    /// more than the look-ups did, where the limit has room for them.
+    /// Has memory learn the binding of a key: from then on memory alone decides, with the key's latch too.
+    /// Reads all keys once that costs no more than the look-ups did, where the limit has room for them.
     ///
     /// # Errors
-    /// As of [`vertex_of`](Self::vertex_of).
+    /// Those of [`vertex_of`](Self::vertex_of).
     pub(crate) fn learn(&self, key: VertexKeyRef<'_>) -> Result<()> {
         if self.ids.stored.all_known() || !fits_kind(&self.schema.load(), self.config.keys, key) {
             return Ok(());
@@ -130,10 +136,10 @@ impl Core {
         self.with_stored(1, |stored| stored.learn(key))
     }
 
-    /// Has memory know all keys. O(vertices) once, then O(1).
+    /// Has memory learn all keys. O(vertices) once, then O(1).
     ///
     /// # Errors
-    /// As of [`vertex_of`](Self::vertex_of).
+    /// Those of [`vertex_of`](Self::vertex_of).
     pub(crate) fn learn_all(&self) -> Result<()> {
         if self.ids.stored.all_known() {
             return Ok(());
@@ -142,21 +148,23 @@ impl Core {
         self.with_stored(self.ids.stored.count(), |stored| stored.learn_all())
     }
 
-    /// Has memory know all keys, if it has room for them; whether it knows them. As [`learn_all`](Self::learn_all).
+    /// Has memory learn all keys, if it has room for them; returns whether it knows them. Costs like
+    /// [`learn_all`](Self::learn_all).
     pub(crate) fn knows_all_with_room(&self) -> bool {
         self.ids.stored.all_known() || self.has_room_for_keys() && self.learn_all().is_ok()
     }
 
-    /// Has memory know the keys of vertices, as far as they have any; `false` where it does not keep all of them, or has no room for them.
-    /// O(ids), and a page for each that it does not know.
+    /// Has memory learn the keys of those vertices that have one; `false` where it does not keep all of them,
+    /// or has no room for them. O(ids), and a page for each id that memory does not know.
     ///
     /// # Errors
-    /// As of [`vertex_to_read`](Self::vertex_to_read).
+    /// Those of [`vertex_to_read`](Self::vertex_to_read).
     pub(crate) fn learn_keys_of(&self, ids: &[VertexId]) -> Result<bool> {
         if self.ids.stored.all_known() {
             return Ok(true);
         }
-        // Side by side where most are wanted. What cannot be read may be of others.
+        // All keys at once where most are requested. Errors are ignored: they may be of keys that were not
+        // requested.
         let most = ids.len() as u64 >= self.ids.stored.count() / 8;
         if most && self.knows_all_with_room() {
             return Ok(true);
@@ -174,7 +182,7 @@ impl Core {
         Ok(true)
     }
 
-    /// Reads the keys of the vertices of a page, unless the one of `id` is known by now.
+    /// Reads the keys of the vertices of a page, unless memory knows that of `id` by now.
     #[cold]
     fn learn_key_of(&self, id: VertexId) -> Result<()> {
         if self.ids.knows(id) {
@@ -184,18 +192,18 @@ impl Core {
         self.with_stored(PAGE_VERTICES, |stored| stored.learn_page(page_of(LabelId::DEFAULT, id.subgraph())))
     }
 
-    /// Has `f` learn so many keys, for which there is room.
+    /// Reserves room for `keys` keys, and has `f` learn them.
     fn with_stored(&self, keys: u64, f: impl FnOnce(&StoredKeys<'_>) -> Result<()>) -> Result<()> {
         let of_limit = self.memory_limit.map(|_| keys.saturating_mul(KEY_BYTES));
         let _promise = of_limit.map(|bytes| self.promise_beside_arena(bytes)).transpose()?;
         self.with_sources(f)
     }
 
-    /// What `f` reads of so many keys, which memory does not keep. They are charged meanwhile; where nothing makes room for them they are read all
-    /// the same, as small lists are: they are few.
+    /// Has `f` read `keys` keys, which memory does not keep. They are charged meanwhile. Where nothing makes
+    /// room for them they are read all the same, as small lists are: they are few.
     fn reading_stored<R>(&self, keys: u64, f: impl FnOnce(&StoredKeys<'_>) -> Result<R>) -> Result<R> {
         let bytes = if self.memory_limit.is_some() { keys.saturating_mul(KEY_BYTES) } else { 0 };
-        // Given up after the bytes.
+        // Declared first, and so dropped after the charge.
         let _in_use = self.memory_pool.begin();
         let mut charge = Charge::new(self.account(), Purpose::Reads, 0);
         let mut is_charged = || self.try_charge(&mut charge, bytes);
@@ -211,32 +219,32 @@ impl Core {
         f(&StoredKeys { ids: &self.ids, sources: &sources, schema: &schema, config: self.config })
     }
 
-    /// Whether the limit has room for all keys, beside what is used.
+    /// True if the limit has room for all keys, beside what is used.
     fn has_room_for_keys(&self) -> bool {
         let needed = self.ids.stored.count().saturating_mul(KEY_BYTES);
         let has_room = self.memory_limit.is_none() || self.account().room() / 2 >= needed;
         has_room && needed <= self.thresholds.keys_kept
     }
 
-    /// Whether the key of an id can be told without reading files.
+    /// True if the key of an id can be found without reading files.
     #[inline]
     fn tells_key_of(&self, id: VertexId) -> bool {
         !self.ids.stored.are_there() || self.ids.knows(id)
     }
 
-    /// The key of a vertex that is live in a snapshot that is being read.
+    /// Returns the key of a vertex that is live in a snapshot that is being read.
     ///
     /// # Errors
-    /// As of [`vertex_of`](Self::vertex_of).
+    /// Those of [`vertex_of`](Self::vertex_of).
     #[inline]
     pub(crate) fn key_of(&self, id: VertexId) -> Result<VertexKey> {
         if self.tells_key_of(id) { Ok(self.ids.key_of(id)) } else { self.stored_key_of(id) }
     }
 
-    /// The kind of a vertex that is live in a snapshot that is being read.
+    /// Returns the kind of a vertex that is live in a snapshot that is being read.
     ///
     /// # Errors
-    /// As of [`vertex_of`](Self::vertex_of).
+    /// Those of [`vertex_of`](Self::vertex_of).
     #[inline]
     pub(crate) fn kind_of(&self, id: VertexId) -> Result<KindId> {
         if self.tells_key_of(id) {
@@ -254,7 +262,7 @@ impl Core {
         }
     }
 
-    /// The keys of vertices that memory did not know: it knows those that are not returned.
+    /// Returns the keys of vertices that memory did not know: it knows those that are not returned.
     #[cold]
     fn stored_keys_of(&self, ids: Vec<VertexId>) -> Result<HashMap<VertexId, VertexKey>> {
         if self.keeps_keys() {
@@ -270,11 +278,11 @@ impl Core {
         }
     }
 
-    /// The keys of those of the vertices that memory does not know, as far as they have any; it knows none of them afterwards. O(ids), and
-    /// the keys of each page that has one of them.
+    /// Returns the keys of those vertices that memory does not know, if they have one; memory learns none of
+    /// them. O(ids), and the keys of each page that has one of them.
     ///
     /// # Errors
-    /// As of [`vertex_to_read`](Self::vertex_to_read).
+    /// Those of [`vertex_to_read`](Self::vertex_to_read).
     pub(crate) fn find_keys_of(&self, ids: &[VertexId]) -> Result<HashMap<VertexId, VertexKey>> {
         self.check_owner()?;
         let mut ids: Vec<VertexId> = ids.iter().copied().filter(|&id| !self.ids.knows(id)).collect();
@@ -287,7 +295,7 @@ impl Core {
                 stored.find_keys(page_of_id(&ids[0]), ids, &mut found)
             })?;
         }
-        // What memory knows by now counts (rule K1), as it did not when it was asked.
+        // Bindings that memory knows by now count (rule K1), even if it did not know them before.
         found.retain(|id, _| !self.ids.knows(*id));
         Ok(found)
     }
@@ -305,11 +313,11 @@ impl Core {
         if self.ids.knows(id) { Ok(()) } else { Err(self.vertex_without_key()) }
     }
 
-    /// What `read` makes of keys of vertices that it meets in walks over versions, where no file is read: it is called again once those
-    /// are known that it could not be told.
+    /// Calls `read`, which meets keys of vertices in walks over versions, where no file is read. Calls it
+    /// again, with the missing keys read from files, until none is missing.
     ///
     /// # Errors
-    /// Those of `read`, and as of [`vertex_of`](Self::vertex_of).
+    /// Those of `read`, and of [`vertex_of`](Self::vertex_of).
     pub(crate) fn telling_keys<R>(&self, mut read: impl FnMut(&mut KeyTeller<'_>) -> Result<R>) -> Result<R> {
         let mut told = HashMap::new();
         loop {
@@ -324,21 +332,23 @@ impl Core {
     }
 }
 
-/// Whether the limit had no room for what memory was to know. It is read where it is then.
+/// True if the limit had no room for the keys that memory was to learn. The caller then reads them from
+/// segments.
 fn has_no_room<T>(learned: &Result<T>) -> bool {
     matches!(learned, Err(Error::Storage(StorageError::MemoryLimit { .. })))
 }
 
-/// Tells keys of vertices, and remembers of which it could not.
+/// The keys of vertices for a read, and the vertices whose keys it could not find.
 pub(crate) struct KeyTeller<'a> {
     core: &'a Core,
-    /// Those that memory does not keep.
+    /// Keys that memory does not keep.
     told: HashMap<VertexId, VertexKey>,
     untold: Vec<VertexId>,
 }
 
 impl KeyTeller<'_> {
-    /// The key of a vertex that is live in a snapshot that is being read; any key if it is not known yet.
+    /// Returns the key of a vertex that is live in a snapshot that is being read; any key if it is not known
+    /// yet.
     #[inline]
     pub(crate) fn of(&mut self, id: VertexId) -> VertexKey {
         if self.core.tells_key_of(id) { self.core.ids.key_of(id) } else { self.of_stored(id) }

@@ -17,17 +17,17 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// The id.
+    /// Returns the id.
     pub fn id(&self) -> KindId {
         self.id
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &Arc<str> {
         &self.name
     }
 
-    /// The type of its keys, [`KeyKind::U64`] or [`KeyKind::Str`].
+    /// Returns the type of its keys, [`KeyKind::U64`] or [`KeyKind::Str`].
     pub fn keys(&self) -> KeyKind {
         if self.text { KeyKind::Str } else { KeyKind::U64 }
     }
@@ -50,7 +50,7 @@ impl Kinds {
         self.0.iter().find(|kind| &*kind.name == name)
     }
 
-    /// `None` for the default kind too.
+    /// Returns a kind by id; `None` for the default kind too.
     pub(super) fn get(&self, id: KindId) -> Option<&Kind> {
         self.0.get(usize::from(id.0).checked_sub(1)?)
     }
@@ -65,7 +65,7 @@ impl Kinds {
         ArgumentError::NoSuchKind { kind, known }.into()
     }
 
-    /// Adds a kind, as the log says: ids are given in order. `Err` says what does not fit.
+    /// Adds a kind from the log: ids are given in order. `Err` names the mismatch.
     pub(super) fn add(
         &mut self,
         id: KindId,

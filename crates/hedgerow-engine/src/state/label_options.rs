@@ -1,8 +1,8 @@
-//! What a label is to be like.
+//! Options of a label.
 
 use hedgerow_core::{KindId, PropertyType};
 
-/// What a label is to be like. See [`Graph::define_label`](crate::Graph::define_label).
+/// Options of a label. See [`Graph::define_label`](crate::Graph::define_label).
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct LabelOptions {
@@ -12,19 +12,20 @@ pub struct LabelOptions {
 }
 
 impl LabelOptions {
-    /// One edge at most from a vertex to another, no properties yet.
+    /// Returns the defaults: one edge at most from a vertex to another, no properties yet.
     pub fn new() -> LabelOptions {
         LabelOptions::default()
     }
 
-    /// Whether edges have a `u64` rank, so that several may lead from one vertex to another (default: no).
+    /// Sets whether edges have a `u64` rank, so that several may lead from one vertex to another (default:
+    /// no).
     pub fn multi(mut self, multi: bool) -> LabelOptions {
         self.multi = multi;
         self
     }
 
-    /// The kinds of source and destination (default: any). Then a key that says no kind, at an end of such an edge, is of the kind
-    /// of that end, and a vertex of another kind is refused there.
+    /// Sets the kinds of source and destination (default: any). Then a key without a kind, at an end of such
+    /// an edge, gets the kind of that end, and a vertex of another kind is refused there.
     pub fn ends(mut self, src: KindId, dst: KindId) -> LabelOptions {
         self.ends = Some([src, dst]);
         self

@@ -1,4 +1,5 @@
-//! What a memory limit allows: the operations of one transaction, and the stores that may be opened.
+//! The bounds that follow from a memory limit: the operations of one transaction, and the stores that may be
+//! opened.
 
 use hedgerow_core::account::Account;
 
@@ -7,28 +8,29 @@ use crate::options::LEAST_MEMORY_LIMIT;
 
 /// The most operations in one transaction.
 pub(crate) const MAX_OPERATIONS: usize = 1 << 24;
-/// About what an operation takes: an edge stands in two lists, or in two deltas, with timestamps and weights, and in the log.
+/// The approximate bytes of an operation: an edge is in two lists, or in two deltas, with timestamps and
+/// weights, and in the log.
 const BYTES_PER_OPERATION: u64 = 64;
-/// The largest transaction may take this share of the limit.
+/// The share of the limit that the largest transaction may take.
 const LARGEST_SHARE: u64 = 4;
-/// About how many bytes so many operations take.
+/// Returns the approximate bytes of `operations` operations.
 pub(crate) fn bytes_of(operations: usize) -> u64 {
     (operations as u64).saturating_mul(BYTES_PER_OPERATION)
 }
 
-/// How many operations a transaction may have under a memory limit.
+/// Returns how many operations a transaction may have under a memory limit.
 pub(crate) fn most_operations(limit: Option<u64>) -> usize {
     let within = limit.map_or(u64::MAX, |limit| limit / LARGEST_SHARE / BYTES_PER_OPERATION);
     usize::try_from(within).map_or(MAX_OPERATIONS, |within| within.min(MAX_OPERATIONS))
 }
 
-/// What a limit leaves free beside a store that is opened: as much as commits leave for buffers and for what they do not foresee, so that what was
-/// written within a limit is opened within it.
+/// Returns the bytes that a limit leaves free beside a store that is opened: as much as commits leave for
+/// buffers and for what they do not foresee. So a store that was written within a limit is opened within it.
 pub(crate) fn beside_opened(limit: u64) -> u64 {
     (limit / 8).min(4 << 20).saturating_add((limit / 32).min(2 << 20)).min(LEAST_MEMORY_LIMIT / 4)
 }
 
-/// Refuses to open a store that takes `bytes` and does not fit the memory limit with what is always needed beside them.
+/// Checks that a store of `bytes` bytes fits the memory limit, with what is always needed beside them.
 ///
 /// # Errors
 /// [`OpenError::MemoryLimit`], with the least limit that would do.
@@ -36,7 +38,7 @@ pub(crate) fn fits_limit(account: &Account, bytes: u64) -> Result<()> {
     let needed = bytes.saturating_add(LEAST_MEMORY_LIMIT / 4);
     match account.limit() {
         Some(limit) if bytes.saturating_add(beside_opened(limit)) > limit => {
-            // Threads that load side by side leave different gaps each time.
+            // Threads that load in parallel leave different gaps each time.
             let least = needed.saturating_add(bytes / 16);
             Err(OpenError::MemoryLimit { limit, least }.into())
         }

@@ -5,18 +5,19 @@ use hedgerow_core::sync::{AtomicU64, Condvar, Mutex, Ordering};
 
 use crate::state::worker::Worker;
 
-/// What commits, checkpoints and the thread in the background share. Positions are bytes of the log.
+/// The state that commits, checkpoints and the thread in the background share. Positions are bytes of the
+/// log.
 pub(crate) struct LogBound {
-    /// A checkpoint is due when the log since the last one is longer; 0 for never.
+    /// The length of the log since the last checkpoint beyond which one is due; 0 for never.
     limit: u64,
     /// Everything before this position is in the last checkpoint.
     covered: AtomicU64,
-    /// Where the log was when the last attempt in the background failed; 0 after a success.
+    /// The end of the log when the last attempt in the background failed; 0 after a success.
     failed_at: AtomicU64,
     failures: AtomicU64,
     successes: AtomicU64,
     last_error: Mutex<Option<String>>,
-    /// Whether the store is being closed. Its lock is that of `changed`.
+    /// True if the store is being closed. Its lock is that of `changed`.
     over: Mutex<bool>,
     /// Wakes commits that wait.
     changed: Condvar,
@@ -32,8 +33,8 @@ pub(crate) struct Figures {
 }
 
 impl LogBound {
-    /// With a worker given, and a limit above 0, the log is kept bounded. `covered` is where the log of an opened store
-    /// begins to hold what the checkpoint does not.
+    /// Makes the bound of the log; it has no effect without a worker, or with a limit of 0. `covered` is the
+    /// position from which the log of an opened store holds changes that the checkpoint lacks.
     pub(crate) fn new(limit: u64, covered: u64, worker: Option<Worker>) -> LogBound {
         LogBound {
             limit: if worker.is_some() { limit } else { 0 },
@@ -48,7 +49,7 @@ impl LogBound {
         }
     }
 
-    /// Everything before `position` is in a checkpoint that holds.
+    /// Records that a checkpoint that holds has everything before `position`.
     pub(crate) fn cover(&self, position: u64) {
         self.covered.fetch_max(position, Ordering::AcqRel);
         self.failed_at.store(0, Ordering::Release);
@@ -56,7 +57,7 @@ impl LogBound {
         self.wake();
     }
 
-    /// Ends the thread and lets everybody go who waits.
+    /// Ends the thread, and wakes all waiting commits.
     pub(crate) fn end(&self) {
         *self.over.lock() = true;
         self.changed.notify_all();
@@ -69,12 +70,12 @@ impl LogBound {
         (self.limit > 0).then(|| end.saturating_sub(self.covered.load(Ordering::Relaxed)))
     }
 
-    /// A checkpoint was written.
+    /// Counts a checkpoint that was written.
     pub(crate) fn succeeded(&self) {
         self.successes.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A checkpoint failed, and why.
+    /// Records the reason for which a checkpoint failed.
     pub(crate) fn say(&self, why: String) {
         *self.last_error.lock() = Some(why);
     }
@@ -86,7 +87,7 @@ impl LogBound {
         self.say(format!("the checkpoint panicked: {}", message.unwrap_or("without a message")));
     }
 
-    /// The attempt failed that began when the log ended at `end`.
+    /// Records that the attempt that began when the log ended at `end` failed.
     pub(crate) fn failed(&self, end: u64) {
         self.failures.fetch_add(1, Ordering::Relaxed);
         self.failed_at.store(end.max(1), Ordering::Release);
@@ -113,7 +114,7 @@ impl LogBound {
         self.last_error.lock().clone()
     }
 
-    /// Whether a checkpoint is due when the log ends at `end`. A few nanoseconds.
+    /// True if a checkpoint is due when the log ends at `end`. Takes a few nanoseconds.
     #[inline]
     pub(crate) fn is_due(&self, end: u64) -> bool {
         if self.limit == 0 || end <= self.covered.load(Ordering::Relaxed).saturating_add(self.limit) {
@@ -123,7 +124,7 @@ impl LogBound {
         failed_at == 0 || end > failed_at.saturating_add(self.limit / 4)
     }
 
-    /// Whether commits must wait for a checkpoint before they append more.
+    /// True if commits must wait for a checkpoint before they append more.
     #[inline]
     pub(crate) fn is_full(&self, end: u64) -> bool {
         let most = self.limit.saturating_mul(2);
@@ -133,20 +134,20 @@ impl LogBound {
             && self.has_thread()
     }
 
-    /// Whether there is a thread by now that writes checkpoints, and does what memory wants.
+    /// True if there is a thread by now that writes checkpoints, and meets the demands of memory.
     #[inline]
     pub(crate) fn has_thread(&self) -> bool {
         self.limit > 0 && self.worker.as_ref().is_some_and(Worker::has_thread)
     }
 
-    /// Whether the log is so long that commits will soon wait for the checkpoint.
+    /// True if the log is so long that commits will soon wait for the checkpoint.
     pub(crate) fn is_late(&self, end: u64) -> bool {
         let late = self.limit.saturating_add(self.limit / 2);
         self.limit > 0 && end > self.covered.load(Ordering::Relaxed).saturating_add(late)
     }
 
-    /// Has the thread write a checkpoint, or do what memory [wants](super::checkpoint_demand::Wanted). Returns whether there is a thread, and
-    /// the options allow checkpoints in the background.
+    /// Has the thread write a checkpoint, or meet the [demand](super::checkpoint_demand::Wanted) of memory.
+    /// Returns whether there is a thread, and the options allow checkpoints in the background.
     #[cold]
     pub(crate) fn ask(&self) -> bool {
         let Some(worker) = self.worker.as_ref().filter(|_| self.limit > 0) else { return false };

@@ -1,4 +1,5 @@
-//! Memory that reads by the page have reserved, in use or kept for those to come, and who waits for more.
+//! The memory that reads by the page have reserved, in use or kept for later reads, and the reads that wait
+//! for more.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -8,32 +9,32 @@ use hedgerow_core::account::Charge;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering};
 use hedgerow_mem::Uses;
 
-/// What is kept to be quicker, and can be given up at any time.
+/// Memory that is kept for speed, and can be given up at any time.
 pub(crate) trait KeptForReads: Send + Sync {
-    /// Lets go of it; whether there was some. Takes no lock that is held while memory is looked for.
+    /// Gives it up; returns whether there was some. Takes no lock that is held while memory is looked for.
     fn give_up(&self) -> bool;
 }
 
-/// What reads of a store have reserved, and who waits for more.
+/// The memory that reads of a store have reserved, and the read that waits for more.
 pub(crate) struct MemoryPool {
     pub(super) uses: Arc<Uses>,
-    /// Held by who is in line.
+    /// Held by the read that is in line.
     line: Mutex<()>,
     is_waited_for: AtomicBool,
     pub(super) pool: Mutex<Pool>,
-    /// How many views by the page there are. Without one nothing is kept.
+    /// The number of views by the page. Without one nothing is kept.
     pub(super) views: AtomicU64,
     pub(super) kept: Mutex<Vec<Weak<dyn KeptForReads>>>,
 }
 
-/// What reads by the page have reserved.
+/// The memory that reads by the page have reserved.
 pub(super) struct Pool {
     pub(super) charge: Charge,
-    /// How much of it nobody uses.
+    /// The part of it that is not in use.
     pub(super) free: u64,
 }
 
-/// Counts as one that may have reserved memory, until this is dropped: after what it has reserved.
+/// A read that may have reserved memory, until this is dropped: after its reservations.
 pub(crate) struct InUse(Arc<Uses>);
 
 impl Drop for InUse {
@@ -42,7 +43,7 @@ impl Drop for InUse {
     }
 }
 
-/// The place in line of who waits for memory, until it has read.
+/// The place in line of the read that waits for memory, until it has read.
 pub(crate) struct Line<'c> {
     is_waited_for: &'c AtomicBool,
     _first: MutexGuard<'c, ()>,
@@ -55,7 +56,7 @@ impl Drop for Line<'_> {
 }
 
 impl MemoryPool {
-    /// Charges what is reserved to `charge`, which has nothing yet.
+    /// Makes a pool that charges reservations to `charge`, which is empty.
     pub(crate) fn new(charge: Charge) -> MemoryPool {
         let pool = Pool { charge, free: 0 };
         MemoryPool {
@@ -68,25 +69,25 @@ impl MemoryPool {
         }
     }
 
-    /// A read begins that may reserve memory.
+    /// Begins a read that may reserve memory.
     pub(crate) fn begin(&self) -> InUse {
         self.uses.begin();
         InUse(self.uses.clone())
     }
 
-    /// Whether somebody waits for memory.
+    /// True if a read waits for memory.
     pub(crate) fn is_waited_for(&self) -> bool {
         self.is_waited_for.load(Ordering::Relaxed)
     }
 
-    /// Remembers what may be given up for reads, and for commits.
+    /// Registers memory that may be given up for reads, and for commits.
     pub(crate) fn keep(&self, kept: Weak<dyn KeptForReads>) {
         let mut all = self.kept.lock();
         all.retain(|kept| kept.strong_count() > 0);
         all.push(kept);
     }
 
-    /// The place in line, if nobody has it.
+    /// Takes the place in line, if it is free.
     pub(super) fn first_in_line(&self) -> Option<Line<'_>> {
         let first = self.line.try_lock()?;
         self.is_waited_for.store(true, Ordering::Relaxed);
@@ -105,7 +106,7 @@ impl Lends {
         Lends(PhantomData)
     }
 
-    /// How many such calls this thread is in.
+    /// Returns how many such calls this thread is in.
     pub(crate) fn depth() -> u32 {
         CALLS.get()
     }

@@ -1,5 +1,5 @@
-//! What a store is: tables of subgraphs, ids, labels and their properties, the order of commits; and what its handles and its
-//! threads share: [`store`].
+//! The state of a store: tables of subgraphs, ids, labels and their properties, the order of commits; and the
+//! state that its handles and threads share: [`store`].
 
 mod arguments;
 pub(crate) mod change;

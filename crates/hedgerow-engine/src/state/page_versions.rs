@@ -1,5 +1,5 @@
-//! What files say as of timestamps that readers hold, for what is not in memory as they see it (rule E8 of
-//! `docs/design/protocol.md`).
+//! Page versions: segments that hold the graph as of timestamps that readers hold, for reads of data that is
+//! not in memory as of these (rule E8 of `docs/design/protocol.md`).
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use hedgerow_txn::ReaderRegistry;
 use crate::files::sources::Sources;
 use crate::state::horizon::LiveHorizon;
 
-/// So many timestamps have a page version at most.
+/// The most timestamps with a page version.
 pub(crate) const MOST: usize = 16;
 
 /// Segments that hold all of the graph as it was at one timestamp.
@@ -23,10 +23,11 @@ struct PageVersion {
     _charge: Charge,
 }
 
-/// The page versions of a store: one for each of a few timestamps. One is dropped when nobody reads its timestamp any more.
+/// The page versions of a store, one for each of a few timestamps. A page version is dropped when no reader
+/// holds its timestamp any more.
 pub(crate) struct PageVersions {
     all: Mutex<Vec<PageVersion>>,
-    /// How many there are, so that others than the readers of old snapshots need not lock.
+    /// Their number, so that only readers of old snapshots lock.
     count: AtomicUsize,
 }
 
@@ -37,9 +38,10 @@ impl Default for PageVersions {
 }
 
 impl PageVersions {
-    /// What holds the graph as of `t`, if something was written for that.
+    /// Returns the segments that hold the graph as of `t`, if there is a page version for it.
     pub(crate) fn at(&self, t: Timestamp) -> Option<Arc<Sources>> {
-        // Acquire, as the lock: who met the mark in place of a chain finds the page version that the evictor relied on.
+        // Acquire, like the lock: a reader that met the mark in place of a chain finds the page version on
+        // which the evictor relied.
         if self.count.load(Ordering::Acquire) == 0 {
             return None;
         }
@@ -47,12 +49,12 @@ impl PageVersions {
         all.iter().find(|version| version.at == t).map(|version| version.sources.clone())
     }
 
-    /// Whether there is one of `t`.
+    /// True if there is a page version for `t`.
     pub(crate) fn has(&self, t: Timestamp) -> bool {
         self.at(t).is_some()
     }
 
-    /// The timestamps that have one.
+    /// Returns the timestamps that have a page version.
     fn timestamps(&self) -> Vec<Timestamp> {
         if self.count.load(Ordering::Acquire) == 0 {
             return Vec::new();
@@ -60,18 +62,19 @@ impl PageVersions {
         self.all.lock().iter().map(|version| version.at).collect()
     }
 
-    /// Whether no other one may come.
+    /// True if there is no room for another page version.
     pub(crate) fn are_full(&self) -> bool {
         self.all.lock().len() >= MOST
     }
 
-    /// Drops those that nobody reads any more, `published` being loaded just now. O(page versions), and a scan of the readers where there is
-    /// one.
+    /// Drops page versions that no reader holds any more. The caller has just loaded `published`. O(page
+    /// versions), and a scan of the readers where there is one.
     pub(crate) fn drop_unread(&self, published: Timestamp, readers: &ReaderRegistry) {
         if self.count.load(Ordering::Relaxed) == 0 {
             return;
         }
-        // After `published` was loaded: who registers from now on reads that or a later timestamp (rule R5).
+        // After `published` was loaded: readers that register from now on hold that or a later timestamp
+        // (rule R5).
         let active = readers.scan();
         if active.registering {
             return;
@@ -88,7 +91,7 @@ impl PageVersions {
         drop(gone);
     }
 
-    /// From now on `sources` are read by who reads at `t`.
+    /// Has readers at `at` read `sources` from now on.
     pub(crate) fn put(&self, at: Timestamp, sources: Arc<Sources>, charge: Charge) {
         let mut all = self.all.lock();
         all.push(PageVersion { at, sources, _charge: charge });
@@ -96,14 +99,14 @@ impl PageVersions {
     }
 }
 
-/// The readers that need what is in memory: those that have no page version.
+/// The readers that need data in memory: those without a page version.
 pub(crate) struct UnkeptHorizon<'a> {
     live: LiveHorizon<'a>,
     kept: Vec<Timestamp>,
 }
 
 impl<'a> UnkeptHorizon<'a> {
-    /// Of the readers in `live`, which were not looked at yet.
+    /// Takes the readers in `live`, which was not scanned yet.
     pub(crate) fn new(live: LiveHorizon<'a>, versions: &PageVersions) -> UnkeptHorizon<'a> {
         UnkeptHorizon { live, kept: versions.timestamps() }
     }
@@ -114,7 +117,7 @@ impl Horizon for UnkeptHorizon<'_> {
         self.live.published()
     }
 
-    /// A reader at the very beginning counts, whatever it has: nothing is left then to look behind it.
+    /// A reader at `begin` counts, even with a page version: no range is left to look behind it.
     fn pin_in(&self, begin: Timestamp, mut end: Timestamp) -> Option<Pin> {
         loop {
             match self.live.pin_in(begin, end)? {

@@ -11,12 +11,12 @@ use hedgerow_txn::{Clock, ReaderRegistry};
 
 use crate::state::tables::PartitionKey;
 
-/// Which released pins a caller looks for.
+/// The released pins that a caller looks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reasons {
     /// A commit that was not published.
     Published,
-    /// That, readers, and those that were registering.
+    /// That, readers, and readers that were registering.
     All,
 }
 
@@ -24,14 +24,14 @@ pub(crate) enum Reasons {
 pub(crate) struct PendingVersions {
     waiting: Mutex<Waiting>,
     registering: AtomicBool,
-    /// The least timestamp whose publication is waited for.
+    /// The least timestamp whose publication a chain waits for.
     unpublished: AtomicU64,
     doubtful: AtomicBool,
 }
 
 #[derive(Default)]
 struct Waiting {
-    /// With the least end of the versions that wait.
+    /// The least end of the versions that wait, by chain.
     registering: HashMap<PartitionKey, Timestamp, FixedState>,
     unpublished: BTreeMap<Timestamp, Chains>,
     /// By the newest timestamp that reads the version.
@@ -68,23 +68,23 @@ impl PendingVersions {
         self.publish(&waiting);
     }
 
-    /// Whether a chain may be worth looking at again. A few loads; called after every commit.
+    /// True if a chain may be due for another check. A few loads; called after every commit.
     #[inline]
     pub(crate) fn is_due(&self, published: Timestamp, registry: &ReaderRegistry, reasons: Reasons) -> bool {
         let readers = || self.is_due_to_readers(registry);
         self.unpublished.load(Ordering::Relaxed) <= published.0 || (reasons == Reasons::All && readers())
     }
 
-    /// Whether a reader that closed, or has registered by now, may have released the pin of a chain. Commits do not look
-    /// for these.
+    /// True if a reader that closed, or has registered by now, may have released the pin of a chain. Commits
+    /// do not check for these.
     pub(crate) fn is_due_to_readers(&self, registry: &ReaderRegistry) -> bool {
         self.registering.load(Ordering::Relaxed)
             || self.doubtful.load(Ordering::Relaxed)
             || registry.any_ended()
     }
 
-    /// Takes out the chains whose pin may be released, with that pin, for reclamation. The cost does not depend on how many
-    /// others wait.
+    /// Takes out the chains whose pin may be released, with that pin, for reclamation. The cost does not
+    /// depend on the number of others that wait.
     pub(crate) fn take_due(
         &self,
         clock: &Clock,
@@ -108,8 +108,8 @@ impl PendingVersions {
         due
     }
 
-    /// Takes out what waits for timestamps that nobody reads any more. The lock is not held while readers are looked at:
-    /// commits take it with their latches.
+    /// Takes out chains that wait for timestamps that no reader holds any more. The lock is not held during
+    /// the scan of readers: commits take it with their latches.
     fn take_ended<'a>(
         &'a self,
         mut waiting: MutexGuard<'a, Waiting>,
@@ -120,7 +120,7 @@ impl PendingVersions {
         if !doubtful.is_empty() {
             self.publish(&waiting);
             drop(waiting);
-            // Who registers may be about to read one of these: then its chains will wait for that.
+            // A registering reader may be about to read one of these: then its chains will wait for that.
             let active = registry.scan();
             let gone: Vec<Timestamp> = doubtful.into_iter().filter(|&ts| !active.contains(ts)).collect();
             waiting = self.waiting.lock();
@@ -136,7 +136,7 @@ impl PendingVersions {
         waiting
     }
 
-    /// About the bytes of what is noted here: 9 for a chain.
+    /// Returns about the bytes of these notes: 9 for a chain.
     pub(crate) fn bytes(&self) -> usize {
         let waiting = self.waiting.lock();
         let sets = waiting.pinned.values().chain(waiting.unpublished.values());
@@ -158,7 +158,8 @@ impl Waiting {
     fn pin(&mut self, chain: PartitionKey, ts: Timestamp, registry: &ReaderRegistry) {
         registry.watch_endings(ts.next());
         let chains = self.pinned.entry(ts).or_insert_with(|| {
-            // The snapshot may have closed since it was seen. Where others wait for it already, that will be told.
+            // The snapshot may have closed since it was seen. If other chains wait for it already, its close
+            // will be recorded.
             if !faults::is_on(PlantedFault::ClosedReaderWaitedFor) {
                 self.doubtful.insert(ts);
             }
@@ -167,7 +168,7 @@ impl Waiting {
         chains.insert(chain);
     }
 
-    /// The timestamps whose last reader may have closed.
+    /// Returns the timestamps whose last reader may have closed.
     fn take_doubtful(&mut self, registry: &ReaderRegistry) -> HashSet<Timestamp, FixedState> {
         let ended = registry.take_ended();
         if ended.more {

@@ -1,8 +1,9 @@
-//! Where the copies of an edge stand: the one home of these rules, for commits, reads, replay, checks and salvage.
+//! The places of the copies of an edge: the one home of these rules, for commits, reads, replay, checks and
+//! salvage.
 //!
-//! An edge has a first copy in the outgoing chain of its first end. A directed graph with incoming lists has a second copy in
-//! the incoming chain of the other end; an undirected one in the outgoing chain of the other end, unless the edge is a
-//! self-loop. Of an undirected edge the smaller end comes first.
+//! An edge has a first copy in the outgoing chain of its first end. A directed graph with incoming lists has
+//! a second copy in the incoming chain of the other end; an undirected one in the outgoing chain of the other
+//! end, unless the edge is a self-loop. The smaller end of an undirected edge comes first.
 
 use hedgerow_core::{Direction, GraphConfig, RowRef, VertexId};
 use hedgerow_mem::EdgeOp;
@@ -11,7 +12,7 @@ use hedgerow_mem::EdgeOp;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Placement {
     directed: bool,
-    /// Whether the second copy is kept.
+    /// True if the second copy is kept.
     both: bool,
 }
 
@@ -21,18 +22,18 @@ impl Placement {
         Placement { directed: config.directed, both: !config.is_one_way() }
     }
 
-    /// Whether edges have a direction.
+    /// True if edges have a direction.
     pub(crate) fn is_directed(self) -> bool {
         self.directed
     }
 
-    /// The ends in the order in which the edge is stored.
+    /// Returns the ends in the order in which the edge is stored.
     #[inline]
     pub(crate) fn ends<T: Ord>(self, src: T, dst: T) -> (T, T) {
         if self.directed || src <= dst { (src, dst) } else { (dst, src) }
     }
 
-    /// The ends, as stored, of the edge that a chain of `direction` at `at` lists with `other`.
+    /// Returns the ends, as stored, of the edge that a chain of `direction` at `at` lists with `other`.
     #[inline]
     pub(crate) fn ends_of_copy<T: Ord>(self, at: T, other: T, direction: Direction) -> (T, T) {
         match direction {
@@ -41,39 +42,40 @@ impl Placement {
         }
     }
 
-    /// The direction of the chains with second copies.
+    /// Returns the direction of the chains with second copies.
     #[inline]
     pub(crate) fn second_direction(self) -> Direction {
         if self.directed { Direction::In } else { Direction::Out }
     }
 
-    /// Whether an edge has a second copy, in the chain of [`second_direction`](Self::second_direction) at `dst`.
+    /// True if an edge has a second copy, in the chain of [`second_direction`](Self::second_direction) at `dst`.
     #[inline]
     pub(crate) fn has_second<T: Eq>(self, src: T, dst: T) -> bool {
         self.both && (self.directed || src != dst)
     }
 
-    /// Whether an operation on an edge changes its second copy too: an incoming one keeps no properties, so that an update of
-    /// nothing else leaves it as it is.
+    /// True if an operation on an edge changes its second copy too. An incoming copy keeps no properties, so
+    /// an update of properties alone leaves it as it is.
     #[inline]
     pub(crate) fn second_changes(self, op: EdgeOp, weighted: bool) -> bool {
         !self.directed || op != EdgeOp::Update || weighted
     }
 
-    /// Whether the edge is counted, logged and listed by its copy in `direction` at `at`: each is by just one copy.
+    /// True if the copy in `direction` at `at` is the one that is counted, logged and listed: each edge has
+    /// just one.
     #[inline]
     pub(crate) fn counts_at<T: Ord>(self, direction: Direction, at: T, other: T) -> bool {
         direction == Direction::Out && (self.directed || at <= other)
     }
 
-    /// Whether the copies in a direction keep properties.
+    /// True if the copies in a direction keep properties.
     #[inline]
     pub(crate) fn keeps_rows(self, direction: Direction) -> bool {
         direction == Direction::Out
     }
 
-    /// The properties that the copy in `direction` at `at` keeps: all where the edge is counted; those of fixed width at the
-    /// other end of an undirected edge; none in an incoming chain.
+    /// Returns the properties that the copy in `direction` at `at` keeps: all where the edge is counted;
+    /// those of fixed width at the other end of an undirected edge; none in an incoming chain.
     #[inline]
     pub(crate) fn row_at<'r>(
         self,

@@ -1,4 +1,4 @@
-//! How often chains were read from files of late, so that who is read again soon is taken into memory.
+//! Counts of recent cold reads of chains, so that a chain that is read again soon is loaded.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,36 +6,37 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hedgerow_core::account::{Account, Charge, Purpose};
 use hedgerow_tier::ImageId;
 
-/// As many chains are noted at most.
+/// The most chains that are noted.
 const PLACES: usize = 4096;
-/// As many touches are counted, in the low bits of a place.
+/// The most touches that are counted, in the low bits of a place.
 const MOST: u32 = 0xff;
 
-/// What is touched: a chain, or whether one of its vertices exists, with which many reads begin.
+/// The target of a touch: a chain, or the existence of one of its vertices, with which many reads begin.
 #[derive(Clone, Copy)]
 pub(crate) struct Touched {
     pub(crate) image: ImageId,
     pub(crate) of_vertex: bool,
 }
 
-/// Touches of chains. Each chain has one place, from which the next one with the same place drives it: so the history is about
-/// as long as there are places, and costs no lock. Who is driven out counts as not touched, and no harm is done.
+/// Touches of chains. Each chain has one place, from which another chain with the same place drives it: so
+/// the history is about as long as there are places, and costs no lock. A chain that is driven out counts as
+/// not touched, which does no harm.
 pub(crate) struct Recent {
     places: Box<[AtomicU32; PLACES]>,
     _charge: Charge,
 }
 
 impl Recent {
-    /// Nothing touched yet.
+    /// Makes a table without touches.
     pub(super) fn new(account: &Arc<Account>) -> Recent {
         let charge = Charge::new(account, Purpose::Reads, PLACES * size_of::<AtomicU32>());
         Recent { places: Box::new(std::array::from_fn(|_| AtomicU32::new(0))), _charge: charge }
     }
 
-    /// Notes that a chain is touched; how often it was of late, this time counted. O(1).
+    /// Notes a touch of a chain; returns the number of recent touches, with this one. O(1).
     pub(crate) fn touch(&self, id: Touched) -> u32 {
         let (place, mark) = self.place(id);
-        // Relaxed: nothing is published by it, and a touch that is missed costs a read.
+        // Relaxed: it publishes nothing, and a touch that is missed costs a read.
         let noted = place.load(Ordering::Relaxed);
         let before = if noted & !MOST == mark { noted & MOST } else { 0 };
         let touches = MOST.min(before + 1);
@@ -43,7 +44,7 @@ impl Recent {
         touches
     }
 
-    /// Forgets the touches of a chain, which comes into memory. O(1).
+    /// Forgets the touches of a chain that is loaded. O(1).
     pub(crate) fn forget(&self, id: Touched) {
         let (place, mark) = self.place(id);
         if place.load(Ordering::Relaxed) & !MOST == mark {
@@ -51,8 +52,8 @@ impl Recent {
         }
     }
 
-    /// Where touches of a chain are counted, and the mark that they are its. Two with one place and one mark are taken for each other: one
-    /// in 2^24.
+    /// Returns the place that counts touches of a chain, and the mark of the chain. Two chains with one place
+    /// and one mark are mistaken for each other: one in 2^24.
     fn place(&self, id: Touched) -> (&AtomicU32, u32) {
         let Touched { image, of_vertex } = id;
         let name = u64::from(of_vertex) << 48 | u64::from(image.label.0) << 32 | u64::from(image.subgraph.0);

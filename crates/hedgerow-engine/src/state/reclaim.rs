@@ -1,8 +1,9 @@
-//! Which versions wait for a snapshot to close, and looking at them again when it did (rule R6).
+//! Versions that wait for a snapshot to close, and their reclamation once it did (rule R6).
 //!
-//! Closing a snapshot takes no latch and no lock: the thread in the background ([`crate::background::settle`]) looks at what snapshots
-//! let go, a few milliseconds later. Where there is no such thread, commits do. Versions that waited for a publication are
-//! looked at by the commit that published.
+//! Closing a snapshot takes no latch and no lock: the thread in the background
+//! ([`crate::background::settle`]) reclaims versions that snapshots released, a few milliseconds later.
+//! Without such a thread commits do. A commit that published reclaims versions that waited for its
+//! publication.
 
 use hedgerow_core::sync::{Ordering, fence};
 use hedgerow_mem::{Latched, Pin, Subgraph};
@@ -18,7 +19,7 @@ impl Core {
         self.pending.add(chain.into(), pin, &self.readers);
     }
 
-    /// Looks again at versions whose reason to stay may be gone: after a commit.
+    /// Reclaims versions whose pin may be released: after a commit.
     #[inline]
     pub(crate) fn reclaim_due(&self) {
         #[cfg(feature = "planted-faults")]
@@ -31,7 +32,7 @@ impl Core {
         }
     }
 
-    /// Takes all that it can out of memory, every other time to cool there; returns how many subgraphs there are.
+    /// Evicts all that it can, every other time to cool; returns how many subgraphs there are.
     #[cfg(feature = "planted-faults")]
     fn evict_all(&self, cools: bool) -> u64 {
         if cools {
@@ -42,7 +43,7 @@ impl Core {
         self.tables().map(|(_, table)| table.existing().count() as u64).sum()
     }
 
-    /// Ends the registration of a snapshot. Waits for nobody.
+    /// Ends the registration of a snapshot. Never waits.
     #[inline]
     pub(crate) fn close_reader(&self, registration: Registration) {
         if self.readers.close(registration) {
@@ -50,10 +51,11 @@ impl Core {
         }
     }
 
-    /// Wakes the thread in the background for the versions that a closed snapshot let go, or, in a closed store, judges them.
+    /// Wakes the thread in the background for the versions that a closed snapshot released, or, in a closed
+    /// store, reclaims them.
     #[cold]
     fn reclaim_closed(&self) {
-        // Orders noting the end before this look: the close looks at what was noted after it said that it began.
+        // Orders the note of the end before this load: a close looks at the notes after it has set its mark.
         fence(Ordering::SeqCst);
         if self.closed.load(Ordering::Acquire) {
             self.reclaim_for_the_closed();
@@ -62,8 +64,9 @@ impl Core {
         }
     }
 
-    /// Looks at what snapshots of a closed store let go, for which neither the thread nor a commit comes any more. Commits that
-    /// are refused may hold latches still: what they hold is left for the next snapshot that closes, or for the end of the close.
+    /// Reclaims versions that snapshots of a closed store released, since neither the thread nor a commit
+    /// will. Commits that are refused may still hold latches: their subgraphs are left for the next snapshot
+    /// that closes, or for the end of the close.
     pub(crate) fn reclaim_for_the_closed(&self) {
         fence(Ordering::SeqCst);
         let mut left = Vec::new();

@@ -1,8 +1,10 @@
-//! Room of the memory limit that reads of what is not in memory reserve before they take it, and merges of commits.
+//! Reservations of the memory limit that reads of data outside memory make before they take it, and merges of
+//! commits.
 //!
-//! Reads take turns at looking at the account ([`Reservations`](hedgerow_mem::Reservations)): memory of known size is charged in that turn
-//! ([`Core::try_charge`]), what goes into the arena is promised meanwhile ([`Core::promise`]). Who waits for room holds none: a read that
-//! finds none lets go of what it has reserved, has room made for all of it, and begins again.
+//! Reads take turns at looking at the account ([`Reservations`](hedgerow_mem::Reservations)). In its turn a
+//! read charges memory of known size ([`Core::try_charge`]), and promises memory for the arena
+//! ([`Core::promise`]). A waiting read holds none: a read without room gives back its reservations, has room
+//! made for all of its need, and begins again.
 
 use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_tier::ReadMemory;
@@ -13,9 +15,9 @@ use crate::error::{Error, Result, StorageError};
 use crate::state::pages::RoomToLoad;
 use crate::state::store::Core;
 
-/// How often a read begins again, once there was room for what it had no room for.
+/// The most attempts of a read that found no room at first, and then some.
 pub(crate) const MOST_READS: usize = 64;
-/// How often one that goes into the arena begins, with more room each time.
+/// The most attempts of a read into the arena, with more room each time.
 const MOST_LOADS: usize = 8;
 
 /// Bytes that count as taken until this is dropped.
@@ -25,7 +27,7 @@ pub(crate) struct Promise<'c> {
 }
 
 impl Promise<'_> {
-    /// Ends it for all but so many bytes.
+    /// Ends it for all but `bytes`.
     fn keep_of(&mut self, bytes: u64) {
         if self.bytes > bytes {
             self.core.reservations.end(self.bytes - bytes);
@@ -40,7 +42,8 @@ impl Drop for Promise<'_> {
     }
 }
 
-/// What a read was asked for: what it keeps, buffers, and one image: its lists, and the values that belong to them.
+/// The memory that a read asked for: kept data, buffers, and one image: its lists, and the values that belong
+/// to them.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Asked {
     kept: u64,
@@ -50,7 +53,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// With what a read is about to take.
+    /// Adds the memory that a read is about to take.
     pub(crate) fn with(mut self, memory: ReadMemory) -> Asked {
         match memory {
             ReadMemory::Buffers(bytes) => self.buffers = self.buffers.max(bytes),
@@ -60,12 +63,12 @@ impl Asked {
         self
     }
 
-    /// Once so many bytes are kept of what was read, and the image is gone.
+    /// Returns the need once `kept` bytes are kept of the data, and the image is dropped.
     pub(crate) fn keeping(self, kept: u64) -> Asked {
         Asked { kept, lists: 0, values: 0, ..self }
     }
 
-    /// Once the read is over.
+    /// Returns the need once the read is over.
     pub(crate) fn read(self) -> Asked {
         Asked { buffers: 0, ..self }
     }
@@ -78,16 +81,16 @@ impl Asked {
         self.lists.saturating_add(self.values)
     }
 
-    /// Where a copy is made of the lists, which are let go of after it. Values are handed on as they are.
+    /// Returns the need if the lists are copied, and dropped after it. Values are handed on as they are.
     fn copied(self) -> u64 {
         self.total().saturating_add(self.lists)
     }
 }
 
-/// What a read has reserved, for as long as its call has what it read.
+/// The reservation of a read, for as long as its call has the data.
 pub(crate) struct ReadCharge {
     pub(crate) bytes: Charge,
-    // Fields go in their order: the bytes before the mark.
+    // Fields are dropped in their order: the bytes before the mark.
     _in_use: InUse,
     _lends: Lends,
 }
@@ -100,18 +103,18 @@ pub(crate) struct ReadRoom<'c> {
     asked: Asked,
     lacking: Option<u64>,
     claim: Claim,
-    /// Whether it has waited in line, or cannot.
+    /// True if the read has waited in line, or cannot.
     goes_first: bool,
 }
 
-/// What a read may take of the limit.
+/// The part of the limit that a read may take.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Claim {
-    /// What others leave.
+    /// The part that others leave.
     Usual,
-    /// All there is: it is small, and nothing makes room for it.
+    /// The whole limit: the read is small, and nothing makes room for it.
     Last,
-    /// It is small, and read whatever there is.
+    /// Any amount: the read is small, and happens in any case.
     AnyCase,
 }
 
@@ -121,7 +124,8 @@ impl<'c> ReadRoom<'c> {
         ReadRoom { core, charge, in_use, asked: Asked::default(), lacking: None, claim, goes_first }
     }
 
-    /// Whether there is room for what a read is about to take: for its lists twice, since a copy of them is made.
+    /// True if there is room for the memory that a read is about to take: for its lists twice, since they are
+    /// copied.
     pub(crate) fn has(&mut self, memory: ReadMemory) -> bool {
         let asked = self.asked.with(memory);
         let bytes = asked.copied();
@@ -141,7 +145,7 @@ impl<'c> ReadRoom<'c> {
         has
     }
 
-    /// Whether so many bytes are to be left to who waits for them. Small reads, which end at once, pass.
+    /// True if a waiter has precedence over these bytes. Small reads, which end at once, pass.
     fn is_behind_line(&self, bytes: u64) -> bool {
         !self.goes_first
             && self.core.memory_pool.is_waited_for()
@@ -149,18 +153,19 @@ impl<'c> ReadRoom<'c> {
     }
 }
 
-/// What is loaded into the arena, and what is promised for it. Without a promise it has whatever it needs.
+/// A load into the arena, and the promise for it. Without a promise it has any memory that it needs.
 #[derive(Default)]
 pub(crate) struct Loading<'c> {
     promise: Option<Promise<'c>>,
     asked: Asked,
-    /// What came into the arena: the promise is over for it.
+    /// The bytes that came into the arena: the promise is over for them.
     loaded: u64,
     lacking: Option<u64>,
 }
 
 impl RoomToLoad for Loading<'_> {
-    /// Whether there is room for what a read is about to take, and for a copy of its lists in the arena.
+    /// True if there is room for the memory that a read is about to take, and for a copy of its lists in the
+    /// arena.
     fn has(&mut self, memory: ReadMemory) -> bool {
         let Some(promise) = &mut self.promise else { return true };
         let asked = self.asked.with(memory);
@@ -175,8 +180,8 @@ impl RoomToLoad for Loading<'_> {
         has
     }
 
-    /// The image is gone: the copy of its lists is in the arena, which was charged for it or has less that is free, and a version was
-    /// charged for its values.
+    /// Ends the promise for the image, which is dropped: the copy of its lists is in the arena, which was
+    /// charged for it or has less free memory, and a version was charged for its values.
     fn keep_image(&mut self) {
         let image = self.asked.image();
         self.loaded = self.loaded.saturating_add(image);
@@ -188,13 +193,13 @@ impl RoomToLoad for Loading<'_> {
 }
 
 impl Core {
-    /// Charges as many bytes as that in place of what was charged; whether the limit has room. Nothing is given up for it. O(1); waits for
-    /// readers that do the same.
+    /// Charges `bytes` in place of the bytes charged before, if the limit has room; returns whether it has.
+    /// Nothing is given up for it. O(1); waits for readers that do the same.
     pub(crate) fn try_charge(&self, charge: &mut Charge, bytes: u64) -> bool {
         self.try_charge_as(charge, bytes, Need::of_copy)
     }
 
-    /// As that, of all that the limit has.
+    /// Like [`try_charge`](Self::try_charge), but with the whole limit.
     fn try_charge_last(&self, charge: &mut Charge, bytes: u64) -> bool {
         self.try_charge_as(charge, bytes, |more, _| Need::of_last(more))
     }
@@ -209,7 +214,7 @@ impl Core {
         self.reservations.take(fits, || charge.set(bytes as usize))
     }
 
-    /// As [`try_charge`](Self::try_charge), for what goes into the arena, where gaps count as room.
+    /// Like [`try_charge`](Self::try_charge), but for memory of the arena, where gaps count as room.
     fn try_promise(&self, bytes: u64) -> bool {
         self.try_promise_as(bytes, |promised, limit| Need::of_load(bytes, promised, limit))
     }
@@ -222,8 +227,8 @@ impl Core {
         self.reservations.promise(bytes, || self.fits_now(limit, need(self.reservations.promised(), limit)))
     }
 
-    /// Promises bytes for what is put into the arena, once there is room for them: what files hold leaves memory for it if need be. To be
-    /// called with nothing held.
+    /// Promises bytes for a load into the arena, once there is room for them: clean data is evicted for it if
+    /// need be. The caller must hold nothing.
     ///
     /// # Errors
     /// [`StorageError::MemoryLimit`].
@@ -231,28 +236,29 @@ impl Core {
         self.promise_as(bytes, |promised, limit| Need::of_load(bytes, promised, limit))
     }
 
-    /// As [`promise`](Self::promise), for what lies beside the arena and is charged piece by piece.
+    /// Like [`promise`](Self::promise), but for memory outside the arena that is charged piece by piece.
     ///
     /// # Errors
-    /// As of that.
+    /// Those of [`promise`](Self::promise).
     pub(crate) fn promise_beside_arena(&self, bytes: u64) -> Result<Promise<'_>> {
         self.promise_as(bytes, |_, limit| Need::of_copy(bytes, limit))
     }
 
-    /// Promises bytes if they fit, in a turn: `fits` looks at what is promised, and at the account.
+    /// Promises bytes if they fit, in a turn: `fits` reads the promises and the account.
     pub(super) fn promise_if(&self, bytes: u64, fits: impl FnOnce() -> bool) -> Option<Promise<'_>> {
         self.reservations.promise(bytes, fits).then(|| Promise { core: self, bytes })
     }
 
-    /// Promises what a merge of a batch takes, of so many bytes, while it is made; `None` where it does not fit beside those of others, and more was
-    /// charged since `used` bytes were. What it takes is not known to the byte: lists that were folded before may be merged again.
+    /// Promises `bytes` for a merge of a batch while it is made. `None` where they do not fit beside the
+    /// promises of others, and more is charged than `used` bytes. The need is not known to the byte: lists
+    /// that were folded before may be merged again.
     pub(crate) fn promise_merge(&self, bytes: usize, used: u64) -> Option<Promise<'_>> {
         let bytes = bytes as u64 * 2;
         if bytes == 0 {
             return Some(Promise { core: self, bytes });
         }
         self.reservations.promise_unseen(bytes);
-        // After that: of two that look at the same moment one finds the other.
+        // After the promise: of two threads that check at the same moment one sees the other.
         let promise = Promise { core: self, bytes };
         (!self.is_full(used)).then_some(promise)
     }
@@ -262,7 +268,7 @@ impl Core {
             if self.try_promise_as(bytes, &need) {
                 return Ok(Promise { core: self, bytes });
             }
-            // Not waited for: what has no room here is read where it is.
+            // Without a limit it only tries again: a read without room here reads from files.
             let Some(limit) = self.memory_limit else { continue };
             if !self.has_room_without_kept(limit, need(self.reservations.promised(), limit)) {
                 break;
@@ -276,13 +282,14 @@ impl Core {
         StorageError::MemoryLimit { limit, used, needed }.into()
     }
 
-    /// What `read` reads of files into memory of its own, which is charged with what it is given while `read` runs, and comes with the
-    /// result. Where the limit has no room for it, room is made or waited for, and `read` begins again. What is small is read all the same where
-    /// there is none: single reads go on where commits are refused. To be called with nothing held; who is in a call that lends memory to code
-    /// of its caller, which may be what others wait for, waits for nothing.
+    /// Calls `read`, which reads files into memory of its own. That memory is charged while `read` runs, and
+    /// the charge comes with the result. Where the limit has no room, room is made or waited for, and `read`
+    /// begins again. Small reads happen even without room: single reads go on where commits are refused. The
+    /// caller must hold nothing. A thread in a call that lends memory to code of its caller, for which others
+    /// may wait, waits for nothing.
     ///
     /// # Errors
-    /// [`StorageError::MemoryLimit`]; whatever `read` returns.
+    /// [`StorageError::MemoryLimit`]; the errors of `read`.
     pub(crate) fn read_within<R>(
         &self,
         mut read: impl FnMut(&mut ReadRoom<'_>) -> Result<R>,
@@ -316,11 +323,12 @@ impl Core {
         Err(self.no_room_to_read(needed))
     }
 
-    /// What `load` reads of files into the arena, for about so many bytes. Where there turn out to be more, and the limit has no room for
-    /// them, room is made, and `load` begins again. To be called with nothing held.
+    /// Calls `load`, which reads about `about` bytes from files into the arena. If there turn out to be more,
+    /// and the limit has no room for them, room is made, and `load` begins again. The caller must hold
+    /// nothing.
     ///
     /// # Errors
-    /// [`StorageError::MemoryLimit`]; whatever `load` returns.
+    /// [`StorageError::MemoryLimit`]; the errors of `load`.
     pub(crate) fn load_within<R>(
         &self,
         about: u64,
@@ -331,7 +339,7 @@ impl Core {
             let promise = Some(self.promise(needed)?);
             let mut loading = Loading { promise, ..Loading::default() };
             match (load(&mut loading), loading.lacking) {
-                // What came after the image for which there was no room is not known.
+                // The need after the image without room is not known.
                 (Err(_), Some(lacking)) => needed = lacking.max(needed).saturating_add(needed / 8),
                 (loaded, _) => return loaded,
             }

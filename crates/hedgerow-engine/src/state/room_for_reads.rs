@@ -1,8 +1,9 @@
-//! Memory that reads take of the [pool](super::memory_pool), and wait for.
+//! Memory that reads take from the [pool](super::memory_pool), and waits for it.
 //!
-//! Who waits is *in line*: one at a time, which holds nothing that was reserved. While it waits, and until it has read, no other call begins
-//! that reads by the page, so those that have begun end, and give back what they have. A wait ends without room once nothing is in
-//! progress that could make some (rule E10 of `docs/design/protocol.md`).
+//! The waiting read is *in line*: one at a time, which holds no reservation. While it waits, and until it has
+//! read, no other call begins that reads by the page. So those that have begun end, and give back their
+//! memory. A wait ends without room once nothing is in progress that could make some (rule E10 of
+//! `docs/design/protocol.md`).
 
 use std::sync::Weak;
 use std::time::{Duration, Instant};
@@ -14,18 +15,19 @@ use super::memory_pool::Line;
 use crate::error::Result;
 use crate::state::store::Core;
 
-/// So often it is looked whether something is in progress that does not show all the time: a checkpoint between its wish and its begin, a
-/// latch that keeps a chain in memory.
+/// The number of checks for progress that is not visible all the time: a checkpoint between its demand and
+/// its begin, a latch that keeps a chain in memory.
 const FEWEST_LOOKS: u32 = 3;
-/// Code of callers may keep what a scan lends them for as long as it likes, and may wait for the reader itself: for so long nothing at all
-/// was given back when a reader gives up.
+/// The time without any returned memory after which a reader gives up. Code of callers may keep the data that
+/// a scan lends for as long as it likes, and may wait for the reader itself.
 const MOST_STILL: Duration = Duration::from_secs(10);
 
-/// Reserved beyond a need, and kept for the runs to come: this share of the limit, or so many bytes without one.
+/// The reserves beyond a need, and for later runs: this share of the limit, or this number of bytes without
+/// one.
 const PORTION: (u64, u64) = (256, 64 << 10);
 const KEPT: (u64, u64) = (64, 1 << 20);
 
-/// For how long nothing was given back.
+/// The time since memory was last given back.
 struct Stillness {
     since: Instant,
     seen: (u64, u64),
@@ -36,11 +38,11 @@ impl Core {
         self.memory_limit.map_or(without, |limit| limit / share)
     }
 
-    /// Whether so many bytes are the caller's now, who reads by the page. Nothing is given up for them. O(1); waits for others that do the
-    /// same.
+    /// Takes `bytes` from the pool for a caller that reads by the page; false if there is no room. Nothing is
+    /// given up for them. O(1); waits for others that do the same.
     pub(crate) fn take_from_pool(&self, bytes: u64) -> bool {
         if self.is_forked() {
-            // The lock may be held for good. What is not in memory is refused when it is looked for.
+            // The lock may be held for good. Reads of data outside memory are refused later.
             return true;
         }
         let mut pool = self.memory_pool.pool.lock();
@@ -57,7 +59,7 @@ impl Core {
         true
     }
 
-    /// Gives back what was [taken](Self::take_from_pool): some of it is kept for the runs to come.
+    /// Gives back [taken](Self::take_from_pool) bytes: some are kept for later runs.
     pub(crate) fn give_to_pool(&self, bytes: u64) {
         if !self.is_forked() {
             let has_views = self.memory_pool.views.load(Ordering::Relaxed) > 0;
@@ -65,19 +67,19 @@ impl Core {
         }
     }
 
-    /// A view by the page begins, for whose runs some of what is given back is kept.
+    /// Notes that a view by the page begins; some of the returned memory is kept for its runs.
     pub(crate) fn begin_view_by_page(&self) {
         self.memory_pool.views.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// It ends. With the last one goes what is kept.
+    /// Notes that it ends. The last one drops the kept memory.
     pub(crate) fn end_view_by_page(&self) {
         if self.memory_pool.views.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.give_to_pool(0);
         }
     }
 
-    /// Whether the pool gave something up, of which so many bytes more are free.
+    /// Frees `freed` bytes, and keeps at most `most` free ones; true if the pool gave something up.
     fn shrink_pool(&self, freed: u64, most: u64) -> bool {
         let mut pool = self.memory_pool.pool.lock();
         pool.free += freed;
@@ -88,12 +90,13 @@ impl Core {
         beyond > 0
     }
 
-    /// Gives up what the store keeps only to be faster: cached views, versions that wait to be freed, and empty regions.
+    /// Gives up memory that the store keeps only for speed: cached views, versions that wait to be freed, and
+    /// empty regions.
     #[cold]
     pub(super) fn give_up_memory(&self) {
         self.views.forget();
         self.drop_page_versions();
-        // What a snapshot kept that has closed, that of a checkpoint for instance.
+        // Versions that a closed snapshot pinned, that of a checkpoint for instance.
         let mut left = Vec::new();
         self.reclaim_unlatched(&mut left, false);
         left.into_iter().for_each(|(chain, gone)| self.keep(chain, gone));
@@ -102,7 +105,8 @@ impl Core {
         memory.arena().trim();
     }
 
-    /// Gives up what is kept for reads to come; whether there was some. To be called with nothing held.
+    /// Gives up memory that is kept for later reads; returns whether there was some. The caller must hold
+    /// nothing.
     pub(crate) fn give_up_kept(&self) -> bool {
         let kept: Vec<_> = self.memory_pool.kept.lock().iter().filter_map(Weak::upgrade).collect();
         let gave = kept.iter().fold(false, |gave, kept| kept.give_up() | gave);
@@ -110,7 +114,8 @@ impl Core {
         self.shrink_pool(0, 0) | gave
     }
 
-    /// Lets who is in line go first, before a call begins that reads by the page. To be called with nothing reserved.
+    /// Waits until no read is in line, before a call begins that reads by the page. The caller must have no
+    /// reservation.
     pub(crate) fn wait_behind_line(&self) {
         if !self.memory_pool.is_waited_for() || self.is_forked() {
             return;
@@ -121,21 +126,23 @@ impl Core {
         }
     }
 
-    /// Whether the limit has room for a copy of so many bytes, once what files hold and what is kept for reads left memory for it. Others may take
-    /// it, and are not waited for. To be called with no latch and in no walk; the caller may hold what it has reserved.
+    /// True if the limit has room for a copy of `bytes` bytes, after eviction and after giving up memory kept
+    /// for reads. Others may take it, and are not waited for. The caller must hold no latch and be in no
+    /// walk; it may hold its reservation.
     #[cold]
     pub(crate) fn has_room_to_copy(&self, bytes: u64) -> bool {
         self.memory_limit.is_none_or(|limit| self.has_room_without_kept(limit, Need::of_copy(bytes, limit)))
     }
 
-    /// Whether the limit has room, once what can be given up was given up, and at last what is kept for reads to come.
+    /// True if the limit has room, after data was given up or evicted, and at last memory kept for later
+    /// reads.
     pub(super) fn has_room_without_kept(&self, limit: u64, need: Need) -> bool {
         self.has_room(limit, need) || (self.give_up_kept() && self.has_room(limit, need))
     }
 
-    /// Waits until the limit has room for a copy of so many bytes: in line, behind others that wait, and then for as long as something is
-    /// in progress that may make some. To be called with nothing held, and nothing reserved; the caller keeps its place in line until
-    /// it has read.
+    /// Waits until the limit has room for a copy of `bytes` bytes: in line, behind others that wait, and then
+    /// for as long as something is in progress that may make some. The caller must hold nothing, and have no
+    /// reservation; it keeps its place in line until it has read.
     ///
     /// # Errors
     /// [`StorageError::MemoryLimit`](crate::StorageError::MemoryLimit).
@@ -143,7 +150,7 @@ impl Core {
     pub(crate) fn wait_for_room<'c>(&'c self, bytes: u64, line: &mut Option<Line<'c>>) -> Result<()> {
         let Some(limit) = self.memory_limit else { return Ok(()) };
         let (mut still, mut looks) = (self.stillness(), 0);
-        // More than the limit has at all is not waited for.
+        // It does not wait for more than the whole limit.
         while bytes <= limit && looks < FEWEST_LOOKS && !self.is_still(&mut still) {
             if line.is_none() {
                 *line = self.memory_pool.first_in_line();
@@ -161,9 +168,9 @@ impl Core {
         Err(self.no_room_to_read(bytes))
     }
 
-    /// Whether something is in progress that may make room for so many bytes, since so many reads had ended.
+    /// True if something is in progress that may make room for these bytes, since `since` reads had ended.
     fn may_gain_room(&self, (bytes, limit): (u64, u64), since: u64) -> bool {
-        // In a turn: what another read has reserved is found with the mark that it has begun.
+        // In a turn: the reservation of another read is found with the mark that it has begun.
         let has_room = self.reservations.take(|| self.fits_now(limit, Need::of_copy(bytes, limit)), || ());
         has_room
             || self.memory_pool.uses.may_give_back(since)
@@ -176,12 +183,12 @@ impl Core {
         Stillness { since: Instant::now(), seen: self.given_back() }
     }
 
-    /// What grows with each read that ends, and each checkpoint.
+    /// Returns counts that grow with each read that ends, and each checkpoint.
     fn given_back(&self) -> (u64, u64) {
         (self.memory_pool.uses.ended(), self.eviction.demand.ended())
     }
 
-    /// Whether nothing was given back for long.
+    /// True if nothing was given back for long.
     fn is_still(&self, still: &mut Stillness) -> bool {
         let now = self.given_back();
         if now != still.seen {

@@ -1,8 +1,9 @@
-//! The schema: which labels and properties there are.
+//! The schema: the labels and properties of a graph.
 //!
-//! Labels and properties are defined by name, explicitly or at first use, and get small ids that operations, log and
-//! segments carry. A definition is a commit of its own: it draws a timestamp and stands in the log before every commit
-//! that uses it. It cannot be undone; a transaction that is rolled back leaves the names it introduced behind.
+//! Labels and properties are defined by name, explicitly or at first use, and get small ids that operations,
+//! log and segments carry. A definition is a commit of its own: it draws a timestamp and comes in the log
+//! before every commit that uses it. It cannot be undone: a transaction that is rolled back leaves the names
+//! that it defined.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -47,22 +48,22 @@ pub struct Property {
 }
 
 impl Property {
-    /// The id, among the properties of the same label.
+    /// Returns the id, among the properties of the same label.
     pub fn id(&self) -> PropertyId {
         self.id
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &Arc<str> {
         &self.name
     }
 
-    /// The kind of the vertices that have it; the default one for a property of edges.
+    /// Returns the kind of the vertices that have it; the default one for a property of edges.
     pub fn vertex_kind(&self) -> KindId {
         self.of
     }
 
-    /// The type of its values.
+    /// Returns the type of its values.
     pub fn property_type(&self) -> PropertyType {
         self.kind
     }
@@ -73,12 +74,12 @@ impl Label {
         Label { id, name: Arc::from(name), multi, ends: None, properties: Vec::new(), defined }
     }
 
-    /// The id. The default label has [`LabelId::DEFAULT`].
+    /// Returns the id. The default label has [`LabelId::DEFAULT`].
     pub fn id(&self) -> LabelId {
         self.id
     }
 
-    /// The name; empty for the default label.
+    /// Returns the name; empty for the default label.
     pub fn name(&self) -> &Arc<str> {
         &self.name
     }
@@ -92,12 +93,12 @@ impl Label {
         }
     }
 
-    /// Whether edges have a rank: several may lead from one vertex to another.
+    /// True if edges have a rank: several may lead from one vertex to another.
     pub fn is_multi(&self) -> bool {
         self.multi
     }
 
-    /// The kinds of source and destination of its edges, if it says them.
+    /// Returns the kinds of source and destination of its edges, if it prescribes them.
     pub fn ends(&self) -> Option<[KindId; 2]> {
         self.ends
     }
@@ -106,12 +107,12 @@ impl Label {
         self.defined
     }
 
-    /// The properties of its edges, in the order of their definition.
+    /// Returns the properties of its edges, in the order of their definition.
     pub fn properties(&self) -> &[Property] {
         &self.properties
     }
 
-    /// The property of this name.
+    /// Returns the property of this name.
     pub fn property(&self, name: &str) -> Option<&Property> {
         self.property_of(KindId::DEFAULT, name)
     }
@@ -138,12 +139,12 @@ impl Default for Schema {
 }
 
 impl Schema {
-    /// The labels by id, the default label first.
+    /// Returns the labels by id, the default label first.
     pub fn labels(&self) -> &[Label] {
         &self.labels
     }
 
-    /// The label of this name; the default label for the empty one.
+    /// Returns the label of this name; the default label for the empty one.
     pub fn label(&self, name: &str) -> Option<&Label> {
         // The default label is named for almost every edge.
         if name.is_empty() {
@@ -152,16 +153,16 @@ impl Schema {
         self.names.get(name).and_then(|id| self.label_by_id(*id))
     }
 
-    /// The label that `label` names.
+    /// Returns the label that `label` names.
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchLabel`], which lists the labels there are.
+    /// [`ArgumentError::NoSuchLabel`], which lists the existing labels.
     pub fn find_label<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<&Label> {
         let label = label.into();
         self.find(label).ok_or_else(|| label.missing(self))
     }
 
-    /// The label with this id.
+    /// Returns the label with this id.
     pub fn label_by_id(&self, id: LabelId) -> Option<&Label> {
         if id == LabelId::VERTICES {
             return Some(&self.vertices);
@@ -169,46 +170,48 @@ impl Schema {
         self.labels.get(usize::from(id.0))
     }
 
-    /// The properties of vertices of all kinds, in the order of their definition; each says [of which](Property::vertex_kind).
+    /// Returns the properties of vertices of all kinds, in the order of their definition, each
+    /// [with its kind](Property::vertex_kind).
     pub fn vertex_properties(&self) -> &[Property] {
         &self.vertices.properties
     }
 
-    /// The properties of the vertices of one kind, in the order of their definition.
+    /// Returns the properties of the vertices of one kind, in the order of their definition.
     pub fn vertex_properties_of(&self, kind: KindId) -> impl Iterator<Item = &Property> {
         self.vertices.properties.iter().filter(move |property| property.of == kind)
     }
 
-    /// The property of this name of vertices of this kind.
+    /// Returns the property of this name of vertices of this kind.
     pub fn vertex_property(&self, kind: KindId, name: &str) -> Option<&Property> {
         self.vertices.property_of(kind, name)
     }
 
-    /// The kinds of vertices that were defined, by id. The default kind needs no definition and is not among them.
+    /// Returns the defined kinds of vertices, by id. The default kind needs no definition and is not among
+    /// them.
     pub fn kinds(&self) -> &[Kind] {
         self.kinds.all()
     }
 
-    /// The kind of this name.
+    /// Returns the kind of this name.
     pub fn kind(&self, name: &str) -> Option<&Kind> {
         self.kinds.named(name)
     }
 
-    /// The kind of this name, or for an empty one the default kind.
+    /// Returns the kind of this name, or for an empty one the default kind.
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchKind`], which lists the kinds there are.
+    /// [`ArgumentError::NoSuchKind`], which lists the existing kinds.
     pub fn find_kind(&self, name: &str) -> Result<KindId> {
         let found = if name.is_empty() { Some(KindId::DEFAULT) } else { self.kind(name).map(Kind::id) };
         found.ok_or_else(|| self.kinds.missing(name.to_owned()))
     }
 
-    /// The kind with this id; `None` for the default one.
+    /// Returns the kind with this id; `None` for the default one.
     pub fn kind_by_id(&self, id: KindId) -> Option<&Kind> {
         self.kinds.get(id)
     }
 
-    /// The name of a kind; empty for the default one, and for one that is not defined.
+    /// Returns the name of a kind; empty for the default one, and for one that is not defined.
     pub fn kind_name(&self, id: KindId) -> &str {
         self.kinds.get(id).map_or("", |kind| kind.name())
     }
@@ -217,17 +220,17 @@ impl Schema {
         id == KindId::DEFAULT || self.kinds.get(id).is_some()
     }
 
-    /// Refuses the number of a kind that is not defined.
+    /// Checks that a kind is defined.
     pub(crate) fn check_kind(&self, id: KindId) -> Result<()> {
         if self.knows_kind(id) { Ok(()) } else { Err(self.kinds.missing(format!("number {}", id.0))) }
     }
 
-    /// When a definition was last added.
+    /// Returns the timestamp of the newest definition.
     pub(crate) fn changed(&self) -> Timestamp {
         self.changed
     }
 
-    /// The label that `label` means.
+    /// Returns the label that `label` names; `None` for the properties of vertices.
     pub(crate) fn find(&self, label: LabelRef<'_>) -> Option<&Label> {
         match label {
             LabelRef::Name(name) => self.label(name),
@@ -236,7 +239,7 @@ impl Schema {
         }
     }
 
-    /// What of it was defined at or before `ts`.
+    /// Returns the part that was defined at or before `ts`.
     pub(crate) fn as_of(&self, ts: Timestamp) -> Schema {
         let mut seen = self.clone();
         seen.kinds.retain_until(ts);
@@ -250,7 +253,7 @@ impl Schema {
         seen
     }
 
-    /// Adds a label, as the log says: ids are given in order. `Err` says what does not fit.
+    /// Adds a label from the log: ids are given in order. `Err` names the mismatch.
     pub(crate) fn add_label(
         &mut self,
         id: LabelId,
@@ -260,7 +263,7 @@ impl Schema {
         ts: Timestamp,
     ) -> std::result::Result<(), &'static str> {
         let next = usize::from(id.0) == self.labels.len() && id <= LabelId::MAX;
-        // What was defined by some moment is the beginning of the list.
+        // The definitions up to some moment are the beginning of the list.
         let next = next && self.labels.last().is_none_or(|last| last.defined <= ts);
         if !next || name.is_empty() || name.len() > MAX_NAME_BYTES || self.names.contains_key(name) {
             return Err("a label that does not follow the ones before it");
@@ -303,7 +306,8 @@ impl Schema {
         Ok(())
     }
 
-    /// The definitions as operations with their timestamps, in an order in which they can be added again.
+    /// Returns the definitions as operations with their timestamps, in an order in which they can be added
+    /// again.
     pub(crate) fn definitions(&self) -> impl Iterator<Item = (Timestamp, Op<'_>)> {
         let kinds = self.kinds.all().iter().map(|kind| {
             let text = kind.keys() == KeyKind::Str;
@@ -322,7 +326,7 @@ impl Schema {
         kinds.chain(labels).chain(properties)
     }
 
-    /// Adds what an operation defines. `Err` says what does not fit.
+    /// Adds the definition of an operation. `Err` names the mismatch.
     pub(crate) fn add(&mut self, ts: Timestamp, op: Op<'_>) -> std::result::Result<(), &'static str> {
         match op {
             Op::DefineKind { kind, text, name } => {
@@ -339,7 +343,7 @@ impl Schema {
     }
 }
 
-/// A label by name or by id. Ids save looking the name up.
+/// A label by name or by id. Ids save the look-up of the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LabelRef<'a> {
     /// By name; the empty one is the default label.

@@ -10,9 +10,9 @@ use super::schema::Schema;
 /// The schema of an open store.
 pub(crate) struct SchemaCell {
     current: ArcCell<Schema>,
-    /// Held by whoever adds a definition.
+    /// Held by the thread that adds a definition.
     pub(crate) defining: Mutex<()>,
-    /// Whether edges of the default label may have properties: set before the first one can get any, never unset.
+    /// True if edges of the default label may have properties: set before the first one can get any, never unset.
     default_has_properties: AtomicBool,
     /// The first properties of the default label, by id. A definition is final, so that they are found without a guard of the
     /// schema.
@@ -35,7 +35,7 @@ impl SchemaCell {
         cell
     }
 
-    /// Makes a definition known. The caller holds the lock of definitions.
+    /// Replaces the schema by one with a new definition. The caller holds the lock of definitions.
     pub(crate) fn replace(&self, schema: Schema) {
         let of_default = schema.labels().first().map_or(&[][..], |label| label.properties());
         for (known, property) in self.first_of_default.iter().zip(of_default) {
@@ -44,7 +44,7 @@ impl SchemaCell {
         self.current.store(Some(Arc::new(schema)));
     }
 
-    /// The property of the default label that has this name and type, if it is one of the first.
+    /// Returns the property of the default label that has this name and type, if it is one of the first.
     #[inline]
     pub(crate) fn of_default(&self, name: &str, kind: PropertyType) -> Option<PropertyId> {
         let known = self.first_of_default.iter().map_while(OnceLock::get);
@@ -52,7 +52,7 @@ impl SchemaCell {
         Some(PropertyId(at as u16))
     }
 
-    /// Says that edges of the default label may have properties from now on.
+    /// Marks that edges of the default label may have properties from now on.
     pub(crate) fn let_default_have_properties(&self) {
         self.default_has_properties.store(true, Ordering::Release);
     }
@@ -65,8 +65,9 @@ impl SchemaCell {
         self.current.load_full().unwrap_or_default()
     }
 
-    /// Whether no edge of the default label has properties. Asked under the latch of a subgraph it holds for that
-    /// subgraph while the latch is held: whoever gives an edge properties sets the mark before latching.
+    /// True if no edge of the default label has properties. An answer under the latch of a subgraph holds for
+    /// that subgraph while the latch is held: a commit that gives an edge properties sets the mark before it
+    /// latches.
     pub(crate) fn default_is_plain(&self) -> bool {
         !self.default_has_properties.load(Ordering::Acquire)
     }

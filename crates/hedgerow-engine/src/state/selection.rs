@@ -1,4 +1,4 @@
-//! Which edges a view has, in ids: the name under which it is shared.
+//! The edges of a view, in ids: the name under which it is shared.
 
 use std::sync::{Arc, Weak};
 
@@ -9,10 +9,10 @@ use hedgerow_mem::View;
 /// The edges of some labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ChosenEdges {
-    /// Ascending by label. Some that have no such edges may be left out.
+    /// The labels, ascending. Some without such edges may be left out.
     pub(crate) labels: Vec<ChosenLabel>,
     pub(crate) direction: EdgeDirection,
-    /// Whether edges have weights: those of a label that was named have, whether there are any or not.
+    /// True if edges have weights: those of a requested label have, whether there are any or not.
     pub(crate) weighted: bool,
     /// The kinds of the vertices, ascending, where the graph does not have all vertices.
     pub(crate) kinds: Option<Vec<KindId>>,
@@ -29,16 +29,16 @@ pub(crate) struct ChosenLabel {
     pub(crate) weight: ChosenWeight,
 }
 
-/// What an edge weighs.
+/// The weight of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChosenWeight {
-    /// As it is stored.
+    /// The stored weight.
     Stored,
-    /// What a property holds, or else a number, of which these are the bits.
+    /// The value of a property, or else a number, given by its bits.
     Property(Option<PropertyId>, Option<u64>),
 }
 
-/// Along edges, against them, or both ways.
+/// A direction along edges, against them, or both ways.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EdgeDirection {
     /// From source to destination.
@@ -51,7 +51,7 @@ pub enum EdgeDirection {
 }
 
 impl EdgeDirection {
-    /// The other way.
+    /// Returns the other direction.
     pub fn turned(self) -> EdgeDirection {
         match self {
             EdgeDirection::Out => EdgeDirection::In,
@@ -71,7 +71,7 @@ impl From<hedgerow_core::Direction> for EdgeDirection {
 }
 
 impl ChosenLabel {
-    /// The label, if all its edges are taken with the weights that are stored.
+    /// Returns the label, if all its edges are taken with their stored weights.
     pub(crate) fn whole(&self) -> Option<LabelId> {
         let plain = self.ranks.is_none() && self.tests.is_empty() && self.weight == ChosenWeight::Stored;
         plain.then_some(self.label)
@@ -82,24 +82,24 @@ impl ChosenLabel {
         self.tests.iter().any(|test| matches!(test, EdgeTest::Property(_)))
     }
 
-    /// Whether a property must be read, which copies of edges in incoming lists do not keep.
+    /// True if a property must be read, which copies of edges in incoming lists do not keep.
     pub(crate) fn reads_properties(&self) -> bool {
         self.tests_properties() || matches!(self.weight, ChosenWeight::Property(..))
     }
 }
 
 impl ChosenEdges {
-    /// All edges of a label as they are, which have weights or not, among all vertices.
+    /// Chooses all edges of a label as they are, with or without weights, among all vertices.
     pub(crate) fn whole(label: LabelId, weighted: bool) -> ChosenEdges {
         let label = ChosenLabel { label, ranks: None, tests: Vec::new(), weight: ChosenWeight::Stored };
         ChosenEdges { labels: vec![label], direction: EdgeDirection::Out, weighted, kinds: None }
     }
 
-    /// The label, if these are its edges as they are, whatever the vertices are.
+    /// Returns the label, if these are its edges as they are, whatever the vertices are.
     pub(crate) fn only_whole_label(&self) -> Option<LabelId> {
         match &self.labels[..] {
             _ if self.direction != EdgeDirection::Out => None,
-            // Edges of the default label alone have weights of their own: others weigh 1 where those were named too.
+            // Only edges of the default label have their own weights: others weigh 1 if both are chosen.
             [one] if self.weighted && one.label != LabelId::DEFAULT => None,
             [one] => one.whole(),
             _ => None,
@@ -107,12 +107,13 @@ impl ChosenEdges {
     }
 }
 
-/// The views of chosen edges that snapshots use now. None is kept here: a view goes with the last snapshot that asked for it.
+/// The views of chosen edges that snapshots use now. None is kept here: a view is freed with the last
+/// snapshot that asked for it.
 #[derive(Default)]
 pub(crate) struct ChosenViews(Mutex<Vec<(Timestamp, ChosenEdges, Weak<View>)>>);
 
 impl ChosenViews {
-    /// The view that a snapshot of this timestamp has.
+    /// Returns the view that a snapshot of this timestamp has.
     pub(crate) fn find(&self, ts: Timestamp, chosen: &ChosenEdges) -> Option<Arc<View>> {
         let views = self.0.lock();
         let found = views.iter().find(|(at, edges, _)| (*at, edges) == (ts, chosen));
@@ -131,17 +132,17 @@ impl ChosenViews {
         view
     }
 
-    /// Makes none of them known any more.
+    /// Forgets all of them.
     pub(crate) fn forget(&self) {
         let forgotten = std::mem::take(&mut *self.0.lock());
         drop(forgotten);
     }
 }
 
-/// As many views of chosen edges a snapshot keeps: those asked for last.
+/// The most views of chosen edges that a snapshot keeps: those requested last.
 const MOST: usize = 8;
 
-/// The views of chosen edges of a snapshot, the one asked for last at the end.
+/// The views of chosen edges of a snapshot, the one requested last at the end.
 #[derive(Default)]
 pub(crate) struct SelectedViews(Mutex<Vec<(ChosenEdges, Arc<View>)>>);
 

@@ -1,19 +1,19 @@
-//! What settling remembers between calls, and its thread.
+//! The state of settling between calls, and its thread.
 
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 
 use crate::state::worker::Worker;
 
-/// What settling remembers between calls.
+/// The state of settling between calls.
 pub(crate) struct Settling {
-    /// One whole settling at a time.
+    /// Held by a settling of the whole graph: one at a time.
     pub(crate) whole: Mutex<()>,
     /// The published timestamp at which all subgraphs were last settled and laid out in order.
     pub(crate) ordered_at: AtomicU64,
-    /// The thread, started at the first merge: what never merges has little to settle. Without it nothing is settled until
-    /// somebody calls `settle`, and commits free what snapshots kept.
+    /// The thread, started at the first merge: a store without merges has little to settle. Without it only
+    /// calls of `settle` settle, and commits reclaim versions that snapshots pinned.
     pub(super) worker: Option<Worker>,
-    /// Whether the thread sleeps, and wants to be woken when a snapshot closes that something waits for.
+    /// True if the thread sleeps, and must be woken when a snapshot closes for which a version waits.
     pub(crate) asleep: AtomicBool,
     /// Turns of the thread that panicked.
     pub(crate) panics: AtomicU64,
@@ -22,7 +22,7 @@ pub(crate) struct Settling {
 }
 
 impl Settling {
-    /// With a worker given, its thread works once there was a merge.
+    /// Makes the state; a given worker works once there was a merge.
     pub(crate) fn new(worker: Option<Worker>, after: Option<fn()>) -> Settling {
         Settling {
             whole: Mutex::new(()),
@@ -34,13 +34,13 @@ impl Settling {
         }
     }
 
-    /// Whether the thread was started.
+    /// True if the thread was started.
     #[inline]
     pub(crate) fn has_thread(&self) -> bool {
         self.worker.as_ref().is_some_and(Worker::has_thread)
     }
 
-    /// Has the thread look at once, if there is one and it sleeps. Never waits.
+    /// Has the thread check at once, if there is one and it sleeps. Never waits.
     pub(crate) fn wake(&self) {
         if let Some(worker) = &self.worker
             && self.asleep.load(Ordering::Relaxed)
@@ -50,7 +50,7 @@ impl Settling {
         }
     }
 
-    /// How many turns of the thread panicked.
+    /// Returns how many turns of the thread panicked.
     pub(crate) fn panics(&self) -> u64 {
         self.panics.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! The store: what all handles of it share.
+//! The store: the state that all handles of it share.
 
 use std::sync::{Arc, Weak};
 
@@ -34,8 +34,8 @@ use crate::state::tables::LabelTables;
 use crate::state::view_cache::Views;
 use crate::state::worker::{Duty, Worker};
 
-/// What the handles share. Dropping it closes the store: so its last owner is a user's handle, and threads in the
-/// background have the [`Core`] alone.
+/// The state that the handles share. Dropping it closes the store: so its last owner is a user's handle, and
+/// threads in the background have only the [`Core`].
 pub(crate) struct Engine {
     pub(crate) core: Arc<Core>,
 }
@@ -61,7 +61,7 @@ pub(crate) struct Core {
     pub(crate) subgraphs: SubgraphTable,
     /// The edges of the other labels, and the properties of vertices.
     pub(crate) labels: LabelTables,
-    /// Where pages of the tables come from that were not loaded yet.
+    /// The source of pages of the tables that are not loaded yet.
     pub(crate) pages: Pages,
     pub(crate) eviction: Eviction,
     pub(crate) cold: ColdReads,
@@ -71,7 +71,7 @@ pub(crate) struct Core {
     pub(crate) ids: IdMap,
     pub(crate) pending: PendingVersions,
     pub(crate) views: Views,
-    /// Whether reads of snapshots may make views.
+    /// True if reads of snapshots may make views.
     pub(crate) views_by_reads: bool,
     pub(crate) csrs: CsrCache,
     pub(crate) settling: Settling,
@@ -83,7 +83,7 @@ pub(crate) struct Core {
     pub(crate) directory: Option<Arc<dyn Vfs>>,
     /// The lock of the directory, while the store is open.
     pub(crate) lock: Mutex<Option<Box<dyn VfsLock>>>,
-    /// How often a commit waited because too much was not published yet (rule R11).
+    /// The number of waits of commits because too much was not published yet (rule R11).
     pub(crate) commit_waits: AtomicU64,
     /// Bytes of the log that may wait to be synced, under `sync`.
     pub(crate) max_unsynced_bytes: u64,
@@ -92,15 +92,15 @@ pub(crate) struct Core {
     /// The thread that syncs for [`Durability::Group`].
     pub(crate) group_syncer: Worker,
     pub(crate) read_only: bool,
-    /// The memory limit, if one was asked for.
+    /// The memory limit, if the options set one.
     pub(crate) memory_limit: Option<u64>,
-    /// How many operations one transaction may have.
+    /// The most operations of one transaction.
     pub(crate) most_operations: usize,
-    /// For what commits and snapshots are ordered by: its size when it was last looked at.
+    /// The charge for the structures that order commits and snapshots: their size when it was last measured.
     pub(crate) coordination: Mutex<Charge>,
     pub(crate) thresholds: Thresholds,
     pub(crate) checkpointing: Mutex<()>,
-    /// When the log is to be made shorter.
+    /// The bound that makes the log shorter.
     pub(crate) log_bound: LogBound,
     /// The process that opened the store. Its forked children use nothing of it (`docs/design/processes.md`).
     pub(crate) owner: OwnerProcess,
@@ -108,7 +108,7 @@ pub(crate) struct Core {
     pub(crate) tells_freed: TellsFreed,
 }
 
-/// What [`Engine`] is built from, at opening.
+/// The parts from which [`Engine`] is built, at opening.
 pub(crate) struct EngineParts {
     pub(crate) config: GraphConfig,
     pub(crate) last: Timestamp,
@@ -116,7 +116,7 @@ pub(crate) struct EngineParts {
     pub(crate) subgraphs: SubgraphTable,
     pub(crate) labels: LabelTables,
     pub(crate) pages: Pages,
-    /// Of how many subgraphs on pages in memory the chains are not.
+    /// The number of subgraphs on pages in memory whose chains are not.
     pub(crate) evicted: u64,
     pub(crate) schema: Schema,
     pub(crate) ids: IdMap,
@@ -125,7 +125,7 @@ pub(crate) struct EngineParts {
     pub(crate) lock: Option<Box<dyn VfsLock>>,
 }
 
-/// What the threads of a store do until it is closed.
+/// The work of the threads of a store until it is closed.
 #[derive(Clone, Copy)]
 pub(crate) struct Threads {
     pub(crate) settle: fn(&Weak<Core>),
@@ -142,7 +142,7 @@ fn worker(core: &Weak<Core>, duty: Duty, run: fn(&Weak<Core>)) -> Worker {
     Worker::new(duty, Arc::new(move || run(&core)))
 }
 
-/// The clock of a store that opens.
+/// Makes the clock of a store that opens.
 fn clock_of(parts: &EngineParts, durability: Durability) -> Clock {
     let has_log = parts.durable.is_some();
     let waits = has_log && durability == Durability::Sync;
@@ -157,10 +157,10 @@ fn clock_of(parts: &EngineParts, durability: Durability) -> Clock {
 
 impl Engine {
     pub(crate) fn new(options: &Options, parts: EngineParts, threads: Threads) -> Arc<Engine> {
-        // Under the model checkers threads are theirs to make.
+        // Under the model checkers only they make threads.
         let settles = options.background_settling && !options.read_only && !cfg!(feature = "model-checking");
         let checkpoints = parts.durable.is_some() && !options.read_only && !cfg!(feature = "model-checking");
-        // Of an opened store everything that the log still holds counts.
+        // Everything that the log of an opened store still holds counts.
         let covered = parts.durable.as_ref().map_or(0, Durable::first_lsn);
         let account = parts.subgraphs.memory().account();
         let [coordination, views] =
@@ -224,17 +224,17 @@ impl Engine {
 }
 
 impl Core {
-    /// The directions that are stored.
+    /// Returns the directions that are stored.
     pub(crate) fn directions(&self) -> &'static [Direction] {
         directions_of(&self.config, LabelId::DEFAULT)
     }
 
-    /// The directions that are stored of a label.
+    /// Returns the directions that are stored for a label.
     pub(crate) fn directions_of(&self, label: LabelId) -> &'static [Direction] {
         directions_of(&self.config, label)
     }
 
-    /// The workers whose threads were started.
+    /// Returns the workers whose threads were started.
     #[cfg(test)]
     pub(crate) fn workers(&self) -> Vec<&Worker> {
         let always = [&self.ticket_syncer, &self.group_syncer];
@@ -246,8 +246,8 @@ impl Core {
         LiveHorizon::new(&self.clock, &self.readers)
     }
 
-    /// Tells view caches and settling what merges of a label replaced. To be called without latches: it takes locks, and may start
-    /// a thread.
+    /// Notes the main parts that merges of a label replaced, for view caches and settling. Called without
+    /// latches: it takes locks, and may start a thread.
     #[inline]
     pub(crate) fn note_merged(&self, label: LabelId, merged: Merged) {
         if merged.main_parts > 0 {
@@ -256,13 +256,13 @@ impl Core {
         }
     }
 
-    /// Where the copies of edges stand.
+    /// Returns the places of the copies of edges.
     #[inline]
     pub(crate) fn placement(&self) -> Placement {
         Placement::of(&self.config)
     }
 
-    /// The number of subgraphs that may hold vertices.
+    /// Returns the number of subgraphs that may hold vertices.
     pub(crate) fn subgraph_bound(&self) -> u32 {
         self.ids.bound().div_ceil(64)
     }
@@ -276,13 +276,13 @@ impl Core {
             .map_err(|NotDurable| Error::Commit(CommitError::OutcomeUnknown))
     }
 
-    /// Where the log ends; 0 without one.
+    /// Returns the end of the log; 0 without one.
     pub(crate) fn log_end(&self) -> u64 {
         self.durable.as_ref().map_or(0, |durable| durable.log.end().0)
     }
 
-    /// Whether commits must wait for a sync before they append more. Asked in the ordering section. Something is unpublished
-    /// then, so that there is something to wait for.
+    /// True if commits must wait for a sync before they append more. Called in the ordering section. If true,
+    /// something is unpublished, so that there is something to wait for.
     #[inline]
     pub(crate) fn backlog_is_full(&self) -> bool {
         let Some(durable) = &self.durable else { return false };
@@ -291,13 +291,13 @@ impl Core {
             && self.clock.published() < self.clock.drawn()
     }
 
-    /// Whether commits must wait for a checkpoint before they append more. Asked in the ordering section.
+    /// True if commits must wait for a checkpoint before they append more. Called in the ordering section.
     #[inline]
     pub(crate) fn log_is_full(&self) -> bool {
         self.durable.as_ref().is_some_and(|durable| self.log_bound.is_full(durable.log.end().0))
     }
 
-    /// Has a checkpoint written if the log is long. Asked after something was appended.
+    /// Asks for a checkpoint if the log is long. Called after an append.
     #[inline]
     pub(crate) fn bound_log(&self, durable: &Durable) {
         if self.log_bound.is_due(durable.log.end().0) {
@@ -305,25 +305,26 @@ impl Core {
         }
     }
 
-    /// Whether this process is a forked child of the one that opened the store. One load.
+    /// True if this process is a forked child of the one that opened the store. Costs one load.
     #[inline]
     pub(crate) fn is_forked(&self) -> bool {
         !self.owner.is_current()
     }
 
-    /// Refuses work in a forked child: what its parent's other threads were in the middle of is never finished there. Every
-    /// call of every handle asks this before it takes a lock.
+    /// Fails in a forked child: work that other threads of the parent had in progress is never finished
+    /// there. Every call of every handle checks this before it takes a lock.
     #[inline]
     pub(crate) fn check_owner(&self) -> Result<()> {
         if self.is_forked() { Err(StateError::Forked.into()) } else { Ok(()) }
     }
 
-    /// As [`check_owner`](Self::check_owner), also in a child that was made past the C library. Costs a system call.
+    /// Like [`check_owner`](Self::check_owner), but also in a child that was made past the C library. Costs a
+    /// system call.
     pub(crate) fn check_owner_by_id(&self) -> Result<()> {
         if self.owner.is_current_by_id() { Ok(()) } else { Err(StateError::Forked.into()) }
     }
 
-    /// Refuses work in a forked child, and on a closed store.
+    /// Fails in a forked child, and on a closed store.
     pub(crate) fn check_usable(&self) -> Result<()> {
         self.check_owner()?;
         if self.closed.load(Ordering::Acquire) {
@@ -332,7 +333,7 @@ impl Core {
         Ok(())
     }
 
-    /// Refuses writes on a closed, poisoned or read-only store.
+    /// Fails for a closed, poisoned or read-only store.
     pub(crate) fn check_writable(&self) -> Result<()> {
         self.check_usable()?;
         if self.read_only {
@@ -344,7 +345,7 @@ impl Core {
         Ok(())
     }
 
-    /// Refuses commits on a closed or poisoned store; asked inside the ordering section.
+    /// Fails for a closed, read-only or poisoned store; called inside the ordering section.
     #[inline]
     pub(crate) fn check_open(&self) -> Result<()> {
         if self.closed.load(Ordering::Acquire) {
@@ -359,7 +360,7 @@ impl Core {
         Ok(())
     }
 
-    /// The table of a label, if it has had an edge.
+    /// Returns the table of a label, if it has had an edge.
     #[inline]
     pub(crate) fn table(&self, label: LabelId) -> Option<&SubgraphTable> {
         if label == LabelId::DEFAULT { Some(&self.subgraphs) } else { self.labels.get(label) }
@@ -369,12 +370,12 @@ impl Core {
         if label == LabelId::DEFAULT { &self.subgraphs } else { self.labels.get_or_create(label) }
     }
 
-    /// All tables, ascending by label: the default one, labels with edges, properties of vertices.
+    /// Returns all tables, ascending by label: the default one, labels with edges, properties of vertices.
     pub(crate) fn tables(&self) -> impl Iterator<Item = (LabelId, &SubgraphTable)> {
         std::iter::once((LabelId::DEFAULT, &self.subgraphs)).chain(self.labels.iter())
     }
 
-    /// Whether edges of a label carry the weight of a weighted graph.
+    /// True if edges of a label carry the weight of a weighted graph.
     #[inline]
     pub(crate) fn is_weighted(&self, label: LabelId) -> bool {
         self.config.weighted && label == LabelId::DEFAULT

@@ -7,7 +7,7 @@ use hedgerow_core::growing::Growing;
 use hedgerow_core::{Direction, LabelId, SubgraphId};
 use hedgerow_mem::{Memory, SubgraphTable};
 
-/// As many as there are numbers of labels.
+/// The number of label ids.
 const LABELS: usize = 1 << u16::BITS;
 
 /// The tables of all labels but the default one, made at the first edge of a label. A table never moves.
@@ -17,15 +17,15 @@ pub(crate) struct LabelTables {
     tables: Growing<OnceLock<Box<SubgraphTable>>, LABELS>,
 }
 
-/// Labels are numbered from below, but for the one of vertices, which has the last number. It comes first here, so that a
-/// store that uses it pays for no chunk far away.
+/// Returns the place of a label. Labels are numbered from below, but the one of vertices has the last number.
+/// It comes first here, so that a store that uses it pays for no chunk far away.
 #[inline]
 fn place(label: LabelId) -> usize {
     usize::from(label.0.wrapping_add(1))
 }
 
 impl LabelTables {
-    /// No tables; those to come allocate from `memory`.
+    /// Makes an empty set; later tables allocate from `memory`.
     pub(crate) fn new(memory: &Memory) -> LabelTables {
         LabelTables { memory: memory.clone(), tables: Growing::default() }
     }
@@ -41,14 +41,14 @@ impl LabelTables {
         table.get_or_init(|| Box::new(SubgraphTable::new(self.memory.clone())))
     }
 
-    /// Makes the table of a label that has none yet, of which files hold the pages `stored`.
+    /// Makes the table of a label that has none yet, whose pages `stored` are in files.
     pub(crate) fn put_stored(&self, label: LabelId, stored: Vec<u32>) {
         let charge = |bytes| self.memory.account().charge(Purpose::Tables, bytes);
         let table = self.tables.get_or_create(place(label), charge);
         table.get_or_init(|| Box::new(SubgraphTable::with_stored(self.memory.clone(), stored)));
     }
 
-    /// The tables that exist, ascending by label.
+    /// Returns the tables that exist, ascending by label.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (LabelId, &SubgraphTable)> {
         let places = self.tables.chunks().flat_map(|(first, tables)| (first..).zip(tables));
         let numbered = places.filter(|&(at, _)| at != place(LabelId::VERTICES));
@@ -56,7 +56,7 @@ impl LabelTables {
         numbered.chain(self.get(LabelId::VERTICES).map(|table| (LabelId::VERTICES, table)))
     }
 
-    /// The bytes of the directory; the tables count themselves.
+    /// Returns the bytes of the directory; the tables count themselves.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         self.tables.bytes()
@@ -78,7 +78,7 @@ impl PartitionKey {
 }
 
 impl From<(SubgraphId, Direction)> for PartitionKey {
-    /// A chain of the default label.
+    /// Names a chain of the default label.
     fn from((subgraph, direction): (SubgraphId, Direction)) -> Self {
         PartitionKey { label: LabelId::DEFAULT, subgraph, direction }
     }

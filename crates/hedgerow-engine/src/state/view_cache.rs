@@ -1,7 +1,8 @@
 //! The caches of views: a view is shared by the snapshots of one timestamp, and made from the newest one before (rule R8).
 //!
-//! A cache keeps the newest view of a label. It needs no place in the registry: a view refers to lists and corrections
-//! that never change, and what is read anew is read at the timestamp of a registered snapshot (`docs/design/views.md`).
+//! A cache keeps the newest view of a label. It needs no place in the registry: a view refers to lists and
+//! corrections that never change, and new reads are at the timestamp of a registered snapshot
+//! (`docs/design/views.md`).
 
 use std::sync::{Arc, Weak};
 
@@ -24,18 +25,19 @@ pub(crate) struct ViewCache {
     waste: Waste,
 }
 
-/// What views keep alone.
+/// The memory that only views keep.
 #[derive(Default)]
 struct Waste {
-    /// Bytes of main parts replaced since the newest view was made, and how many are too many.
+    /// Bytes of main parts replaced since the newest view was made, and the number beyond which they are too
+    /// many.
     replaced: AtomicU64,
     limit: AtomicU64,
-    /// Whether that was exceeded.
+    /// True if the limit was exceeded.
     exceeded: AtomicBool,
 }
 
 impl Waste {
-    /// Begins again after a view of `lists` bytes was made.
+    /// Starts over after a view of `lists` bytes was made.
     fn renew(&self, lists: u64) {
         self.limit.store((lists / REPLACED_SHARE).max(MIN_REPLACED_BYTES), Ordering::Relaxed);
         self.replaced.store(0, Ordering::Relaxed);
@@ -73,8 +75,9 @@ pub(crate) struct ViewFigures {
 }
 
 impl ViewCache {
-    /// The view at `ts`, which must be registered, and of the `layout` that was counted before. `make` makes one, of another
-    /// if one is given; where it fails, that one is gone from the cache. The second value tells what was made, if anything.
+    /// Returns the view at `ts`, which must be registered, and of the `layout` that was counted before.
+    /// `make` makes one, from another if one is given; where it fails, that one is gone from the cache. The
+    /// second value tells how it was made.
     fn get(
         &self,
         ts: Timestamp,
@@ -89,7 +92,8 @@ impl ViewCache {
                     cached.view = Some(view.clone());
                     return Ok((view, Made::Nothing));
                 }
-                // Used by nobody: it becomes the next view in place. Whoever asks meanwhile builds one from scratch.
+                // No snapshot uses it: it becomes the next view in place. A thread that asks meanwhile builds
+                // one from scratch.
                 Some(view) if Arc::strong_count(&view) == 1 && cached.ts <= ts => Some(view),
                 view => {
                     cached.view = view.clone();
@@ -103,7 +107,7 @@ impl ViewCache {
         Ok((self.offer(view, ts, layout), made))
     }
 
-    /// The view at `ts` and of `layout`, if it is kept.
+    /// Returns the view at `ts` and of `layout`, if it is kept.
     fn find(&self, ts: Timestamp, layout: u64) -> Option<Arc<View>> {
         let cached = self.newest.lock();
         cached.view.clone().filter(|_| (cached.ts, cached.layout) == (ts, layout))
@@ -130,7 +134,7 @@ impl ViewCache {
         view
     }
 
-    /// Gives the newest view up: it goes with the last snapshot that uses it.
+    /// Gives the newest view up: it is freed with the last snapshot that uses it.
     fn give_up(&self) {
         self.waste.exceeded.store(false, Ordering::Relaxed);
         let given_up = {
@@ -154,7 +158,7 @@ impl ViewCache {
     }
 }
 
-/// How a view came to be.
+/// The way in which a view was made.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Made {
     Nothing,
@@ -162,25 +166,25 @@ enum Made {
     FromScratch,
 }
 
-/// Labels beside the default one whose views are kept: those asked for last.
+/// The most labels beside the default one whose views are kept: those requested last.
 const MOST_LABELS: usize = 8;
 
-/// The newest view of each label that was asked for lately.
+/// The newest view of each label that was requested lately.
 #[derive(Default)]
 pub(crate) struct Views {
     default: ViewCache,
-    /// Of other labels, the one asked for last at the end.
+    /// Caches of other labels, the one requested last at the end.
     others: Mutex<Vec<Arc<ViewCache>>>,
     /// Counts the settlings of the whole graph: they change the layout without a timestamp.
     layout: AtomicU64,
     built: AtomicU64,
     refreshed: AtomicU64,
-    /// Of several labels, or of a part of one.
+    /// Views of several labels, or of a part of one.
     chosen: ChosenViews,
 }
 
 impl Views {
-    /// The view of chosen edges at `ts`: that of another snapshot, or what `make` makes.
+    /// Returns the view of chosen edges at `ts`: that of another snapshot, or the one that `make` makes.
     pub(crate) fn chosen(
         &self,
         ts: Timestamp,
@@ -199,14 +203,15 @@ impl Views {
         Ok(self.chosen.offer(ts, chosen, view))
     }
 
-    /// The view of a label at `ts`, which must be registered. `make` makes one, of another if one is given.
+    /// Returns the view of a label at `ts`, which must be registered. `make` makes one, from another if one
+    /// is given.
     pub(crate) fn get(
         &self,
         label: LabelId,
         ts: Timestamp,
         make: impl FnOnce(Option<Arc<View>>) -> Result<View>,
     ) -> Result<Arc<View>> {
-        // Loaded first: what is settled meanwhile makes the view out of date, not wrong.
+        // Loaded first: subgraphs that are settled meanwhile make the view out of date, not wrong.
         let layout = self.layout.load(Ordering::Acquire);
         let (view, made) = match label {
             LabelId::DEFAULT => self.default.get(ts, layout, make)?,
@@ -220,12 +225,13 @@ impl Views {
         Ok(view)
     }
 
-    /// The view of the default label at `ts`, if another snapshot made it. O(1).
+    /// Returns the view of the default label at `ts`, if another snapshot made it. O(1).
     pub(crate) fn shared(&self, ts: Timestamp) -> Option<Arc<View>> {
         self.default.find(ts, self.layout.load(Ordering::Acquire))
     }
 
-    /// The cache of a label other than the default one. A new cache replaces the least recently used one.
+    /// Returns the cache of a label other than the default one. A new cache replaces the least recently used
+    /// one.
     fn of(&self, label: LabelId) -> Arc<ViewCache> {
         let (cache, _outside_the_lock);
         {
@@ -248,7 +254,7 @@ impl Views {
         others.iter().for_each(|cache| f(cache));
     }
 
-    /// Notes that a merge replaced a main part of `bytes`, which a view of the label may now be alone to keep.
+    /// Notes that a merge replaced a main part of `bytes`, which now perhaps only a view of the label keeps.
     pub(crate) fn note_replaced(&self, label: LabelId, bytes: usize) {
         if label == LabelId::DEFAULT {
             return self.default.waste.note(bytes);
@@ -267,14 +273,14 @@ impl Views {
         self.layout.fetch_add(1, Ordering::Release);
     }
 
-    /// Whether the newest view of the default label keeps more than it is worth. Those of other labels are given up
-    /// where that is noted.
+    /// True if the newest view of the default label keeps more than it is worth.
+    /// [`note_replaced`](Self::note_replaced) gives up those of other labels.
     #[inline]
     pub(crate) fn is_wasteful(&self) -> bool {
         self.default.waste.exceeded.load(Ordering::Relaxed)
     }
 
-    /// Gives the newest view of the default label up: it goes with the last snapshot that uses it.
+    /// Gives the newest view of the default label up: it is freed with the last snapshot that uses it.
     pub(crate) fn give_up(&self) {
         self.default.give_up();
     }

@@ -1,17 +1,18 @@
 //! The threads of a store's own: one for each [`Duty`].
 //!
-//! A worker starts its thread once, at the first need; a store goes on without a thread that cannot be started, and whoever
-//! asked for it does the work or says so. The thread keeps no handle, and between its turns not even the store's memory: the last
-//! handle is a user's, which closes the store, and closing wakes the thread, which then returns. A thread whose end would let
-//! commits wait for ever poisons the store when it panics; others catch the panic of a turn, and count it. A forked child has
-//! none of the threads and starts none, since its calls are refused before.
+//! A worker starts its thread once, at the first need. A store goes on without a thread that cannot be
+//! started: the caller that needed it does the work or reports the failure. The thread keeps no handle, and
+//! between its turns not even the store's memory: the last handle is a user's, which closes the store, and
+//! closing wakes the thread, which then returns. A thread whose end would let commits wait for ever poisons
+//! the store when it panics; others catch the panic of a turn, and count it. A forked child has none of the
+//! threads and starts none, since its calls are refused before.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{JoinHandle, Thread};
 
 use hedgerow_io::failpoint::{self, FailPoint};
 
-/// What a thread is there for.
+/// The task of a thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Duty {
     /// Settles idle subgraphs, and frees what snapshots kept.
@@ -25,7 +26,7 @@ pub(crate) enum Duty {
 }
 
 impl Duty {
-    /// The name of the thread, and where tests keep it from starting.
+    /// Returns the name of the thread, and the failure point at which tests keep it from starting.
     fn thread(self) -> (&'static str, FailPoint) {
         match self {
             Duty::Settle => ("hedgerow-settle", FailPoint::SettleThread),
@@ -36,14 +37,14 @@ impl Duty {
     }
 }
 
-/// What a thread does until the store is closed.
+/// The work of a thread until the store is closed.
 pub(crate) type Work = Arc<dyn Fn() + Send + Sync>;
 
 /// A thread of the store's own.
 pub(crate) struct Worker {
     duty: Duty,
     work: Work,
-    /// Set once the thread was to be started; `None` if it could not be.
+    /// Set once a start was tried; `None` if it failed.
     thread: OnceLock<Option<Thread>>,
     handle: Mutex<Option<JoinHandle<()>>>,
 }
@@ -53,8 +54,8 @@ impl Worker {
         Worker { duty, work, thread: OnceLock::new(), handle: Mutex::new(None) }
     }
 
-    /// Starts the thread, unless a call before has tried. Returns whether there is one; the call that tried in vain learns in
-    /// `failed` why.
+    /// Starts the thread, unless a call before has tried. Returns whether there is one; a failed start calls
+    /// `failed` with the reason.
     pub(crate) fn start(&self, failed: impl FnOnce(std::io::Error)) -> bool {
         let start = || {
             let (work, (name, point)) = (self.work.clone(), self.duty.thread());
@@ -68,13 +69,13 @@ impl Worker {
         self.thread.get_or_init(start).is_some()
     }
 
-    /// Whether the thread was to be started, with success or without.
+    /// True if a start of the thread was tried, with success or without.
     #[inline]
     pub(crate) fn was_started(&self) -> bool {
         self.thread.get().is_some()
     }
 
-    /// Whether the thread was started.
+    /// True if the thread was started.
     #[inline]
     pub(crate) fn has_thread(&self) -> bool {
         matches!(self.thread.get(), Some(Some(_)))
@@ -92,7 +93,7 @@ impl Worker {
         self.duty
     }
 
-    /// Whether the thread that was started has ended.
+    /// True if the thread that was started has ended.
     #[cfg(test)]
     pub(crate) fn has_ended(&self) -> bool {
         let handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner);
