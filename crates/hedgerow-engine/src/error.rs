@@ -37,7 +37,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The directory cannot be opened as the store that was asked for. Nothing in it was changed.
+    /// The directory cannot be opened as the requested store. Nothing in it was changed.
     #[error(transparent)]
     Open(#[from] OpenError),
     /// A transaction, or a single operation, was not committed, or its outcome is unknown.
@@ -71,7 +71,7 @@ pub enum OpenError {
     NotAStore {
         /// The directory.
         path: String,
-        /// What was found instead.
+        /// The reason.
         reason: String,
     },
     /// The store was written by a later version.
@@ -100,7 +100,7 @@ pub enum OpenError {
     /// limit that is named.
     #[error("a memory limit of {limit} bytes is too low: at least {least} are needed")]
     MemoryLimit {
-        /// The limit that was asked for.
+        /// The requested limit.
         limit: u64,
         /// The least that would do.
         least: u64,
@@ -112,9 +112,9 @@ pub enum OpenError {
         difference(wanted, found)
     )]
     ConfigMismatch {
-        /// What the options ask for.
+        /// The configuration in the options.
         wanted: GraphConfig,
-        /// What the store is.
+        /// The configuration of the store.
         found: GraphConfig,
     },
     /// The options' `mode` differs from the permissions of the store's files, which the file `LOCK` states.
@@ -159,13 +159,13 @@ pub enum CommitError {
         limit: u64,
         /// The bytes in use.
         used: u64,
-        /// About how many the commit takes.
+        /// The bytes that the commit takes, about.
         needed: u64,
     },
     /// The transaction alone takes more than a quarter of the [memory limit](crate::Options::memory_limit). Split it.
     #[error("the transaction needs about {needed} bytes of memory; the limit allows {most} for one")]
     TooLarge {
-        /// About how many bytes it takes.
+        /// The bytes that it takes, about.
         needed: u64,
         /// A quarter of the limit.
         most: u64,
@@ -222,7 +222,7 @@ pub enum StorageError {
     DiskFull {
         /// The file.
         file: String,
-        /// What was being done.
+        /// The operation that failed.
         operation: &'static str,
     },
     /// The operating system reported an error.
@@ -230,7 +230,7 @@ pub enum StorageError {
     Io {
         /// The file.
         file: String,
-        /// What was being done.
+        /// The operation that failed.
         operation: &'static str,
         /// The system's error.
         source: std::io::Error,

@@ -19,7 +19,7 @@ pub(crate) fn run(core: &Weak<Core>) {
             std::thread::park();
             continue;
         }
-        // Should it not return, those who wait for it must not wait for ever.
+        // If it does not return, the threads that wait for it must not wait for ever.
         let mut attempt = Attempt { bound, end, failed: true };
         // Without this thread commits would wait for ever once the log is long, or memory full.
         match catch_unwind(AssertUnwindSafe(|| turn(&core, wanted))) {
@@ -35,7 +35,7 @@ pub(crate) fn run(core: &Weak<Core>) {
     }
 }
 
-/// Does what is wanted; returns whether that took a checkpoint.
+/// Meets the demand; returns whether that took a checkpoint.
 fn turn(core: &Core, wanted: Wanted) -> Result<bool, String> {
     if wanted == Wanted::Room && !core.log_bound.is_due(core.log_end()) && core.has_made_room() {
         return Ok(false);
@@ -56,7 +56,7 @@ pub(crate) fn write_one(core: &Core) {
     }
 }
 
-/// Notes a failure when it goes, unless it was told of success.
+/// A guard that records a failure when it is dropped, unless the attempt succeeded.
 struct Attempt<'a> {
     bound: &'a LogBound,
     end: u64,

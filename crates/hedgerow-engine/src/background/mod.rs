@@ -1,4 +1,5 @@
-//! What a store does in threads of its own, or leaves to them: settling, and with it reclaiming versions; checkpoints that bound the log.
+//! The work of a store's own threads: settling, and with it reclaiming versions; checkpoints that bound the
+//! log.
 
 pub(crate) mod checkpoints;
 pub(crate) mod settle;

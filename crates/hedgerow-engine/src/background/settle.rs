@@ -1,5 +1,5 @@
-//! Settling: merging the deltas of subgraphs that are not written to, so that a graph that is only read becomes a plain
-//! CSR (rule R7). The same thread frees what snapshots kept, once they are closed (rule R6).
+//! Settling: merging the deltas of idle subgraphs, so that a graph that is only read becomes a plain CSR
+//! (rule R7). The same thread reclaims versions that snapshots pinned, once they are closed (rule R6).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Weak;
@@ -13,22 +13,24 @@ use hedgerow_mem::{Pin, SubgraphTable};
 use crate::state::store::Core;
 use crate::state::tables::PartitionKey;
 
-/// How often the thread in the background works, if nobody wakes it.
+/// The time between two turns of the thread in the background, unless it is woken.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// It rests for so long at least: readers that close one after the other are answered together.
+/// The least rest: readers that close one after the other are answered together.
 const REST: Duration = Duration::from_millis(2);
-/// After so many turns in which latches were taken it waits for one.
+/// The number of turns with taken latches after which the thread waits for one.
 const PATIENCE: u32 = 16;
-/// A round over all subgraphs begins at most this often. What was not written since the round before began is idle.
+/// The least time between the begins of two rounds over all subgraphs. A subgraph without writes since the
+/// round before began is idle.
 const ROUND: Duration = Duration::from_secs(1);
-/// The most subgraphs that one turn looks at, and the most that it settles: a few milliseconds of work.
+/// The most subgraphs that one turn visits, and the most that it settles: a few milliseconds of work.
 const LOOKS: u32 = 1 << 14;
 const SETTLED: usize = 256;
-/// From so many chains on the versions that they replaced are worth a look at the allocator's free pages.
+/// The number of settled chains from which on the versions that they replaced are worth a call to the
+/// allocator.
 const MANY: usize = 1_000;
 
-/// Settles idle subgraphs until the store is closed, and frees what snapshots kept. It holds no handle: dropping the last
-/// of these closes the store.
+/// Settles idle subgraphs until the store is closed, and reclaims versions that snapshots pinned. It holds no
+/// handle: dropping the last of these closes the store.
 pub(crate) fn run(core: &Weak<Core>) {
     let mut round = Round::default();
     let mut settled_at = Instant::now();
@@ -45,7 +47,7 @@ pub(crate) fn run(core: &Weak<Core>) {
             core.reclaim_for_the_closed();
             return;
         }
-        // A subgraph that cannot be settled stays as it is, and the others are not to suffer.
+        // A subgraph that cannot be settled stays as it is, and the others must not suffer.
         let turn = catch_unwind(AssertUnwindSafe(|| {
             core.reclaim_turn(&mut round);
             if settled_at.elapsed() >= INTERVAL {
@@ -62,35 +64,35 @@ pub(crate) fn run(core: &Weak<Core>) {
     }
 }
 
-/// Where the thread in the background is.
+/// The progress of the thread in the background.
 #[derive(Default)]
 struct Round {
     begun: Option<Instant>,
-    /// What was published when this round began, and when the one before it did.
+    /// The published timestamps at the begins of this round and of the one before.
     published: Timestamp,
     idle_since: Timestamp,
     next: u32,
-    /// Whether something may be unsettled that was written too lately.
+    /// True if something may be unsettled that was written too lately.
     left: bool,
-    /// How many chains were settled since the allocator was last told.
+    /// The number of chains settled since the last call to the allocator.
     settled: usize,
-    /// What was published when the last round began that left nothing.
+    /// The published timestamp at the begin of the last round that left nothing.
     quiet: Option<Timestamp>,
-    /// What waits for the latch of its subgraph to be looked at, and for how many turns there has been some.
+    /// Chains that wait for the latch of their subgraph, and the number of turns in which there were some.
     latched: Vec<(PartitionKey, Pin)>,
     turns: u32,
 }
 
 impl Core {
-    /// Merges what is published of all deltas, and lays all lists out in the order of the vertices: they move into
-    /// fresh regions, and the old ones go back to the system.
+    /// Merges the published part of all deltas, and lays all lists out in the order of the vertices: they
+    /// move into fresh regions, and the old ones go back to the system.
     pub(crate) fn settle(&self) {
         let _alone = self.settling.whole.lock();
         let published = self.clock.published().0;
         if self.settling.ordered_at.load(Ordering::Relaxed) == published {
             return;
         }
-        // What only cached views keep would hold the old regions.
+        // Lists that only cached views keep would hold the old regions.
         self.views.give_all_up();
         // Under a limit the lists stay where they are, unless it has room for them twice.
         let relocate = self.has_room_to_relocate();
@@ -98,7 +100,7 @@ impl Core {
         let (mut settled, mut whole) = (0, true);
         for (label, table) in self.tables() {
             for subgraph in (0..self.subgraph_bound()).map(SubgraphId) {
-                // Under a limit that has no room the deltas of the rest stay.
+                // Once the limit has no room, the other deltas stay.
                 whole &= relocate || self.has_room_to_settle();
                 for &direction in self.directions_of(label).iter().filter(|_| whole) {
                     let chain = PartitionKey { label, subgraph, direction };
@@ -114,24 +116,26 @@ impl Core {
         }
     }
 
-    /// Notes that the thread sleeps, unless there is work left: a version that waits to be looked at, but for those that the next
-    /// commit looks at. Returns whether there is none.
+    /// Notes that the thread sleeps, unless there is work left: a version that waits to be reclaimed, except
+    /// those that the next commit reclaims. Returns whether there is none.
     fn falls_asleep(&self, round: &Round) -> bool {
         self.settling.asleep.store(true, Ordering::Relaxed);
-        // Orders going to sleep before the look: who closes notes that before it looks whether this sleeps.
+        // Orders going to sleep before the look: a closing snapshot notes its end before it checks whether
+        // this thread sleeps.
         fence(Ordering::SeqCst);
         round.latched.is_empty() && !self.pending.is_due_to_readers(&self.readers)
     }
 
-    /// Looks at what snapshots let go. Waits for no latch, but for one that it met taken many times: commits hold that of a
-    /// hub nearly always.
+    /// Reclaims versions that snapshots released. Waits for no latch, except for one that it found taken many
+    /// times: commits hold that of a hub nearly always.
     fn reclaim_turn(&self, round: &mut Round) {
         self.reclaim_unlatched(&mut round.latched, round.turns >= PATIENCE);
         let waits = !round.latched.is_empty() && round.turns < PATIENCE;
         round.turns = if waits { round.turns + 1 } else { 0 };
     }
 
-    /// One turn of settling subgraphs that were not written to for a whole round. Bounded work; it waits for no latch.
+    /// Does one turn of settling subgraphs that were not written to for a whole round. Bounded work; it waits
+    /// for no latch.
     fn settle_idle(&self, round: &mut Round) {
         let _ = failpoint::reach(FailPoint::SettleTurn);
         let bound = self.subgraph_bound();
@@ -144,7 +148,7 @@ impl Core {
             (round.idle_since, round.published) = (round.published, published);
             (round.begun, round.next, round.left) = (Some(Instant::now()), 0, false);
         }
-        // What an idle store unlinked last nobody else would free.
+        // In an idle store no other thread would free the versions that were unlinked last.
         self.subgraphs.memory().retire_list().drain();
         let (mut settled, mut looks) = (0, 0);
         while round.next < bound && settled < SETTLED && looks < LOOKS && !self.is_too_full_to_settle() {
@@ -185,7 +189,8 @@ impl Core {
         settled
     }
 
-    /// Frees what settling has replaced, and says so to who wants to know if there were many.
+    /// Frees the versions that settling has replaced, and calls the function of the options if there were
+    /// many.
     fn free_settled(&self, chains: usize) {
         self.subgraphs.memory().retire_list().drain();
         if let Some(after) = self.settling.after
@@ -195,7 +200,7 @@ impl Core {
         }
     }
 
-    /// Returns whether a version was made.
+    /// Settles one chain; returns whether a version was made.
     fn settle_chain(&self, table: &SubgraphTable, chain: PartitionKey, relocate: bool) -> bool {
         let Some(entry) = table.get(chain.subgraph) else { return false };
         let horizon = self.horizon();

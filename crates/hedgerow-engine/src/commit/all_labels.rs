@@ -61,7 +61,7 @@ impl WriteTxn {
         let hidden = self.own().is_some_and(|own| own.hides(key));
         if !hidden && let Some(id) = self.base_id(key)? {
             let base = self.base();
-            // Where edges had to be searched for, the whole graph counts as read.
+            // If the read had to search for edges, the whole graph counts as read.
             let (searched, direction) = (base.has_to_search(direction), base.stored(direction));
             if !searched {
                 self.reads.adjacency_of_all(labels, id, direction);

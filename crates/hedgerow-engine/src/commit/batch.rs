@@ -51,7 +51,7 @@ const HEADS_AHEAD: usize = 5;
 const LISTS_AHEAD: usize = 2;
 const DELTAS_AHEAD: usize = 5;
 const APPENDS_AHEAD: usize = 3;
-/// How often a commit starts over because a key moved before the latches were held.
+/// The most restarts of a commit whose keys moved before the latches were held.
 const MAX_RESTARTS: usize = 100;
 
 /// True if the transaction can go this way.

@@ -63,7 +63,7 @@ impl Engine {
         self.schema.load().find_label(label).map(Label::id)
     }
 
-    /// Returns the id of a label for a write, and defines a new one.
+    /// Returns the id of a label for a write, and defines the label if it is new.
     pub(crate) fn label_for_writing(&self, label: LabelRef<'_>, rank: u64) -> Result<LabelId> {
         self.check_owner()?;
         if label == LabelRef::Name("") && rank == 0 {
@@ -87,8 +87,8 @@ impl Engine {
         Ok(id)
     }
 
-    /// Returns the label of an edge for a write, and defines a new one; checks its ends, and returns them
-    /// with their kinds.
+    /// Returns the label of an edge for a write, which it defines if it is new. Checks the ends, and returns
+    /// them with their kinds.
     pub(crate) fn edge_for_writing<'a>(
         &self,
         edge: &EdgeKey<'a>,
@@ -103,7 +103,7 @@ impl Engine {
         Ok((self.label_for_writing(edge.label, edge.rank)?, src, dst))
     }
 
-    /// Returns the id of a kind, and defines a new one.
+    /// Returns the id of a kind, and defines the kind if it is new.
     pub(crate) fn define_kind(&self, name: &str, keys: KeyKind) -> Result<KindId> {
         if self.config.keys == KeyKind::Dense {
             let what = "a graph with dense keys has one kind of vertices: create it with keys u64 or str";
@@ -161,8 +161,8 @@ impl Engine {
         Ok(id)
     }
 
-    /// Returns the id of a property for a value of type `kind`, and defines a new one. `owner` is a label, or
-    /// [`LabelId::VERTICES`] and a kind.
+    /// Returns the id of a property for a value of type `kind`, and defines the property if it is new.
+    /// `owner` is a label, or [`LabelId::VERTICES`] and a kind.
     pub(crate) fn property_for_writing(
         &self,
         owner: impl Into<PropertyOwner>,

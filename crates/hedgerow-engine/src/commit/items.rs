@@ -67,7 +67,8 @@ impl WriteTxn {
     /// Reads the edge. The properties are laid over those that the edge has at commit. O(log degree + bytes of the properties).
     ///
     /// # Errors
-    /// Those of [`put_edge_with`](Self::put_edge_with); [`ArgumentError::NoSuchLabel`]. The weight of an edge is not set here.
+    /// Those of [`put_edge_with`](Self::put_edge_with); [`ArgumentError::NoSuchLabel`]. The weight of an edge
+    /// is not set here.
     pub fn update_edge<N: AsRef<str>, V: Into<Value>>(
         &mut self,
         edge: EdgeKey<'_>,
@@ -164,8 +165,8 @@ impl WriteTxn {
         self.update_vertex(key, [(property, value)])
     }
 
-    /// True if the edge of this label and rank exists. See [`contains_any_edge`](Self::contains_any_edge) for those of any label or
-    /// rank. O(log degree).
+    /// True if the edge of this label and rank exists. See [`contains_any_edge`](Self::contains_any_edge) for
+    /// those of any label or rank. O(log degree).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`].

@@ -46,7 +46,7 @@ pub(crate) struct TxnKeys {
     /// The keys that have no handle of their own.
     table: Vec<VertexKey>,
     numbers: HashMap<(KindId, u64), TxnKey>,
-    /// By kind.
+    /// The handles of texts, by kind.
     texts: Vec<HashMap<Arc<str>, TxnKey, RandomState>>,
 }
 

@@ -23,13 +23,13 @@ const STEPS: u64 = 4;
 /// Places for operations in flight; the largest window.
 const PLACES: u64 = 64;
 
-/// What became of an operation of a [`Pipeline`].
+/// The outcome of an operation of a [`Pipeline`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Applied {
     /// The timestamp of the transaction; of one that changed nothing, a timestamp at or after everything it saw.
     pub timestamp: Timestamp,
-    /// By how much the number of edges changed: 1 for a new edge, -1 for a removed one, 0 where the edge was there, or
-    /// absent, already.
+    /// The change of the number of edges: 1 for a new edge, -1 for a removed one, 0 where the edge was there,
+    /// or absent, already.
     pub edges: i64,
 }
 
@@ -37,10 +37,10 @@ pub struct Applied {
 /// durability mode says, or it failed.
 #[derive(Debug)]
 pub struct Ack {
-    /// The number that the call gave which submitted the operation.
+    /// The number that the submitting call returned.
     pub ticket: u64,
-    /// What became of it. After [`CommitError::OutcomeUnknown`] only reopening the store tells; after any other error the
-    /// operation had no effect, and those after it are executed all the same.
+    /// The outcome. After [`CommitError::OutcomeUnknown`] only reopening the store tells it. After any other
+    /// error the operation had no effect, and those after it are executed all the same.
     pub result: Result<Applied>,
 }
 
@@ -66,9 +66,9 @@ struct Pending {
 /// Dropping the pipeline executes what is left; it waits for nothing, so acknowledgements may stay undelivered. In a forked
 /// child dropping it executes nothing: what was submitted is the parent's to execute.
 ///
-/// If the function panics, the panic goes on to whoever called the pipeline, and the function is never called again. What
-/// was submitted before is executed in its order all the same, at the latest when the pipeline is dropped, and not
-/// acknowledged; the pipeline takes nothing more ([`StateError::AckPanicked`]).
+/// If the function panics, the panic goes on to the caller of the pipeline, and the function is never called
+/// again. Operations submitted before are executed in order, at the latest when the pipeline is dropped, and
+/// not acknowledged. The pipeline takes no more of them ([`StateError::AckPanicked`]).
 ///
 /// ```
 /// use hedgerow::{Graph, KeyKind, Options};

@@ -68,8 +68,8 @@ impl WriteTxn {
     ///
     /// # Errors
     /// Those of every [method](Self); [`CommitError::TooLarge`](crate::CommitError::TooLarge) or
-    /// [`ArgumentError::TooLarge`](crate::ArgumentError::TooLarge) if the transaction may not have so many operations more. None of the
-    /// edges is removed then.
+    /// [`ArgumentError::TooLarge`](crate::ArgumentError::TooLarge) if the transaction may not have that
+    /// many more operations. None of the edges is removed then.
     pub fn remove_edges_of<'a>(
         &mut self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -112,7 +112,7 @@ impl WriteTxn {
         let snapshot = self.base().clone();
         for &direction in directions {
             if snapshot.has_to_search(direction) {
-                // Where edges had to be searched for, the whole graph counts as read.
+                // If the read had to search for edges, the whole graph counts as read.
                 self.reads.whole();
                 continue;
             }

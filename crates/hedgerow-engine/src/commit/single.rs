@@ -180,7 +180,7 @@ impl<'e> Ends<'e> {
     #[cold]
     fn bytes_to_merge(&self, engine: &Engine) -> usize {
         let second = engine.placement().second_direction();
-        // Both copies may stand in one list.
+        // Both copies may be in one list.
         let of_src = self.src.bytes_to_merge(Direction::Out, 2);
         let same = self.dst.is_none() && second == Direction::Out;
         let of_dst = if same { 0 } else { self.dst().bytes_to_merge(second, 1) };

@@ -54,7 +54,7 @@ pub struct WriteTxn {
     pub(super) overlay: Option<Overlay>,
     base: Option<Snapshot>,
     pub(super) reads: ReadSet,
-    /// How many edges the vertices that it removes have in the snapshot, under a memory limit.
+    /// The edges in the snapshot of the vertices that it removes; counted under a memory limit alone.
     pub(super) edges_of_removed: usize,
 }
 
@@ -107,8 +107,8 @@ impl WriteTxn {
     /// Removes a vertex with all its edges, those included that other transactions add before this one commits.
     /// Returns whether it existed. O(labels), and O(degree) at commit.
     ///
-    /// Under a memory limit each of its edges counts as an operation: a vertex that has more than a transaction may have is emptied by
-    /// [`remove_edges_of`](Self::remove_edges_of) first.
+    /// Under a memory limit each of its edges counts as an operation: [`remove_edges_of`](Self::remove_edges_of)
+    /// first empties a vertex that has more of them than a transaction may have operations.
     ///
     /// # Errors
     /// [`CommitError::TooLarge`](crate::CommitError::TooLarge) for a vertex with more edges than that; the commit returns it where others
@@ -512,7 +512,7 @@ impl WriteTxn {
         let id = self.engine.vertex_to_read(self.keys.key(key), snapshot.timestamp())?;
         match id {
             None => self.reads.absent(key),
-            // Of a dense graph the id says nothing: the vertex itself is read.
+            // In a dense graph the id proves nothing: the vertex itself is read.
             Some(id) if dense => {
                 self.reads.vertex(id);
                 return Ok(snapshot.contains_id(id)?.then_some(id));

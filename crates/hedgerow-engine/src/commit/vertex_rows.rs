@@ -153,7 +153,8 @@ impl WriteTxn {
     /// ```
     ///
     /// # Errors
-    /// Those of `put_vertices_with`, and [`ArgumentError::Invalid`] for a column that ends before the keys do.
+    /// Those of `put_vertices_with`, and [`ArgumentError::Invalid`] for a column that ends before the keys
+    /// do.
     pub fn put_vertex_columns<'a, K: Into<VertexKeyRef<'a>>>(
         &mut self,
         kind: KindId,

@@ -1,4 +1,4 @@
-//! What makes a store last: waiting for syncs, checkpoints, recovery.
+//! The durability of a store: waits for syncs, checkpoints, recovery.
 
 pub(crate) mod checkpoint;
 pub(crate) mod recover;

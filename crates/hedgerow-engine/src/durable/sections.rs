@@ -1,4 +1,4 @@
-//! What the manifest says beside files: the schema, and how many vertices and edges there are.
+//! The sections of the manifest beside files: the schema, and the counts of vertices and edges.
 //!
 //! The schema takes the form that it has in the log, definition by definition with its timestamp, so that there is one
 //! layout and one check of it.
@@ -14,10 +14,10 @@ use crate::state::schema::Schema;
 const LABEL: u8 = 0;
 const PROPERTY: u8 = 1;
 const KIND: u8 = 2;
-/// A property of vertices of another kind than the default one, which stands in place of the label.
+/// A property of vertices of another kind than the default one; the kind is in place of the label.
 const PROPERTY_OF_KIND: u8 = 3;
 const MULTI: u8 = 1;
-/// Of a label: the kinds of its ends stand where the number of a property does.
+/// A flag of a label: the kinds of its ends are in place of the number of a property.
 const ENDS: u8 = 2;
 
 /// Puts the schema into the manifest; none if it holds no definition.
@@ -62,7 +62,7 @@ pub(crate) fn put_schema(manifest: &mut Manifest, schema: &Schema) {
     }
 }
 
-/// The schema in the manifest. `Err` says what is wrong with it.
+/// Reads the schema from the manifest. `Err` names the fault.
 pub(crate) fn schema(manifest: &Manifest) -> Result<Schema, &'static str> {
     let mut schema = Schema::default();
     let Some(section) = manifest.sections.iter().find(|section| section.tag == Section::SCHEMA) else {
@@ -94,8 +94,8 @@ pub(crate) fn put_counts(manifest: &mut Manifest, counts: Counts) {
     manifest.sections.sort_by_key(|section| section.tag);
 }
 
-/// The counts at the manifest's checkpoint; none if it does not say them, or says those of an earlier one, as a version that does
-/// not know the section leaves them. `Err` says what is wrong with them.
+/// Reads the counts at the manifest's checkpoint. `None` if the manifest has none, or those of an earlier
+/// checkpoint, which a version that does not know the section leaves. `Err` names the fault.
 pub(crate) fn counts(manifest: &Manifest) -> Result<Option<Counts>, &'static str> {
     let Some(section) = manifest.sections.iter().find(|section| section.tag == Section::COUNTS) else {
         return Ok(None);

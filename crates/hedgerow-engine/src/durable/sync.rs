@@ -38,7 +38,7 @@ impl Core {
         durable.sync_log().map_err(|NotDurable| self.of_stopped_log(durable))
     }
 
-    /// What to say of a log that stopped; commits end with it, unless it was closed.
+    /// Makes the error of a log that stopped; commits end with it, unless it was closed.
     fn of_stopped_log(&self, durable: &Durable) -> Error {
         if self.closed.load(Ordering::Acquire) && matches!(durable.log.check(), Err(LogError::Closed)) {
             return Error::State(StateError::Closed);
@@ -47,9 +47,9 @@ impl Core {
         Error::State(StateError::Poisoned)
     }
 
-    /// Has what follows logged in a new segment, if the active one holds so many bytes.
+    /// Begins a new log segment for later records, if the active one holds `least` bytes.
     pub(crate) fn begin_log_segment(&self, durable: &Durable, least: u64) -> Result<()> {
-        // What a panic leaves of the log must not be written to any more.
+        // After a panic the log must not be written to any more.
         let whole = UnlessDone::new(|| durable.log.abandon());
         let begun = durable.log.begin_segment(least);
         whole.done();
@@ -78,9 +78,9 @@ impl Core {
         self.log_bound.end();
         self.settling.wake();
         let _no_checkpoint = self.checkpointing.lock();
-        // It may be syncing; afterwards it keeps no file open.
+        // The thread may be syncing; after its end it keeps no file open.
         self.group_syncer.join();
-        // Another call that closes must not take it for done if this panics.
+        // If this panics, another call that closes must not take the store for closed.
         let whole = UnlessDone::new(|| self.commits.fail());
         let finished = self.finish(last, by);
         whole.done();

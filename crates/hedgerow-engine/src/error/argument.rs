@@ -12,7 +12,7 @@ pub enum ArgumentError {
     /// A limit was exceeded.
     #[error("{what} exceeds the limit of {limit}")]
     TooLarge {
-        /// What was too large.
+        /// The thing that is too large.
         what: String,
         /// The limit.
         limit: u64,

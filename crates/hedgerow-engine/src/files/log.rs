@@ -1,4 +1,4 @@
-//! The files of an open store, and how commits become durable.
+//! The files of an open store, and the way in which commits become durable.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub(crate) struct Durable {
     pub(crate) fs: Arc<dyn Vfs>,
     pub(crate) log: Log,
     pub(crate) manifest: Mutex<Manifest>,
-    /// Where the images of subgraphs are.
+    /// The places of the images of subgraphs.
     pub(crate) runs: Mutex<Runs>,
     /// The last commit appended to the log.
     pub(crate) appended: AtomicU64,
@@ -49,7 +49,7 @@ pub(crate) struct Durable {
 }
 
 impl Durable {
-    /// Where the oldest segment of the log begins; 0 where there is none.
+    /// Returns the begin of the oldest segment of the log; 0 if there is none.
     pub(crate) fn first_lsn(&self) -> u64 {
         self.log.segments().first().map_or(0, |segment| segment.first_lsn.0)
     }
@@ -79,7 +79,7 @@ impl Durable {
     /// Reserves log space, draws the timestamp and appends the record. In the ordering section. Fails before the
     /// timestamp is drawn, or not at all.
     pub(crate) fn append(&self, mut record: Record, draw: impl FnOnce() -> Timestamp) -> Result<Timestamp> {
-        // What a panic leaves of the log must not be written to any more.
+        // After a panic the log must not be written to any more.
         let whole = UnlessDone::new(|| self.log.abandon());
         let reservation = self.log.reserve(&mut record.0).map_err(|error| match error {
             ReserveError::DiskFull(_) => Error::Commit(CommitError::DiskFull),
@@ -114,7 +114,8 @@ impl Durable {
         next.durable_lsn = self.log.durable();
         if next.store(&self.fs).is_ok() {
             let _ = next.remove_older(&self.fs);
-            // What the last checkpoint covered only in part has been sealed since: this manifest does not name it.
+            // The last checkpoint covered a log segment only in part, which has been sealed since: this
+            // manifest does not name it.
             let _ = self.log.remove_segments_through(next.checkpoint);
             *manifest = next;
         }
@@ -127,7 +128,8 @@ impl Durable {
         if faults::is_on(PlantedFault::AcknowledgedEarly) {
             return Ok(());
         }
-        // A panic is a failure like any other: the thread that syncs does so for others too, who would wait for ever.
+        // A panic is a failure like any other: the thread that syncs does so for others too, which would wait
+        // for ever.
         let synced = catch_unwind(AssertUnwindSafe(|| self.log.flush_and_sync()));
         match synced {
             Ok(Ok(_)) => {}
@@ -154,7 +156,7 @@ impl DurableLog for Durable {
     }
 }
 
-/// The log segments that a manifest must name whose checkpoint is at `checkpoint`.
+/// Returns the log segments that a manifest with a checkpoint at `checkpoint` must name.
 pub(crate) fn log_refs(log: &Log, checkpoint: Timestamp) -> Vec<LogSegmentRef> {
     let live = log.live_after(checkpoint);
     let segments = log.segments();
@@ -162,7 +164,7 @@ pub(crate) fn log_refs(log: &Log, checkpoint: Timestamp) -> Vec<LogSegmentRef> {
     named.map(|s| LogSegmentRef { id: s.id, first_lsn: s.first_lsn }).collect()
 }
 
-/// Does something when it goes, unless it was told that all is done: in particular when a panic passes by.
+/// A guard that calls a function when it is dropped, unless `done` was called: in particular in a panic.
 pub(crate) struct UnlessDone<F: Fn()>(F);
 
 impl<F: Fn()> UnlessDone<F> {

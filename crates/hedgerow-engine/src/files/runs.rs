@@ -1,4 +1,5 @@
-//! Which run holds the newest image of each subgraph in each label, and which runs the next one takes in.
+//! The run that holds the newest image of each subgraph in each label, and the runs that the next one takes
+//! in.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -10,29 +11,30 @@ use hedgerow_tier::{ImageId, LevelSegment};
 use super::sources::Sources;
 use crate::error::Result;
 
-/// There are never more runs than this.
+/// The most runs.
 pub(crate) const MOST_RUNS: usize = 8;
-/// What an image costs in a segment beside its own bytes: its entry in a directory.
+/// The bytes of an image in a segment beside its own: its entry in a directory.
 const ENTRY_BYTES: u64 = 24;
-/// As much waste in small stores is not worth a merge.
+/// The waste in small stores that is not worth a merge.
 const SMALL: u64 = 64 << 10;
 
-/// Where an image is.
+/// The place of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ImageLocation {
     run: FileId,
     bytes: u64,
 }
 
-/// The newest image of each subgraph in each label. In proportion to what the segments list, and not to the largest id in them.
+/// The newest image of each subgraph in each label. Its size is in proportion to the images that the segments
+/// list, and not to the largest id in them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runs {
     newest: HashMap<ImageId, ImageLocation>,
-    /// Whether directories were read: a store is opened without them.
+    /// True if directories were read: a store is opened without them.
     are_read: bool,
 }
 
-/// What the next run takes in.
+/// The runs that the next run takes in, and the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Merge {
     /// The runs that stay, oldest first.
@@ -42,7 +44,7 @@ pub(crate) struct Merge {
 }
 
 impl Merge {
-    /// Whether a subgraph without vertices needs an image that says so: an older run may show it.
+    /// True if a subgraph without vertices needs an empty image: an older run may show it.
     pub(crate) fn needs_empty_images(&self) -> bool {
         !self.keep.is_empty()
     }
@@ -53,10 +55,10 @@ impl Merge {
 }
 
 impl Runs {
-    /// At most so many bytes of memory an image takes, while a table grows.
+    /// The most bytes of memory that an image takes, while a table grows.
     pub(crate) const MOST_BYTES_PER_IMAGE: u64 = 3 * (size_of::<(ImageId, ImageLocation)>() as u64 + 1);
 
-    /// Whether it is known which run has which image.
+    /// True if it is known which run has which image.
     pub(crate) fn are_read(&self) -> bool {
         self.are_read
     }
@@ -91,7 +93,7 @@ impl Runs {
         Ok(())
     }
 
-    /// Whether this run has the newest image.
+    /// True if this run has the newest image.
     pub(crate) fn is_in(&self, id: ImageId, run: FileId) -> bool {
         self.newest.get(&id).is_some_and(|place| place.run == run)
     }
@@ -101,27 +103,27 @@ impl Runs {
         self.newest.insert(id, ImageLocation { run, bytes: bytes + ENTRY_BYTES });
     }
 
-    /// Notes that there are no images any more in the runs that are gone.
+    /// Notes that the runs in `gone` have no images any more.
     pub(crate) fn forget_all_in(&mut self, gone: &[LevelSegment]) {
         self.newest.retain(|_, place| gone.iter().all(|run| run.info.file_id != place.run));
     }
 
-    /// Whether some run has such an image.
+    /// True if some run has an image with this id.
     pub(crate) fn has(&self, id: ImageId) -> bool {
         self.newest.contains_key(&id)
     }
 
-    /// The bytes of memory that this takes. O(1).
+    /// Returns the bytes of memory that this takes. O(1).
     pub(crate) fn bytes(&self) -> usize {
         self.newest.capacity() * (size_of::<(ImageId, ImageLocation)>() + 1)
     }
 
-    /// The bytes of all newest images.
+    /// Returns the bytes of all newest images.
     pub(crate) fn live_bytes(&self) -> u64 {
         self.newest.values().map(|place| place.bytes).sum()
     }
 
-    /// Whether the next run holds the image because it takes in the run that does.
+    /// True if the next run holds the image because it takes in the run that does.
     pub(crate) fn is_taken_in(&self, id: ImageId, merge: &Merge) -> bool {
         self.newest.get(&id).is_some_and(|place| merge.takes(place.run))
     }
@@ -133,8 +135,8 @@ impl Runs {
         taken_in.map(|(_, place)| place.bytes).sum()
     }
 
-    /// What the next run takes in, if the images for which `changed` says so are in it anyway. See
-    /// `docs/design/checkpoints.md` for the rule and what it bounds. O(images).
+    /// Chooses the runs that the next run takes in, if the images that `changed` selects are in it anyway.
+    /// See `docs/design/checkpoints.md` for the rule and its bounds. O(images).
     pub(crate) fn plan(&self, runs: &[LevelSegment], changed: impl Fn(ImageId) -> bool) -> Merge {
         let mut runs = runs.to_vec();
         runs.sort_by_key(|run| run.info.file_id);
@@ -163,7 +165,7 @@ impl Runs {
         Merge { keep: runs(keep), gone: runs(gone) }
     }
 
-    /// A run that takes in all others.
+    /// Returns the merge of a run that takes in all others.
     pub(crate) fn whole(runs: &[LevelSegment]) -> Merge {
         Merge { keep: Vec::new(), gone: runs.to_vec() }
     }

@@ -1,4 +1,4 @@
-//! The open segments of a store, and where the newest image of each subgraph in each label is.
+//! The open segments of a store, and the places of the newest image of each subgraph in each label.
 
 use std::sync::Arc;
 
@@ -19,7 +19,8 @@ pub(crate) struct NamedSegment {
     pub(crate) name: String,
 }
 
-/// The segments that one manifest names, newest first. Of the images of one subgraph in one label that of the newest segment is valid.
+/// The segments that one manifest names, newest first. Among the images of one subgraph in one label that of
+/// the newest segment is valid.
 ///
 /// A segment stays readable for as long as it is open, also when a later manifest does not name it and its file is removed.
 #[derive(Clone, Default)]
@@ -47,22 +48,22 @@ impl Sources {
         Ok(sources)
     }
 
-    /// These behind a segment that is newer than all of them, of which no manifest tells.
+    /// Puts these behind a newer segment, which no manifest names.
     ///
     /// # Errors
-    /// As of every opening of a segment.
+    /// Those of every opening of a segment.
     pub(crate) fn behind(&self, fs: &Arc<dyn Vfs>, newer: SegmentInfo, store: StoreId) -> Result<Sources> {
         let newer = NamedSegment::open(fs, &LevelSegment { level: 0, info: newer }, store)?;
         let segments = std::iter::once(Arc::new(newer)).chain(self.segments.iter().cloned()).collect();
         Ok(Sources { segments })
     }
 
-    /// Newest first.
+    /// Returns the segments, newest first.
     pub(crate) fn segments(&self) -> impl Iterator<Item = &NamedSegment> {
         self.segments.iter().map(|segment| &**segment)
     }
 
-    /// All pages that a segment has, each once, ascending. O(pages log pages).
+    /// Returns all pages that a segment has, each once, ascending. O(pages log pages).
     pub(crate) fn pages(&self) -> Vec<PageId> {
         let mut pages: Vec<PageId> = self.segments().flat_map(|segment| segment.reader.pages()).collect();
         pages.sort_unstable();
@@ -70,7 +71,7 @@ impl Sources {
         pages
     }
 
-    /// The segments that have the page, newest first, each with the page's number there.
+    /// Returns the segments that have the page, newest first, each with the page's number there.
     fn of_page(&self, id: PageId) -> impl Iterator<Item = (&NamedSegment, usize)> {
         let mut found: Vec<(&NamedSegment, usize)> =
             self.segments().filter_map(|segment| Some((segment, segment.reader.find_page(id)?))).collect();
@@ -80,19 +81,21 @@ impl Sources {
         found.into_iter()
     }
 
-    /// At most so many outgoing neighbor entries are on the page, if top indexes say the truth. O(segments log pages).
+    /// Returns an upper bound of the outgoing neighbor entries on the page, if top indexes are right.
+    /// O(segments log pages).
     pub(crate) fn edges_of_page(&self, id: PageId) -> u64 {
         let edges = self.of_page(id).map(|(segment, page)| segment.reader.edges_of_page(page));
         edges.fold(0, u64::saturating_add)
     }
 
-    /// The bytes of files that images of a page take, those of older segments too.
+    /// Returns the bytes of files that images of a page take, those of older segments too.
     pub(crate) fn bytes_of_page(&self, id: PageId) -> u64 {
         let bytes = self.of_page(id).map(|(segment, page)| segment.reader.bytes_of_page(page));
         bytes.fold(0, u64::saturating_add)
     }
 
-    /// What directories say of the valid images of a page, ascending. One read for each segment that has the page.
+    /// Returns the directory entries of the valid images of a page, ascending. Reads once in each segment
+    /// that has the page.
     pub(crate) fn summaries(&self, id: PageId) -> Result<Vec<ImageSummary>> {
         let mut found: Vec<ImageSummary> = Vec::new();
         let mut taken = Places::default();
@@ -113,8 +116,9 @@ impl Sources {
         self.read_images((id, u64::MAX), &mut |_| true, f)
     }
 
-    /// As [`read_page`](Self::read_page), the images of the places in `wanted` alone, asking `has_memory` before memory is taken. One directory for each segment that has the page, down
-    /// to the one with the last of them, and of each the blocks from the first to the last that it is wanted for.
+    /// Like [`read_page`](Self::read_page), but only for the images of the places in `wanted`. Asks
+    /// `has_memory` before memory is taken. Reads one directory in each segment that has the page, down to
+    /// the one with the last of them. In each it reads the blocks from the first wanted image to the last.
     pub(crate) fn read_images(
         &self,
         (id, wanted): (PageId, u64),
@@ -136,13 +140,13 @@ impl Sources {
         Ok(())
     }
 
-    /// Whether all segments can be asked for a key: those without a key index cannot.
+    /// True if all segments can look a key up: those without a key index cannot.
     pub(crate) fn have_key_indexes(&self) -> bool {
         self.segments().all(|segment| segment.reader.has_key_index())
     }
 
-    /// The vertex that a key names, with the name of the file that says so. One read of a block for each segment, down to the one that
-    /// says it.
+    /// Returns the vertex that a key names, with the name of the file that has it. Reads a block in each
+    /// segment, down to the one that has it.
     pub(crate) fn find_key(&self, key: VertexKeyRef<'_>) -> Result<Option<(VertexId, &str)>> {
         for (at, segment) in self.segments.iter().enumerate() {
             let Some(id) = segment.reader.find_key(key)? else { continue };
@@ -153,14 +157,14 @@ impl Sources {
         Ok(None)
     }
 
-    /// Whether what the segment number `at` says of the key of a vertex counts: a newer image of the subgraph would have told of the key, so the vertex
-    /// would have lost it since, or be gone.
+    /// True if the key of a vertex in segment number `at` counts: no newer segment covers the subgraph. A
+    /// newer image would have the key, so the vertex would have lost it since, or be gone.
     fn is_newest(&self, at: usize, id: VertexId) -> bool {
         !self.segments.iter().take(at).any(|newer| newer.reader.has_vertices_of(id.subgraph()))
     }
 
-    /// Calls `f` with each key that [`find_key`](Self::find_key) finds, and the vertex that it names; in no order that says something of them. Reads
-    /// each block of each key index once.
+    /// Calls `f` with each key that [`find_key`](Self::find_key) finds, and the vertex that it names, in an
+    /// order without meaning. Reads each block of each key index once.
     pub(crate) fn for_each_key(&self, mut f: impl FnMut(IndexedKey<'_>, VertexId)) -> Result<()> {
         let readers = self.segments().map(|segment| &segment.reader);
         SegmentReader::walk_keys(readers, |key, named| {
@@ -172,17 +176,18 @@ impl Sources {
         Ok(())
     }
 
-    /// How the key indexes have a key; `None` where there are no segments.
+    /// Returns the form of a key in key indexes; `None` if there are no segments.
     pub(crate) fn indexed_key<'k>(&self, key: VertexKeyRef<'k>) -> Option<IndexedKey<'k>> {
         self.segments().next().map(|segment| segment.reader.indexed_key(key))
     }
 
-    /// The bytes of memory that key indexes take.
+    /// Returns the bytes of memory that key indexes take.
     pub(crate) fn key_index_bytes(&self) -> usize {
         self.segments().map(|segment| segment.reader.key_index_bytes()).sum()
     }
 
-    /// As [`read_page`](Self::read_page), of the keys of a page of the default label alone, of the places in `wanted`, ascending within each segment.
+    /// Like [`read_page`](Self::read_page), but only for the keys of a page of the default label, at the
+    /// places in `wanted`, ascending within each segment.
     pub(crate) fn read_keys<'s>(
         &'s self,
         (id, wanted): (PageId, u64),
@@ -203,8 +208,9 @@ impl Sources {
         Ok(())
     }
 
-    /// Reads the valid image of a subgraph in a label, if there is one, and gives it with the name of its file. One directory for each
-    /// segment that has the page, down to the one with the image, unless `cache` has them. Asks `has_memory` before memory is taken.
+    /// Reads the valid image of a subgraph in a label, if there is one, and returns it with the name of its
+    /// file. Reads one directory in each segment that has the page, down to the one with the image, unless
+    /// `cache` has them. Asks `has_memory` before memory is taken.
     pub(crate) fn read_image(
         &self,
         id: ImageId,
@@ -234,8 +240,9 @@ impl Sources {
         Ok(None)
     }
 
-    /// The segments that a later manifest names: those that are open stay so, the others are opened. So one that could not be opened before
-    /// is opened now, or this fails too: without it older images would be taken for the valid ones.
+    /// Returns the segments that a later manifest names: open ones stay open, the others are opened. So a
+    /// segment that could not be opened before is opened now, or this fails too: without it older images
+    /// would be taken for the valid ones.
     pub(crate) fn following(&self, fs: &Arc<dyn Vfs>, manifest: &Manifest) -> Result<Sources> {
         let mut named: Vec<&LevelSegment> = manifest.segments.iter().collect();
         named.sort_by_key(|segment| std::cmp::Reverse(segment.info.file_id));
@@ -266,7 +273,7 @@ impl Places {
         self.0 >> (id.0 % 64) & 1 == 1
     }
 
-    /// Whether the subgraph was not there; it is now.
+    /// True if the subgraph was absent; it is present now.
     fn take(&mut self, id: SubgraphId) -> bool {
         let fresh = !self.has(id);
         self.0 |= 1 << (id.0 % 64);
@@ -274,7 +281,7 @@ impl Places {
     }
 }
 
-/// The page of the vertices' existence and default edges beside a page of another label.
+/// Returns the page with the existence of the vertices and the default edges beside a page of another label.
 pub(crate) fn page_of_vertices(id: PageId) -> PageId {
     PageId { label: LabelId::DEFAULT, page: id.page }
 }

@@ -14,7 +14,8 @@ pub struct Csr {
     pub vertices: Vec<VertexId>,
     /// The key of each row.
     pub keys: KeyColumn,
-    /// One more than there are rows: the neighbours of row `r` are those from `offsets[r]` up to, not including, `offsets[r + 1]`.
+    /// Offsets, one more than rows: the neighbours of row `r` are those from `offsets[r]` up to, not
+    /// including, `offsets[r + 1]`.
     pub offsets: Vec<i64>,
     /// Neighbours as rows, ascending within a row; one entry for each edge of a `multi` label.
     pub targets: Vec<u32>,

@@ -15,7 +15,7 @@ pub(crate) struct Eviction {
     /// need are in memory. Stored under the latch of the first chain, so that a thread that takes a latch
     /// after an evictor sees it.
     happens: AtomicBool,
-    /// The number of evicted subgraphs that are not in memory again.
+    /// The number of subgraphs that were evicted and are still out of memory.
     gone: AtomicU64,
     /// The last subgraph that eviction considered.
     hand: Mutex<Option<(LabelId, SubgraphId)>>,
@@ -65,7 +65,7 @@ impl Eviction {
         self.happens.load(Ordering::Relaxed)
     }
 
-    /// True if an evicted subgraph is not in memory again.
+    /// True if a subgraph that was evicted is still out of memory.
     pub(crate) fn has_taken(&self) -> bool {
         self.gone.load(Ordering::Acquire) > 0
     }

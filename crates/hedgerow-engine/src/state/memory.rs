@@ -34,7 +34,7 @@ const FEWEST_CHECKPOINTS: u32 = 2;
 /// The time between two looks for room, in which other threads end reads, or free memory.
 pub(super) const FREED: Duration = Duration::from_millis(10);
 
-/// The reserve for the buffers of the log and of a checkpoint: so many bytes, or this share of a small limit.
+/// The reserve for the buffers of the log and of a checkpoint: these bytes, or this share of a small limit.
 const BUFFERS: (u64, u64) = (4 << 20, 8);
 
 /// The bytes of a view for each subgraph and direction, without copies and corrections.

@@ -34,7 +34,7 @@ struct Waiting {
     /// The least end of the versions that wait, by chain.
     registering: HashMap<PartitionKey, Timestamp, FixedState>,
     unpublished: BTreeMap<Timestamp, Chains>,
-    /// By the newest timestamp that reads the version.
+    /// Pinned chains, by the newest timestamp that reads the version.
     pinned: HashMap<Timestamp, Chains, FixedState>,
     /// Timestamps among these whose last reader may have closed before the close log watched them.
     doubtful: HashSet<Timestamp, FixedState>,

@@ -48,7 +48,8 @@ impl Placement {
         if self.directed { Direction::In } else { Direction::Out }
     }
 
-    /// True if an edge has a second copy, in the chain of [`second_direction`](Self::second_direction) at `dst`.
+    /// True if an edge has a second copy, in the chain of [`second_direction`](Self::second_direction) at
+    /// `dst`.
     #[inline]
     pub(crate) fn has_second<T: Eq>(self, src: T, dst: T) -> bool {
         self.both && (self.directed || src != dst)

@@ -15,7 +15,7 @@ use crate::error::{Error, Result, StorageError};
 use crate::state::pages::RoomToLoad;
 use crate::state::store::Core;
 
-/// The most attempts of a read that found no room at first, and then some.
+/// The most attempts of a read that finds no room at first.
 pub(crate) const MOST_READS: usize = 64;
 /// The most attempts of a read into the arena, with more room each time.
 const MOST_LOADS: usize = 8;

@@ -12,7 +12,8 @@ pub(crate) struct SchemaCell {
     current: ArcCell<Schema>,
     /// Held by the thread that adds a definition.
     pub(crate) defining: Mutex<()>,
-    /// True if edges of the default label may have properties: set before the first one can get any, never unset.
+    /// True if edges of the default label may have properties: set before the first one can get any, never
+    /// unset.
     default_has_properties: AtomicBool,
     /// The first properties of the default label, by id. A definition is final, so that they are found without a guard of the
     /// schema.

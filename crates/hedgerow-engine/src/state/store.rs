@@ -49,7 +49,7 @@ impl std::ops::Deref for Engine {
     }
 }
 
-/// Everything behind a handle.
+/// The state behind a handle.
 pub(crate) struct Core {
     pub(crate) config: GraphConfig,
     pub(crate) isolation: Isolation,

@@ -13,9 +13,9 @@ use hedgerow_mem::View;
 use crate::error::Result;
 use crate::state::selection::{ChosenEdges, ChosenViews};
 
-/// A cached view is given up once merges have replaced main parts of this share of its lists...
+/// The share of its lists whose main parts merges must replace before a cached view is given up.
 const REPLACED_SHARE: u64 = 8;
-/// ...and of at least so many bytes.
+/// The least bytes of these lists.
 const MIN_REPLACED_BYTES: u64 = 4 << 20;
 /// The newest view of a label, for snapshots of its timestamp and as the start of the next one.
 #[derive(Default)]

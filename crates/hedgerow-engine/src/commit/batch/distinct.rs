@@ -22,7 +22,7 @@ impl Distinct {
         Distinct { keys: Vec::with_capacity(expected), slots, hasher: RandomState::default() }
     }
 
-    /// Returns the place of a key, and adds a new one.
+    /// Returns the place of a key, and adds the key if it is new.
     #[inline]
     pub(super) fn place(&mut self, key: TxnKey) -> u32 {
         let slot = self.slot(key);

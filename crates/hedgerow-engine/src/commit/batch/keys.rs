@@ -46,9 +46,9 @@ pub(super) struct Fresh {
 enum Wanted {
     /// Removals apply to it if it exists.
     IfThere,
-    /// It must exist as an end of an edge.
+    /// It is created if absent, as an end of an edge.
     End,
-    /// It must exist.
+    /// It is created if absent.
     Vertex,
 }
 

@@ -141,7 +141,8 @@ impl<'a> LabelOutcomes<'_, 'a> {
         }
     }
 
-    /// Like [`of`](Self::of), but for the copy in `direction` at `at`, with the properties that it keeps afterwards.
+    /// Like [`of`](Self::of), but for the copy in `direction` at `at`, with the properties that it keeps
+    /// afterwards.
     pub(super) fn with_row(
         &self,
         group: &[BatchEntry],

@@ -1,4 +1,5 @@
-//! Images of pages that are not loaded, taken over from one segment into another, and keys that memory does not know.
+//! Images of pages that are not loaded, copied from one segment into another, and keys that memory does not
+//! know.
 
 use std::sync::Arc;
 
@@ -10,9 +11,10 @@ use crate::error::Result;
 use crate::files::sources::Sources;
 use crate::state::pages::{invalid, page_of};
 
-/// The images of the page that was read last: images are asked for in the order of a segment, so each page is read once, and again where
-/// another manifest holds since. A backup runs beside checkpoints: what one of them wrote may be taken out of memory before the backup
-/// comes to it, and images that were read before do not have it.
+/// The images of the page that was read last. A run needs images in the order of a segment, so each page is
+/// read once, and again if another manifest holds since. A backup runs beside checkpoints: chains that one of
+/// them wrote may be evicted before the backup comes to them, and images that were read before do not have
+/// them.
 #[derive(Default)]
 pub(super) struct PageCopy {
     page: Option<(PageId, Arc<Sources>)>,
@@ -22,8 +24,8 @@ pub(super) struct PageCopy {
 }
 
 impl PageCopy {
-    /// Writes an image as files say it; returns its bytes, if there was one to write. Nothing of it has changed since it was written, so
-    /// it keeps its timestamp.
+    /// Writes an image as files have it; returns its bytes, if there was one to write. It has not changed
+    /// since it was written, so it keeps its timestamp.
     pub(super) fn write(
         &mut self,
         sources: Arc<Sources>,
@@ -53,14 +55,14 @@ impl PageCopy {
         Ok(Some(image.with_ref(|image| writer.write(image))?))
     }
 
-    /// The bytes of memory that it takes, about.
+    /// Returns about the bytes of memory that it takes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 }
 
-/// The keys of the page of which some were asked for last. Nothing is bound: that would take the latches of keys, which a commit may
-/// hold that waits for the checkpoint.
+/// The keys of the page that was last needed. Nothing is bound: that would take the latches of keys, which a
+/// commit may hold that waits for the checkpoint.
 #[derive(Default)]
 pub(super) struct KeyCopy {
     page: Option<PageId>,
@@ -68,7 +70,7 @@ pub(super) struct KeyCopy {
 }
 
 impl KeyCopy {
-    /// The key that files say a vertex to have.
+    /// Returns the key of a vertex from files.
     pub(super) fn of(&mut self, sources: &Sources, id: VertexId) -> Result<VertexKey> {
         let page = page_of(LabelId::DEFAULT, id.subgraph());
         if self.page != Some(page) {

@@ -1,4 +1,5 @@
-//! Checkpoints: what changed since the last one, as of one timestamp, written as a run, and a manifest that says so.
+//! Checkpoints: changes since the last one, as of one timestamp, written as a run, and a manifest that names
+//! it.
 
 mod at_close;
 mod copy;
@@ -27,10 +28,11 @@ use crate::files::runs::{Merge, Runs};
 use crate::state::store::Core;
 use write::{ImageMode, Target, Written, reach};
 
-/// So many bytes of commits that a checkpoint covers may stay in the log: the next opening reads them, and passes over them.
+/// The most bytes of commits that a checkpoint covers and that may stay in the log: the next opening reads
+/// them, and skips them.
 const LOG_LEFT: u64 = 256 << 10;
 
-/// What a checkpoint wrote.
+/// The outcome of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Checkpoint {
@@ -38,7 +40,7 @@ pub struct Checkpoint {
     pub timestamp: Timestamp,
     /// The size in bytes of the segment that was written; 0 if nothing had changed.
     pub bytes: u64,
-    /// The number of images in it: one for each subgraph in each label that has something of it.
+    /// The number of images in it: one for each subgraph in each label with data there.
     pub subgraphs: u64,
     /// The number of segments that the store has now.
     pub segments: usize,
@@ -54,10 +56,10 @@ enum Room {
     OfReserve,
 }
 
-/// How much a checkpoint writes.
+/// The amount that a checkpoint writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// What changed, and what merging runs takes.
+    /// Changes, and the images that merging runs takes in.
     Changed,
     /// Everything.
     Whole,
@@ -78,12 +80,13 @@ impl Core {
         if done.as_ref().is_err_and(Error::is_file_without_room) && durable.log.spend_reserve() {
             done = write(Room::OfReserve);
         }
-        // Usually there is nothing to do. Files that a checkpoint removed may have given their room only when the snapshots that read them were closed.
+        // Usually there is nothing to do. Files that a checkpoint removed may free their room only when the
+        // snapshots that read them are closed.
         if let Err(error) = durable.log.renew_reserve() {
             self.poisoned_by(error.into());
         }
-        // Before those who wait for the checkpoint look for the room that it made. What snapshots hold may not fit the disk although the
-        // checkpoint did: then commits are refused for that.
+        // Before the threads that wait for the checkpoint look for the room that it made. Data that snapshots
+        // pin may not fit the disk although the checkpoint did: then commits are refused for that.
         let made = if done.is_ok() { self.make_room_by_page_versions(durable) } else { Ok(()) };
         let full = made.as_ref().err().filter(|error| error.is_disk_full());
         attempt.ends(done.as_ref().err().or(full).map(Error::is_disk_full));
@@ -91,14 +94,16 @@ impl Core {
     }
 
     fn write_checkpoint(&self, durable: &Durable, extent: Extent, room: Room) -> Result<Checkpoint> {
-        // So that all of it can be removed, and no opening reads it again. A new segment would take the room that the reserve has given.
+        // A new segment, so that the segments before it can be removed as a whole, and no opening reads them
+        // again. It would take the room that the reserve has given.
         if room == Room::Free {
             self.begin_log_segment(durable, LOG_LEFT)?;
         }
-        // Everything in the log before this position is published, and so in what is pinned next.
+        // Everything in the log before this position is published, and so in the snapshot that is pinned
+        // next.
         let covers = durable.log.end().0;
         self.wait_published(self.clock.drawn())?;
-        // What an opening leaves to the first checkpoint: which run has which image.
+        // An opening leaves this to the first checkpoint: finding out which run has which image.
         self.read_runs(durable)?;
         let pinned = self.pin();
         // A manifest may name an image only if every commit in it is durable.
@@ -111,7 +116,7 @@ impl Core {
         if room == Room::OfReserve {
             self.make_reserve_good(durable, as_of, &merge, written.as_ref())?;
         }
-        // Should it panic, nobody knows which manifest is on the disk.
+        // If it panics, the manifest on the disk is unknown.
         let known = UnlessDone::new(|| self.commits.fail());
         let done = self.switch(durable, (as_of, pinned.counts()), written, merge);
         known.done();
@@ -139,8 +144,8 @@ impl Core {
         })
     }
 
-    /// Returns the images that changed since the last checkpoint, and what the next one takes in. The caller has read which run has
-    /// which image. O(subgraphs + images).
+    /// Returns the images that changed since the last checkpoint, and the runs that the next one takes in.
+    /// The caller has read which run has which image. O(subgraphs + images).
     fn plan_checkpoint(&self, durable: &Durable, extent: Extent) -> (HashSet<ImageId>, Merge) {
         let (last, segments) = {
             let manifest = durable.manifest.lock();
@@ -154,8 +159,8 @@ impl Core {
         (changes, merge)
     }
 
-    /// Which subgraphs had anything applied to them after `last`, by label. Everything that is published is noticed; of what is
-    /// not, some may be.
+    /// Returns the subgraphs, by label, with operations applied after `last`. It has all that are published;
+    /// unpublished ones may be among them.
     fn changed_after(&self, last: Timestamp) -> HashSet<ImageId> {
         let labels = if faults::is_on(PlantedFault::ChangesOfLabelsMissed) { 1 } else { usize::MAX };
         let is_later =
@@ -167,7 +172,7 @@ impl Core {
         self.tables().take(labels).flat_map(of_table).collect()
     }
 
-    /// Writes the run, if there is anything to write. What fails leaves at most a file that nothing names.
+    /// Writes the run, if there is anything to write. A failure leaves at most a file that no manifest names.
     fn write_changes(
         &self,
         durable: &Durable,
@@ -201,14 +206,14 @@ impl Core {
         let name = segment_name(target.file_id);
         let written = self.write_run(as_of, target, |id| Ok(ask(id)));
         written.map(Some).map_err(|error| {
-            // Nothing names the file. If it cannot be removed now, the next opening does.
+            // No manifest names the file. If it cannot be removed now, the next opening does.
             let _ = durable.fs.unlink(&name);
             self.poisoned_by(error)
         })
     }
 
-    /// A failed sync of the directory poisons the store: what the directory will show after a crash is unknown from then
-    /// on, and a later sync that succeeds would say nothing about it.
+    /// Poisons the store after a failed sync of the directory: the content of the directory after a crash is
+    /// unknown from then on, and a later sync that succeeds would prove nothing about it.
     fn poisoned_by(&self, error: Error) -> Error {
         match error {
             Error::Storage(
@@ -222,7 +227,7 @@ impl Core {
         }
     }
 
-    /// Makes the manifest name the new run, and removes what it no longer names.
+    /// Makes the manifest name the new run, and removes the files that it no longer names.
     fn switch(
         &self,
         durable: &Durable,
@@ -268,7 +273,8 @@ impl Core {
         if self.read_pages_from(durable, &manifest) {
             self.eviction.set_clean(as_of);
         }
-        // The checkpoint holds. What cannot be removed now is removed by the next opening, which finds it unnamed.
+        // The checkpoint holds. The next opening removes files that cannot be removed now, since no manifest
+        // names them.
         let removed = remove_covered(durable, &manifest, &merge.gone, as_of);
         let removed = removed.map_err(|error| self.poisoned_by(error)).unwrap_or(0);
         Ok(Checkpoint {
@@ -282,16 +288,16 @@ impl Core {
 }
 
 impl Core {
-    /// Has what is not in memory read from the segments of the new manifest. Where one of them cannot be opened it is read from those
-    /// that are open, whose files may be gone by now: they hold the same, but nothing that changed since, which stays in memory (rule
-    /// E1). Returns whether it could.
+    /// Has data outside memory read from the segments of the new manifest. If one of them cannot be opened it
+    /// is read from the open ones, whose files may be gone by now. They hold the same, but no later changes,
+    /// which stay in memory (rule E1). Returns whether it could.
     fn read_pages_from(&self, durable: &Durable, manifest: &Manifest) -> bool {
         let sources = self.pages.sources().following(&durable.fs, manifest);
         sources.map(|sources| self.pages.replace(sources)).is_ok()
     }
 }
 
-/// The number of the next segment: no other ever had it, nor will have.
+/// Takes the number of the next segment: no other ever had it, nor will have.
 fn next_file_id(manifest: &mut Manifest) -> Result<FileId> {
     let id = manifest.next_file_id;
     let next = id.0.checked_add(1).filter(|&next| next < u64::MAX);
@@ -302,7 +308,7 @@ fn next_file_id(manifest: &mut Manifest) -> Result<FileId> {
     Ok(id)
 }
 
-/// Keeps in mind where images are now.
+/// Notes the new places of images.
 fn note_images(
     durable: &Durable,
     gone: &[LevelSegment],
@@ -316,7 +322,7 @@ fn note_images(
     }
 }
 
-/// The new manifest is durable: what it no longer names can go.
+/// Removes the files that the new manifest no longer names; the manifest is durable.
 fn remove_covered(
     durable: &Durable,
     manifest: &hedgerow_tier::Manifest,

@@ -1,4 +1,4 @@
-//! Writing page versions: what snapshots see that hold more in memory than the limit leaves room for (rule E8 of
+//! Writing page versions, for snapshots that hold more in memory than the limit leaves room for (rule E8 of
 //! `docs/design/protocol.md`).
 
 use std::sync::Arc;
@@ -16,15 +16,17 @@ use crate::files::log::Durable;
 use crate::files::sources::Sources;
 use crate::state::store::Core;
 
-/// What an open segment takes in memory for each image of a page version at most, if each stands on a page of its own.
+/// The most bytes that an open segment takes in memory for each image of a page version, if each is on a page
+/// of its own.
 const BYTES_OF_IMAGE: u64 = 48;
 
 impl Core {
-    /// Has what snapshots hold leave memory where that stays scarce after a checkpoint, or commits wait for it: what is held here and there
-    /// keeps the regions around it. Called under the lock of checkpoints, right after one.
+    /// Writes page versions, and evicts the data that snapshots pinned, if memory stays scarce after a
+    /// checkpoint, or commits wait for one. Pinned data here and there keeps the regions around it. Called
+    /// under the lock of checkpoints, right after one.
     ///
     /// # Errors
-    /// Where memory stays scarce because one of them could not be written.
+    /// That of a page version that could not be written, if memory stays scarce.
     pub(super) fn make_room_by_page_versions(&self, durable: &Durable) -> Result<()> {
         let is_scarce = || !self.has_made_room() || self.eviction.demand.is_waited_for();
         if self.memory_limit.is_none() || !is_scarce() {
@@ -34,18 +36,21 @@ impl Core {
         if self.has_made_room() { Ok(()) } else { written }
     }
 
-    /// Writes a page version of each timestamp that snapshots hold from before the last checkpoint, oldest first; returns how many. Called under the lock of
-    /// checkpoints. O(subgraphs) for each timestamp, and O(edges) of those that changed since.
+    /// Writes a page version of each timestamp that snapshots hold from before the last checkpoint, oldest
+    /// first; returns how many. Called under the lock of checkpoints. O(subgraphs) for each timestamp, and
+    /// O(edges) of those that changed since.
     ///
     /// # Errors
-    /// Those of the first that fails: things are as they were, what its readers and later ones hold stays in memory.
+    /// Those of the first that fails: it changes nothing, data that its readers and later ones hold stays in
+    /// memory.
     pub(crate) fn write_page_versions(&self, durable: &Durable) -> Result<usize> {
         self.drop_page_versions();
         let Some(clean) = self.eviction.clean() else { return Ok(0) };
         let mut written = 0;
         let published = self.clock.published();
         for t in self.readers.scan().timestamps() {
-            // What changed after the checkpoint stays in memory in any case, so later readers hold nothing that could go.
+            // Changes after the checkpoint stay in memory in any case, so later readers pin nothing that
+            // could be evicted.
             let is_old = Timestamp::ZERO < t && t < clean.min(published);
             if is_old && !self.eviction.page_versions.has(t) {
                 if self.eviction.page_versions.are_full() {
@@ -58,9 +63,11 @@ impl Core {
         Ok(written)
     }
 
-    /// Writes what changed after `t` as it was then, in front of the segments of the last checkpoint, which comes after `t`.
+    /// Writes the subgraphs that changed after `t` as of `t`, in front of the segments of the last
+    /// checkpoint, which comes after `t`.
     fn write_page_version(&self, durable: &Durable, t: Timestamp) -> Result<()> {
-        // Of what has not changed since `t` they say what it was then; what changes from now on is in memory as it was.
+        // The segments hold the state as of `t` of subgraphs that have not changed since; that of later
+        // changes is in memory.
         let sources = self.pages.sources();
         let changes = self.changed_after(t);
         let target = {
@@ -69,7 +76,7 @@ impl Core {
             Target { fs: durable.fs.clone(), file_id: next_file_id(&mut manifest)?, store, config }
         };
         let (name, store) = (segment_name(target.file_id), target.store);
-        // The segments may show something of what was not there at `t`.
+        // The segments may hold subgraphs that did not exist at `t`.
         let of_changed = match faults::is_on(PlantedFault::EmptyImagesLeftOut) {
             false => ImageMode::ImageOrEmpty,
             true => ImageMode::Image,
@@ -78,15 +85,17 @@ impl Core {
         let opened = self
             .write_run(t, target, ask)
             .and_then(|written| Ok((sources.behind(&durable.fs, written.info, store)?, written.info)));
-        // Nothing names the file. It can be read for as long as it is open; should it not go now, the next opening removes it.
+        // No manifest names the file. It can be read for as long as it is open; if it cannot be removed now,
+        // the next opening removes it.
         let _ = durable.fs.unlink(&name);
         let (sources, info) = opened.map_err(|error| self.poisoned_by(error))?;
         self.keep_page_version(t, sources, info);
         Ok(())
     }
 
-    /// Has readers at `t` use the page version, if there still are some: then there were all the time, since nobody comes to a timestamp
-    /// after another was published, and nothing that they see was given up while it was written.
+    /// Has readers at `t` use the page version, if there still are some. If so there were all the time, since
+    /// no reader registers at a timestamp after another was published: nothing that they see was given up
+    /// while it was written.
     fn keep_page_version(&self, t: Timestamp, sources: Sources, info: SegmentInfo) {
         if !self.readers.scan().contains(t) {
             return;

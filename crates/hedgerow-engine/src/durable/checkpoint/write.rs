@@ -19,14 +19,14 @@ use super::copy::{KeyCopy, PageCopy};
 use crate::error::{Error, Result, StateError, StorageError, io_error};
 use crate::state::store::Core;
 
-/// A run that was written. Nothing names it yet.
+/// A run that was written. No manifest names it yet.
 pub(crate) struct Written {
     pub(crate) info: SegmentInfo,
     /// The images in it, with their bytes.
     pub(crate) images: Vec<(ImageId, u64)>,
 }
 
-/// Where a run goes.
+/// The destination of a run.
 pub(crate) struct Target {
     pub(crate) fs: Arc<dyn Vfs>,
     pub(crate) file_id: FileId,
@@ -34,17 +34,17 @@ pub(crate) struct Target {
     pub(crate) config: GraphConfig,
 }
 
-/// What to write of a subgraph in a label.
+/// The image to write of a subgraph in a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ImageMode {
     Nothing,
-    /// Its image, if there is anything in it: vertices in the default label, edges in another.
+    /// Its image, if it is not empty: it has vertices in the default label, edges in another.
     Image,
-    /// Its image, even if there is nothing in it.
+    /// Its image, even if it is empty.
     ImageOrEmpty,
 }
 
-/// After so much work a writer of images looks whether other threads commit.
+/// The time of work after which a writer of images checks whether other threads commit.
 const SLICE: Duration = Duration::from_micros(500);
 /// If they do, it rests this many times as long as it worked: commits get the processor and the disk nearly all the time.
 const REST: u32 = 16;
@@ -52,7 +52,8 @@ const REST: u32 = 16;
 /// checkpoint for minutes.
 const MOST_WORK: Duration = Duration::from_millis(100);
 
-/// Keeps a checkpoint out of the way of commits. Where nobody commits, or all wait for the checkpoint, it does not rest.
+/// The pace that keeps a checkpoint out of the way of commits. It does not rest if no thread commits, or all
+/// wait for the checkpoint.
 struct Pace<'a> {
     core: &'a Core,
     begun: Instant,
@@ -81,8 +82,8 @@ impl Pace<'_> {
 }
 
 impl Core {
-    /// Writes the images that `ask` wants, as of `as_of`, which the caller keeps registered, and syncs the file and
-    /// the directory. Blocks nobody. O(subgraphs), and O(edges) of those that are written.
+    /// Writes the images that `ask` selects, as of `as_of`, which the caller keeps registered, and syncs the
+    /// file and the directory. Blocks no other thread. O(subgraphs), and O(edges) of those that are written.
     pub(crate) fn write_run(
         &self,
         as_of: Timestamp,
@@ -123,15 +124,15 @@ impl Core {
         Ok(Written { info, images })
     }
 
-    /// What there may be images of: each subgraph in each label that has a page in memory or in files, in the order of a segment.
-    /// O(these pages).
+    /// Returns the possible images: each subgraph in each label that has a page in memory or in files, in the
+    /// order of a segment. O(these pages).
     pub(crate) fn image_ids(&self) -> impl Iterator<Item = ImageId> {
         let of_table =
             |(label, table)| SubgraphTable::possible(table).map(move |subgraph| ImageId { label, subgraph });
         self.tables().flat_map(of_table)
     }
 
-    /// As [`write_image`](Self::write_image); `None` where a part of the subgraph is not in memory.
+    /// Like [`write_image`](Self::write_image), but `None` if a part of the subgraph is not in memory.
     fn write_image_in_memory(
         &self,
         as_of: Timestamp,
@@ -148,9 +149,10 @@ impl Core {
         }
     }
 
-    /// Writes an image as files say it, of a subgraph that was found out of memory: it has not changed since it was written (rules P1 and
-    /// E1). A backup runs beside checkpoints. If one ends between the look into memory and that at the segments, these may say what a later
-    /// commit wrote, or not yet what was taken out of memory: then both are looked at again. It ends when no checkpoint does.
+    /// Writes an image as files have it, of a subgraph that was found out of memory: it has not changed since
+    /// it was written (rules P1 and E1). A backup runs beside checkpoints. If one ends between the looks into
+    /// memory and at the segments, these may have the changes of a later commit, or not yet a chain that was
+    /// evicted. Then both are looked at again. The loop ends when no checkpoint does.
     #[cold]
     fn copy_image(
         &self,
@@ -161,7 +163,7 @@ impl Core {
         writer: &mut SegmentWriter,
     ) -> Result<Option<u64>> {
         let (copies, keys) = copies;
-        // What a backup sees may have left memory since, for files that hold its timestamp.
+        // Chains that a backup sees may have been evicted since, for files that hold its timestamp.
         if let Some(sources) = self.eviction.page_versions.at(as_of) {
             return copies.write(sources, id, ask == ImageMode::ImageOrEmpty, writer);
         }
@@ -224,7 +226,8 @@ impl Core {
         Ok(Some(with_form(self.config.keys, &keys, write)?))
     }
 
-    /// The keys of vertices; those that memory does not know are read from files, where they have not changed since the store was opened.
+    /// Returns the keys of vertices. Keys that memory does not know are read from files, where they have not
+    /// changed since the store was opened.
     fn read_keys(&self, ids: impl Iterator<Item = VertexId>, copied: &mut KeyCopy) -> Result<Vec<VertexKey>> {
         let sources = self.pages.sources();
         let key = |id| if self.ids.knows(id) { Ok(self.ids.key_of(id)) } else { copied.of(&sources, id) };
@@ -265,20 +268,20 @@ fn plain<R>(form: KeyKind, keys: impl Iterator<Item = VertexKey>, f: impl FnOnce
     }
 }
 
-/// The vertices of a subgraph that are in the mask `present`.
+/// Returns the vertices of a subgraph that are in the mask `present`.
 fn vertices_of(id: SubgraphId, present: u64) -> impl Iterator<Item = VertexId> + Clone {
     let live = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex).filter(move |l| present & l.bit() != 0);
     live.map(move |l| id.vertex(l))
 }
 
-/// The vertices that have neighbors in any of the directions.
+/// Returns the mask of the vertices that have neighbors in any of the directions.
 fn with_neighbors(directions: &[Offsets]) -> u64 {
     let has = |offsets: &Offsets, local: usize| offsets.get(local) != offsets.get(local + 1);
     let any = |local: usize| directions.iter().any(|offsets| has(offsets, local));
     (0..SUBGRAPH_VERTICES).filter(|&local| any(local)).fold(0, |mask, local| mask | 1 << local)
 }
 
-/// A place where a test may want an error.
+/// Marks a place at which a test may inject an error.
 pub(super) fn reach(fs: &dyn Vfs, point: FailPoint) -> Result<()> {
     failpoint::reach(point).map_err(io_error(fs.path(), "checkpoint"))
 }

@@ -1,10 +1,10 @@
-//! Applying a batch: each subgraph by one thread, all that happens in it at once.
+//! Application of a batch: one thread for each subgraph, all operations on it at once.
 //!
-//! Where the operations on a subgraph end no vertex, they are sorted by edge, edges of a `multi` label by rank too,
-//! and only the last word about each edge is written, in one go for each list. Otherwise they are applied one by one, in
-//! their order. Either way each operation is checked against what was before it, at each end for itself; of all that do
-//! not fit the first is reported, and that is the one at which a replay in order would have stopped: what comes before
-//! it is applied in every subgraph as if there were nothing else.
+//! If the operations on a subgraph end no vertex, they are sorted by edge, edges of a `multi` label by rank
+//! too. Then only the final state of each edge is written, in one go for each list. Otherwise they are
+//! applied one by one, in their order. Either way each operation is checked against the state before it,
+//! separately at each end. The first misfit of all is reported, which is the one at which a replay in order
+//! would have stopped: operations before it are applied in every subgraph as if there were nothing else.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
@@ -19,7 +19,7 @@ use super::batch::{Act, Batch, Misfit, ReplayAttributes, ReplayEntry};
 use super::{Loaded, NoReaders};
 use crate::state::change::edge_op;
 
-/// Fewer sides than this are applied by the calling thread.
+/// The number of sides below which the calling thread applies them.
 const WORTH_THREADS: usize = 4096;
 
 const NO_VERTEX: &str = "edge without a vertex";
@@ -27,14 +27,14 @@ const NO_EDGE: &str = "edge removed that is not there";
 pub(super) const BAD_VERTEX: &str = "vertex inserted twice, or with a key that does not fit";
 const BAD_REMOVAL: &str = "vertex removed that is not there, or that still has edges";
 
-/// How the counts of the graph change.
+/// The changes of the counts of the graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) vertices: i64,
     pub(super) edges: i64,
 }
 
-/// What applying some subgraphs came to.
+/// The outcome of applying some subgraphs.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outcome {
     tally: Tally,
@@ -69,7 +69,7 @@ impl Loaded {
             hedgerow_par::map_reduce(lists.par_iter_mut(), apply, Outcome::default, Outcome::and)
         };
         match outcome.misfit {
-            // The batch keeps its commits, to say where this is.
+            // The batch keeps its commits, to locate the misfit.
             Some(misfit) => Err(misfit),
             None => {
                 batch.put_back(lists);
@@ -96,13 +96,13 @@ impl Loaded {
         outcome
     }
 
-    /// Operations on one subgraph, sorted.
+    /// Applies operations on one subgraph, sorted.
     fn apply_sorted(&self, group: &[ReplayEntry], batch: &Batch) -> Outcome {
         let mut outcome = Outcome::default();
         let id = group[0].subgraph();
         let alive = self.begin_vertices(id, group, &mut outcome);
         if alive.iter().all(Option::is_none) {
-            // A subgraph without vertices is not made for what cannot be right.
+            // A subgraph without vertices is not made for operations that cannot be right.
             group.iter().for_each(|entry| {
                 outcome.note(entry, if entry.act().removes() { NO_EDGE } else { NO_VERTEX });
             });
@@ -141,7 +141,7 @@ impl Loaded {
         alive
     }
 
-    /// What happens in one list of neighbors, or to vertices.
+    /// Applies operations on one list of neighbors, or on vertices.
     fn apply_chain(
         &self,
         (id, ts): (SubgraphId, Timestamp),
@@ -170,7 +170,7 @@ impl Loaded {
         };
         let begins = chain.iter().filter(|s| s.act() == Act::InsertVertex);
         made.ops.extend(begins.map(|s| vertex_op(s.local(), true)));
-        // Those of parallel edges, by rank and then in their order.
+        // Operations on parallel edges, by rank and then in their order.
         let mut ranked: Vec<(u64, &ReplayEntry)> = Vec::new();
         for of_pair in chain.chunk_by(ReplayEntry::same_edge) {
             let edges = of_pair.iter().filter(|entry| entry.act() != Act::InsertVertex);
@@ -188,7 +188,7 @@ impl Loaded {
         made.apply(ts);
     }
 
-    /// Operations on one subgraph, one by one.
+    /// Applies operations on one subgraph, one by one.
     fn apply_in_order(&self, group: &[ReplayEntry], batch: &Batch) -> Outcome {
         let mut outcome = Outcome::default();
         for entry in group {
@@ -324,7 +324,7 @@ impl Loaded {
     }
 }
 
-/// What happens in one list of neighbors, as it is put together.
+/// The changes of one list of neighbors, as they are put together.
 struct Chain<'a> {
     loaded: &'a Loaded,
     id: SubgraphId,
@@ -338,7 +338,7 @@ struct Chain<'a> {
 }
 
 impl<'a> Chain<'a> {
-    /// Adds what the operations on one edge, in their order, leave of it.
+    /// Adds the net effect of the operations on one edge, in their order.
     fn last_word(
         &mut self,
         rank: u64,

@@ -1,17 +1,18 @@
-//! Whether the two copies of each edge in the images of a whole graph say the same.
+//! The check that the two copies of each edge in the images of a whole graph agree.
 
 use std::hash::{BuildHasher, RandomState};
 
 use hedgerow_core::{Direction, LabelId, SUBGRAPH_VERTICES, ValueRef, VertexId};
 use hedgerow_tier::{AdjacencyPart, ImageId, SubgraphImage};
 
-/// Two numbers that nobody who writes a file can know.
+/// Draws two numbers that no writer of a file can know.
 pub(super) fn secret() -> [u64; 2] {
     let state = RandomState::new();
     [state.hash_one(0u8), state.hash_one(1u8)]
 }
 
-/// The properties of fixed width of an entry in one number: in an undirected graph both entries of an edge have them.
+/// Returns the properties of fixed width of an entry in one number: in an undirected graph both entries of an
+/// edge have them.
 fn fixed_props(part: &AdjacencyPart, at: usize, secret: [u64; 2]) -> u64 {
     part.columns.iter().filter(|(_, column)| column.kind().is_fixed()).fold(0, |sum, (id, column)| {
         let bits = match column.get(at) {
@@ -25,9 +26,10 @@ fn fixed_props(part: &AdjacencyPart, at: usize, secret: [u64; 2]) -> u64 {
     })
 }
 
-/// A sum over the edges of an image in which the two sides of an edge cancel each other: over a whole graph it is zero,
-/// and with two sides that disagree about an edge, its weight or its properties it is not (but for one case in 2^64). What
-/// makes sums meet depends on `secret`, which is drawn at each opening: it cannot be forged beforehand.
+/// Returns a sum over the edges of an image in which the two sides of an edge cancel each other: over a whole
+/// graph it is zero. With two sides that disagree about an edge, its weight or its properties it is not (but
+/// for one case in 2^64). Collisions depend on `secret`, which is drawn at each opening: they cannot be
+/// forged beforehand.
 pub(super) fn balance_of(image: &SubgraphImage, directed: bool, secret: [u64; 2]) -> u64 {
     let mix = |src: u32, dst: u32, label: LabelId, rank: u64, weight: f64| {
         let x = ((u64::from(src) << 32) | u64::from(dst)) ^ weight.to_bits().rotate_left(17) ^ secret[0];

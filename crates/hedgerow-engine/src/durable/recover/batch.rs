@@ -1,4 +1,4 @@
-//! What commits do, side by side and sorted by subgraph, until enough is there to be applied.
+//! Operations of commits, collected and sorted by subgraph until there are enough to apply.
 
 use hedgerow_core::{
     Direction, LabelId, LocalVertex, Row, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
@@ -15,28 +15,28 @@ const MOST_ROW_BYTES: usize = 16 << 20;
 /// Subgraphs are dealt out to this many lists, each of which one thread sorts and applies.
 const LISTS: usize = 256;
 
-/// How many sides a batch of `bytes` has.
+/// Returns how many sides a batch of `bytes` has.
 pub(super) fn most_sides(bytes: u64) -> usize {
     let sides = bytes / size_of::<ReplayEntry>() as u64;
     usize::try_from(sides).map_or(MOST_SIDES, |sides| sides.clamp(1, MOST_SIDES))
 }
 
-/// What happens at one end of an operation.
+/// The effect at one end of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
     /// The edge exists from now on; the weight is beside it.
     Put,
     /// The edge is gone.
     Remove,
-    /// The vertex must exist, for an edge that is kept at its other end alone.
+    /// The vertex must exist, for an edge that only its other end keeps.
     Exists,
     /// The vertex begins.
     InsertVertex,
     /// The vertex ends.
     RemoveVertex,
-    /// As `Put`, with rank or properties; where they are stands in place of the weight.
+    /// Like `Put`, with rank or properties; the place of these replaces the weight.
     PutItem,
-    /// As `Remove`, with a rank.
+    /// Like `Remove`, with a rank.
     RemoveItem,
 }
 
@@ -52,12 +52,12 @@ impl Act {
         Act::Exists,
     ];
 
-    /// Whether the edge exists from now on.
+    /// True if the edge exists from now on.
     pub(super) fn puts(self) -> bool {
         matches!(self, Act::Put | Act::PutItem)
     }
 
-    /// Whether the edge is gone.
+    /// True if the edge is gone.
     pub(super) fn removes(self) -> bool {
         matches!(self, Act::Remove | Act::RemoveItem)
     }
@@ -80,12 +80,12 @@ impl ReplayEntry {
         SubgraphId((self.place >> 32) as u32)
     }
 
-    /// What has to be equal for sides to be applied together: subgraph, label and direction.
+    /// Returns the value that sides of one chain share: subgraph, label and direction.
     pub(super) fn chain(&self) -> u64 {
         self.place >> 8
     }
 
-    /// The same of label alone.
+    /// Returns the value that sides of one label's subgraph share.
     pub(super) fn table(&self) -> u64 {
         self.place >> 16
     }
@@ -106,12 +106,12 @@ impl ReplayEntry {
         VertexId((self.target >> 32) as u32)
     }
 
-    /// Equal for two sides of one edge list entry.
+    /// True if two sides are of one entry of a list.
     pub(super) fn same_edge(&self, other: &ReplayEntry) -> bool {
         self.place == other.place && self.target >> 32 == other.target >> 32
     }
 
-    /// The number of the operation in its batch.
+    /// Returns the number of the operation in its batch.
     pub(super) fn order(&self) -> u32 {
         (self.target as u32) >> 3
     }
@@ -125,7 +125,7 @@ impl ReplayEntry {
     }
 }
 
-/// What does not fit into a [`ReplayEntry`].
+/// The parts of an operation that do not fit into a [`ReplayEntry`].
 #[derive(Debug)]
 pub(super) struct ReplayAttributes {
     pub(super) rank: u64,
@@ -144,7 +144,7 @@ struct Begin {
 #[derive(Debug)]
 pub(super) struct Batch {
     most_sides: usize,
-    /// How many sides batches before this one had.
+    /// The number of sides in batches before this one.
     applied: usize,
     lists: Vec<Vec<ReplayEntry>>,
     sides: usize,
@@ -155,7 +155,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// An empty batch that is full at `most_sides`, or earlier as long as few sides have been applied.
+    /// Makes an empty batch that is full at `most_sides`, or earlier as long as few sides have been applied.
     pub(super) fn new(most_sides: usize) -> Batch {
         Batch {
             most_sides,
@@ -169,12 +169,12 @@ impl Batch {
         }
     }
 
-    /// What follows belongs to `commit`.
+    /// Begins the operations of `commit`.
     pub(super) fn begin(&mut self, commit: CommitPlace) {
         self.commits.push(Begin { order: self.order, commit });
     }
 
-    /// What follows belongs to the next operation.
+    /// Begins the next operation.
     pub(super) fn next_operation(&mut self) {
         self.order += 1;
     }
@@ -184,7 +184,7 @@ impl Batch {
         self.sides >= enough || self.row_bytes >= MOST_ROW_BYTES
     }
 
-    /// How many sides there are.
+    /// Returns how many sides there are.
     pub(super) fn len(&self) -> usize {
         self.sides
     }
@@ -207,7 +207,7 @@ impl Batch {
         self.sides += 1;
     }
 
-    /// Keeps an item and returns what stands for it in place of a weight.
+    /// Keeps an item and returns the word that replaces its weight.
     pub(super) fn keep(&mut self, item: ReplayAttributes) -> f64 {
         let at = self.items.len() as u64;
         self.row_bytes += size_of::<ReplayAttributes>() + item.row.as_ref().map_or(0, Row::bytes);
@@ -219,7 +219,8 @@ impl Batch {
         self.items.get(side.weight.to_bits() as usize)
     }
 
-    /// Whether operations on one edge or vertex can be reduced to the last of them: what a vertex that ends leaves depends on the order.
+    /// True if operations on one edge or vertex can be reduced to the last of them. The end of a vertex
+    /// cannot: its effect depends on the order.
     pub(super) fn is_sortable(&self, side: &ReplayEntry) -> bool {
         match side.act() {
             Act::Put | Act::Remove | Act::Exists | Act::InsertVertex => true,
@@ -229,7 +230,7 @@ impl Batch {
         }
     }
 
-    /// The rank of the edge.
+    /// Returns the rank of the edge.
     pub(super) fn rank(&self, side: &ReplayEntry) -> u64 {
         match side.act() {
             Act::PutItem | Act::RemoveItem => self.item(side).map_or(0, |item| item.rank),
@@ -237,7 +238,7 @@ impl Batch {
         }
     }
 
-    /// The weight and the properties that an operation gives to an edge.
+    /// Returns the weight and the properties that an operation gives to an edge.
     pub(super) fn state(&self, side: &ReplayEntry) -> (f64, Option<&Row>) {
         match side.act() {
             Act::PutItem => self.item(side).map_or((0.0, None), |item| (item.weight, item.row.as_ref())),
@@ -245,18 +246,18 @@ impl Batch {
         }
     }
 
-    /// The commit of an operation.
+    /// Returns the commit of an operation.
     pub(super) fn commit(&self, order: u32) -> Option<CommitPlace> {
         let after = self.commits.partition_point(|begin| begin.order <= order);
         self.commits.get(after.checked_sub(1)?).map(|begin| begin.commit)
     }
 
-    /// The timestamp of an operation.
+    /// Returns the timestamp of an operation.
     pub(super) fn ts(&self, order: u32) -> Timestamp {
         self.commit(order).map_or(Timestamp::ZERO, |commit| commit.ts)
     }
 
-    /// All sides, in no order.
+    /// Returns all sides, in no order.
     pub(super) fn sides(&self) -> impl Iterator<Item = &ReplayEntry> {
         self.lists.iter().flatten()
     }

@@ -1,6 +1,8 @@
-//! Keys and ids when a store is opened: which vertices there are, what keys the log asks for, and the ids that no vertex has.
+//! Keys and ids when a store is opened: the vertices that exist, the keys that the log needs, and the ids
+//! without a vertex.
 //!
-//! Where all segments have key indexes no key is read: they are learned when they are asked for. Else all keys are bound at once.
+//! If all segments have key indexes no key is read: memory learns keys when they are looked up. Else all keys
+//! are bound at once.
 
 use hedgerow_core::sync::Mutex;
 use hedgerow_core::{
@@ -17,7 +19,8 @@ use crate::state::limits::fits_limit;
 use crate::state::pages::{Binding, KEY_BYTES, StoredKeys, add_bindings, invalid, vertices_below};
 
 impl Loaded {
-    /// Finds out which vertices there are, and binds their keys where segments cannot be asked for them. O(pages), or O(vertices).
+    /// Finds out which vertices exist, and binds their keys if segments have no key index. O(pages), or
+    /// O(vertices).
     pub(super) fn load_keys(&mut self, sources: &Sources, bound: u32, manifest_file: &str) -> Result<()> {
         let wrong_count =
             || invalid(manifest_file, "two vertices have the same key, or their count is wrong");
@@ -40,7 +43,7 @@ impl Loaded {
         Ok(())
     }
 
-    /// What `f` finds on the pages of the default label, in no order.
+    /// Returns what `f` finds on the pages of the default label, in no order.
     fn each_page(
         &self,
         f: impl Fn(PageId) -> Result<Vec<(SubgraphId, u64)>> + Sync + Send,
@@ -56,7 +59,7 @@ impl Loaded {
         Ok(std::mem::take(&mut *all.lock()))
     }
 
-    /// Only the vertices that exist get room.
+    /// Includes the ids of existing vertices: only they get room.
     fn include(&self, id: SubgraphId, present: u64) {
         if let Some(last) = present.checked_ilog2() {
             self.ids.include(id.vertex(LocalVertex(last as u8)));
@@ -79,7 +82,7 @@ impl Loaded {
         Ok(found.into_iter().map(|(keys, _)| (keys.id, keys.present)).collect())
     }
 
-    /// Binds the keys of the vertices of an image, whose ids were held against the bound.
+    /// Binds the keys of the vertices of an image, whose ids were checked against the bound.
     pub(super) fn bind_keys(&self, vertices: (SubgraphId, u64), keys: &ImageKeys, file: &str) -> Result<()> {
         self.include(vertices.0, vertices.1);
         let mut bindings = Vec::new();
@@ -92,8 +95,8 @@ impl Loaded {
         self.ids.bind_all(bindings.into_iter(), self.checkpoint, Timestamp::INFINITY);
     }
 
-    /// Has memory know the key that an operation binds, so that replay sees whether it names a vertex. All keys once that costs no more
-    /// than the look-ups did, if the memory limit has room for them.
+    /// Has memory learn the key that an operation binds, so that replay sees whether it names a vertex.
+    /// Learns all keys once that costs no more than the look-ups did, if the memory limit has room for them.
     pub(super) fn learn_keys_of(&self, op: &Op<'_>) -> Result<()> {
         match op {
             Op::InsertVertex { key, .. } if !self.ids.stored.all_known() => self.learn(*key),
@@ -117,8 +120,8 @@ impl Loaded {
         stored.learn(key)
     }
 
-    /// After everything is replayed: ids without a vertex can be given out. Which vertices there are is said by pages in memory, and of
-    /// others by the segments. O(vertices), whatever their ids are.
+    /// Frees the ids without a vertex, after everything is replayed. Pages in memory tell which vertices
+    /// exist, and for other pages the segments. O(vertices), whatever their ids are.
     pub(crate) fn free_unused_ids(&mut self) {
         if self.config.keys == KeyKind::Dense {
             return;
@@ -148,7 +151,7 @@ impl Loaded {
     }
 }
 
-/// Which vertices the subgraphs of a page have, as directories say.
+/// Returns which vertices the subgraphs of a page have, from directories.
 fn living(
     sources: &Sources,
     page: PageId,

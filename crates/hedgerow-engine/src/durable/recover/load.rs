@@ -1,8 +1,9 @@
-//! Opening the segments of the last checkpoint. Their pages are loaded when they are touched, by replay first of all. Where the
-//! manifest does not say the counts of vertices and edges, all images are read at once.
+//! Opening the segments of the last checkpoint. Their pages are loaded at the first touch, first by replay.
+//! If the manifest has no counts of vertices and edges, all images are read at once.
 //!
-//! Keys of vertices are learned when they are asked for. Where a segment has no key index, an opening reads all keys, without the edges
-//! beside them. Programs before the first release wrote such manifests and segments.
+//! Memory learns the keys of vertices when they are looked up. If a segment has no key index, an opening
+//! reads all keys, without the edges beside them. Programs before the first release wrote such manifests and
+//! segments.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,9 +27,9 @@ use crate::state::pages::{Installer, Pages, invalid};
 use crate::state::schema::Schema;
 use crate::state::tables::LabelTables;
 
-/// Opens the segments that the manifest, whose file is `manifest_file`, names. What is loaded lies in `memory`. Reads footers, top
-/// indexes, and directories: of the last pages where ids are dense, else of all pages with vertices. O(edges) where the manifest does not
-/// say counts, O(vertices) where their keys have no index.
+/// Opens the segments that the manifest, whose file is `manifest_file`, names. Loaded data lies in `memory`.
+/// Reads footers, top indexes, and directories: those of the last pages if ids are dense, else of all pages
+/// with vertices. O(edges) if the manifest has no counts, O(vertices) if their keys have no index.
 pub(crate) fn load_segments(
     fs: &Arc<dyn Vfs>,
     (manifest, manifest_file): (&Manifest, &str),
@@ -79,11 +80,11 @@ pub(crate) fn load_segments(
     Ok(state)
 }
 
-/// What was counted while images were loaded.
+/// Counts over the images that are loaded.
 struct LoadedSums {
     vertices: AtomicU64,
     edges: AtomicU64,
-    /// See [`balance_of`].
+    /// The sum of [`balance_of`].
     balance: AtomicU64,
     secret: [u64; 2],
 }
@@ -106,14 +107,14 @@ impl Loaded {
     /// Reads all images, in parallel.
     fn load_whole(&mut self, sources: &Sources) -> Result<()> {
         self.runs.read(sources)?;
-        // What images hold takes at least as much in memory as in a file, where it is packed.
+        // The data of images takes at least as much in memory as in a file, where it is packed.
         fits_limit(self.subgraphs.memory().account(), self.runs.live_bytes())?;
         let zero = || AtomicU64::new(0);
         let sums = LoadedSums { vertices: zero(), edges: zero(), balance: zero(), secret: secret() };
         let (state, installer) = (&*self, self.pages.installer(&self.subgraphs));
         let pages =
             sources.segments().flat_map(|run| (0..run.reader.page_count()).map(move |page| (run, page)));
-        // Vertices first: a label may have edges of those alone that there are.
+        // Vertices first: a label may have edges only of existing vertices.
         let is_first =
             |(run, page): &(&NamedSegment, usize)| run.reader.label_of_page(*page) == Some(LabelId::DEFAULT);
         let (vertices, labels): (Vec<_>, Vec<_>) = pages.partition(is_first);
@@ -158,7 +159,8 @@ impl Loaded {
         Ok(())
     }
 
-    /// Installs the image of a label other than the default one, whose vertices are loaded; returns how many edges.
+    /// Installs the image of a label other than the default one, whose vertices are loaded; returns how many
+    /// edges.
     fn install_label(&self, image: SubgraphImage, file: &str, installer: &Installer<'_>) -> Result<u64> {
         let ImageId { label, subgraph } = image.id;
         let live = self.subgraphs.get(subgraph).map_or(0, |entry| entry.latch().present());
@@ -169,7 +171,7 @@ impl Loaded {
             return Err(invalid(file, "an edge label that is not defined"));
         }
         if image.present == 0 {
-            // It says that an older segment is no longer right, and must be among those that the next checkpoint looks at.
+            // The image hides that of an older segment, and the next checkpoint must consider its subgraph.
             self.labels.get_or_create(label).get_or_create(subgraph);
         }
         let mut edges = 0;
@@ -186,7 +188,7 @@ impl Loaded {
         let (id, present) = (image.id.subgraph, image.present);
         installer.check_vertices((id, present), file)?;
         if present == 0 {
-            // It says that an older segment is no longer right, and must be among those that the next checkpoint looks at.
+            // The image hides that of an older segment, and the next checkpoint must consider its subgraph.
             self.subgraphs.get_or_create(id);
             return Ok(0);
         }
@@ -201,7 +203,8 @@ impl Loaded {
     }
 }
 
-/// The vertex with the largest id. Reads directories of pages of the default label, the last one first, down to one with a vertex.
+/// Returns the vertex with the largest id. Reads directories of pages of the default label, the last one
+/// first, down to one with a vertex.
 fn last_vertex(sources: &Sources) -> Result<Option<VertexId>> {
     let pages = sources.pages();
     for page in pages.iter().rev().filter(|page| page.label == LabelId::DEFAULT) {

@@ -1,8 +1,8 @@
-//! Rebuilding the state of a store: images of the last checkpoint, then the log.
+//! Recovery of the state of a store: images of the last checkpoint, then the log.
 //!
-//! Both are done in parallel, subgraph by subgraph: [`load`] opens the segments, [`keys`] finds the vertices in them, [`replay`] reads commits in order and sorts
-//! what they do by subgraph, [`touched`] loads what that needs, [`apply`] does it. The result is that of doing one operation after
-//! the other.
+//! Both are done in parallel, subgraph by subgraph. [`load`] opens the segments, [`keys`] finds the vertices
+//! in them. [`replay`] reads commits in order and sorts their operations by subgraph, [`touched`] loads the
+//! subgraphs that those need, [`apply`] applies them. The result is that of one operation after the other.
 
 mod apply;
 mod balance;
@@ -47,19 +47,19 @@ pub(crate) struct Loaded {
     pub(crate) schema: Schema,
     pub(crate) ids: IdMap,
     pub(crate) counts: Counts,
-    /// Where the images of the checkpoint are.
+    /// The places of the images of the checkpoint.
     pub(crate) runs: Runs,
-    /// Where the pages come from that were not loaded yet.
+    /// The source of pages that are not loaded yet.
     pub(crate) pages: Pages,
-    /// Where vertices have keys: which ones the segments hold, by subgraph, in no order.
+    /// The vertices that the segments hold, by subgraph, in no order. Empty in a dense graph.
     living: Vec<(SubgraphId, u64)>,
-    /// Of how many subgraphs of pages that are loaded the chains are not in memory.
+    /// The number of subgraphs of loaded pages whose chains are not in memory.
     pub(crate) evicted: u64,
     checkpoint: Timestamp,
 }
 
 impl Loaded {
-    /// What the store is made of that holds commits up to `last`.
+    /// Returns the parts of the store that holds commits up to `last`.
     pub(crate) fn into_parts(
         self,
         last: Timestamp,
@@ -85,7 +85,7 @@ impl Loaded {
     }
 }
 
-/// While a store is opened there are no readers, and everything is as good as published.
+/// The horizon while a store is opened: there are no readers, and everything is as good as published.
 struct NoReaders(Timestamp);
 
 impl Horizon for NoReaders {
@@ -103,12 +103,12 @@ impl Loaded {
         if label == LabelId::DEFAULT { &self.subgraphs } else { self.labels.get_or_create(label) }
     }
 
-    /// All tables, ascending by label.
+    /// Returns all tables, ascending by label.
     fn tables(&self) -> impl Iterator<Item = (LabelId, &SubgraphTable)> {
         std::iter::once((LabelId::DEFAULT, &self.subgraphs)).chain(self.labels.iter())
     }
 
-    /// Where the copies of edges stand.
+    /// Returns the places of the copies of edges.
     fn placement(&self) -> Placement {
         Placement::of(&self.config)
     }

@@ -1,4 +1,4 @@
-//! Reading the commits of the log in order, and sorting what they do by subgraph.
+//! Reads of the commits of the log in order, and sorting of their operations by subgraph.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, KeyKind, LabelId, Op, Row, VertexId, VertexKeyRef};
@@ -11,14 +11,15 @@ use super::{LAST_TIMESTAMP, Loaded};
 use crate::error::{ArgumentError, Error, Result};
 use crate::state::pages::fits_kind;
 
-/// A batch takes this share of a memory limit at most.
+/// The share of a memory limit that a batch takes at most.
 const LIMIT_SHARE: u64 = 16;
-/// Without a limit it takes this share of the memory that there is for the process, but not less than this. Each list is merged once for each
-/// batch that has something for it: the larger batches are, the fewer merges there are.
+/// The share of the memory available to the process that a batch takes without a limit, but not less than
+/// `FEWEST_BYTES`. Each list is merged once for each batch that has operations on it: the larger batches are,
+/// the fewer merges there are.
 const MACHINE_SHARE: u64 = 64;
 const FEWEST_BYTES: u64 = 24 << 20;
 
-/// A replay under way. What it was given is applied batch by batch; call [`finish`](Self::finish) for the rest.
+/// A replay under way. It applies commits batch by batch; call [`finish`](Self::finish) for the rest.
 ///
 /// Memory beside the state itself: in proportion to the log, up to about 200 MiB, or three 64ths of the memory of the machine, at least 64 MiB;
 /// within a memory limit about an eighth of it.
@@ -47,7 +48,7 @@ impl<'a> Replay<'a> {
         Replay::in_batches(state, most_sides(bytes))
     }
 
-    /// As [`new`](Self::new); applies whenever `sides` ends of operations have come together.
+    /// Like [`new`](Self::new), but applies a batch whenever it has `sides` ends of operations.
     pub(super) fn in_batches(state: &'a mut Loaded, sides: usize) -> Replay<'a> {
         Replay { state, batch: Batch::new(sides.min(MOST_SIDES)) }
     }
@@ -78,10 +79,10 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Applies what is left.
+    /// Applies the remaining batch.
     ///
     /// # Errors
-    /// As [`commit`](Self::commit).
+    /// Like [`commit`](Self::commit).
     pub(crate) fn finish(&mut self) -> Result<()> {
         self.apply()
     }
@@ -102,7 +103,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// The present commit does not fit; but perhaps one before it does not either.
+    /// Reports that the present commit does not fit; but applies the batch first, since one before it may not
+    /// fit either.
     fn refuse(&mut self, commit: CommitPlace, what: &'static str) -> Result<()> {
         self.apply()?;
         Err(damaged(commit, what))
@@ -185,13 +187,13 @@ impl<'a> Replay<'a> {
         self.sides(Act::RemoveItem, edge, item)
     }
 
-    /// Whether edges like this one have neither ranks nor properties.
+    /// True if edges like this one have neither ranks nor properties.
     fn is_plain(&self, edge: &Edge) -> bool {
         let label = self.state.schema.label_by_id(edge.label);
         edge.label != LabelId::VERTICES && label.is_some_and(|l| !l.is_multi() && l.properties().is_empty())
     }
 
-    /// Adds the ends at which an edge is kept, and what must be true at the others.
+    /// Adds the ends at which an edge is kept, and the conditions at the other ends.
     fn sides(&mut self, act: Act, edge: &Edge, weight: f64) -> Fits<()> {
         let Edge { label, src, dst, .. } = *edge;
         let placement = self.state.placement();
@@ -207,7 +209,7 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// What does not fit about an edge operation, whatever it does.
+    /// Checks an edge operation of any kind. `Err` names the mismatch.
     fn check_edge(&self, edge: &Edge) -> Fits<()> {
         let label = self.state.schema.label_by_id(edge.label);
         let label = label.ok_or("an edge of a label that is not defined")?;

@@ -1,5 +1,5 @@
-//! Loading what a batch reads or writes: whole pages, or within a memory limit no more chains than the batch changes, so that the log of a store
-//! that kept its limit is replayed within that limit.
+//! Loads of the data that a batch reads or writes: whole pages, or within a memory limit only the chains that
+//! the batch changes. So the log of a store that kept its limit is replayed within that limit.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -18,18 +18,18 @@ use crate::state::pages::{AnyRoom, page_of};
 /// Pages, with the places whose chains are needed.
 type Touched = HashMap<PageId, u64>;
 
-/// What is needed of a subgraph in a label.
+/// The need of a batch for a subgraph in a label.
 #[derive(Clone, Copy, PartialEq)]
 enum Need {
-    /// Which vertices exist.
+    /// The existence of its vertices.
     Vertices,
     /// Its chains.
     Chains,
 }
 
 impl Loaded {
-    /// Loads what a batch reads or writes: of the labels of its sides, of the existence of their vertices, and of all labels where a vertex ends. O(1)
-    /// where everything is in memory.
+    /// Loads the data that a batch reads or writes: that of the labels of its sides, of the existence of
+    /// their vertices, and of all labels if a vertex ends. O(1) if everything is in memory.
     pub(super) fn load_touched(&mut self, batch: &Batch) -> Result<()> {
         if self.tables().all(|(_, table)| table.all_loaded()) && self.evicted == 0 {
             return Ok(());
@@ -76,7 +76,7 @@ impl Loaded {
     }
 }
 
-/// Notes what is not in memory of what is needed. Looked up in the table first, where nearly all is found.
+/// Notes needed data that is not in memory. Looks into the table first, where nearly all is found.
 fn touch(
     touched: &mut Touched,
     table: Option<&SubgraphTable>,

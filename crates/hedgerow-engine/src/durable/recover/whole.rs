@@ -1,4 +1,4 @@
-//! What can only be said of the whole graph, once images and log are read.
+//! Checks of the whole graph, once images and log are read.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::Loaded;
 
-/// Which vertices exist, by page of subgraphs.
+/// The vertices that exist, by page of subgraphs.
 struct Living(Vec<Option<Box<[u64; PAGE]>>>);
 
 impl Living {
@@ -34,9 +34,9 @@ impl Living {
 }
 
 impl Loaded {
-    /// Whether every edge of a graph without incoming lists leads to a vertex. Of other graphs the two sides of an edge vouch
-    /// for each other, and a list belongs to a vertex: they are not looked at. Nor is a graph of which a part is not loaded: the check
-    /// of a store looks at that. O(edges), in parallel.
+    /// True if every edge of a graph without incoming lists leads to a vertex. In other graphs the two sides
+    /// of an edge vouch for each other, and a list belongs to a vertex: they are not checked. Nor is a graph
+    /// of which a part is not loaded: the check of a store does that. O(edges), in parallel.
     pub(crate) fn edges_lead_somewhere(&self) -> bool {
         if !self.config.is_one_way()
             || self.evicted > 0

@@ -12,18 +12,20 @@ use crate::error::{Error, Result, StorageError};
 use crate::state::memory::Need;
 use crate::state::store::Core;
 
-/// What a page takes beside its edges, about: versions, deltas and offsets of 64 subgraphs in both directions.
+/// The approximate bytes of a page beside its edges: versions, deltas and offsets of 64 subgraphs in both
+/// directions.
 const PAGE_BYTES: u64 = 64 << 10;
-/// What it takes while it is read: buffers, and an image.
+/// The bytes that a read of a page takes: buffers, and an image.
 const BUFFER_BYTES: u64 = 640 << 10;
-/// A page that takes more than this share of the limit is loaded without its chains.
+/// The share of the limit beyond which a page is loaded without its chains.
 const LARGE: u64 = 8;
-/// This share of the limit stays free of what reads have loaded.
+/// The share of the limit that optional loads leave free.
 const FREE: u64 = 16;
 
 impl Core {
-    /// The subgraph of a label; `None` where there never was anything on its page. Where the page is not loaded, it is: then
-    /// O(edges of 4,096 vertices), and reads of files; of a page that is a good part of the memory limit no chain is in memory then. Never called with a latch, or in a walk over versions.
+    /// Returns the subgraph of a label; `None` if there never was anything on its page. Loads a page that is
+    /// not loaded: O(edges of 4,096 vertices), and reads of files. A page that is a good part of the memory
+    /// limit is loaded without chains. Never called with a latch, or in a walk over versions.
     ///
     /// # Errors
     /// A [`StorageError`]: damage, the system's errors, a limit that has no room for the page.
@@ -58,18 +60,18 @@ impl Core {
         self.load_within(self.room_for_page(id), |loading| self.pages.load(table, id, loading))
     }
 
-    /// Whether the page of the subgraph is stored and not loaded.
+    /// True if the page of the subgraph is stored and not loaded.
     pub(crate) fn is_unloaded(&self, label: LabelId, id: SubgraphId) -> bool {
         self.table(label).is_some_and(|table| matches!(table.find(id), Err(NotInMemory)))
     }
 
-    /// Loads the pages of subgraphs.
+    /// Loads subgraphs, with their pages.
     pub(crate) fn load_subgraphs(&self, all: impl IntoIterator<Item = (LabelId, SubgraphId)>) -> Result<()> {
         all.into_iter().try_for_each(|(label, id)| self.resident(label, id).map(drop))
     }
 
-    /// Loads all pages of a label, and of the existence of vertices, in the current rayon pool or on this thread alone. O(1) where all
-    /// are loaded.
+    /// Loads all pages of a label, and of the existence of vertices, in the current rayon pool or on this
+    /// thread alone. O(1) where all are loaded.
     pub(crate) fn load_label(&self, label: LabelId, in_parallel: bool) -> Result<()> {
         for (label, table) in [(LabelId::DEFAULT, Some(&self.subgraphs)), (label, self.table(label))] {
             let Some(table) = table else { continue };
@@ -95,18 +97,19 @@ impl Core {
         self.tables().try_for_each(|(label, _)| self.load_label(label, true))
     }
 
-    /// Whether all pages of all labels are loaded, and nothing of them was taken out of memory. O(labels).
+    /// True if all pages of all labels are loaded, and no part of them is evicted. O(labels).
     pub(crate) fn all_loaded(&self) -> bool {
         !self.eviction.has_taken() && self.tables().all(|(_, table)| table.all_loaded())
     }
 
-    /// Why what needs whole labels in memory cannot be made: the limit takes parts out while others are read.
+    /// Makes the error of a call that needs whole labels in memory: the limit evicts parts while others are
+    /// read.
     pub(super) fn no_room_for_all(&self) -> Error {
         let (limit, used) = (self.memory_limit.unwrap_or(u64::MAX), self.account().used());
         StorageError::MemoryLimit { limit, used, needed: limit }.into()
     }
 
-    /// Whether a page is a good part of the memory limit: then only those of its chains come into memory that somebody needs.
+    /// True if a page is a good part of the memory limit: then only chains that a call needs are loaded.
     pub(super) fn is_large_page(&self, id: PageId) -> bool {
         self.memory_limit.is_some_and(|limit| self.bytes_to_load(id) > limit / LARGE)
     }
@@ -119,13 +122,13 @@ impl Core {
         needed.saturating_add(BUFFER_BYTES.min(needed / 2))
     }
 
-    /// About what a subgraph takes that is read back. Once it is read, its lists tell.
+    /// Returns about the bytes of a subgraph that is loaded again. Once it is read, its lists tell them.
     pub(super) fn room_for_subgraph(&self, id: ImageId) -> u64 {
         if self.memory_limit.is_some() { self.bytes_to_reload(id.page()) } else { 0 }
     }
 
-    /// Refuses to load a label that the memory limit has no room for, even if nothing else were in memory. O(pages) where there is something
-    /// to load.
+    /// Fails for a label for which the memory limit has no room, even if nothing else were in memory.
+    /// O(pages) if there is something to load.
     fn check_room_for_label(&self, label: LabelId) -> Result<()> {
         let Some(limit) = self.memory_limit else { return Ok(()) };
         if self.all_loaded() {
@@ -140,13 +143,13 @@ impl Core {
         Err(StorageError::MemoryLimit { limit, used: self.account().used(), needed }.into())
     }
 
-    /// About what a page takes in memory. Of an old format, whose pages are not told apart in its files, without properties.
+    /// Returns about the bytes of a page in memory.
     pub(super) fn bytes_to_load(&self, id: PageId) -> u64 {
         self.list_bytes_of_page(id).saturating_add(self.value_bytes_of_page(id)).saturating_add(PAGE_BYTES)
     }
 
-    /// About what a subgraph of a page takes: a quarter of the page's lists, of which one vertex may have most, and twice its share of
-    /// properties.
+    /// Returns about the bytes of a subgraph of a page: a quarter of the page's lists, of which one vertex
+    /// may have most, and twice its share of properties.
     fn bytes_to_reload(&self, id: PageId) -> u64 {
         let values = self.value_bytes_of_page(id) / (PAGE as u64 / 2);
         (self.list_bytes_of_page(id).saturating_add(PAGE_BYTES) / 4).saturating_add(values)
@@ -158,14 +161,15 @@ impl Core {
         self.pages.sources().edges_of_page(id).saturating_mul(each)
     }
 
-    /// No less than ranks and properties of a page take: they are in memory as they are in files.
+    /// Returns an upper bound of the bytes of ranks and properties of a page: they are in memory as they are
+    /// in files.
     fn value_bytes_of_page(&self, id: PageId) -> u64 {
         let has_values = id.label != LabelId::DEFAULT || !self.schema.default_is_plain();
         if has_values { self.pages.sources().bytes_of_page(id) } else { 0 }
     }
 
-    /// Whether the memory limit has room for a chain, or for its page if that is not loaded, with nothing taken out of memory for it.
-    /// O(segments log pages), and O(regions) where chains were taken out before.
+    /// True if the memory limit has room for a chain, or for its page if that is not loaded, without
+    /// eviction. O(segments log pages), and O(regions) if chains were evicted before.
     pub(super) fn has_free_room_for(&self, id: ImageId) -> bool {
         let Some(limit) = self.memory_limit else { return true };
         let page = id.page();

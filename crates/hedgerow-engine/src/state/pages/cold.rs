@@ -1,4 +1,4 @@
-//! Reading what is not in memory without putting it there: for who reads much of the graph once (rule E6 of
+//! Reads of data outside memory that do not load it: for calls that read much of the graph once (rule E6 of
 //! `docs/design/protocol.md`).
 
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::error::Result;
 use crate::files::sources::Sources;
 use crate::state::store::Core;
 
-/// Subgraphs of a page that are not in memory, and the segments whose images say what every registered reader sees of them: for as long
-/// as this is kept, whatever is written meanwhile.
+/// Subgraphs of a page that are not in memory, and the segments whose images hold them as every registered
+/// reader sees them: for as long as this is kept, despite later writes.
 pub(crate) struct Cold {
     page: PageId,
     places: u64,
@@ -26,20 +26,20 @@ pub(crate) struct Cold {
 pub(crate) struct ColdImage {
     /// The place of the subgraph on its page.
     pub(crate) place: usize,
-    /// What it has of its label, checked: an ascending list of neighbors below the bound for each vertex.
+    /// The parts of its label, checked: an ascending list of neighbors below the bound for each vertex.
     pub(crate) parts: Vec<AdjacencyPart>,
 }
 
-/// What images that are read must agree with.
+/// The facts with which images must agree.
 #[derive(Clone, Copy)]
 pub(crate) struct Expected<F> {
-    /// One more than the largest vertex id that there may be.
+    /// One more than the largest possible vertex id.
     pub(crate) bound: u32,
-    /// Which vertices of a subgraph exist.
+    /// Returns the mask of the vertices of a subgraph that exist.
     pub(crate) exists: F,
 }
 
-/// The places in a mask, ascending.
+/// Returns the places in a mask, ascending.
 pub(crate) fn places(mut mask: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let place = mask.trailing_zeros() as usize;
@@ -49,10 +49,11 @@ pub(crate) fn places(mut mask: u64) -> impl Iterator<Item = usize> {
 }
 
 impl Cold {
-    /// What directories say of their images; nothing of those that have none. One read for each segment that has the page.
+    /// Returns the directory entries of the images; none for subgraphs without an image. Reads once in each
+    /// segment that has the page.
     ///
     /// # Errors
-    /// As of every read of a file.
+    /// Those of every read of a file.
     pub(crate) fn summaries(&self) -> Result<impl Iterator<Item = (usize, ImageSummary)> + '_> {
         let place = |summary: &ImageSummary| summary.id.subgraph.index() % PAGE;
         let all =
@@ -62,15 +63,16 @@ impl Cold {
 }
 
 impl Core {
-    /// Has `read` read, of the subgraphs at the places `wanted` of a page, those that are in memory; what is left, if anything, is to be read
-    /// from files. `read` is called again for a subgraph that it found out of memory if that changed meanwhile: it must not have called
-    /// the caller's code by then. Reads no file, and takes no latch.
+    /// Calls `read` for the subgraphs at the places `wanted` of a page that are in memory; returns the
+    /// others, if any, to be read from files. Calls `read` again for a subgraph that it found out of memory
+    /// if that changed meanwhile: by then it must not have called the caller's code. Reads no file, and takes
+    /// no latch.
     ///
-    /// The caller reads at the timestamp `t`, which is registered. A call ends: a page is loaded once, and what changes after a registered
-    /// timestamp stays in memory.
+    /// The caller reads at the timestamp `t`, which is registered. The call ends: a page is loaded once, and
+    /// changes after a registered timestamp stay in memory.
     ///
     /// # Errors
-    /// Those of a forked child, where something is left.
+    /// That of a forked child, if a subgraph is not in memory.
     pub(crate) fn read_in_memory(
         &self,
         page: PageId,
@@ -85,7 +87,7 @@ impl Core {
             let loaded = table.page(number);
             let mut stamps = [Timestamp::ZERO; PAGE];
             match loaded {
-                // Where there is no page, nothing was ever written that the reader sees.
+                // Without a page there never was a write that the reader sees.
                 None if !table.is_unloaded(number) && table.page(number).is_none() => return Ok(None),
                 None => {}
                 Some(subgraphs) => {
@@ -94,7 +96,7 @@ impl Core {
                         else {
                             continue;
                         };
-                        // Before the mark is seen.
+                        // Loaded before the mark is seen.
                         *stamp = subgraph.stamp().applied();
                         if read(place, subgraph).is_ok() {
                             rest &= !(1 << place);
@@ -106,12 +108,12 @@ impl Core {
                 return Ok(None);
             }
             self.check_owner()?;
-            // All of the graph as of `t`, whatever is written meanwhile (rule E8).
+            // A page version has all of the graph as of `t`, despite later writes (rule E8).
             if let Some(sources) = self.eviction.page_versions.at(t) {
                 return Ok(Some(Cold { page, places: rest, sources }));
             }
             let sources = self.pages.sources();
-            // After the segments were taken.
+            // Called after the segments were taken.
             let same = |place: usize| match (loaded, table.page(number)) {
                 (None, now) => now.is_none(),
                 (Some(subgraphs), _) => {
@@ -122,18 +124,20 @@ impl Core {
                 return if sources.segments().next().is_some() {
                     Ok(Some(Cold { page, places: rest, sources }))
                 } else {
-                    // Without segments nothing was ever clean: what is not in memory is nowhere.
+                    // Without segments nothing was ever clean: a chain outside memory is nowhere.
                     Err(NotInMemory.into())
                 };
             }
         }
     }
 
-    /// Reads the images of what is not in memory, in no order, and gives each to `f`; of a subgraph that has none there is nothing. Nothing
-    /// is put into tables. One image is in memory at a time, and the blocks of one read; `has_memory` is asked before they are.
+    /// Reads the images of subgraphs that are not in memory, in no order, and gives each to `f`; not for a
+    /// subgraph without an image. Puts nothing into tables. One image is in memory at a time, and the blocks
+    /// of one read; `has_memory` is asked first.
     ///
     /// # Errors
-    /// As of every read of a file; damage, where an image does not fit what is `expected`; whatever `f` returns.
+    /// Those of every read of a file; damage, where an image does not fit the `expected` facts; the errors of
+    /// `f`.
     pub(crate) fn read_cold(
         &self,
         cold: &Cold,
@@ -166,7 +170,8 @@ impl Core {
     }
 }
 
-/// The image of the default label tells which vertices exist, that of another one which of them have neighbors.
+/// Checks the vertices of an image: the image of the default label has those that exist, that of another
+/// label those of them that have neighbors.
 fn check_existence(label: LabelId, image: &SubgraphImage, exist: u64, file: &str) -> Result<()> {
     if label == LabelId::DEFAULT && image.present != exist {
         return Err(invalid(file, "other vertices than the store has"));

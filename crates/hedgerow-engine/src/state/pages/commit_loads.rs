@@ -1,4 +1,4 @@
-//! What a commit reads back into memory before it latches.
+//! Subgraphs that a commit loads before it latches.
 
 use hedgerow_core::sync::MutexGuard;
 use hedgerow_core::{LabelId, SubgraphId};
@@ -8,13 +8,14 @@ use super::page_of;
 use crate::error::{CommitError, Error, Result, StorageError};
 use crate::state::store::Core;
 
-/// A commit loads what it needs at most so many times; if a part of it has left memory again each time when the commit has its latches, it is refused.
+/// The most loads of a commit. If a subgraph is evicted again each time before the commit has its latches,
+/// the commit is refused.
 const MOST_LOADS: u32 = 8;
 
-/// What a commit needs in memory at the same time, as far as its attempts have told.
+/// The subgraphs and memory that a commit needs at the same time, as far as its attempts have shown.
 #[derive(Default)]
 pub(crate) struct CommitLoads<'c> {
-    /// What it had to have read back. Sorted.
+    /// The subgraphs that it had to load. Sorted.
     subgraphs: Vec<(LabelId, SubgraphId)>,
     loads: u32,
     merges: u64,
@@ -29,22 +30,25 @@ impl CommitLoads<'_> {
         self.loads += 1;
     }
 
-    /// Notes how many bytes the commit's merges take. The room that was made for them may have evicted subgraphs that the commit had loaded: when it
-    /// loads those again, it asks for room for both.
+    /// Notes the bytes of the commit's merges. The room that was made for them may have evicted subgraphs
+    /// that the commit had loaded: when it loads those again, it asks for room for both.
     pub(crate) fn note_merges(&mut self, bytes: u64) {
         self.merges = bytes.max(self.merges);
     }
 }
 
 impl Core {
-    /// Loads `unloaded` for a commit that has let go of all that it held, and what it had loaded before if that left memory since. Room for all
-    /// of it, and for its merges, is made first: where each subgraph made room for itself, those of the same commit left memory for it, and a
-    /// commit of many subgraphs in a small memory never had all of its own. From the second time on the commit waits for a checkpoint where the limit
-    /// leaves no room, as it does before it begins (rule E7), and commits that load a second time take turns.
+    /// Loads `unloaded` for a commit that has released all that it held, and its earlier loads that were
+    /// evicted since. First makes room for all of it, and for its merges. If each subgraph made room for
+    /// itself, it would evict others of the same commit. A commit of many subgraphs in a small memory would
+    /// never have all of its own.
+    ///
+    /// From the second time on the commit waits for a checkpoint where the limit has no room, as it does
+    /// before it begins (rule E7), and commits that load a second time take turns.
     ///
     /// # Errors
-    /// [`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit) where what it needs does not fit, or others take it out of memory again each time;
-    /// those of a commit that waits; damage and the system's errors.
+    /// [`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit) where its need does not fit, or others
+    /// evict its subgraphs again each time; those of a commit that waits; damage and the system's errors.
     pub(crate) fn load_for_commit<'c>(
         &'c self,
         loads: &mut CommitLoads<'c>,
@@ -63,7 +67,7 @@ impl Core {
             done => done,
         };
         loaded.map_err(|error| match (error, self.memory_limit) {
-            // Others took out of memory, each time, what the commit had loaded.
+            // Others evicted, each time, subgraphs that the commit had loaded.
             (Error::Storage(StorageError::NotInMemory(_)), Some(limit)) => {
                 self.no_room(limit, self.bytes_to_load_all(&loads.subgraphs))
             }
@@ -77,7 +81,8 @@ impl Core {
             loads.turn = Some(self.eviction.turn());
         }
         let lists = self.bytes_to_load_all(&loads.subgraphs);
-        // What lists take is an estimate, and gaps of the arena may not fit: more room each time, if there is.
+        // The bytes of lists are an estimate, and gaps of the arena may not fit: more room each time, if
+        // there is some.
         let more = (lists / 2).saturating_mul(u64::from(loads.loads - 1));
         let room = match self.find_room_to_load(lists.saturating_add(more), loads.merges, false) {
             Err(_) if again => self.find_room_to_load(lists, loads.merges, true),
@@ -87,14 +92,15 @@ impl Core {
             return room.and(Err(self.no_room(limit, lists.saturating_add(loads.merges))));
         }
         match room {
-            // Where the limit has no room for what was estimated, nothing else is in memory, and it is tried all the same.
+            // If the limit has no room for the estimate, nothing else is in memory, and the load is tried all
+            // the same.
             Err(Error::Commit(CommitError::MemoryLimit { .. })) => Ok(()),
             room => room,
         }
     }
 
-    /// About what subgraphs take that are read back, in the order of their labels and ids: by what those of a page take in the mean, and all of a
-    /// page that comes as a whole.
+    /// Returns about the bytes of subgraphs that are loaded, in the order of their labels and ids: the mean
+    /// of their page for each, and all of a page that is loaded as a whole.
     fn bytes_to_load_all(&self, subgraphs: &[(LabelId, SubgraphId)]) -> u64 {
         let pages = subgraphs.chunk_by(|&(a, s), &(b, t)| page_of(a, s) == page_of(b, t));
         let (mut sum, mut largest) = (0u64, 0);
@@ -107,7 +113,7 @@ impl Core {
             let of_some = if is_whole { bytes } else { bytes / PAGE as u64 * some.len() as u64 };
             sum = sum.saturating_add(of_some);
         }
-        // Lists differ in length: of many it matters less.
+        // Lists differ in length: for many lists that matters less.
         sum.saturating_add(sum / 8).saturating_add(largest / 4)
     }
 }

@@ -1,4 +1,5 @@
-//! Taking what files hold as it is out of memory, when the limit leaves no room (rules E1 to E5, E9 of `docs/design/protocol.md`).
+//! Eviction of chains that files hold unchanged, when the limit leaves no room (rules E1 to E5, E9 of
+//! `docs/design/protocol.md`).
 
 use std::time::Duration;
 
@@ -9,42 +10,43 @@ use hedgerow_mem::{Subgraph, SubgraphTable};
 use crate::state::page_versions::UnkeptHorizon;
 use crate::state::store::Core;
 
-/// Chains that are taken out of memory before the account is looked at again.
+/// The number of chains that are evicted before the account is checked again.
 const AT_ONCE: usize = 32;
-/// How often, and how long, walks are waited for that may stand on what was taken out.
+/// The number and length of waits for walks that may stand on evicted chains.
 const MOST_WAITS: usize = 100;
 const WAIT: Duration = Duration::from_micros(100);
 
-/// So much of what is in memory is cooling: this share.
+/// The share of resident memory that may be cooling.
 const COOLING: usize = 10;
 
-/// The last subgraph that was looked at.
+/// The last subgraph that eviction considered.
 type Hand = Option<(LabelId, SubgraphId)>;
 
 impl Core {
-    /// Takes chains out of memory until `is_enough`, or none is left that can be; returns how many subgraphs. They go in the order of the
-    /// tables, from where the last one was, and cool before they are retired; where that is not enough, none is left cooling. One thread at
-    /// a time, the others wait. Tries latches, and holds one at a time. O(subgraphs), and O(log chains that are cooling) for each taken.
+    /// Evicts chains until `is_enough`, or none is left that can be; returns how many subgraphs. They are
+    /// evicted in the order of the tables, from the last one on, and cool before they are retired; if that is
+    /// not enough, none is left cooling. One thread at a time, the others wait. Tries latches, and holds one
+    /// at a time. O(subgraphs), and O(log chains that are cooling) for each.
     pub(crate) fn evict_until(&self, is_enough: impl Fn() -> bool) -> usize {
         let Some(clean) = self.eviction.clean() else { return 0 };
         let mut hand = self.eviction.hand();
         let evicted = self.cool_until(&mut hand, clean, || self.most_cooling(), &is_enough);
-        // Whether somebody needs what is cooling soon nobody knows; that it is needed now is known.
+        // Chains that are cooling may be needed soon; the memory is needed now.
         if !is_enough() && self.subgraphs.memory().retire_cooled(0) > 0 {
             self.free_evicted();
         }
         evicted
     }
 
-    /// Takes everything out of memory that can be, and leaves all of it cooling; returns how many subgraphs. For tests: nothing is
-    /// freed by it.
+    /// Evicts all that can be, and leaves all of it cooling; returns how many subgraphs. For tests: it frees
+    /// nothing.
     pub(crate) fn cool_all(&self) -> usize {
         let Some(clean) = self.eviction.clean() else { return 0 };
         let mut hand = self.eviction.hand();
         self.cool_until(&mut hand, clean, || usize::MAX, || false)
     }
 
-    /// As [`evict_until`](Self::evict_until), but leaves as many bytes cooling as `most` says.
+    /// Like [`evict_until`](Self::evict_until), but leaves as many bytes cooling as `most` says.
     fn cool_until(
         &self,
         hand: &mut Hand,
@@ -60,7 +62,7 @@ impl Core {
         };
         let is_before = |(label, _, id): &(LabelId, &SubgraphTable, SubgraphId)| Some((*label, *id)) <= last;
         let (mut evicted, mut done) = (0, is_enough());
-        // Not gathered: of a large graph that would be memory that nobody charges.
+        // Not gathered: for a large graph that would take memory that no account has.
         for (label, table, id) in all().skip_while(is_before).chain(all().take_while(is_before)) {
             if done {
                 break;
@@ -80,15 +82,15 @@ impl Core {
         evicted
     }
 
-    /// How many bytes may be cooling.
+    /// Returns how many bytes may be cooling.
     fn most_cooling(&self) -> usize {
         let account = self.account();
         let resident = account.used_for(Purpose::Arena) + account.used_for(Purpose::Versions);
         resident as usize / COOLING
     }
 
-    /// Links a subgraph again that is cooling (rule E9); whether it is in memory by this. Never called with a latch. O(log chains that are
-    /// cooling); waits for nobody.
+    /// Links a cooling subgraph again (rule E9); returns whether that brought it back into memory. Never
+    /// called with a latch. O(log chains that are cooling); never waits.
     pub(super) fn relink(&self, subgraph: &Subgraph) -> bool {
         // The locks of a forked child may be held for good.
         if self.is_forked() || !subgraph.is_cooling() {
@@ -111,17 +113,19 @@ impl Core {
         evicted
     }
 
-    /// The readers that keep chains in memory which files hold as they are (rule E2). Asked with the latch held.
+    /// Returns the readers that keep chains in memory although files hold them unchanged (rule E2). Called
+    /// with the latch held.
     fn horizon_of_eviction(&self) -> UnkeptHorizon<'_> {
         UnkeptHorizon::new(self.horizon(), &self.eviction.page_versions)
     }
 
-    /// Drops the page versions that nobody reads any more.
+    /// Drops the page versions that no reader holds any more.
     pub(crate) fn drop_page_versions(&self) {
         self.eviction.page_versions.drop_unread(self.clock.published(), &self.readers);
     }
 
-    /// Frees what was taken out. Waits a little for reads that may stand on it: on a busy machine one of them may have lost its processor.
+    /// Frees evicted chains. Waits a little for reads that may stand on them: on a busy machine one of them
+    /// may have lost its processor.
     fn free_evicted(&self) {
         let memory = self.subgraphs.memory();
         for _ in 0..MOST_WAITS {

@@ -1,4 +1,4 @@
-//! What does not fit in an image whose checksums are right.
+//! Checks of images whose checksums are right against the schema and the graph.
 
 use hedgerow_core::{
     Direction, GraphConfig, KeyKind, KindId, LabelId, SUBGRAPH_VERTICES, ValueRef, VertexId, VertexKeyRef,
@@ -8,7 +8,7 @@ use hedgerow_tier::{AdjacencyPart, ImageId};
 use crate::state::kinds::Kind;
 use crate::state::schema::Schema;
 
-/// What does not fit the schema or the graph in a part of an image.
+/// Checks a part of an image against the schema and the graph. `Err` names the mismatch.
 pub(super) fn check_schema(
     schema: &Schema,
     config: GraphConfig,
@@ -42,8 +42,8 @@ pub(super) fn check_schema(
     check_rows(config, id, part)
 }
 
-/// Which entries have properties: those of vertices all, incoming ones none, and of the two entries of an undirected edge the
-/// one at the greater end none of any length.
+/// Checks which entries have properties: all those of vertices, no incoming ones. Of the two entries of an
+/// undirected edge the one at the greater end has none of variable length.
 fn check_rows(config: GraphConfig, id: ImageId, part: &AdjacencyPart) -> Result<(), &'static str> {
     if id.label == LabelId::VERTICES {
         let all = (0..part.neighbors.len()).all(|at| part.columns.row(at).is_some());
@@ -74,7 +74,7 @@ fn check_rows(config: GraphConfig, id: ImageId, part: &AdjacencyPart) -> Result<
     Ok(())
 }
 
-/// Whether a key is one of its kind, in a graph that is not dense.
+/// True if a key has the type of its kind, in a graph that is not dense.
 pub(crate) fn fits_kind(schema: &Schema, default: KeyKind, key: VertexKeyRef<'_>) -> bool {
     let (of, key) = key.split();
     let keys = if of == KindId::DEFAULT { Some(default) } else { schema.kind_by_id(of).map(Kind::keys) };

@@ -1,4 +1,4 @@
-//! What an image of a file says, made the first version of a subgraph.
+//! Installation of images from files as the first versions of subgraphs.
 
 use hedgerow_core::{Direction, GraphConfig, LabelId, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp};
 use hedgerow_io::{Corruption, CorruptionKind};
@@ -10,15 +10,15 @@ use crate::error::{Error, Result};
 use crate::state::directions::directions_of;
 use crate::state::schema::Schema;
 
-/// What images are held against, and when their versions begin.
+/// The facts against which images are checked, and the begin of their versions.
 pub(crate) struct Installer<'a> {
     pub(crate) config: GraphConfig,
     pub(crate) schema: &'a Schema,
-    /// The checkpoint of the store: every image says what was true then.
+    /// The checkpoint of the store: every image has the state as of it.
     pub(crate) checkpoint: Timestamp,
-    /// One more than the largest vertex id that there may be.
+    /// One more than the largest possible vertex id.
     pub(crate) bound: u32,
-    /// Where main parts go.
+    /// The arena for main parts.
     pub(crate) arena: &'a Arena,
 }
 
@@ -26,13 +26,13 @@ pub(crate) fn invalid(file: &str, what: &'static str) -> Error {
     Corruption::new(file, 0, CorruptionKind::Invalid(what)).into()
 }
 
-/// The places of a subgraph whose vertices are below `bound`.
+/// Returns the mask of the vertices of a subgraph that are below `bound`.
 pub(crate) fn places_below(bound: u32, id: SubgraphId) -> u64 {
     let below = u64::from(bound).saturating_sub(u64::from(id.0) * SUBGRAPH_VERTICES as u64);
     if below >= u64::from(u64::BITS) { u64::MAX } else { (1 << below) - 1 }
 }
 
-/// Refuses vertices of a subgraph, those in the mask, whose ids are not below `bound`.
+/// Checks that the vertices of a subgraph in the mask have ids below `bound`.
 pub(crate) fn vertices_below(bound: u32, (id, present): (SubgraphId, u64), file: &str) -> Result<()> {
     id.0.checked_mul(SUBGRAPH_VERTICES as u32).ok_or_else(|| invalid(file, "subgraph id"))?;
     if present & !places_below(bound, id) != 0 {
@@ -42,12 +42,12 @@ pub(crate) fn vertices_below(bound: u32, (id, present): (SubgraphId, u64), file:
 }
 
 impl Installer<'_> {
-    /// Refuses vertices of a subgraph, those in the mask, beyond the bound.
+    /// Checks that the vertices of a subgraph in the mask are below the bound.
     pub(crate) fn check_vertices(&self, vertices: (SubgraphId, u64), file: &str) -> Result<()> {
         vertices_below(self.bound, vertices, file)
     }
 
-    /// The part, if it fits the schema and the graph.
+    /// Returns the part, if it fits the schema and the graph.
     pub(crate) fn checked(&self, id: ImageId, part: AdjacencyPart, file: &str) -> Result<AdjacencyPart> {
         if part.neighbors.iter().any(|v| v.0 >= self.bound) {
             return Err(invalid(file, "a neighbor beyond the bound of the manifest"));
@@ -56,8 +56,8 @@ impl Installer<'_> {
         Ok(part)
     }
 
-    /// Installs vertices and edges of the default label, by direction, which were checked; returns the number of edges, each counted
-    /// at its source (undirected: at the lesser end).
+    /// Installs checked vertices and edges of the default label, by direction; returns the number of edges,
+    /// each counted at its source (undirected: at the lesser end).
     pub(crate) fn vertices(
         &self,
         (id, present): (SubgraphId, u64),
@@ -80,7 +80,7 @@ impl Installer<'_> {
         Ok(edges)
     }
 
-    /// The main part of a chain of the default label; of one without edges there is no part.
+    /// Makes the main part of a chain of the default label; `part` is `None` for a chain without edges.
     pub(super) fn main_of_default(
         &self,
         present: u64,
@@ -105,8 +105,8 @@ impl Installer<'_> {
         Ok(main)
     }
 
-    /// The main parts of an image, one for each direction that is stored, in the place of chains that are not in memory; without edges where
-    /// there is no image.
+    /// Makes the main parts of an image, one for each stored direction, to replace chains that are not in
+    /// memory; without edges if there is no image.
     pub(super) fn mains(
         &self,
         id: ImageId,
@@ -128,7 +128,8 @@ impl Installer<'_> {
         directions.map(|direction| main((direction, parts[direction as usize].take()))).collect()
     }
 
-    /// Installs edges of a label other than the default one, or properties of vertices, which were checked; returns how many edges.
+    /// Installs checked edges of a label other than the default one, or properties of vertices; returns how
+    /// many edges.
     pub(crate) fn labelled(
         &self,
         id: ImageId,
@@ -144,7 +145,7 @@ impl Installer<'_> {
         Ok(edges)
     }
 
-    /// The main part of a chain of another label; of one without edges there is no part.
+    /// Makes the main part of a chain of another label; `part` is `None` for a chain without edges.
     pub(super) fn main_of_label(&self, part: Option<AdjacencyPart>, file: &str) -> Result<Main> {
         let main = match part {
             Some(AdjacencyPart { offsets, neighbors, ranks, columns, .. }) => {

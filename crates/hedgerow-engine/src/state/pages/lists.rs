@@ -1,7 +1,8 @@
-//! Reads of single lists of what is not in memory, which leave it where it is (rule E6 of `docs/design/protocol.md`).
+//! Cold reads: reads of single lists outside memory, which do not load them (rule E6 of
+//! `docs/design/protocol.md`).
 //!
-//! The first read of a chain reads what it asks for and no more; who reads a chain again soon has it in memory for the reads to come. Where
-//! no limit was given everything is loaded at its first touch: it stays, so that the reads that follow find it.
+//! The first read of a chain reads only the requested list; a second one soon after loads the chain for later
+//! reads. Without a limit everything is loaded at its first touch, and stays.
 
 use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::version::{NotInMemory, Read};
@@ -16,14 +17,15 @@ use crate::state::recent::Touched;
 use crate::state::reservations::ReadCharge;
 use crate::state::store::Core;
 
-/// A chain that is touched so often comes into memory although others have to leave for it. Less often, a store that is read at random
-/// would exchange chains for others that are as likely to be read.
+/// The number of recent touches from which on a chain is loaded even if others must be evicted. At fewer, a
+/// store that is read at random would exchange chains for others that are as likely to be read.
 const MANY: u32 = 8;
-/// In a graph with keys, a chain of whose vertices it was asked so often of late by id whether they exist comes into memory where there is room:
-/// directories, which are cached, say without a read that they exist. By key nothing of a chain is asked.
+/// In a graph with keys, the number of recent look-ups by id of the existence of vertices from which on their
+/// chain is loaded where there is room: cached directories answer them without a read. Look-ups by key read
+/// no chain.
 const MANY_LOOKS: u32 = 32;
 
-/// What a call reads of a chain: of one of its vertices, in one direction.
+/// The part of a chain that a call reads: of one of its vertices, in one direction.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
     label: LabelId,
@@ -34,31 +36,31 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// The list of a vertex, without properties.
+    /// Asks for the list of a vertex, without properties.
     #[inline]
     pub(crate) fn list(label: LabelId, at: VertexId, direction: Direction) -> Wanted {
         Wanted { label, at, direction, extent: Extent::Whole, rows: false }
     }
 
-    /// The edges to one other vertex, without properties.
+    /// Asks for the edges to one other vertex, without properties.
     #[inline]
     pub(crate) fn edge(label: LabelId, at: VertexId, direction: Direction, other: VertexId) -> Wanted {
         Wanted { extent: Extent::Near(other), ..Wanted::list(label, at, direction) }
     }
 
-    /// Whether a vertex exists.
+    /// Asks for the existence of a vertex.
     #[inline]
     pub(crate) fn vertex(at: VertexId) -> Wanted {
         Wanted { extent: Extent::Vertex, ..Wanted::list(LabelId::DEFAULT, at, Direction::Out) }
     }
 
-    /// The same with properties.
+    /// Asks for the same with properties.
     #[inline]
     pub(crate) fn with_rows(self) -> Wanted {
         Wanted { rows: true, ..self }
     }
 
-    /// The direction of the list.
+    /// Returns the direction of the list.
     #[inline]
     pub(crate) fn direction(&self) -> Direction {
         self.direction
@@ -73,36 +75,36 @@ impl Wanted {
     }
 
     fn query(&self) -> ListQuery {
-        // Properties of a vertex are nothing without their values.
+        // Properties of a vertex are useless without their values.
         let rows = self.rows || self.label == LabelId::VERTICES;
         let (direction, extent) = (self.direction, self.extent);
         ListQuery { image: self.image(), local: self.at.local(), direction, extent, rows }
     }
 }
 
-/// What was read of a chain: a subgraph of its own that has what was asked for, and of everything else says that it is not in memory,
-/// as far as it can tell.
+/// The result of a cold read: a subgraph of its own that has the requested list, and whose other lists count
+/// as not in memory, as far as it can tell.
 struct ColdList {
     subgraph: Subgraph,
     degree: usize,
     _charge: ReadCharge,
 }
 
-/// Where a call looks next.
+/// The next source for a call.
 enum Look {
-    /// There never was anything.
+    /// There never was anything on the page.
     Nothing,
-    /// In memory, where it is by now unless it is taken out again.
+    /// The chain is in memory by now, unless it is evicted again.
     InMemory,
     Cold(Box<ColdList>),
 }
 
-/// What is not in memory, and by what it is told whether it changed.
+/// An absent page or chain, with the state that shows whether it changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Absent {
     /// The page, which was not loaded since the store was opened.
     Page,
-    /// The chain; the last operation that was applied.
+    /// The chain, with the last operation that was applied.
     Chain(Timestamp),
 }
 
@@ -112,7 +114,8 @@ impl Absent {
             Err(NotInMemory) => Some(Absent::Page),
             Ok(None) => None,
             Ok(Some(subgraph)) => {
-                // Before the links: who finds them empty finds the stamp under which they were emptied, or sees it change.
+                // Before the links: a thread that finds them empty finds the stamp under which they were
+                // emptied, or sees it change.
                 let applied = subgraph.stamp().applied();
                 (!subgraph.is_resident()).then_some(Absent::Chain(applied))
             }
@@ -121,12 +124,14 @@ impl Absent {
 }
 
 impl Core {
-    /// What `f` reads of what is wanted, at the registered timestamp `t`; `None` where there never was anything on its page. Read from files where it is not in memory,
-    /// or loaded where that is not the first time of late. `f` must read nothing else of the subgraph, and call nobody's code before it finds
-    /// in memory what it reads: it is called again if it does not. Under the conditions of [`subgraph`](Self::subgraph).
+    /// Calls `f` for the wanted list, at the registered timestamp `t`; `None` if there never was anything on
+    /// its page. The list is read from files if it is not in memory, or loaded if this is not the first read
+    /// of late. `f` must read nothing else of the subgraph. It must call no code of others before it finds
+    /// the list in memory: it is called again if it does not. Under the conditions of
+    /// [`subgraph`](Self::subgraph).
     ///
     /// # Errors
-    /// As of that.
+    /// Those of [`subgraph`](Self::subgraph).
     #[inline(always)]
     pub(crate) fn read_list<R>(
         &self,
@@ -139,15 +144,15 @@ impl Core {
                 None => self.table(wanted.label).and_then(|table| table.get(wanted.at.subgraph())),
                 Some(list) => Some(&list.subgraph),
             };
-            // Nothing that may fail stands before what is nearly always so, and `f` stays in registers: it is called in one place, and
-            // what is read from files is behind a pointer.
+            // The fast path comes first, without a call that may fail, and `f` stays in registers: it is
+            // called in one place, and data read from files is behind a pointer.
             if let Some(subgraph) = found
                 && let Ok(found) = f(subgraph)
             {
                 return Ok(Some(found));
             }
             looks += 1;
-            // Nothing is held where memory is waited for.
+            // A thread that waits for memory holds nothing.
             list = None;
             match self.look_again(wanted, t, looks)? {
                 Look::Nothing => return Ok(None),
@@ -157,10 +162,11 @@ impl Core {
         }
     }
 
-    /// The length of the list that a snapshot at `t` sees, and whether it is that of a main part and a delta. O(1), and a look at the delta.
+    /// Returns the length of the list that a snapshot at `t` sees, and whether its chain has a delta.
+    /// O(1), and a look at the delta.
     ///
     /// # Errors
-    /// As of [`read_list`](Self::read_list).
+    /// Those of [`read_list`](Self::read_list).
     #[inline]
     pub(crate) fn read_degree(
         &self,
@@ -213,7 +219,8 @@ impl Core {
         }
         recent.forget(wanted.touched());
         match self.look_in_memory(id) {
-            // What memory has no room for, or others need the room of, can be read all the same.
+            // If memory has no room for the chain, or others need the room, the list can be read all the
+            // same.
             Err(Error::Storage(StorageError::MemoryLimit { .. } | StorageError::NotInMemory(_))) => {
                 let list = self.read_from_files(table, wanted)?;
                 Ok(list.map_or(Look::InMemory, |list| Look::Cold(Box::new(list))))
@@ -222,8 +229,9 @@ impl Core {
         }
     }
 
-    /// Whether a chain that was touched so often of late is to come into memory: once it was twice where there is room, and where others have
-    /// to leave for it if it was many times. To say whether a vertex exists nothing has to leave in a graph with keys.
+    /// True if a chain with that many recent touches is to be loaded: from the second on where there is room,
+    /// and at many if others must be evicted for it. In a graph with keys, look-ups of existence evict
+    /// nothing.
     fn is_worth_its_memory(&self, touches: u32, Touched { image, of_vertex }: Touched) -> bool {
         if of_vertex && !self.ids.is_dense() {
             return touches >= MANY_LOOKS && self.has_free_room_for(image);
@@ -231,12 +239,12 @@ impl Core {
         touches > 1 && (touches >= MANY || self.has_free_room_for(image))
     }
 
-    /// Has the chain in memory.
+    /// Loads the chain.
     fn look_in_memory(&self, id: ImageId) -> Result<Look> {
         Ok(self.resident(id.label, id.subgraph)?.map_or(Look::Nothing, |_| Look::InMemory))
     }
 
-    /// Reads what is wanted from files; `None` if it came into memory, or changed, meanwhile.
+    /// Reads the wanted list from files; `None` if it was loaded, or changed, meanwhile.
     fn read_from_files(&self, table: &SubgraphTable, wanted: Wanted) -> Result<Option<ColdList>> {
         self.check_owner()?;
         match Absent::look(table, wanted.at.subgraph()) {
@@ -245,19 +253,19 @@ impl Core {
         }
     }
 
-    /// As that, of what was found `absent`.
+    /// Like [`read_from_files`](Self::read_from_files), but for a page or chain that was found `absent`.
     fn read_absent(&self, table: &SubgraphTable, wanted: Wanted, absent: Absent) -> Result<Option<ColdList>> {
-        // After the look: those that hold what was applied by then, or later ones.
+        // After the look: the segments hold the operations applied by then, or later ones.
         let sources = self.pages.sources();
         if sources.segments().next().is_none() {
-            // Without segments nothing was ever clean: what is not in memory is nowhere.
+            // Without segments nothing was ever clean: a chain outside memory is nowhere.
             return Err(NotInMemory.into());
         }
         let list = self.list_in(&sources, wanted)?;
         Ok((Absent::look(table, wanted.at.subgraph()) == Some(absent)).then_some(list))
     }
 
-    /// What segments say of a list.
+    /// Reads a list from segments.
     fn list_in(&self, sources: &Sources, wanted: Wanted) -> Result<ColdList> {
         let (query, cache) = (wanted.query(), self.cold.cache());
         let (found, charge) =
@@ -268,7 +276,7 @@ impl Core {
         }
     }
 
-    /// What an image says of a list, held against the schema and the graph.
+    /// Makes a subgraph of a list in an image, checked against the schema and the graph.
     fn cold_list(
         &self,
         wanted: Wanted,
@@ -294,7 +302,7 @@ impl Core {
             Direction::Out => Direction::In,
             Direction::In => Direction::Out,
         });
-        // Every reader that there is may see it.
+        // Every present reader may see it.
         latched.install(wanted.direction, main, Timestamp::ZERO, self.is_weighted(wanted.label));
         drop(latched);
         let bytes = bytes.min(charge.bytes.bytes());
@@ -303,7 +311,7 @@ impl Core {
     }
 }
 
-/// What a part takes in memory, about.
+/// Returns about the bytes of a part in memory.
 fn bytes_of(part: &AdjacencyPart) -> usize {
     let of_edge = 4 + if part.weights.is_some() { 8 } else { 0 } + if part.ranks.is_some() { 8 } else { 0 };
     part.neighbors.len() * of_edge + part.columns.bytes()

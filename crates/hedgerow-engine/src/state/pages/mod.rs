@@ -1,9 +1,9 @@
 //! Pages of tables that files hold until they are touched: read whole, checked, and put into their table
 //! (`docs/design/larger-than-memory.md`, *Opening*).
 //!
-//! A page is loaded by the first call that needs it, while that call holds no latch and no lock but the one that keeps two threads from
-//! reading one page twice. Nothing of a page that is not loaded has changed since the store was opened, so what files say of it is
-//! what it is, at every timestamp that can be read.
+//! The first call that needs a page loads it, with no latch and no lock but the one that keeps two threads
+//! from reading one page twice. A page that is not loaded has not changed since the store was opened, so
+//! files hold its state at every timestamp that can be read.
 
 mod access;
 mod cold;
@@ -39,25 +39,26 @@ pub(crate) use install::{Installer, invalid, places_below, vertices_below};
 pub(crate) use lists::Wanted;
 pub(crate) use stored_keys::{Binding, KEY_BYTES, StoredKeys, add_bindings};
 
-/// So many pages are read side by side.
+/// The most pages that are read in parallel.
 const TURNS: usize = 16;
 
-/// Where pages come from that were not loaded yet.
+/// The source of pages that are not loaded yet.
 pub(crate) struct Pages {
     config: GraphConfig,
-    /// As of the checkpoint.
+    /// The schema as of the checkpoint.
     schema: Schema,
     /// The checkpoint that the store was opened from.
     checkpoint: Timestamp,
-    /// One more than the largest vertex id that there was then.
+    /// One more than the largest vertex id as of the checkpoint.
     bound: u32,
     sources: Mutex<Arc<Sources>>,
-    /// Held by who reads one of the pages whose numbers leave the same remainder.
+    /// Each is held by the thread that reads a page whose number leaves that remainder.
     turns: [Mutex<()>; TURNS],
 }
 
 impl Pages {
-    /// Of a store that was opened from the checkpoint at `checkpoint`, with that `schema` and that `bound` of vertex ids.
+    /// Makes the source for a store that was opened from the checkpoint at `checkpoint`, with that `schema`
+    /// and that `bound` of vertex ids.
     pub(crate) fn new(
         config: GraphConfig,
         schema: Schema,
@@ -69,33 +70,33 @@ impl Pages {
         Pages { config, schema, checkpoint, bound, sources: Mutex::new(Arc::new(sources)), turns }
     }
 
-    /// Of a store without segments.
+    /// Makes the source of a store without segments.
     pub(crate) fn none(config: GraphConfig) -> Pages {
         Pages::new(config, Schema::default(), Timestamp::ZERO, 0, Sources::default())
     }
 
-    /// Up to where the segments hold everything, if there are any.
+    /// Returns the timestamp up to which the segments hold everything, if there are any.
     pub(crate) fn clean(&self) -> Option<Timestamp> {
         self.sources().segments().next().map(|_| self.checkpoint)
     }
 
-    /// The segments of the newest manifest.
+    /// Returns the segments of the newest manifest.
     pub(crate) fn sources(&self) -> Arc<Sources> {
         self.sources.lock().clone()
     }
 
-    /// Reads from other segments from now on, which hold the same of all pages that were not loaded.
+    /// Reads from other segments from now on, which hold the same for all pages that are not loaded.
     pub(crate) fn replace(&self, sources: Sources) {
         *self.sources.lock() = Arc::new(sources);
     }
 
-    /// How images are installed that say what the checkpoint does.
+    /// Returns the installer of images that have the state of the checkpoint.
     pub(crate) fn installer<'a>(&'a self, table: &'a SubgraphTable) -> Installer<'a> {
         let (config, checkpoint, bound) = (self.config, self.checkpoint, self.bound);
         Installer { config, schema: &self.schema, checkpoint, bound, arena: table.arena() }
     }
 
-    /// Held by who loads the page.
+    /// Returns the lock of the thread that loads the page.
     fn turn(&self, id: PageId) -> &Mutex<()> {
         &self.turns[id.page as usize % TURNS]
     }
@@ -151,16 +152,16 @@ impl Pages {
     }
 }
 
-/// Who is asked for room before memory is taken for what is loaded.
+/// The judge of room, asked before a load takes memory.
 pub(crate) trait RoomToLoad {
-    /// Whether there is room for what a read is about to take.
+    /// True if there is room for the memory that a read is about to take.
     fn has(&mut self, memory: ReadMemory) -> bool;
 
-    /// An image is gone, and its copy is in the arena.
+    /// Notes that an image is dropped, and its copy is in the arena.
     fn keep_image(&mut self);
 }
 
-/// Whatever is loaded has room, as while a store is opened.
+/// Room for every load, as while a store is opened.
 pub(crate) struct AnyRoom;
 
 impl RoomToLoad for AnyRoom {
@@ -191,7 +192,7 @@ fn install_vertices(
     installer.vertices((id, present), parts, to, file).map(drop)
 }
 
-/// Which vertices of a page exist, by subgraph, as directories say.
+/// Returns which vertices of a page exist, by subgraph, from directories.
 fn living(sources: &Sources, id: PageId) -> Result<[u64; PAGE]> {
     let mut living = [0; PAGE];
     for image in sources.summaries(page_of_vertices(id))? {
@@ -200,7 +201,7 @@ fn living(sources: &Sources, id: PageId) -> Result<[u64; PAGE]> {
     Ok(living)
 }
 
-/// Gives the versions of a page that is not to be used to the retire list, where they are accounted for.
+/// Retires the versions of an unused page, so that they are accounted for.
 fn discard(page: &SubgraphPage) {
     for subgraph in page.iter() {
         let mut latched = subgraph.latch();
@@ -208,7 +209,7 @@ fn discard(page: &SubgraphPage) {
     }
 }
 
-/// The page of a subgraph in a label.
+/// Returns the page of a subgraph in a label.
 pub(crate) fn page_of(label: LabelId, id: SubgraphId) -> PageId {
     PageId { label, page: (id.index() / PAGE) as u32 }
 }

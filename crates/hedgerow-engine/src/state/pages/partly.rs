@@ -1,5 +1,6 @@
-//! Loading some chains of a page within a memory limit. What is replayed while a store is opened needs those that it changes, and of the others
-//! which vertices exist. A page that is a good part of the limit is loaded without chains.
+//! Loads of some chains of a page within a memory limit. A replay at opening needs the chains that it
+//! changes, and of the others only which vertices exist. A page that is a good part of the limit is loaded
+//! without chains.
 
 use hedgerow_core::LabelId;
 use hedgerow_mem::SubgraphTable;
@@ -12,9 +13,9 @@ use crate::files::sources::Sources;
 use crate::state::directions::directions_of;
 
 impl Pages {
-    /// Has the chains of the places `wanted` of a page in memory. Where the page is not loaded, it is, and its other chains are marked as not in
-    /// memory. Returns by how many the subgraphs of the table are more that are not in memory. Reads of files; for the only thread that uses
-    /// the page.
+    /// Loads the chains of the places `wanted` of a page. Loads a page that is not loaded, and marks its
+    /// other chains as not in memory. Returns by how much the number of the table's subgraphs that are not in
+    /// memory grows. Reads files; for the only thread that uses the page.
     pub(crate) fn load_chains(&self, table: &SubgraphTable, id: PageId, wanted: u64) -> Result<i64> {
         let sources = self.sources();
         if let Some(page) = table.page(id.page as usize) {
@@ -36,9 +37,9 @@ impl Pages {
         }
     }
 
-    /// Has a page in memory, unless it is there, with all its chains marked as not in memory: readers and commits read back those that they
-    /// need. `note` is told how many subgraphs that are before anybody sees them. O(images of the page), and a read of each segment's directory;
-    /// blocks for another thread that loads the same page.
+    /// Loads a page, unless it is loaded, with all its chains marked as not in memory: readers and commits
+    /// load those that they need. Calls `note` with their number before another thread sees them. O(images of
+    /// the page), and a read of each segment's directory; blocks for another thread that loads the same page.
     pub(crate) fn load_marked(
         &self,
         table: &SubgraphTable,
@@ -64,7 +65,8 @@ impl Pages {
         }
     }
 
-    /// Marks the chains that files hold, but for those of the places `wanted`, as not in memory; returns of how many subgraphs.
+    /// Marks the chains that files hold as not in memory, except for those of the places `wanted`; returns
+    /// the number of their subgraphs.
     fn mark_others(
         &self,
         page: &SubgraphPage,
@@ -96,7 +98,8 @@ impl Pages {
         Ok(marked)
     }
 
-    /// Reads the chains of the places `wanted` that are marked as not in memory; returns of how many subgraphs.
+    /// Loads the chains of the places `wanted` that are marked as not in memory; returns the number of their
+    /// subgraphs.
     fn read_back(
         &self,
         page: &SubgraphPage,
@@ -128,7 +131,7 @@ impl Pages {
     }
 }
 
-/// The file that messages name where directories of several segments are looked at.
+/// Returns the file that messages name when directories of several segments are read.
 fn newest_file(sources: &Sources) -> &str {
     sources.segments().next().map_or("", |segment| segment.name.as_str())
 }

@@ -1,4 +1,4 @@
-//! Reading back what was taken out of memory, and reads that do so.
+//! Loads of evicted subgraphs, and reads that cause them.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::files::sources::Sources;
 use crate::state::reservations::ReadCharge;
 use crate::state::store::Core;
 
-/// How often who finds what was just loaded taken out of memory looks again, or loads it again.
+/// The most looks, or loads, of a call that finds evicted again what was just loaded.
 pub(super) const MOST_LOOKS: usize = 100;
 
 /// A subgraph as a page version has it, which belongs to a call.
@@ -24,12 +24,12 @@ struct Past {
 }
 
 impl Core {
-    /// What `f` reads of a subgraph of a label at the registered timestamp `t`; it is loaded if need be; `None` where there never was anything on its page. `f` must
-    /// call nobody's code before it finds what it reads in memory: it is called again if it does not. Under the conditions of
-    /// [`subgraph`](Self::subgraph).
+    /// Calls `f` for a subgraph of a label at the registered timestamp `t`, and loads it if need be; `None`
+    /// if there never was anything on its page. `f` must call no code of others before it finds its data in
+    /// memory: it is called again if it does not. Under the conditions of [`subgraph`](Self::subgraph).
     ///
     /// # Errors
-    /// As of that.
+    /// Those of [`subgraph`](Self::subgraph).
     #[inline(always)]
     pub(crate) fn read_subgraph<R>(
         &self,
@@ -43,14 +43,14 @@ impl Core {
                 None => self.table(label).and_then(|table| table.get(id)),
                 Some(past) => Some(&past.subgraph),
             };
-            // Nothing that may fail stands before what is nearly always so, and `f` stays in registers.
+            // The fast path comes first, without a call that may fail, and `f` stays in registers.
             if let Some(subgraph) = found
                 && let Ok(found) = f(subgraph)
             {
                 return Ok(Some(found));
             }
             looks += 1;
-            // Nothing is held where memory is waited for.
+            // A thread that waits for memory holds nothing.
             drop(past);
             past = self.past_subgraph(ImageId { label, subgraph: id }, t)?;
             if past.is_none() && !self.is_there_to_read(label, id, looks)? {
@@ -59,15 +59,17 @@ impl Core {
         }
     }
 
-    /// The segments of the page version of `t`, for a chain that changed since, in a call that did not find in memory what is to be
-    /// seen at `t` (rule E8). Where nothing changed since `t` the newest segments serve, and the chain may come into memory.
+    /// Returns the segments of the page version of `t`, for a chain that changed since, in a call that did
+    /// not find the state at `t` in memory (rule E8). `None` if nothing changed since `t`: then the newest
+    /// segments serve, and the chain may be loaded.
     #[cold]
     pub(super) fn past(&self, id: ImageId, t: Timestamp) -> Option<Arc<Sources>> {
         let subgraph = self.table(id.label)?.get(id.subgraph)?;
         if subgraph.stamp().applied() <= t { None } else { self.eviction.page_versions.at(t) }
     }
 
-    /// As a page version has it: a subgraph of its own, which belongs to the call.
+    /// Reads a subgraph from the page version of `t`, if there is one for it: a subgraph of its own, which
+    /// belongs to the call.
     #[cold]
     #[inline(never)]
     fn past_subgraph(&self, id: ImageId, t: Timestamp) -> Result<Option<Box<Past>>> {
@@ -85,14 +87,14 @@ impl Core {
         let past = Subgraph::new(Memory::new(arena));
         let mut latched = past.latch();
         for (direction, main) in mains {
-            // Every reader that there is may see it.
+            // Every present reader may see it.
             latched.install(direction, main, Timestamp::ZERO, self.is_weighted(id.label));
         }
         drop(latched);
         Ok(Some(Box::new(Past { subgraph: past, _charge: charge })))
     }
 
-    /// Has a subgraph in memory; whether there is one.
+    /// Loads a subgraph; returns whether there is one.
     #[cold]
     #[inline(never)]
     fn is_there_to_read(&self, label: LabelId, id: SubgraphId, looks: usize) -> Result<bool> {
@@ -102,11 +104,11 @@ impl Core {
         Ok(self.resident(label, id)?.is_some())
     }
 
-    /// The subgraph, of which nothing is out of memory; it may be by the time that the caller looks.
+    /// Returns the subgraph, loaded as a whole; it may be evicted again by the time that the caller looks.
     ///
     /// # Errors
-    /// As of [`subgraph`](Self::subgraph); [`StorageError::NotInMemory`] where it was out of memory again each time that it had been read, or had
-    /// changed and left memory while it was.
+    /// Those of [`subgraph`](Self::subgraph); [`StorageError::NotInMemory`] if it was evicted again after
+    /// each load, or had changed and been evicted during it.
     pub(crate) fn resident(&self, label: LabelId, id: SubgraphId) -> Result<Option<&Subgraph>> {
         let Some(subgraph) = self.subgraph(label, id)? else { return Ok(None) };
         for _ in 0..MOST_LOOKS {
@@ -118,7 +120,8 @@ impl Core {
         if subgraph.is_resident() { Ok(Some(subgraph)) } else { Err(NotInMemory.into()) }
     }
 
-    /// Links the subgraph again if it is cooling (rule E9), else reads an image, and puts it in if nothing changed meanwhile (rule E4).
+    /// Links the subgraph again if it is cooling (rule E9). Otherwise reads an image, and installs it if
+    /// nothing changed meanwhile (rule E4).
     fn reload(&self, id: ImageId, subgraph: &Subgraph) -> Result<()> {
         self.check_owner()?;
         if self.relink(subgraph) {
@@ -128,15 +131,16 @@ impl Core {
     }
 
     fn read_back(&self, id: ImageId, subgraph: &Subgraph, loading: &mut dyn RoomToLoad) -> Result<()> {
-        // Before the mark is seen, and that before the segments are taken: those hold what was applied by then, or more. A stamp that was
-        // loaded later may be of a change that came meanwhile, which no segment has yet.
+        // The stamp is loaded before the mark is seen, and the mark before the segments are taken: those hold
+        // the operations applied by then, or more. A stamp that is loaded later may be of a change that came
+        // meanwhile, which no segment has yet.
         let applied = subgraph.stamp().applied();
         if subgraph.is_resident() {
             return Ok(());
         }
         let sources = self.pages.sources();
         if sources.segments().next().is_none() {
-            // Without segments nothing was ever clean: what is not in memory is nowhere.
+            // Without segments nothing was ever clean: a chain outside memory is nowhere.
             return Err(NotInMemory.into());
         }
         let (image, file) =
@@ -163,7 +167,7 @@ impl Core {
         Ok(())
     }
 
-    /// The main parts of an image, one for each direction that is stored; without edges where there is no image.
+    /// Makes the main parts of an image, one for each stored direction; without edges if there is no image.
     fn mains_of(
         &self,
         id: ImageId,
@@ -177,7 +181,7 @@ impl Core {
         installer.mains(id, image, file)
     }
 
-    /// Loads again all that was taken out of memory of a table.
+    /// Loads all evicted subgraphs of a table.
     pub(super) fn reload_table(
         &self,
         (label, table): (LabelId, &SubgraphTable),
@@ -196,8 +200,8 @@ impl Core {
         }
     }
 
-    /// Makes something of whole labels, which `load` has in memory: again if a part of them was taken out meanwhile, which the limit
-    /// leaves no other room for.
+    /// Calls `make`, which needs whole labels in memory, after `load` has loaded them. Repeats both if a part
+    /// was evicted meanwhile, for which the limit has no other room.
     pub(crate) fn with_loaded<R, E: From<Error>>(
         &self,
         load: impl Fn() -> Result<()>,
@@ -212,7 +216,8 @@ impl Core {
                 loaded => loaded?,
             }
             match make() {
-                // Whether something is counted as taken says nothing here: it may have come back since, or is being taken just now.
+                // The count of evicted chains decides nothing here: the chain may have come back since, or is
+                // being evicted just now.
                 Err(error) if is_not_in_memory(&error) && self.eviction.clean().is_some() => {}
                 done => return done,
             }

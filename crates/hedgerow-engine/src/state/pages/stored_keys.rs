@@ -1,8 +1,9 @@
-//! Keys that segments hold and memory does not know yet: learned one by one from the key indexes, or page by page
-//! (`docs/design/larger-than-memory.md`, *Keys*).
+//! Keys that segments hold and memory does not know yet: learned one by one from the key indexes, or page by
+//! page (`docs/design/larger-than-memory.md`, *Keys*).
 //!
-//! What memory knows of an id it knows for good (`KeyTable::knows`), and every change makes it known. So what segments say of an id
-//! counts as long as memory knows nothing of it: then it is what the store was opened with, whichever later segment says it.
+//! Memory never forgets what it knows of an id (`KeyTable::knows`), and every change makes it known. So a
+//! binding in segments counts as long as memory knows nothing of the id. Then it is the one with which the
+//! store was opened, in whichever later segment.
 
 use std::collections::HashMap;
 
@@ -21,13 +22,13 @@ use crate::files::sources::Sources;
 use crate::state::ids::IdMap;
 use crate::state::schema::Schema;
 
-/// What a key takes in memory at least: that of a number, in its row and in the index.
+/// The least bytes of a key in memory: those of a number, in its row and in the index.
 pub(crate) const KEY_BYTES: u64 = 19;
 
 /// A key, and the vertex that it names.
 pub(crate) type Binding<'k> = (VertexKeyRef<'k>, VertexId);
 
-/// Reads keys from segments into the id map. Never used with a latch, or in a walk over versions.
+/// A reader of keys from segments into the id map. Never used with a latch, or in a walk over versions.
 pub(crate) struct StoredKeys<'a> {
     pub(crate) ids: &'a IdMap,
     pub(crate) sources: &'a Sources,
@@ -36,7 +37,7 @@ pub(crate) struct StoredKeys<'a> {
 }
 
 impl StoredKeys<'_> {
-    /// Has memory know what a key names. One read of a block for each segment, down to the one that says it.
+    /// Has memory learn the binding of a key. Reads a block in each segment, down to the one that has it.
     pub(crate) fn learn(&self, key: VertexKeyRef<'_>) -> Result<()> {
         if !fits_kind(self.schema, self.config.keys, key) {
             return Ok(());
@@ -47,7 +48,8 @@ impl StoredKeys<'_> {
         Ok(())
     }
 
-    /// What a key of a kind that there is names, as segments say. One read of a block for each segment, down to the one that says it.
+    /// Returns the vertex that segments name for a key of an existing kind. Reads a block in each segment,
+    /// down to the one that has it.
     pub(crate) fn find(&self, key: VertexKeyRef<'_>) -> Result<Option<VertexId>> {
         match self.sources.find_key(key)? {
             Some((id, file)) if id.0 >= self.ids.bound() => {
@@ -57,8 +59,9 @@ impl StoredKeys<'_> {
         }
     }
 
-    /// The keys of the vertices `ids`, ascending, of a page of the default label, as segments say. A directory for each segment that has the page,
-    /// and the blocks from the first of their subgraphs to the last.
+    /// Finds in segments the keys of the vertices `ids`, ascending, of a page of the default label. Reads a
+    /// directory of each segment that has the page, and the blocks from the first of their subgraphs to the
+    /// last.
     pub(crate) fn find_keys(
         &self,
         page: PageId,
@@ -82,7 +85,7 @@ impl StoredKeys<'_> {
         })
     }
 
-    /// Has memory know the keys of a page of the default label. O(vertices of the page).
+    /// Has memory learn the keys of a page of the default label. O(vertices of the page).
     pub(crate) fn learn_page(&self, page: PageId) -> Result<()> {
         let mut found: Vec<(SubgraphKeys, &str)> = Vec::with_capacity(SUBGRAPH_VERTICES);
         self.sources.read_keys((page, u64::MAX), |keys, file| {
@@ -103,7 +106,7 @@ impl StoredKeys<'_> {
         Ok(())
     }
 
-    /// Has memory know all keys. O(vertices), page by page in parallel.
+    /// Has memory learn all keys. O(vertices), page by page in parallel.
     pub(crate) fn learn_all(&self) -> Result<()> {
         let pages: Vec<PageId> =
             self.sources.pages().into_iter().filter(|page| page.label == LabelId::DEFAULT).collect();

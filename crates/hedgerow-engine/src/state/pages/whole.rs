@@ -1,4 +1,4 @@
-//! Whether a label can be had in memory as a whole.
+//! Checks that a label fits memory as a whole.
 
 use hedgerow_core::{LabelId, Timestamp};
 use hedgerow_mem::SubgraphTable;
@@ -9,13 +9,14 @@ use crate::error::Result;
 use crate::state::store::Core;
 
 impl Core {
-    /// Whether the limit has room for all of a label and for a view of it, beside what is in memory now: nothing is taken out for it. O(1)
-    /// without a limit, O(pages) with one; O(subgraphs) where something was taken out of memory.
+    /// True if the limit has room for all of a label and for a view of it, beside the data in memory now,
+    /// without eviction. O(1) without a limit, O(pages) with one; O(subgraphs) if something was evicted.
     pub(crate) fn has_room_for_label(&self, label: LabelId) -> bool {
         self.has_room_for_labels([label])
     }
 
-    /// As [`has_room_for_label`](Self::has_room_for_label), for several labels and one view. Each is named once.
+    /// Like [`has_room_for_label`](Self::has_room_for_label), but for several labels and one view. Each is
+    /// named once.
     pub(crate) fn has_room_for_labels(&self, labels: impl IntoIterator<Item = LabelId>) -> bool {
         let Some(limit) = self.memory_limit else { return true };
         let others = labels.into_iter().filter(|label| *label != LabelId::DEFAULT);
@@ -23,17 +24,18 @@ impl Core {
         let tables = std::iter::once((LabelId::DEFAULT, &self.subgraphs)).chain(others);
         let missing = tables.map(|(label, table)| self.missing_bytes(label, table));
         let missing = missing.fold(0, u64::saturating_add);
-        // Where all is there, views that are asked for are made.
+        // If all is in memory, requested views are made.
         missing == 0
             || self.account().used().saturating_add(missing).saturating_add(self.bytes_of_view()) <= limit
     }
 
-    /// Refuses to make of whole labels what needs them in memory as of `t`, where they may have left it for a page version (rule E8).
+    /// Fails for a call that needs whole labels in memory as of `t`, if they may have been evicted for a page
+    /// version (rule E8).
     pub(crate) fn check_in_memory_at(&self, t: Timestamp) -> Result<()> {
         if self.eviction.page_versions.has(t) { Err(self.no_room_for_all()) } else { Ok(()) }
     }
 
-    /// As [`has_room_for_label`](Self::has_room_for_label), for all labels at once and a view of one.
+    /// Like [`has_room_for_label`](Self::has_room_for_label), but for all labels at once and a view of one.
     pub(crate) fn has_room_for_all(&self) -> bool {
         let Some(limit) = self.memory_limit else { return true };
         let missing = self.tables().map(|(label, table)| self.missing_bytes(label, table));
@@ -42,7 +44,7 @@ impl Core {
             || self.account().used().saturating_add(missing).saturating_add(self.bytes_of_view()) <= limit
     }
 
-    /// About what those subgraphs of a label take in memory that are not there.
+    /// Returns about the bytes that the absent subgraphs of a label take in memory.
     fn missing_bytes(&self, label: LabelId, table: &SubgraphTable) -> u64 {
         let bytes = |page: usize| self.bytes_to_load(PageId { label, page: page as u32 });
         let unloaded = table.unloaded().map(bytes).fold(0, u64::saturating_add);
