@@ -139,10 +139,11 @@ impl Options {
     /// Sets whether a directed graph keeps the incoming edges of each vertex too (default: yes). It must
     /// agree with an existing store.
     ///
-    /// Without them edges take half the memory and about half the work to write. Incoming neighbours are then found by
-    /// looking at every vertex, so reads in that direction, a transaction's included, and removing a vertex cost
-    /// O(vertices log degree); a transaction that reads incoming neighbours conflicts with every later commit. A
-    /// [view](crate::Snapshot::view) makes its incoming side at the first use: O(edges) of time and memory.
+    /// Without them edges take half the memory and about half the work to write. Finding incoming neighbours
+    /// then visits every vertex: reads in that direction, a transaction's included, and the removal of a
+    /// vertex cost O(vertices log degree). A transaction that reads incoming neighbours conflicts with every
+    /// later commit. A [view](crate::Snapshot::view) makes its incoming side at the first use: O(edges) of
+    /// time and memory.
     pub fn reverse(mut self, reverse: bool) -> Options {
         self.reverse = Some(reverse);
         self

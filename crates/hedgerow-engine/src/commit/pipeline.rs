@@ -55,8 +55,9 @@ struct Pending {
     op: Option<Single>,
 }
 
-/// Single edge operations of one thread, each a transaction of its own, with several in flight: faster than waiting for
-/// each, since the memory that the next ones need is loaded meanwhile, and one sync serves many.
+/// Single edge operations of one thread, each a transaction of its own, with several in flight. They are
+/// faster than waits for each, since the memory of the next ones is prefetched meanwhile, and one sync serves
+/// many.
 ///
 /// Operations take effect in the order of submission; a later one sees the earlier ones. Up to the window's size of
 /// them are not executed yet when a call returns: a snapshot sees all only after [`flush`](Self::flush). Among threads

@@ -24,8 +24,8 @@ use crate::{read::snapshot::Snapshot, state::store::Engine};
 ///
 /// Reads see one snapshot, taken at the first read, under the transaction's own writes. Under
 /// [`Isolation::Serializable`] the commit fails with [`CommitError::Conflict`](crate::CommitError::Conflict) if something
-/// that was read has changed since; blind writes ([`put_edge`](Self::put_edge)) read nothing and never conflict. Dropping
-/// a transaction rolls it back. It may be moved to another thread, and used by one at a time.
+/// that was read has changed since; blind writes ([`put_edge`](Self::put_edge)) read nothing and never
+/// conflict. Dropping a transaction rolls it back. It may move to another thread, and serves one at a time.
 /// Before [`commit`](Self::commit) no method waits for another transaction or for a sync. In a graph that keeps no incoming
 /// edges ([`Options::reverse`](crate::Options::reverse)) to read those of a vertex is O(vertices log degree).
 ///
@@ -107,8 +107,8 @@ impl WriteTxn {
     /// Removes a vertex with all its edges, those included that other transactions add before this one commits.
     /// Returns whether it existed. O(labels), and O(degree) at commit.
     ///
-    /// Under a memory limit each of its edges counts as an operation: [`remove_edges_of`](Self::remove_edges_of)
-    /// first empties a vertex that has more of them than a transaction may have operations.
+    /// Under a memory limit each edge is an operation: [`remove_edges_of`](Self::remove_edges_of) first
+    /// empties a vertex that has more of them than a transaction may have operations.
     ///
     /// # Errors
     /// [`CommitError::TooLarge`](crate::CommitError::TooLarge) for a vertex with more edges than that; the commit returns it where others

@@ -66,9 +66,9 @@ impl Core {
 
     /// Makes room for the `lists` that a commit is about to load into the arena, and for its `merges`, both
     /// in bytes; the commit holds nothing. If both are small it does nothing: each load makes room for
-    /// itself. If the commit `waits`, it waits for checkpoints where the limit is large enough for both, or
-    /// where commits have made changes that no checkpoint holds yet: the bytes of lists are an estimate, and
-    /// may be less. Else it evicts what it can.
+    /// itself. If the commit `waits`, it waits for checkpoints where the limit is large enough for both. It
+    /// also waits where commits have made changes that no checkpoint holds yet, since the bytes of lists are
+    /// an estimate. Else it evicts what it can.
     ///
     /// # Errors
     /// Those of [`check_room`](Self::check_room).

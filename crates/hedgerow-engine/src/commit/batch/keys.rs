@@ -165,9 +165,9 @@ impl<'e> Resolved<'e> {
     }
 
     /// Latches the absent keys, so that they stay absent until the commit is done, and looks again. Those
-    /// that an operation creates get ids. Vertices of operations get them in the order of the program, so
-    /// that neighbours in the program share subgraphs, and properties are read in the order in which they
-    /// lie; ends of edges in the order of keys.
+    /// that an operation creates get ids. Inserted vertices get them in the order of the program: neighbours
+    /// in the program share subgraphs, and properties are read in the order in which they lie. Ends of edges
+    /// get ids in the order of keys.
     fn create<'j>(
         &mut self,
         wanted: &[Wanted],

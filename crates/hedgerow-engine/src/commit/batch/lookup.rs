@@ -211,8 +211,8 @@ impl<'a> LabelOutcomes<'_, 'a> {
     }
 }
 
-/// Returns the effect that both copies of an edge share. `before`: it existed. `after`: it exists, and true
-/// if it has a row of the operations.
+/// Returns the effect that both copies of an edge share. `before`: it existed. `after`: `Some` if it exists
+/// afterwards; true if an operation gave it its weight and row.
 fn existence(before: bool, after: Option<bool>) -> u8 {
     match (before, after) {
         (false, Some(_)) => INSERT,

@@ -21,8 +21,8 @@ const FEWEST_BYTES: u64 = 24 << 20;
 
 /// A replay under way. It applies commits batch by batch; call [`finish`](Self::finish) for the rest.
 ///
-/// Memory beside the state itself: in proportion to the log, up to about 200 MiB, or three 64ths of the memory of the machine, at least 64 MiB;
-/// within a memory limit about an eighth of it.
+/// Memory beside the state itself is in proportion to the log, up to about 200 MiB, or three 64ths of the
+/// memory of the machine, at least 64 MiB. Within a memory limit it is about an eighth of the limit.
 pub(crate) struct Replay<'a> {
     state: &'a mut Loaded,
     batch: Batch,

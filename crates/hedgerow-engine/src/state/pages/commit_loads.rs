@@ -44,7 +44,7 @@ impl Core {
     /// never have all of its own.
     ///
     /// From the second time on the commit waits for a checkpoint where the limit has no room, as it does
-    /// before it begins (rule E7), and commits that load a second time take turns.
+    /// before it begins (rule E7). Commits that load a second time take turns.
     ///
     /// # Errors
     /// [`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit) where its need does not fit, or others
