@@ -7,10 +7,10 @@
 //!   acquire and look at nothing beyond.
 //! * Timestamps ascend along the log, because they are drawn while the latch is held.
 //!
-//! * The *Bloom filter* has a bit set for each entry about an edge before the entry is published, and bits are never cleared: who
-//!   sees an entry sees its bit. It is a filter of one hash (Bloom, "Space/time trade-offs in hash coding with allowable
-//!   errors", 1970), one byte for an entry: a full log has a bit in eight set, so that a look for an edge of which the log
-//!   says nothing, as most are, takes one word of it.
+//! * The *Bloom filter* gets a bit for each entry about an edge before the entry is published, and bits are
+//!   never cleared: a reader that sees an entry sees its bit. It is a filter of one hash (Bloom, "Space/time
+//!   trade-offs in hash coding with allowable errors", 1970), with one byte per entry: in a full log one bit
+//!   in eight is set. The log has no entry for most edges, and then a look-up reads one word of the filter.
 //!
 //! Entries are kept as a struct of arrays in one allocation, so that the filter on the local source reads 16 entries
 //! per vector load.
@@ -40,7 +40,7 @@ pub struct Delta {
     len: AtomicU32,
     capacity: u32,
     weighted: bool,
-    /// Whether some entry has a rank. Here, where every look for an edge comes by, and not beside the ranks.
+    /// True if some entry has a rank. It is here, not in `extra`, because every look-up of an edge reads it.
     ranked: AtomicBool,
     /// The property whose words have places in the storage.
     word: Option<WordProperty>,
@@ -49,7 +49,7 @@ pub struct Delta {
     extra: OnceLock<Box<DeltaExtra>>,
 }
 
-/// The byte that says vertex and operation of an entry.
+/// Packs vertex and operation of an entry into a byte.
 #[inline]
 fn tag(local: LocalVertex, op: EdgeOp) -> u8 {
     (local.0 & 0x3f) | ((op as u8) << 6)
@@ -59,13 +59,14 @@ fn tag(local: LocalVertex, op: EdgeOp) -> u8 {
 pub(crate) type WordProperty = (PropertyId, PropertyType);
 
 impl Delta {
-    /// An empty log for entries after `base`. Allocates 10 bytes per entry, 18 in a weighted graph; nothing for
-    /// capacity 0.
+    /// Makes an empty log for entries after `base`. Allocates 10 bytes per entry, 18 in a weighted graph, and
+    /// nothing for capacity 0.
     pub fn new(base: Timestamp, capacity: usize, weighted: bool, arena: &Arena) -> Delta {
         Delta::with_words(base, capacity, weighted, None, arena)
     }
 
-    /// As [`new`](Self::new), with a place in each entry for the value of the property `word`: 8 bytes more per entry, and a bit.
+    /// Like [`new`](Self::new), but with a place in each entry for the value of the property `word`: 8 bytes
+    /// and a bit more per entry.
     pub(crate) fn with_words(
         base: Timestamp,
         capacity: usize,
@@ -85,60 +86,62 @@ impl Delta {
         }
     }
 
-    /// Starts loading what the next append writes, less the Bloom filter, and with `scan` what a look at all tags reads.
+    /// Prefetches the places that the next append writes, without the Bloom filter. With `scan`, prefetches
+    /// all tags too.
     #[inline]
     pub(crate) fn prefetch(&self, scan: bool) {
         self.storage.prefetch(self.len.load(Ordering::Relaxed) as usize, scan);
     }
 
-    /// Starts loading the last entry.
+    /// Prefetches the last entry.
     #[inline]
     pub(crate) fn prefetch_last(&self) {
         let last = (self.len.load(Ordering::Relaxed) as usize).saturating_sub(1);
         self.storage.prefetch(last, false);
     }
 
-    /// Starts loading what is noted about the edge: what a look for it reads first, and an append writes.
+    /// Prefetches the word of the Bloom filter for the edge: a look-up reads it first, and an append writes
+    /// it.
     #[inline]
     pub(crate) fn prefetch_filter(&self, local: LocalVertex, dst: VertexId) {
         self.storage.prefetch_filter(self.bit(local, dst));
     }
 
-    /// Starts loading the whole note.
+    /// Prefetches the whole Bloom filter.
     #[inline]
     pub(crate) fn prefetch_filters(&self) {
         (0..self.filter_bits()).step_by(512).for_each(|bit| self.storage.prefetch_filter(bit));
     }
 
-    /// Starts loading all destinations.
+    /// Prefetches all destinations.
     pub(crate) fn prefetch_dsts(&self) {
         (0..self.len()).step_by(16).for_each(|i| self.storage.prefetch_dst(i));
     }
 
-    /// The number of entries, published or being read by their writer.
+    /// Returns the number of published entries.
     #[inline]
     pub fn len(&self) -> usize {
         self.len.load(Ordering::Acquire) as usize
     }
 
-    /// Whether there is no entry.
+    /// True if there is no entry.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many entries fit in all.
+    /// Returns the number of entries for which there is room in all.
     #[inline]
     pub fn capacity(&self) -> usize {
         self.capacity as usize
     }
 
-    /// The bytes of the block in the arena.
+    /// Returns the bytes of the block in the arena.
     pub(crate) fn block_bytes(&self) -> usize {
         self.storage.bytes()
     }
 
-    /// The bytes of the log, with ranks and rows.
+    /// Returns the bytes of the log, with ranks and rows.
     pub fn bytes(&self) -> usize {
         self.storage.bytes() + self.extra().map_or(0, DeltaExtra::bytes)
     }
@@ -149,7 +152,8 @@ impl Delta {
         self.base = base;
     }
 
-    /// Whether an entry with timestamp `ts` can be appended: there is room, and the offset fits 32 bits.
+    /// True if `count` entries with the timestamp `ts` can be appended: there is room, and the offset fits 32
+    /// bits.
     #[inline]
     pub fn accepts(&self, count: usize, ts: Timestamp) -> bool {
         self.len() + count <= self.capacity() && ts.0 - self.base.0 <= u64::from(u32::MAX)
@@ -157,7 +161,7 @@ impl Delta {
 
     /// Appends the operations of the commit `ts` and publishes them together.
     ///
-    /// The caller holds the latch of the subgraph and made sure that [`accepts`](Self::accepts) holds.
+    /// The caller holds the latch of the subgraph and has checked that [`accepts`](Self::accepts) holds.
     ///
     /// # Panics
     /// If there is no room: the storage is never written out of bounds.
@@ -174,7 +178,7 @@ impl Delta {
         self.len.store((first + ops.len()) as u32, Ordering::Release);
     }
 
-    /// Appends what `other` holds from `from` on, timestamps included, and publishes it together.
+    /// Appends the entries of `other` from `from` on, timestamps included, and publishes them together.
     ///
     /// # Panics
     /// If there is no room.
@@ -189,7 +193,7 @@ impl Delta {
         self.len.store((first + end - from) as u32, Ordering::Release);
     }
 
-    /// Writes an entry that is not published yet, and notes it.
+    /// Writes an entry that is not published yet, and sets its bit in the Bloom filter.
     #[inline]
     fn write(&self, at: usize, local: LocalVertex, op: EdgeOp, dst: VertexId, ts: Timestamp, weight: f64) {
         self.storage.write(at, tag(local, op), dst, (ts.0 - self.base.0) as u32, weight);
@@ -198,8 +202,8 @@ impl Delta {
         }
     }
 
-    /// The number of entries at or before `t`: what a snapshot at `t` sees of this log. O(1) for a snapshot that sees
-    /// all of them, else O(log entries).
+    /// Returns the number of entries at or before `t`: a snapshot at `t` sees these. O(1) for a snapshot that
+    /// sees all of them, else O(log entries).
     #[inline]
     pub fn visible(&self, t: Timestamp) -> usize {
         let len = self.len();
@@ -222,7 +226,7 @@ impl Delta {
         low
     }
 
-    /// The entry at `index`, which must be below [`len`](Self::len).
+    /// Returns the entry at `index`, which must be below [`len`](Self::len).
     #[inline]
     pub(crate) fn entry(&self, index: usize) -> Entry {
         let tag = self.storage.tag(index);
@@ -235,20 +239,20 @@ impl Delta {
         }
     }
 
-    /// Vertex and operation of the entry at `index`, which must be below [`len`](Self::len).
+    /// Returns vertex and operation of the entry at `index`, which must be below [`len`](Self::len).
     #[inline]
     pub(crate) fn source(&self, index: usize) -> (LocalVertex, EdgeOp) {
         let tag = self.storage.tag(index);
         (LocalVertex(tag & 0x3f), EdgeOp::from_tag(tag))
     }
 
-    /// The other endpoint in the entry at `index`, which must be below [`len`](Self::len).
+    /// Returns the other endpoint in the entry at `index`, which must be below [`len`](Self::len).
     #[inline]
     pub(crate) fn destination(&self, index: usize) -> VertexId {
         self.storage.dst(index)
     }
 
-    /// The first `n` entries in order; `n` must be at most [`len`](Self::len).
+    /// Returns the first `n` entries in order; `n` must be at most [`len`](Self::len).
     pub(crate) fn entries(&self, n: usize) -> impl DoubleEndedIterator<Item = Entry> + ExactSizeIterator {
         (0..n).map(|i| self.entry(i))
     }
@@ -258,22 +262,23 @@ impl Delta {
         self.capacity().div_ceil(ENTRIES_PER_WORD) * 64
     }
 
-    /// Where the Bloom filter speaks of an edge.
+    /// Returns the bit of an edge in the Bloom filter.
     #[inline]
     fn bit(&self, local: LocalVertex, dst: VertexId) -> usize {
         let hash = (dst.0 ^ u32::from(local.0) << 26).wrapping_mul(0x9e37_79b1);
         ((u64::from(hash) * self.filter_bits() as u64) >> 32) as usize
     }
 
-    /// Whether there may be an entry about the edge from `local` to `dst`: false is certain for all entries that the caller
-    /// has to see, be it by [`len`](Self::len) or because a timestamp at or after theirs was published to it.
+    /// True if there may be an entry about the edge from `local` to `dst`. False is certain for all entries
+    /// that the caller must see: those below [`len`](Self::len), and those at or before a timestamp that was
+    /// published to it.
     #[inline]
     pub(crate) fn may_mention(&self, local: LocalVertex, dst: VertexId) -> bool {
         self.capacity > 0 && self.storage.filter_has(self.bit(local, dst))
     }
 
-    /// The place of the last of the first `n` entries about the edge from `local` to `dst`, if any; `wanted` tells those of one
-    /// rank from others.
+    /// Returns the place of the last of the first `n` entries about the edge from `local` to `dst`, if any.
+    /// `wanted` selects entries by place, such as those of one rank.
     #[inline]
     pub(crate) fn last_edge(
         &self,
@@ -288,7 +293,8 @@ impl Delta {
         self.scan_for(n, local, dst, wanted)
     }
 
-    /// As [`last_edge`](Self::last_edge), without the Bloom filter. By itself: most looks end before it, in their caller.
+    /// Like [`last_edge`](Self::last_edge), but without the Bloom filter. Not inlined: most look-ups end at
+    /// the filter, in their caller.
     #[inline(never)]
     fn scan_for(
         &self,
@@ -312,20 +318,21 @@ impl Delta {
         self.storage.with_tags(n, |tags| simd::for_each_low6(tags, local.0, f));
     }
 
-    /// How many edges of `local` the first `n` entries insert, less those that they remove. Entries are effective, so that it
-    /// is the growth of its list. O(n), without a branch that depends on an entry.
+    /// Returns how many edges of `local` the first `n` entries insert, less those that they remove. Entries
+    /// are effective, so that this is the growth of its list. O(n), without a branch that depends on an
+    /// entry.
     #[inline]
     pub(crate) fn growth_of(&self, n: usize, local: LocalVertex) -> isize {
         let [inserts, removals] = [EdgeOp::Insert, EdgeOp::Remove].map(|op| tag(local, op));
         self.storage.with_tags(n, |tags| simd::count_difference(tags, inserts, removals))
     }
 
-    /// As [`growth_of`](Self::growth_of), of all lists. O(n).
+    /// Like [`growth_of`](Self::growth_of), but for all lists. O(n).
     pub(crate) fn growth(&self, n: usize) -> isize {
         (0..n).map(|i| self.source(i).1.growth() as isize).sum()
     }
 
-    /// How many of these entries remove an edge. O(entries), without a branch that depends on one.
+    /// Counts the entries that remove an edge. O(entries), without a branch that depends on an entry.
     #[inline]
     pub(crate) fn removals(&self, entries: Range<usize>) -> usize {
         let is_removal = |tag: &u8| usize::from(tag >> 6 == EdgeOp::Remove as u8);
@@ -334,7 +341,7 @@ impl Delta {
         })
     }
 
-    /// Whether edges have weights.
+    /// True if edges have weights.
     #[inline]
     pub(crate) fn is_weighted(&self) -> bool {
         self.weighted

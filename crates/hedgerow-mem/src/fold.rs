@@ -1,4 +1,4 @@
-//! What a merge makes of the head of a chain: which entries it takes, and how much room the new delta has.
+//! Folds of the head of a chain: the choice of the entries to merge, and the capacity of the new delta.
 
 use std::sync::Arc;
 
@@ -18,16 +18,17 @@ pub(crate) const MIN_DELTA: usize = if cfg!(feature = "model-checking") { 2 } el
 const MAX_DELTA: usize = if cfg!(feature = "model-checking") { 2 } else { 256 };
 /// A delta has room for this share of the main part: 1/8, within the bounds above.
 const DELTA_SHARE: usize = 8;
-/// While that is more, it has room for so many roots of the size of the main part: a main part that grows from nothing by an
-/// eighth at a time is merged nearly twice as often.
+/// A delta has room for at least this many square roots of the size of the main part. If a main part grew
+/// from nothing by an eighth at a time, it would be merged nearly twice as often.
 const DELTA_ROOTS: usize = 3;
 
 fn delta_capacity(edges: usize) -> usize {
     (edges / DELTA_SHARE).max(edges.isqrt() * DELTA_ROOTS).clamp(MIN_DELTA, MAX_DELTA)
 }
 
-/// Folds the published part of the delta, if that makes room for `count` operations at `ts`. The new version begins
-/// at the last timestamp folded, which is published: the old one is dead at once unless a snapshot needs it.
+/// Folds the published part of the delta, if that makes room for `count` operations at `ts`. The new version
+/// begins at the last timestamp folded. That is published, so the old version is dead at once unless a
+/// snapshot needs it.
 pub(crate) fn published(
     head: &Version,
     count: usize,
@@ -46,8 +47,8 @@ pub(crate) fn published(
     (carried + count <= capacity && offset_fits).then(|| fold(head, n, capacity, Aim::Write, weighted, arena))
 }
 
-/// Folds the published part of the delta and leaves no room for more. With `relocate` the main part moves also if
-/// there is nothing to fold.
+/// Folds the published part of the delta and leaves no room for more. With `relocate` the main part moves
+/// even if there is nothing to fold.
 pub(crate) fn settle(
     head: &Version,
     published: Timestamp,
@@ -60,7 +61,8 @@ pub(crate) fn settle(
     fold(head, n, head.delta.len() - n, aim, weighted, arena)
 }
 
-/// Merges the whole delta and the operations of `ts` into a version that begins at `ts`: for commits that do not fit.
+/// Merges the whole delta and the operations of `ts` into a version that begins at `ts`, for commits that do
+/// not fit into a delta.
 pub(crate) fn all(head: &Version, ops: Ops<'_>, ts: Timestamp, weighted: bool, arena: &Arena) -> Version {
     let (delta, logged) = (&head.delta, head.delta.len());
     let (ranks, rows) = (delta.has_ranks() || ops.has_ranks(), delta.has_rows() || ops.has_rows());
@@ -158,7 +160,7 @@ impl<E: Entries> Entries for EntriesFrom<'_, E> {
     }
 }
 
-/// Main part, patch and the first `n` entries in one main part.
+/// Merges main part, patch and the first `n` entries into one main part.
 fn flat(head: &Version, n: usize, entries: &impl Entries, weighted: bool, arena: &Arena) -> Main {
     let flat = head.patch.as_ref().map(|p| merge::flatten(&head.main, p, head.main.present, weighted, arena));
     let mut main =
@@ -169,18 +171,19 @@ fn flat(head: &Version, n: usize, entries: &impl Entries, weighted: bool, arena:
     main
 }
 
-/// What a fold is for.
+/// The purpose of a fold.
 #[derive(Clone, Copy, PartialEq)]
 enum Aim {
-    /// To make room for what is to be written.
+    /// To make room for operations to be written.
     Write,
     /// To leave a plain main part.
     Settle,
-    /// The same, in new blocks in any case.
+    /// Like `Settle`, but always in new blocks.
     Relocate,
 }
 
-/// Main part and patch of `head` with the first `n` delta entries merged in. A main part that stays as it is, is shared.
+/// Returns main part and patch of `head` with the first `n` delta entries merged in. A main part that does
+/// not change is shared.
 fn folded(head: &Version, n: usize, aim: Aim, weighted: bool, arena: &Arena) -> (Main, Option<Arc<Patch>>) {
     match (n, aim) {
         (0, Aim::Relocate) if head.patch.is_none() => (head.main.copied(arena), None),
@@ -193,15 +196,15 @@ fn folded(head: &Version, n: usize, aim: Aim, weighted: bool, arena: &Arena) -> 
     }
 }
 
-/// The timestamp that a version begins at if the first `n` entries of the delta are folded into it.
+/// Returns the timestamp at which a version begins if the first `n` entries of the delta are folded into it.
 fn begin(head: &Version, n: usize) -> Timestamp {
     if n == 0 { head.begin } else { head.delta.entry(n - 1).ts }
 }
 
-/// A version with the first `n` delta entries of `head` merged, and a delta for `capacity` entries, in which are those
-/// carried over.
+/// Makes a version with the first `n` delta entries of `head` merged. Its delta has room for `capacity`
+/// entries, and holds those that are carried over.
 fn fold(head: &Version, n: usize, capacity: usize, aim: Aim, weighted: bool, arena: &Arena) -> Version {
-    // Entries are read in the order of edges: what stands beside them comes while they are sorted.
+    // The merge reads entries in the order of edges: their properties arrive while it sorts them.
     head.delta.prefetch_properties(n);
     let (main, patch) = folded(head, n, aim, weighted, arena);
     let begin = begin(head, n);

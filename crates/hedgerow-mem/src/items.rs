@@ -1,4 +1,4 @@
-//! What edges have beside neighbour and weight: ranks (of `multi` labels) and property rows.
+//! Attributes of edges: ranks (of `multi` labels) and property rows.
 //!
 //! A subgraph without ranks and rows pays nothing for them: its main part has no [`Extra`], its delta no [`DeltaExtra`].
 //! Lists of ranked edges ascend by (neighbour, rank) and may name a neighbour several times.
@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use hedgerow_core::sync::{AtomicU64, Ordering};
 use hedgerow_core::{Columns, Row, RowRef, VertexId};
 
-/// What the edges of a main part have beside neighbour and weight.
+/// The attributes of the edges of a main part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extra {
     /// The rank of each edge; absent if all are 0.
@@ -19,7 +19,7 @@ pub struct Extra {
 }
 
 impl Extra {
-    /// What a main part keeps of it: nothing where no edge has any.
+    /// Shares the attributes; `None` if no edge has any.
     pub(crate) fn shared(self) -> Option<Arc<Extra>> {
         (self.ranks.is_some() || !self.columns.is_empty()).then(|| Arc::new(self))
     }
@@ -29,18 +29,19 @@ impl Extra {
     }
 }
 
-/// What a version may have grown by without being charged for it.
+/// Bytes by which a delta may grow before its version is charged for them.
 const CHARGED_AT_ONCE: usize = 256;
 
-/// What the entries of a delta have beside destination and weight, but for property words, which have places in its block. Each
-/// array is allocated when the first entry needs it. A place is written before its entry is published, and never again.
+/// The attributes of the entries of a delta, except property words, which have places in its block. Each
+/// array is allocated when the first entry needs it. A place is written before its entry is published, and
+/// never again.
 #[derive(Default)]
 pub(crate) struct DeltaExtra {
     rows: OnceLock<Box<[OnceLock<Row>]>>,
     ranks: OnceLock<Box<[AtomicU64]>>,
     /// The bytes of the arrays, and of what rows hold.
     held: AtomicUsize,
-    /// Those of them that were told.
+    /// The value of [`bytes`](Self::bytes) when [`has_grown`](Self::has_grown) was last true.
     told: AtomicUsize,
 }
 
@@ -71,9 +72,9 @@ impl DeltaExtra {
         self.held.store(self.held.load(Ordering::Relaxed) + bytes, Ordering::Relaxed);
     }
 
-    /// Whether what it holds has grown by more than a few bytes since this last said so. Asked by who writes. O(1).
+    /// True if the bytes held have grown by 256 or more since this was last true. Only for the writer. O(1).
     pub(crate) fn has_grown(&self) -> bool {
-        // Itself included, which came with the first of them.
+        // With the bytes of `self`, which came with the first growth.
         let held = self.bytes();
         let grown = held >= self.told.load(Ordering::Relaxed) + CHARGED_AT_ONCE;
         if grown {
@@ -97,7 +98,7 @@ impl DeltaExtra {
         row.map_or(RowRef::Empty, RowRef::Row)
     }
 
-    /// The bytes held, itself included. O(1).
+    /// Returns the bytes held, itself included. O(1).
     pub(crate) fn bytes(&self) -> usize {
         size_of::<DeltaExtra>() + self.held.load(Ordering::Relaxed)
     }

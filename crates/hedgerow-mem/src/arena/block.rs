@@ -27,11 +27,11 @@ unsafe impl Send for Block {}
 // SAFETY: a shared block only gives its address and size away.
 unsafe impl Sync for Block {}
 
-/// What stands before the header of a plain block: its bytes, for the layout.
+/// The size of the part before the header of a plain block: it holds the size that the layout is made from.
 const PLAIN_HEAD: usize = 8;
 
 impl Block {
-    /// A block from the global allocator.
+    /// Returns a block from the global allocator.
     pub(super) fn plain(bytes: usize) -> Block {
         let layout = plain_layout(bytes);
         // SAFETY: the layout has a size above zero.
@@ -47,7 +47,7 @@ impl Block {
         }
     }
 
-    /// Makes a large block with its header at `header`.
+    /// Makes a large block whose header is at `header`.
     ///
     /// # Safety
     /// The header stands in a mapping made for it, [`map_large`](super::large::map_large).
@@ -59,13 +59,13 @@ impl Block {
         }
     }
 
-    /// The block behind the header of an allocated block of a region.
+    /// Returns the block whose header is at `header`, in a region.
     pub(super) fn behind(header: NonNull<Header>) -> Block {
         // SAFETY: the block has at least `MIN_BLOCK` bytes.
         Block { start: unsafe { header.cast::<u8>().add(HEADER) } }
     }
 
-    /// The first byte.
+    /// Returns the first byte.
     #[inline]
     pub(crate) fn start(&self) -> NonNull<u8> {
         self.start
@@ -77,7 +77,7 @@ impl Block {
         std::mem::ManuallyDrop::new(self).start
     }
 
-    /// The block that [`into_start`](Self::into_start) gave up.
+    /// Takes back a block that [`into_start`](Self::into_start) gave up.
     ///
     /// # Safety
     /// Each block is taken back at most once.
@@ -98,7 +98,7 @@ impl Block {
         unsafe { (*self.header().as_ptr()).place }
     }
 
-    /// The bytes that the block occupies, headers included.
+    /// Returns the bytes that the block occupies, headers included.
     pub(crate) fn bytes(&self) -> usize {
         // SAFETY: the block is allocated, so its heads are as they were written.
         unsafe {
@@ -117,7 +117,8 @@ impl Block {
         unsafe { self.header().cast::<u8>().sub(self.place() as usize * HEADER).cast() }
     }
 
-    /// Gives the end of the block back, if that is worth it; the first `bytes` bytes stay where they are.
+    /// Gives the end of the block back if it is large enough to be a block of its own. The first `bytes`
+    /// bytes stay where they are.
     pub(super) fn shrink(&mut self, bytes: usize) {
         if self.place() & KIND == 0 && block_size(bytes) + MIN_BLOCK <= self.bytes() {
             // SAFETY: the region lives at least as long as the block.

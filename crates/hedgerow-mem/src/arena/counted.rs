@@ -10,7 +10,7 @@ use hedgerow_core::VertexId;
 
 use super::{Arena, Block};
 
-/// Values of which any bytes are one, with an alignment of at most 8: what columns consist of.
+/// The types that columns consist of: any bytes are a valid value, and the alignment is at most 8.
 pub trait Plain: Copy + Send + Sync + sealed::Sealed + 'static {}
 
 mod sealed {
@@ -30,7 +30,7 @@ plain!(u8, u16, u32, u64, i64, f64, VertexId);
 /// Bytes before the elements: the count of references, padded to the alignment.
 const HEAD: usize = 8;
 
-/// An immutable array that is shared by counting references, as `Arc<[T]>`, in a block of an [`Arena`].
+/// An immutable array in a block of an [`Arena`], shared by counting references like an `Arc<[T]>`.
 ///
 /// Cloning is one atomic increment. An empty array has no block.
 pub struct Counted<T: Plain> {
@@ -57,7 +57,7 @@ impl<T: Plain> Counted<T> {
         unsafe { self.block_start().cast::<AtomicU32>().as_ref() }
     }
 
-    /// The bytes of the block, heads included; 0 for an empty array. Shared by all clones.
+    /// Returns the bytes of the block, heads included; 0 for an empty array. Shared by all clones.
     pub fn bytes(&self) -> usize {
         if self.len == 0 {
             return 0;
@@ -72,12 +72,13 @@ impl<T: Plain> Counted<T> {
         hedgerow_core::simd::prefetch(self.data.as_ptr().cast::<u8>().wrapping_sub(HEAD));
     }
 
-    /// Whether another reference to the same array exists. Only a hint if others may clone or drop one meanwhile.
+    /// True if another reference to the same array exists. Only a hint if other threads may clone or drop one
+    /// meanwhile.
     pub fn is_shared(&self) -> bool {
         self.len != 0 && self.count().load(Ordering::Relaxed) > 1
     }
 
-    /// Whether both are the same array, not only equal ones.
+    /// True if both refer to the same array, not only to equal ones.
     pub fn is_same(&self, other: &Counted<T>) -> bool {
         self.data == other.data && self.len == other.len
     }
@@ -97,8 +98,8 @@ impl<T: Plain> Clone for Counted<T> {
     #[inline]
     fn clone(&self) -> Self {
         if self.len != 0 {
-            // As in the standard library's `Arc`: whoever has a reference may make another without ordering, and the
-            // count is kept far from overflow.
+            // Like the standard library's `Arc`: a thread that has a reference may make another one without
+            // ordering, and the count is kept far from overflow.
             let before = self.count().fetch_add(1, Ordering::Relaxed);
             if before > u32::MAX / 2 {
                 std::process::abort();
@@ -138,7 +139,7 @@ impl<T: Plain + PartialEq> PartialEq for Counted<T> {
     }
 }
 
-/// A [`Counted`] array under construction: room for a fixed number of elements, filled from the front.
+/// A [`Counted`] array under construction, filled from the front, with room for a fixed number of elements.
 pub struct Builder<T: Plain> {
     /// Absent if there is no room for an element.
     block: Option<Block>,
@@ -162,13 +163,13 @@ impl<T: Plain> Builder<T> {
         }
     }
 
-    /// The number of elements so far.
+    /// Returns the number of elements so far.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is no element yet.
+    /// True if there is no element yet.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -200,10 +201,10 @@ impl<T: Plain> Builder<T> {
         self.len += values.len();
     }
 
-    /// Appends the first `count` of `values`; a few of them without a call, by copying a fixed number.
+    /// Appends the first `count` of `values`. It copies a few elements as a fixed number, without a call.
     ///
     /// # Panics
-    /// If there is no room, or not so many values.
+    /// If there is no room, or `values` has fewer than `count` elements.
     #[inline]
     pub fn extend_few(&mut self, values: &[T], count: usize) {
         const FEW: usize = 16;
@@ -216,13 +217,13 @@ impl<T: Plain> Builder<T> {
         self.len += count;
     }
 
-    /// The elements so far.
+    /// Returns the elements so far.
     pub fn as_slice(&self) -> &[T] {
         // SAFETY: so many elements are written.
         unsafe { std::slice::from_raw_parts(self.data().as_ptr(), self.len) }
     }
 
-    /// The array; room that is left over is given back.
+    /// Turns the elements into an array. Gives the room that is left over back.
     pub fn finish(self) -> Counted<T> {
         let (data, len) = (self.data(), self.len);
         let Some(mut block) = self.block.filter(|_| len > 0) else { return Counted::default() };
@@ -237,12 +238,12 @@ impl<T: Plain> Builder<T> {
 }
 
 impl Arena {
-    /// A list under construction with room for `capacity` elements.
+    /// Returns an empty builder with room for `capacity` elements.
     pub fn builder<T: Plain>(&self, capacity: usize) -> Builder<T> {
         Builder::new(self, capacity)
     }
 
-    /// A copy of `content`.
+    /// Returns an array with a copy of `content`.
     pub fn copy<T: Plain>(&self, content: &[T]) -> Counted<T> {
         let mut builder = self.builder(content.len());
         builder.extend(content);
@@ -250,7 +251,7 @@ impl Arena {
     }
 }
 
-/// The bytes of a block for `len` elements. Saturates: no allocation of that size succeeds.
+/// Returns the bytes of a block for `len` elements. It saturates at a size that no allocation has.
 fn size_in_bytes<T>(len: usize) -> usize {
     len.saturating_mul(size_of::<T>()).saturating_add(HEAD).min(isize::MAX as usize - 64)
 }

@@ -1,4 +1,4 @@
-//! What stands in a free block: its links, its size, and which of its pages occupy no memory.
+//! The layout of a free block: its links, its size, and its pages that occupy no memory.
 
 use std::ptr::NonNull;
 
@@ -6,7 +6,7 @@ use super::header::{HEADER, Header, MIN_BLOCK};
 use super::mapping::PAGE;
 use super::returned::Pages;
 
-/// A free block: header, links, and in its last word its size.
+/// A free block: a header and links. The last word of the block holds its size.
 #[repr(C)]
 pub(super) struct Free {
     pub(super) header: Header,
@@ -16,7 +16,7 @@ pub(super) struct Free {
 
 const _: () = assert!(size_of::<Free>() + HEADER <= MIN_BLOCK);
 
-/// A free block of a page or more: a smaller one has no whole page inside.
+/// A free block of a page or more. Smaller blocks have no whole page inside.
 #[repr(C)]
 struct LargeFree {
     free: Free,
@@ -24,10 +24,11 @@ struct LargeFree {
     returned: Pages,
 }
 
-/// The whole pages of a block that have nothing in them that is needed where it is free.
+/// Returns the whole pages of a block that hold no data of the allocator when the block is free.
 ///
 /// # Safety
-/// The block is one of a region, and the caller holds the lock of its shard; so it is of the next two.
+/// The block is in a region, and the caller holds the lock of its shard. The next two functions need the
+/// same.
 pub(super) unsafe fn inside(block: NonNull<Header>) -> Pages {
     let start = block.addr().get();
     // SAFETY: the caller's.
@@ -35,7 +36,7 @@ pub(super) unsafe fn inside(block: NonNull<Header>) -> Pages {
     Pages::between(start + size_of::<LargeFree>(), end - size_of::<u64>())
 }
 
-/// The pages of a free block that are returned.
+/// Returns the pages of a free block that are returned.
 pub(super) unsafe fn returned_of(free: NonNull<Free>) -> Pages {
     // SAFETY: a free block of a list; one that is large says it.
     unsafe {
@@ -47,7 +48,8 @@ pub(super) unsafe fn returned_of(free: NonNull<Free>) -> Pages {
     }
 }
 
-/// Notes which pages of a block that is free, or is becoming so, are returned; one of less than a page has none.
+/// Records which pages of a block are returned, if the block has a page or more. The block is free or is
+/// becoming free.
 pub(super) unsafe fn note_returned(block: NonNull<Header>, returned: Pages) {
     // SAFETY: the caller's block, which is becoming free.
     unsafe {

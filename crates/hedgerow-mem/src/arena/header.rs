@@ -1,8 +1,8 @@
 //! The header before every block.
 //!
-//! A header is eight bytes. The first word holds size and state and is changed under the lock of the shard, also by what
-//! happens to the neighbours of the block; the second says where the block belongs and never changes while it is
-//! allocated, so that it can be read without the lock.
+//! A header is eight bytes. The first word holds size and state. It changes under the lock of the shard, also
+//! when a neighbour of the block is allocated or freed. The second word holds the place of the block. It
+//! never changes while the block is allocated, so that threads read it without the lock.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,7 +22,8 @@ pub(super) const PREV_FREE: u32 = 2;
 pub(super) struct Header {
     /// Bytes divided by 2 (a multiple of 4), header included, plus [`FREE`] and [`PREV_FREE`].
     pub(super) state: AtomicU32,
-    /// Distance to the head of the region, in units of 8 bytes; or one of the other kinds.
+    /// Distance to the head of the region, in units of 8 bytes. Blocks outside regions have a kind here
+    /// instead.
     pub(super) place: u32,
 }
 
@@ -47,19 +48,19 @@ impl Header {
         self.state.load(Ordering::Relaxed) & flag != 0
     }
 
-    /// Sets or clears a flag. Under the lock of the shard, so load and store need not be one step.
+    /// Sets or clears a flag. The caller holds the lock of the shard, so load and store need not be one step.
     pub(super) fn set(&self, flag: u32, on: bool) {
         let state = self.state.load(Ordering::Relaxed);
         self.state.store(if on { state | flag } else { state & !flag }, Ordering::Relaxed);
     }
 
-    /// Bytes from the begin of the region.
+    /// Returns the distance from the begin of the region in bytes.
     pub(super) fn distance(&self) -> usize {
         self.place as usize * HEADER
     }
 }
 
-/// The bytes of the block that holds `bytes`.
+/// Returns the size of a block that holds `bytes` bytes.
 #[inline]
 pub(super) fn block_size(bytes: usize) -> usize {
     (bytes + HEADER).next_multiple_of(8).max(MIN_BLOCK)

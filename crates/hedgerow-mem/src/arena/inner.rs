@@ -1,4 +1,4 @@
-//! What the handles, regions and large blocks of an arena share: its shards, and the sums over them.
+//! The part of an arena that its handles, regions and large blocks share: its shards, and the sums over them.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -13,37 +13,40 @@ use super::mapping::{HUGE, PAGE};
 use super::region::{OVERHEAD, Region};
 use super::shard::Shard;
 
-/// Independent parts of an arena. A thread takes the first whose lock is free, so that one writer fills one part.
+/// Number of independent parts of an arena. A thread takes the first part whose lock is free, so that a
+/// single writer fills one part.
 const SHARDS: usize = 4;
 
-/// Below so many bytes in all, regions get their huge pages late: one page more is over 4 % of all.
+/// Limit in bytes of all regions: below it, a new region gets its huge pages late, because one huge page is
+/// over 4 % of all.
 pub(super) const LATE: usize = 48 << 20;
-/// The same of an arena that is filled at once: making a huge page of small ones takes longer than what is written into it.
+/// The same limit for an arena that is filled at once. There, turning small pages into a huge one takes
+/// longer than writing them.
 pub(super) const LATE_IF_FILLED_AT_ONCE: usize = 4 << 20;
 
-/// What regions refer to. It lives as long as a handle or a region does.
+/// The shared part of an arena. It lives as long as a handle or a region does.
 pub(super) struct Inner {
     pub(super) shards: [Padded; SHARDS],
     /// Bytes of all regions, also of those that hold one large block.
     pub(super) mapped: AtomicUsize,
     pub(super) large_blocks: AtomicUsize,
     pub(super) large_bytes: AtomicUsize,
-    /// Below so many bytes in all, huge pages come late.
+    /// Limit in bytes of all regions below which huge pages come late.
     late: usize,
-    /// What open parts of regions and large blocks are charged to.
+    /// The account that pays for open parts of regions and for large blocks.
     account: Arc<Account>,
     purpose: Purpose,
 }
 
-/// A region is opened by at most this share of what a limit has room for.
+/// The divisor of the room under the memory limit: opening a piece takes at most that share of it.
 const OPENED_SHARE: usize = 32;
 
-/// A shard on cache lines of its own, and the process that made the arena.
+/// A shard, aligned to cache lines of its own, and the process that made the arena.
 #[repr(align(128))]
 pub(super) struct Padded(pub(super) Mutex<Shard<Inner>>, pub(super) OwnerProcess);
 
 impl Inner {
-    /// Without any memory yet, of this process.
+    /// Makes an arena of this process that has no memory yet.
     pub(super) fn new(late: usize, account: Arc<Account>, purpose: Purpose) -> Inner {
         let process = OwnerProcess::current();
         Inner {
@@ -57,9 +60,9 @@ impl Inner {
         }
     }
 
-    /// The size of the next region: small at first, for small stores; then a share of what there is, so that neither
-    /// the unused rest of the newest region nor the number of regions matters. Below 16 MiB a quarter, from 256 MiB on
-    /// a 64th, always a power of two.
+    /// Returns the size of the next region, a power of two. Regions are small at first, for small stores.
+    /// Below 16 MiB the size is a quarter of the mapped bytes, from 256 MiB on a 64th: so neither the unused
+    /// rest of the newest region nor the number of regions matters.
     fn region_size(&self) -> usize {
         let mapped = self.mapped.load(Ordering::Relaxed);
         let early = (mapped / 4).next_power_of_two().clamp(64 << 10, 2 * HUGE);
@@ -67,14 +70,14 @@ impl Inner {
         early.max(late)
     }
 
-    /// The most bytes that a region is opened by: near a limit few, so that what is charged is what is needed. Several of them make up
-    /// one block, if they must.
+    /// Returns the most bytes by which a region is opened. Near the memory limit these are few, so that the
+    /// arena charges hardly more than it needs. A block that needs more gets several pieces.
     fn most_opened(&self) -> usize {
         let room = usize::try_from(self.account.room()).unwrap_or(usize::MAX);
         (room / OPENED_SHARE).next_multiple_of(PAGE).max(PAGE)
     }
 
-    /// A block for `bytes` bytes, in a region.
+    /// Allocates a block for `bytes` bytes in a region.
     pub(super) fn allocate(self: &Arc<Self>, bytes: usize) -> NonNull<Header> {
         let free = self.shards.iter().find_map(|shard| shard.0.try_lock());
         let mut shard = free.unwrap_or_else(|| self.shards[0].0.lock());
@@ -95,7 +98,8 @@ impl Inner {
         }
     }
 
-    /// Charges pages inside free blocks that come back, or takes those off that do not occupy memory any more.
+    /// Charges pages inside free blocks that allocations take again, or discharges pages that were given
+    /// back.
     #[inline]
     pub(super) fn note_returned(&self, before: usize, now: usize) {
         if now < before {
@@ -113,7 +117,7 @@ impl Inner {
         self.large_blocks.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts it no more.
+    /// Removes a large block from the counts; its mapping had `size` bytes.
     pub(super) fn note_large_gone(&self, size: usize) {
         self.account.discharge(self.purpose, size);
         self.mapped.fetch_sub(size, Ordering::Relaxed);
@@ -122,7 +126,7 @@ impl Inner {
     }
 }
 
-/// The arena of a region, and the shard that guards it.
+/// Returns the arena of a region, and the shard that guards it.
 ///
 /// # Safety
 /// The region exists for as long as the result is used, which keeps the arena alive.
@@ -133,8 +137,8 @@ pub(super) unsafe fn home_of<'a>(region: NonNull<Region<Inner>>) -> (&'a Inner, 
     (arena, &arena.shards[shard])
 }
 
-/// Hands a region back to the system, in which `returned` bytes occupied no memory; not under the lock of its shard, since that takes a
-/// while.
+/// Returns a region to the system; `returned` bytes of it occupied no memory. This takes a while, so the
+/// caller does not hold the lock of the shard.
 pub(super) fn release(region: Option<NonNull<Region<Inner>>>, returned: usize) {
     if let Some(region) = region {
         // SAFETY: a region that a shard gives out is in none of its lists, holds no block, and is given out once.

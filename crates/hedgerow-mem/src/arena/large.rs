@@ -10,13 +10,13 @@ use super::mapping::{HUGE, PAGE, map, unmap};
 /// Bytes before the header of a large block: the arena, and the size of the mapping.
 const LARGE_HEAD: usize = 64 - HEADER;
 
-/// What stands before the header of a large block.
+/// The head of a large block, before its header.
 struct Large {
     arena: *const Inner,
     size: usize,
 }
 
-/// Makes a mapping for a large block of `arena`, and returns where the header of the block is to stand.
+/// Makes a mapping for a large block of `arena`. Returns the place for the header of the block.
 pub(super) fn map_large(arena: &Arc<Inner>, bytes: usize) -> NonNull<Header> {
     let size = (bytes + LARGE_HEAD + HEADER).next_multiple_of(PAGE);
     let start = map(size, size >= HUGE);
@@ -28,7 +28,7 @@ pub(super) fn map_large(arena: &Arc<Inner>, bytes: usize) -> NonNull<Header> {
     }
 }
 
-/// The bytes of the mapping of a large block, whose header is at `header`.
+/// Returns the size of the mapping of a large block whose header is at `header`.
 ///
 /// # Safety
 /// The block is a large one, and allocated.
@@ -37,7 +37,7 @@ pub(super) unsafe fn large_size(header: NonNull<u8>) -> usize {
     unsafe { header.sub(LARGE_HEAD).cast::<Large>().as_ref().size }
 }
 
-/// Frees a large block, whose header is at `header`.
+/// Frees a large block whose header is at `header`.
 ///
 /// # Safety
 /// The block is a large one, and not used any more.

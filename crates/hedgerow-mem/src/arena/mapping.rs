@@ -1,17 +1,19 @@
-//! Memory from the system, aligned for huge pages where it is large.
+//! Memory from the system. Large mappings are aligned for huge pages.
 
 use std::ptr::NonNull;
 
-/// The size of a huge page. Where the system's differs, regions are merely aligned better than need be.
+/// The size of a huge page. If the system's huge pages are smaller, regions have a larger alignment than they
+/// need.
 pub(super) const HUGE: usize = 2 << 20;
 pub(super) const PAGE: usize = 4096;
 
-/// `size` bytes from the system, aligned to a page, and to a huge one if there is room for it; with `huge`, of huge pages.
+/// Maps `size` bytes, aligned to a page, or to a huge page if they fill one. With `huge`, asks for huge
+/// pages.
 #[cfg(all(unix, not(any(miri, feature = "loom"))))]
 pub(super) fn map(size: usize, huge: bool) -> NonNull<u8> {
     use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
-    // Mapped with room to spare, of which what lies outside the alignment is given back.
+    // Maps more than `size` bytes and gives the parts before and behind the aligned range back.
     let spare = if size >= HUGE { HUGE - PAGE } else { 0 };
     let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
     // SAFETY: an anonymous mapping at an address of the system's choice touches nothing that exists.
@@ -34,7 +36,7 @@ pub(super) fn map(size: usize, huge: bool) -> NonNull<u8> {
     }
 }
 
-/// Asks for huge pages or for none; a system that has none says no, which changes nothing.
+/// Asks for huge pages, or for none. On a system without huge pages the request has no effect.
 #[cfg(all(unix, not(any(miri, feature = "loom"))))]
 fn advise(start: NonNull<u8>, size: usize, huge: bool) {
     #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -48,7 +50,8 @@ fn advise(start: NonNull<u8>, size: usize, huge: bool) {
     let _ = (start, size, huge);
 }
 
-/// Makes one huge page of the small ones at `start`. If the system cannot do so at once, it does later or not at all.
+/// Turns the small pages at `start` into one huge page. If the system cannot do so at once, it does so later
+/// or not at all.
 #[cfg(all(unix, not(any(miri, feature = "loom"))))]
 pub(super) fn make_huge(start: NonNull<u8>) {
     advise(start, HUGE, true);
@@ -61,7 +64,8 @@ pub(super) fn make_huge(start: NonNull<u8>) {
     }
 }
 
-/// Gives the memory of whole pages back to the system, which reads as zeros then; whether it took it.
+/// Gives the memory of whole pages back to the system. They read as zeros from then on. False if the system
+/// refused.
 ///
 /// # Safety
 /// The range is inside a mapping made by [`map`], and nothing in it is needed.
@@ -72,13 +76,13 @@ pub(super) unsafe fn give_back(start: NonNull<u8>, size: usize) -> bool {
     unsafe { rustix::mm::madvise(start.as_ptr().cast(), size, Advice::LinuxDontNeed) }.is_ok()
 }
 
-/// Other systems are not known to give it back at once.
+/// Keeps the memory: other systems are not known to take it back at once.
 #[cfg(not(all(any(target_os = "linux", target_os = "android"), not(any(miri, feature = "loom")))))]
 pub(super) unsafe fn give_back(_: NonNull<u8>, _: usize) -> bool {
     false
 }
 
-/// Has a part of a mapping keep small pages: a huge one would occupy again what is given back of it.
+/// Makes a part of a mapping keep small pages: a huge page would occupy the memory again that was given back.
 #[cfg(all(unix, not(any(miri, feature = "loom"))))]
 pub(super) fn make_small(start: NonNull<u8>, size: usize) {
     advise(start, size, false);

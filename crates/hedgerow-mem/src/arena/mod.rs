@@ -1,18 +1,19 @@
-//! The arena of a store: where main parts, deltas and columns lie.
+//! The arena of a store: the memory for main parts, deltas and columns.
 //!
-//! Memory comes from the system in regions, with huge pages where they are large enough, and is handed out in exactly
-//! fitting blocks by a two-level segregated fit (Masmano et al., *TLSF: a new dynamic memory allocator for real-time
-//! systems*, ECRTS 2004): constant time, immediate coalescing, little fragmentation. A region without blocks goes back to
-//! the system. Whatever is allocated knows its arena, so that an arena outlives its handles as long as a snapshot or a
-//! view holds a block.
+//! Memory comes from the system in regions, with huge pages if they are large enough. The arena hands it out
+//! in exactly fitting blocks by a two-level segregated fit (Masmano et al., *TLSF: a new dynamic memory
+//! allocator for real-time systems*, ECRTS 2004): constant time, immediate coalescing, little fragmentation.
+//! A region without blocks goes back to the system. Every block knows its arena, so an arena outlives its
+//! handles as long as a snapshot or a view holds a block.
 //!
 //! # Invariants
 //! * Every block belongs to one region, every region to one shard; the lists and block headers of a shard are touched
 //!   only under its lock, except for the words that never change while a block is allocated ([`header`]).
-//! * Blocks tile a region without gaps, from its head to an end mark. Behind that nothing was ever touched; when no free
-//!   block is large enough, a further piece of a region is opened, and the mark moves.
+//! * Blocks fill a region without gaps, from its head to an end mark. Memory behind the mark was never
+//!   touched. When no free block is large enough, another piece of a region is opened, and the mark moves.
 //! * No two free blocks of a region are neighbours, unless the region is being evacuated.
-//! * Pages inside free blocks may occupy no memory and are not charged then; each free block knows which of its own ([`returned`]).
+//! * Pages inside free blocks may occupy no memory; then they are not charged. Each free block knows its own
+//!   ([`returned`]).
 //! * A free block is in exactly one list, of the class of its size, unless its region is being evacuated.
 //! * A forked child frees no block of its parent's arenas: a thread that it does not have may hold the lock of the shard.
 //!
@@ -45,11 +46,11 @@ use large::map_large;
 
 use crate::patch_sizes::PatchSizes;
 
-/// Blocks of at least this many bytes are mapped by themselves.
+/// Least size of a block that gets a mapping of its own.
 const LARGE: usize = 1 << 20;
 
-/// A handle to an arena; cloning shares it. The default handle has no arena: its blocks come from the global allocator
-/// one by one.
+/// A handle to an arena; cloning shares the arena. The default handle has no arena: each of its blocks comes
+/// from the global allocator.
 #[derive(Clone, Default)]
 pub struct Arena {
     owner: Option<Arc<Owner>>,
@@ -57,25 +58,27 @@ pub struct Arena {
     account: Arc<Account>,
 }
 
-/// Lets go of what an arena keeps in reserve once no handle is left.
+/// The owner of an arena for its handles: when the last handle drops it, the arena releases its reserve.
 struct Owner {
     inner: Arc<Inner>,
 }
 
 impl Arena {
-    /// An arena of its own, without any memory yet, and with an account of its own. Under the model checkers, and with the feature
-    /// `plain-blocks` (for tools that watch the global allocator), the same as [`Arena::default`].
+    /// Makes an arena without memory, with an account of its own.
+    ///
+    /// Under the model checkers, and with the feature `plain-blocks` (for tools that watch the global
+    /// allocator), it is the same as [`Arena::default`].
     pub fn new() -> Arena {
         Arena::charging(Arc::default())
     }
 
-    /// As [`new`](Self::new), charging what it takes to `account`.
+    /// Like [`new`](Self::new), but charges the memory that it takes to `account`.
     pub fn charging(account: Arc<Account>) -> Arena {
         Arena::managed(LATE, account, Purpose::Arena)
     }
 
-    /// As [`charging`](Self::charging), for the lists of a view, which are made at once rather than bit by bit: from 4 MiB on it takes
-    /// huge pages before they are written.
+    /// Like [`charging`](Self::charging), but for the lists of a view. A view writes its lists at once rather
+    /// than bit by bit, so from 4 MiB on the arena takes huge pages before they are written.
     pub fn of_view(account: Arc<Account>) -> Arena {
         Arena::managed(LATE_IF_FILLED_AT_ONCE, account, Purpose::Views)
     }
@@ -89,25 +92,27 @@ impl Arena {
         Arena { owner: Some(Arc::new(Owner { inner: Arc::new(inner) })), ..plain }
     }
 
-    /// What the memory of the arena is charged to. Blocks of the global allocator are charged by nobody.
+    /// Returns the account that pays for the memory of the arena. Blocks of the global allocator are not
+    /// charged.
     #[inline]
     pub fn account(&self) -> &Arc<Account> {
         &self.account
     }
 
-    /// A handle with which merges make patches from other sizes on.
+    /// Returns a handle with other sizes from which on merges make patches.
     #[must_use]
     pub fn with_patch_sizes(self, patch_sizes: PatchSizes) -> Arena {
         Arena { patch_sizes, ..self }
     }
 
-    /// From which sizes on merges that allocate here make patches.
+    /// Returns the sizes from which on merges that allocate here make patches.
     #[inline]
     pub fn patch_sizes(&self) -> PatchSizes {
         self.patch_sizes
     }
 
-    /// A block of at least `bytes` bytes, aligned to 8, with arbitrary content. O(1); now and then a call to the system.
+    /// Allocates a block of at least `bytes` bytes, aligned to 8, with arbitrary content. O(1); some calls
+    /// ask the system for memory.
     ///
     /// Aborts when there is no memory.
     #[inline]
@@ -120,7 +125,7 @@ impl Arena {
         }
     }
 
-    /// Where the bytes are. Takes the lock of each part in turn; O(regions).
+    /// Returns the bytes by use. Takes the lock of each part in turn; O(regions).
     pub fn stats(&self) -> ArenaStats {
         let Some(owner) = &self.owner else { return ArenaStats::default() };
         let inner = &owner.inner;
@@ -140,11 +145,12 @@ impl Arena {
         stats
     }
 
-    /// Begins an evacuation: until the guard is dropped, new blocks come from fresh regions, and the old ones go back to
-    /// the system as soon as they are empty. What is allocated in order meanwhile lies in order.
+    /// Begins an evacuation. Until the guard is dropped, new blocks come from fresh regions, and the old ones
+    /// go back to the system as soon as they are empty. Blocks that are allocated in order meanwhile lie in
+    /// order.
     ///
-    /// The space that is freed in an old region is not used again before the guard is dropped, so a full evacuation
-    /// takes up to twice the memory for its duration.
+    /// Space that is freed in an old region is not used again before the guard is dropped. So a full
+    /// evacuation takes up to twice the memory for its duration.
     pub fn evacuate(&self) -> Evacuation<'_> {
         if let Some(owner) = &self.owner {
             for shard in &owner.inner.shards {
@@ -161,7 +167,7 @@ impl Arena {
         Evacuation { arena: self }
     }
 
-    /// Gives empty regions back that are kept in reserve.
+    /// Gives the empty regions back that the arena keeps in reserve.
     pub fn trim(&self) {
         if let Some(owner) = &self.owner {
             for shard in &owner.inner.shards {
@@ -175,9 +181,10 @@ impl Arena {
         }
     }
 
-    /// Gives whole pages of the system inside free blocks back, of about `wanted` bytes, so that what a few blocks keep of their regions is
-    /// little. What is allocated there later charges them again. O(free blocks of a page or more), and a call to the system for each that
-    /// has pages to give.
+    /// Gives about `wanted` bytes back to the system: whole pages inside free blocks, so that a few blocks do
+    /// not keep the memory of their regions. Later allocations there charge the pages again.
+    ///
+    /// O(free blocks of a page or more), and a call to the system for each block that has pages to give.
     pub fn return_pages(&self, mut wanted: usize) {
         let Some(owner) = &self.owner else { return };
         for shard in &owner.inner.shards {
@@ -185,7 +192,7 @@ impl Arena {
             let before = shard.returned();
             shard.return_pages(wanted);
             let now = shard.returned();
-            // Under the lock: who allocates takes pages whose memory was taken off.
+            // Under the lock: so a thread that allocates takes no page before it was discharged.
             owner.inner.note_returned(before, now);
             wanted = wanted.saturating_sub(now - before);
             if wanted == 0 {
@@ -222,7 +229,7 @@ pub struct Evacuation<'a> {
 }
 
 impl Drop for Evacuation<'_> {
-    /// Regions that still hold blocks take part in allocation again.
+    /// Puts regions that still hold blocks into use again, and gives empty ones back.
     fn drop(&mut self) {
         if let Some(owner) = &self.arena.owner {
             owner.inner.shards.iter().for_each(|shard| shard.0.lock().reinstate_all());
@@ -231,6 +238,6 @@ impl Drop for Evacuation<'_> {
     }
 }
 
-// Not where blocks are those of the global allocator: what is tested is how regions are filled and given back.
+// Not with the global allocator: these tests check how regions are filled and given back.
 #[cfg(all(test, not(any(feature = "loom", feature = "plain-blocks"))))]
 mod tests;

@@ -1,4 +1,4 @@
-//! Regions: memory from the system that blocks tile.
+//! Regions: memory from the system that is divided into blocks without gaps.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 use super::header::HEADER;
 use super::mapping::{HUGE, PAGE, make_huge, make_small, map, unmap};
 
-/// The most bytes that a region without huge pages is opened by at a time.
+/// The most bytes by which a region without huge pages is opened at a time.
 const LATE_PIECE: usize = 64 << 10;
 /// Bytes of a region before its first block, a multiple of 8.
 pub(super) const HEAD: usize = 128;
 /// Bytes of a region that no block can use: head, end mark, and the header of one block.
 pub(super) const OVERHEAD: usize = HEAD + 2 * HEADER;
-/// The head of a region, at its begin. All but `arena` and `shard`, which never change, is guarded by the lock of the
-/// shard. `A` is what regions keep of their arena.
+/// The head of a region, at its begin. The lock of the shard guards all fields but `arena` and `shard`, which
+/// never change. `A` is the part of an arena that its regions refer to.
 pub(super) struct Region<A> {
     /// A strong reference.
     arena: *const A,
@@ -22,15 +22,16 @@ pub(super) struct Region<A> {
     shard: usize,
     /// Allocated blocks.
     pub(super) blocks: usize,
-    /// Bytes from the begin that blocks tile, the end mark included. The rest was never touched and occupies no memory.
+    /// Bytes from the begin that blocks fill, the end mark included. The rest was never touched and occupies
+    /// no memory.
     pub(super) open: usize,
-    /// By how many bytes it is opened further at a time.
+    /// Bytes by which the region is opened at a time.
     piece: usize,
-    /// Whether pages become huge ones only once they are open as a whole.
+    /// True if pages become huge ones only once they are open as a whole.
     late: bool,
-    /// Whether it has small pages for good.
+    /// True if the region has small pages for good.
     small: bool,
-    /// Whether the region is being evacuated: its free blocks are in no list.
+    /// True while the region is being evacuated: its free blocks are in no list.
     pub(super) retired: bool,
     pub(super) next: Option<NonNull<Region<A>>>,
     pub(super) prev: Option<NonNull<Region<A>>>,
@@ -39,8 +40,8 @@ pub(super) struct Region<A> {
 const _: () = assert!(size_of::<Region<()>>() <= HEAD && HEAD.is_multiple_of(HEADER));
 
 impl<A> Region<A> {
-    /// A fresh region of `size` bytes, a multiple of the page size, for the shard at `shard`; no block has a place in it
-    /// yet. `late`: a huge page is to occupy memory only once all of it is in use, see [`grow`](Self::grow).
+    /// Maps a region without blocks for the shard at `shard`; `size` is a multiple of the page size. With
+    /// `late`, a huge page occupies memory only once all of it is in use, see [`grow`](Self::grow).
     pub(super) fn map(arena: Arc<A>, shard: usize, size: usize, late: bool) -> NonNull<Region<A>> {
         let huge = size >= HUGE;
         let start = map(size, huge && !late).cast::<Region<A>>();
@@ -62,10 +63,11 @@ impl<A> Region<A> {
         start
     }
 
-    /// Opens the next piece, of `most` bytes at most, if one is left. Returns the bytes that are open then.
+    /// Opens the next piece, of at most `most` bytes, if one is left. Returns how many bytes are open then.
     ///
-    /// Where huge pages come late, this makes one of each that is open as a whole: that takes half a millisecond, and as much
-    /// again was lost to the faults of its small pages, so it is for arenas in which a page more or less shows.
+    /// With late huge pages, this makes a huge page of each that is open as a whole. That takes half a
+    /// millisecond, and the faults of its small pages cost as much before. So late pages are for arenas in
+    /// which a page more or less matters.
     ///
     /// # Safety
     /// The caller holds the lock of the shard.
@@ -87,7 +89,7 @@ impl<A> Region<A> {
         Some(open)
     }
 
-    /// Sees to it that the region has no huge pages any more.
+    /// Makes the region keep small pages from now on.
     ///
     /// # Safety
     /// The caller holds the lock of the shard.
@@ -102,7 +104,8 @@ impl<A> Region<A> {
         }
     }
 
-    /// Returns a region to the system; gives back the reference to its arena, the size, and the bytes that were open.
+    /// Returns a region to the system. Gives back the reference to its arena, the size, and the bytes that
+    /// were open.
     ///
     /// # Safety
     /// The region holds no block, is in no list, and is not used any more.
@@ -116,7 +119,7 @@ impl<A> Region<A> {
         (unsafe { Arc::from_raw(arena) }, size, open)
     }
 
-    /// The arena, and the place of the shard that guards the region.
+    /// Returns the arena, and the index of the shard that guards the region.
     ///
     /// # Safety
     /// The region exists for as long as the result is used, which keeps the arena alive.

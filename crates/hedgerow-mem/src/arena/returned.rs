@@ -1,14 +1,16 @@
-//! Pages of the system inside free blocks that were given back to it: a block keeps its region, but not what lies between blocks.
+//! System pages inside free blocks that were given back: so a block keeps its region, but not the memory
+//! between blocks.
 //!
-//! A free block of a page or more says which of its pages occupy no memory: a run of whole pages, behind its links and before its last word,
-//! which stay. What is allocated from it takes of these pages what it needs, and what is left of the block keeps the rest. Where two such
-//! blocks become one, so do their runs, and what is between them is given back too.
+//! A free block of a page or more records which of its pages occupy no memory: one run of whole pages, behind
+//! the links and before the last word, which keep their memory. An allocation takes from that run the pages
+//! that it needs, and the rest of the block keeps the others. When two such blocks are joined, so are their
+//! runs, and the pages between them are given back too.
 
 use std::ptr::NonNull;
 
 use super::mapping::{PAGE, give_back};
 
-/// Whole pages, from an address up to another.
+/// A run of whole pages, as a range of addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pages {
     from: usize,
@@ -18,7 +20,7 @@ pub(super) struct Pages {
 impl Pages {
     pub(super) const NONE: Pages = Pages { from: 0, to: 0 };
 
-    /// Those that lie between two addresses as a whole.
+    /// Returns the whole pages between two addresses.
     pub(super) fn between(from: usize, to: usize) -> Pages {
         let (from, to) = (from.next_multiple_of(PAGE), to / PAGE * PAGE);
         if from < to { Pages { from, to } } else { Pages::NONE }
@@ -28,15 +30,16 @@ impl Pages {
         self.to - self.from
     }
 
-    /// Those of them that are in `other` too.
+    /// Returns the pages that are also in `other`.
     pub(super) fn within(self, other: Pages) -> Pages {
         Pages::between(self.from.max(other.from), self.to.min(other.to))
     }
 
-    /// Gives these back, of which `before` were; returns those that are given back now.
+    /// Gives these pages back, except `before`, which are given back already. Returns the pages that are
+    /// given back then.
     ///
     /// # Safety
-    /// They lie in a region, and nothing is in them that is needed. `start` is an address in that region.
+    /// The pages lie in a region, and their content is not needed. `start` is an address in that region.
     pub(super) unsafe fn give_back(self, before: Pages, start: NonNull<u8>) -> Pages {
         if before.bytes() == 0 {
             // SAFETY: the caller's.
@@ -59,10 +62,11 @@ impl Pages {
         now
     }
 
-    /// The runs of two blocks that become one, the first behind the second or before it; gives back what lies between.
+    /// Joins the runs of two free blocks that become one, in either order. Gives the pages between them back.
     ///
     /// # Safety
-    /// As of [`give_back`](Self::give_back), of all from the begin of the first run to the end of the last one.
+    /// Like [`give_back`](Self::give_back), for all pages from the begin of the first run to the end of the
+    /// last one.
     pub(super) unsafe fn join(self, other: Pages, start: NonNull<u8>) -> Pages {
         if self.bytes() == 0 {
             return other;
@@ -83,7 +87,7 @@ impl Pages {
     }
 }
 
-/// An address in the mapping that a pointer leads into.
+/// A pointer with another address in the mapping that it leads into.
 trait WithAddress {
     fn with_addr_of(self, address: usize) -> NonNull<u8>;
 }

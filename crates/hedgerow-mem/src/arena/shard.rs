@@ -22,7 +22,7 @@ type Links = [[Option<NonNull<Free>>; STEPS]; LEVELS];
 
 pub(super) struct Shard<A> {
     index: usize,
-    /// Which levels have a free block, and which steps of each level.
+    /// Bits: the levels that have a free block, and in `steps` the steps of each level that do.
     levels: u32,
     steps: [u32; LEVELS],
     /// The first free block of each class; absent until there is a region.
@@ -33,7 +33,7 @@ pub(super) struct Shard<A> {
     /// A region without blocks, kept in reserve: one that empties and fills again costs no call to the system. It is in
     /// `regions`, and its one free block in the lists.
     spare: Option<NonNull<Region<A>>>,
-    /// Whether handles of the arena are left; if not, nothing is kept in reserve.
+    /// True while the arena has handles. Without handles the shard keeps no region in reserve.
     open: bool,
     allocated: usize,
     blocks: usize,
@@ -44,7 +44,7 @@ pub(super) struct Shard<A> {
 // SAFETY: the pointers lead to memory that belongs to the shard; whoever holds it may use it from any thread.
 unsafe impl<A> Send for Shard<A> {}
 
-/// The class of a size in bytes.
+/// Returns the class of a size in bytes.
 #[inline]
 fn class(size: usize) -> (usize, usize) {
     let units = size / 8;
@@ -55,7 +55,7 @@ fn class(size: usize) -> (usize, usize) {
     (log2 - STEPS_LOG2 + 1, (units >> (log2 - STEPS_LOG2)) - STEPS)
 }
 
-/// The first class of which every block holds `size` bytes.
+/// Returns the first class in which every block has `size` bytes or more.
 #[inline]
 fn class_above(size: usize) -> (usize, usize) {
     let units = size / 8;
@@ -63,8 +63,8 @@ fn class_above(size: usize) -> (usize, usize) {
     class((units + slack) * 8)
 }
 
-// All of this module follows pointers into regions that belong to the shard, under its lock: blocks tile each region, so
-// the header behind a block is in bounds, and so is that before it where its size is known.
+// The functions below follow pointers into regions that belong to the shard, under its lock. Blocks fill each
+// region, so the header behind a block is in bounds, and so is the header before it if its size is known.
 impl<A> Shard<A> {
     pub(super) fn new(index: usize) -> Shard<A> {
         Shard {
@@ -86,7 +86,7 @@ impl<A> Shard<A> {
         self.index
     }
 
-    /// A block for `bytes` bytes, unless a region is missing.
+    /// Allocates a block for `bytes` bytes; `None` if no free block is large enough.
     pub(super) fn allocate(&mut self, bytes: usize) -> Option<NonNull<Header>> {
         let size = block_size(bytes);
         let free = self.find(size)?;
@@ -108,7 +108,7 @@ impl<A> Shard<A> {
         }
     }
 
-    /// Frees a block. Returns its region if that is empty and to be returned to the system.
+    /// Frees a block. Returns its region if that is empty and must go back to the system.
     ///
     /// # Safety
     /// The header is that of an allocated block of this shard, which is not used any more.
@@ -140,7 +140,7 @@ impl<A> Shard<A> {
         }
     }
 
-    /// Cuts an allocated block down to what `bytes` bytes need.
+    /// Cuts an allocated block down to the size that `bytes` bytes need.
     ///
     /// # Safety
     /// The header is that of an allocated block of this shard, at least `MIN_BLOCK` larger than that.
@@ -157,7 +157,7 @@ impl<A> Shard<A> {
         }
     }
 
-    /// Takes in a fresh region, and opens `most` bytes of it at most. Returns how many bytes of it are open.
+    /// Takes in a fresh region and opens at most `most` bytes of it. Returns how many bytes are open.
     pub(super) fn add(&mut self, region: NonNull<Region<A>>, most: usize) -> usize {
         self.heads.get_or_insert_with(|| Box::new([[None; STEPS]; LEVELS]));
         // SAFETY: the region is fresh, hence ours alone.
@@ -165,7 +165,7 @@ impl<A> Shard<A> {
         self.open(region, most).unwrap_or(0)
     }
 
-    /// Opens a piece more of a region that has one, of `most` bytes at most, and tells its bytes. O(regions).
+    /// Opens the next piece, of at most `most` bytes, of any region. Returns its bytes. O(regions).
     pub(super) fn extend(&mut self, most: usize) -> Option<usize> {
         let mut next = self.regions;
         while let Some(region) = next {
@@ -178,8 +178,8 @@ impl<A> Shard<A> {
         None
     }
 
-    /// Opens the next piece of a region of the list: where the end mark was, if there was one, a free block begins, and
-    /// behind it stands the new one. Returns the bytes of the piece.
+    /// Opens the next piece of a region of the list: a free block begins where the end mark was, if there was
+    /// one, and ends at the new mark. Returns the bytes of the piece.
     fn open(&mut self, region: NonNull<Region<A>>, most: usize) -> Option<usize> {
         // SAFETY: a region of the list, see the head of the implementation; `grow` gives a place inside the mapping, further
         // than the head and the least block at the first time.
@@ -199,7 +199,7 @@ impl<A> Shard<A> {
         }
     }
 
-    /// The smallest free block that holds `size` bytes, or nearly so. O(1).
+    /// Finds the smallest free block that holds `size` bytes, or nearly the smallest. O(1).
     fn find(&self, size: usize) -> Option<NonNull<Free>> {
         let heads = self.heads.as_ref()?;
         // The exact class may have a block large enough by chance.
@@ -220,8 +220,8 @@ impl<A> Shard<A> {
         level[self.steps[above.trailing_zeros() as usize].trailing_zeros() as usize]
     }
 
-    /// Cuts a block that is in no list down to `size` bytes, and makes the rest a free block, if it is large enough. What of the block
-    /// is `returned` stays so in the rest.
+    /// Cuts a block that is in no list down to `size` bytes. Makes the rest a free block if it is large
+    /// enough; that keeps its share of the `returned` pages.
     unsafe fn cut(&mut self, header: NonNull<Header>, size: usize, returned: Pages) {
         // SAFETY: see the head of the implementation.
         unsafe {
@@ -239,8 +239,8 @@ impl<A> Shard<A> {
         }
     }
 
-    /// Joins a block that is becoming free with free neighbours; they leave their lists. Some pages that end in the block may be
-    /// `returned` already; those that are in the end are told.
+    /// Joins a block that is becoming free with its free neighbours, which leave their lists. Pages of
+    /// `returned` that are in the block stay returned. Returns the joined block and its returned pages.
     unsafe fn join(&mut self, header: NonNull<Header>, mut returned: Pages) -> (NonNull<Header>, Pages) {
         // SAFETY: see the head of the implementation; headers inside what is joined are not looked at any more.
         unsafe {
@@ -268,7 +268,7 @@ impl<A> Shard<A> {
         }
     }
 
-    /// Puts a block into the list of its class, and marks it free. Of its pages some are `returned`.
+    /// Puts a block into the list of its class and marks it free; `returned` are its returned pages.
     unsafe fn link(&mut self, header: NonNull<Header>, returned: Pages) {
         // SAFETY: see the head of the implementation.
         unsafe {
@@ -293,8 +293,7 @@ impl<A> Shard<A> {
         }
     }
 
-    /// Takes a free block out of its list, and tells which of its pages are returned. The marks on it and on the block behind stay as they
-    /// are.
+    /// Takes a free block out of its list, and keeps its marks. Returns its returned pages.
     unsafe fn unlink(&mut self, free: NonNull<Free>) -> Pages {
         // SAFETY: see the head of the implementation.
         unsafe {
@@ -328,9 +327,9 @@ impl<A> Shard<A> {
         }
     }
 
-    /// Takes all regions out of use, to be evacuated. None is kept in reserve.
+    /// Takes all regions out of use, to be evacuated, and keeps none in reserve.
     pub(super) fn retire_all(&mut self) {
-        // Its pages come back as they are written: nobody keeps count of them in lists that are given up.
+        // Dropped lists are not counted: writes bring the returned pages of these regions back.
         self.returned = 0;
         (self.levels, self.steps) = (0, [0; LEVELS]);
         if let Some(heads) = &mut self.heads {
@@ -369,7 +368,8 @@ impl<A> Shard<A> {
                     }
                     Header::write(at, at.as_ref().distance(), size, 0);
                     self.link(at, Pages::NONE);
-                    // Not cleared by the branch above: what follows a free block is walked past here.
+                    // The branch above does not clear the mark of the block behind a free one: the walk goes
+                    // past it here.
                     if end.as_ref().size() == 0 {
                         break;
                     }
@@ -379,7 +379,7 @@ impl<A> Shard<A> {
         }
     }
 
-    /// Gives out the region kept in reserve.
+    /// Takes the region that is kept in reserve out of the lists and returns it.
     pub(super) fn take_spare(&mut self) -> Option<NonNull<Region<A>>> {
         let region = self.spare.take()?;
         // SAFETY: the region has one block, which is free and in its list.
@@ -390,7 +390,7 @@ impl<A> Shard<A> {
         Some(region)
     }
 
-    /// No handle is left: nothing is kept in reserve any more.
+    /// Stops keeping a region in reserve, since no handle is left. Returns the one in reserve.
     pub(super) fn close(&mut self) -> Option<NonNull<Region<A>>> {
         self.open = false;
         self.take_spare()
@@ -416,13 +416,13 @@ impl<A> Shard<A> {
     }
 }
 
-/// The header behind a block: of the next block, or the end mark.
+/// Returns the header behind a block: that of the next block, or the end mark.
 unsafe fn behind(header: NonNull<Header>) -> NonNull<Header> {
     // SAFETY: blocks tile their region.
     unsafe { header.cast::<u8>().add(header.as_ref().size()).cast() }
 }
 
-/// The region of a block of a region.
+/// Returns the region of a block.
 unsafe fn region_of<A>(header: NonNull<Header>) -> NonNull<Region<A>> {
     // SAFETY: the head of the region is so far before the block.
     unsafe { header.cast::<u8>().sub(header.as_ref().distance()).cast() }

@@ -1,11 +1,12 @@
-//! Where the bytes of an arena are.
+//! Statistics of an arena.
 
-/// Where the bytes of an arena are.
+/// The bytes of an arena by use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ArenaStats {
     /// Bytes taken from the system.
     pub mapped: usize,
-    /// Bytes of the open parts of regions, without pages that were given back: the rest occupies no memory.
+    /// Bytes of the open parts of regions, without pages that were given back. Other bytes of regions occupy
+    /// no memory.
     pub touched: usize,
     /// Bytes of pages inside free blocks that were given back.
     pub returned: usize,

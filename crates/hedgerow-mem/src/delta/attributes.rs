@@ -1,4 +1,4 @@
-//! What the entries of a delta have beside destination and weight: ranks and properties.
+//! The attributes of the entries of a delta: ranks and properties.
 
 use hedgerow_core::RowRef;
 use hedgerow_core::sync::Ordering;
@@ -8,7 +8,7 @@ use crate::items::DeltaExtra;
 use crate::op::{Attributes, Entries, Entry, Ops};
 
 impl Delta {
-    /// Starts loading the properties of the first `n` entries, if entries have places for them.
+    /// Prefetches the properties of the first `n` entries, if entries have places for them.
     #[inline]
     pub(crate) fn prefetch_properties(&self, n: usize) {
         if self.word.is_some() {
@@ -16,7 +16,7 @@ impl Delta {
         }
     }
 
-    /// Sets ranks and properties of entries that are not published yet, the first of which comes to `first`.
+    /// Sets ranks and properties of the entries from `first` on, which are not published yet.
     #[inline(never)]
     pub(super) fn set_all(&self, first: usize, ops: Ops<'_>) {
         for i in 0..ops.len() {
@@ -56,14 +56,15 @@ impl Delta {
         }
     }
 
-    /// Ranks, and rows that have no place in the storage, if any entry has some.
+    /// Returns ranks, and rows that have no place in the storage, if any entry has some.
     #[inline]
     pub(crate) fn extra(&self) -> Option<&DeltaExtra> {
         self.extra.get().map(|extra| &**extra)
     }
 
-    /// Copies the property words of the first `n` entries, and says which of them have one, a bit for each; the property that all
-    /// of them have and its type. `None` where entries have no places for words, or some have other rows.
+    /// Copies the property words of the first `n` entries to `words`, and sets a bit in `valid` for each
+    /// entry that has one. Returns their property and its type. `None` if entries have no places for words,
+    /// or some entry has another row.
     pub(crate) fn words(&self, n: usize, words: &mut Vec<u64>, valid: &mut Vec<u64>) -> Option<WordProperty> {
         let word = self.word.filter(|_| self.extra().is_none_or(|extra| !extra.has_rows()))?;
         words.clear();

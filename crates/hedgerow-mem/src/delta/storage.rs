@@ -1,4 +1,4 @@
-//! Where a log lies: its arrays in one block, or under the model checker as cells that it watches.
+//! The memory of a log: its arrays in one block, or, for the model checker, cells that it watches.
 
 #[cfg(not(feature = "loom"))]
 pub(super) use blocks::Storage;
@@ -18,13 +18,14 @@ mod blocks {
     use super::ENTRIES_PER_WORD;
     use crate::arena::{Arena, Block};
 
-    /// One block: the words of the Bloom filter, which entries lack a property word and `capacity` of these (if it has room for
-    /// them), `capacity` weights (if weighted), destinations, timestamp offsets, tags, in falling alignment. A log without room has
-    /// none.
+    /// The arrays in one block, in falling alignment: the words of the Bloom filter; with room for property
+    /// words, a bit for each entry that lacks one, and `capacity` words; if weighted, `capacity` weights;
+    /// destinations, timestamp offsets and tags. A log of capacity 0 has no block.
     pub(in crate::delta) struct Storage {
         block: Option<Block>,
         capacity: u32,
-        /// Of the property words, and of what stands behind them: how many words stand before. The same if there are none.
+        /// The number of words before the property words, and in `weights` before the weights. Equal if there
+        /// are no property words.
         properties: u32,
         weights: u32,
         weighted: bool,
@@ -63,7 +64,7 @@ mod blocks {
             self.properties < self.weights
         }
 
-        /// The word of the Bloom filter that has this bit.
+        /// Returns the word of the Bloom filter that holds this bit.
         #[inline]
         fn word(&self, bit: usize) -> &AtomicU64 {
             assert!(bit / 64 < self.filter_words());
@@ -71,7 +72,7 @@ mod blocks {
             unsafe { &*self.start().cast::<AtomicU64>().add(bit / 64) }
         }
 
-        /// What says of the entry at `at`, and of others, whether it lacks a property word.
+        /// Returns the word with the bit that says that the entry at `at` lacks a property word.
         #[inline]
         fn lacking(&self, at: usize) -> &AtomicU64 {
             assert!(self.is_worded() && at < self.capacity());
@@ -79,7 +80,8 @@ mod blocks {
             unsafe { &*self.start().cast::<AtomicU64>().add(self.filter_words() + at / 64) }
         }
 
-        /// Says that the entry at `at`, which is not published yet, has no property word. Under the latch: nobody else writes.
+        /// Marks the entry at `at`, which is not published yet, as without a property word. The latch makes
+        /// this the only writer.
         #[inline]
         pub(in crate::delta) fn lack_property(&self, at: usize) {
             let word = self.lacking(at);
@@ -94,7 +96,7 @@ mod blocks {
             unsafe { self.properties().add(at).write(word) };
         }
 
-        /// The property word of an entry, if it has one.
+        /// Returns the property word of an entry, if it has one.
         #[inline]
         pub(in crate::delta) fn property(&self, at: usize) -> Option<u64> {
             if self.lacking(at).load(Ordering::Relaxed) >> (at % 64) & 1 != 0 {
@@ -115,7 +117,7 @@ mod blocks {
             unsafe { self.start().cast::<u64>().add(self.properties as usize) }
         }
 
-        /// Sets a bit. Under the latch: nobody else writes.
+        /// Sets a bit of the Bloom filter. The latch makes this the only writer.
         #[inline]
         pub(in crate::delta) fn filter(&self, bit: usize) {
             let word = self.word(bit);
@@ -231,7 +233,7 @@ mod blocks {
             unsafe { self.weights().add(at).read() }
         }
 
-        /// What `f` makes of the first `n` tags.
+        /// Calls `f` with the first `n` tags and returns its result.
         #[inline]
         pub(in crate::delta) fn with_tags<R>(&self, n: usize, f: impl FnOnce(&[u8]) -> R) -> R {
             assert!(n <= self.capacity());

@@ -6,8 +6,8 @@ use super::life::Life;
 use super::read_guard::{Ongoing, ReadGuard};
 use super::{barrier, read_guard};
 
-/// A value, or none yet, that anybody reads without locks, and that is replaced as a whole: what was there is freed once no
-/// walk can be reading it (invariant G2).
+/// A value, or none yet, that any thread reads without locks. It is replaced as a whole, and the old value is
+/// freed once no walk can be reading it (invariant G2).
 pub struct GraceCell<T> {
     to: AtomicPtr<Kept<T>>,
     replaced: Mutex<Replaced<T>>,
@@ -19,9 +19,9 @@ struct Kept<T> {
     life: Life,
 }
 
-/// What was replaced and waits for walks to end.
+/// The replaced values that wait for walks to end.
 struct Replaced<T> {
-    /// Not behind a barrier yet.
+    /// Values that are not behind a barrier yet.
     fresh: Vec<Owned<T>>,
     waiting: Vec<(Vec<Owned<T>>, Vec<Ongoing>)>,
     #[cfg(feature = "model-checking")]
@@ -59,15 +59,15 @@ impl<T> Default for GraceCell<T> {
 }
 
 impl<T: Send + Sync> GraceCell<T> {
-    /// Calls `f` with the value, if there is one yet, in a walk: `f` runs no code of the caller's callers and is short. No lock, no
-    /// locked instruction.
+    /// Calls `f` with the value, if there is one yet. `f` runs inside a walk, so it is short and runs no code
+    /// of the user. Takes no lock and no locked instruction.
     #[inline]
     pub fn with<R>(&self, f: impl FnOnce(&T) -> R) -> Option<R> {
         let walk = ReadGuard::begin();
         self.load(&walk).map(f)
     }
 
-    /// The value, if there is one yet, for a walk that reads several cells.
+    /// Returns the value, if there is one yet, for a walk that reads several cells.
     #[inline]
     pub(crate) fn load<'a>(&'a self, _walk: &'a ReadGuard) -> Option<&'a T> {
         // SAFETY: null, or a value that was the cell's when it was read, in a walk that began before and ends after `'a`: it is freed
@@ -78,7 +78,8 @@ impl<T: Send + Sync> GraceCell<T> {
         Some(&kept.value)
     }
 
-    /// Replaces the value. One thread at a time. Some microseconds for the barrier, and the time of dropping what was replaced.
+    /// Replaces the value. Only one thread at a time may call it. Takes some microseconds for the barrier,
+    /// and the time to drop old values.
     pub fn replace(&self, value: T) {
         let next = Box::into_raw(Box::new(Kept { value, life: Life::default() }));
         let before = self.to.swap(next, Ordering::AcqRel);
@@ -105,8 +106,8 @@ impl<T> Replaced<T> {
         drop(over);
     }
 
-    /// Under the model checkers the end is noted, and the memory stays until the model is done, so that a walk that still reads
-    /// it is found out.
+    /// Notes the end of the values, for the model checkers. The memory stays until the model is done, so that
+    /// the checker finds a walk that still reads it.
     #[cfg(feature = "model-checking")]
     fn let_go(&mut self, over: Vec<(Vec<Owned<T>>, Vec<Ongoing>)>) {
         for owned in over.into_iter().flat_map(|(owned, _)| owned) {
@@ -121,7 +122,7 @@ impl<T> Drop for GraceCell<T> {
     fn drop(&mut self) {
         let last = self.to.load(Ordering::Relaxed);
         if !last.is_null() {
-            // The cell is borrowed by nobody: no walk reads its value.
+            // The cell is owned here alone: no walk reads its value.
             drop(Owned(last));
         }
     }

@@ -1,4 +1,4 @@
-//! Chains of versions: what a version consists of, and the links between versions, atomic owned pointers.
+//! Chains of versions: the content of a version, and the links between versions, atomic owned pointers.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -15,24 +15,25 @@ use crate::delta::Delta;
 use crate::main_part::Main;
 use crate::patch::Patch;
 
-/// One version: everything at or before `begin` in the main part and its patch, what came later in the delta.
+/// One version: the main part and its patch hold everything at or before `begin`, the delta what came later.
 ///
 /// Only `delta` (append, under the latch), `changed` and `prev` (reclamation, under the latch) ever change.
 pub struct Version {
     pub(crate) begin: Timestamp,
-    /// Which version of its chain this is: each has one more than that which it was made from. Timestamps do not tell versions
-    /// apart, since operations of one commit may come in several turns.
+    /// The number of this version in its chain: one more than that of the version it was made from.
+    /// Timestamps do not tell versions apart, since operations of one commit may come in several steps.
     pub(crate) number: u64,
     pub(crate) main: Main,
     /// Corrections of a large main part, with ranks and properties.
     pub(crate) patch: Option<Arc<Patch>>,
     pub(crate) delta: Delta,
-    /// Local vertices changed between the begin of the surviving predecessor and `begin`, as far as no delta of a
-    /// surviving predecessor tells them: the changes of unlinked versions, and of operations merged straight in.
+    /// Local vertices changed between the begin of the surviving predecessor and `begin`, except those that
+    /// the delta of a surviving predecessor shows. They come from unlinked versions, and from operations
+    /// merged straight in.
     pub(crate) changed: AtomicU64,
     /// The version before this one, as long as a snapshot may need it.
     pub(crate) prev: Link,
-    /// The bytes outside the arena that its store was charged for it. Written under the latch.
+    /// The bytes outside the arena that the store was charged for this version. Written under the latch.
     pub(super) charged: AtomicUsize,
     /// For the model checkers.
     pub(crate) life: Life,
@@ -46,22 +47,22 @@ impl Version {
         Version { begin, number: 0, main, patch, delta, changed, prev, charged, life }
     }
 
-    /// The timestamp that the main part stands for.
+    /// Returns the timestamp up to which the main part holds all operations.
     pub fn begin(&self) -> Timestamp {
         self.begin
     }
 
-    /// The main part.
+    /// Returns the main part.
     pub fn main(&self) -> &Main {
         &self.main
     }
 
-    /// The delta.
+    /// Returns the delta.
     pub fn delta(&self) -> &Delta {
         &self.delta
     }
 
-    /// The bytes that this version holds, itself included.
+    /// Returns the bytes that this version holds, itself included.
     pub fn bytes(&self) -> usize {
         size_of::<Version>()
             + 2 * size_of::<usize>()
@@ -70,18 +71,20 @@ impl Version {
             + self.patch_bytes()
     }
 
-    /// The bytes of the arena's blocks among them; those that several versions share count for each.
+    /// Returns the bytes of the arena's blocks among [`bytes`](Self::bytes). Bytes that several versions
+    /// share count for each.
     pub fn block_bytes(&self) -> usize {
         let patch = self.patch.as_ref().map_or(0, |patch| patch.block_bytes());
         self.main.block_bytes() + self.delta.block_bytes() + patch
     }
 
-    /// The bytes outside the arena, itself included; those that several versions share count for each. O(columns).
+    /// Returns the bytes outside the arena, itself included. Bytes that several versions share count for
+    /// each. O(columns).
     pub(crate) fn heap_bytes(&self) -> usize {
         self.bytes() - self.block_bytes()
     }
 
-    /// The bytes of the corrections of the main part.
+    /// Returns the bytes of the corrections of the main part.
     pub fn patch_bytes(&self) -> usize {
         self.patch.as_ref().map_or(0, |patch| patch.bytes())
     }
@@ -97,7 +100,8 @@ impl Drop for Version {
     }
 }
 
-/// The versions of a chain from some place on are not in memory: what they hold cannot be told from it.
+/// The error of a read that meets an evicted part of a chain: memory does not hold the versions from there
+/// on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotInMemory;
 
@@ -109,9 +113,9 @@ impl std::fmt::Display for NotInMemory {
 
 impl std::error::Error for NotInMemory {}
 
-/// What a link holds in place of an address where the versions from there on are not in memory: a version is aligned to more.
-/// Null says that there never was one. So who loads a link knows which of the two it is, and one comparison tells both from
-/// a version.
+/// The address in a link whose versions are not in memory. Versions are aligned, so none has it. A null link
+/// says that there never was a version. A reader that loads a link can tell the two apart, and one comparison
+/// tells both from a version.
 const NOT_IN_MEMORY: usize = 1;
 
 #[inline]
@@ -119,21 +123,21 @@ fn is_version(to: *const Version) -> bool {
     to.addr() > NOT_IN_MEMORY
 }
 
-/// What a link without a version says.
+/// Returns the meaning of a link without a version.
 #[cold]
 fn absent<T>(to: *const Version) -> Result<Option<T>, NotInMemory> {
     if to.is_null() { Ok(None) } else { Err(NotInMemory) }
 }
 
-/// A link of a chain: owns a counted reference to a version, or none, or says that the rest of the chain is not in memory. Read
-/// by anybody in a [`ReadGuard`], changed by the holder of the latch.
+/// A link of a chain. It owns a counted reference to a version, or is empty, or says that the rest of the
+/// chain is not in memory. Any thread reads it in a [`ReadGuard`]; the holder of the latch changes it.
 #[derive(Default)]
 pub(crate) struct Link {
     to: AtomicPtr<Version>,
 }
 
 impl Link {
-    /// The version, which stays alive until the walk ends; `None` where there never was one.
+    /// Returns the version, which stays alive until the walk ends. `None` if there never was one.
     #[inline]
     pub(crate) fn next<'a>(&'a self, _walk: &'a ReadGuard) -> Result<Option<&'a Version>, NotInMemory> {
         // Acquire: a version is whole when it is linked.
@@ -148,29 +152,29 @@ impl Link {
         Ok(Some(version))
     }
 
-    /// As [`next`](Self::next), for who asks only for what is in memory.
+    /// Like [`next`](Self::next), but `None` too if the version is not in memory.
     #[inline]
     pub(crate) fn load<'a>(&'a self, walk: &'a ReadGuard) -> Option<&'a Version> {
         self.next(walk).unwrap_or(None)
     }
 
-    /// Whether nothing was ever linked.
+    /// True if the chain never had a version from here on.
     pub(crate) fn is_none(&self) -> bool {
         self.to.load(Ordering::Relaxed).is_null()
     }
 
-    /// Whether what was linked last is in memory, or nothing ever was.
+    /// True unless the version that was linked last was evicted.
     #[inline]
     pub(crate) fn is_in_memory(&self) -> bool {
         self.to.load(Ordering::Acquire).addr() != NOT_IN_MEMORY
     }
 
-    /// The version as a reference of the caller's own, if one is in memory.
+    /// Returns the version as a reference of the caller's own, if it is in memory.
     pub(crate) fn get(&self) -> Option<Arc<Version>> {
         self.find(|_| true).unwrap_or(None)
     }
 
-    /// The first version from here on that is wanted, as a reference of the caller's own.
+    /// Returns the first version from here on that `wanted` accepts, as a reference of the caller's own.
     pub(crate) fn find(
         &self,
         wanted: impl Fn(&Version) -> bool,
@@ -199,11 +203,11 @@ impl Link {
         }
     }
 
-    /// Links `next` in front of what is linked now, which becomes its predecessor; returns a reference to it.
-    /// Only for the holder of the latch.
+    /// Links `next` in front of the version that is linked now, which becomes its predecessor. Returns a
+    /// reference to `next`. Only for the holder of the latch.
     pub(crate) fn push(&self, next: impl Into<Arc<Version>>) -> Arc<Version> {
         let next = next.into();
-        // The reference moves along with the link: nothing is given back.
+        // The reference moves along with the link: its count stays.
         let before = self.to.load(Ordering::Relaxed);
         let lost = faults::is_on(PlantedFault::MarkBehindLost) && !self.is_in_memory();
         next.prev.to.store(if lost { std::ptr::null_mut() } else { before }, Ordering::Relaxed);
@@ -224,21 +228,24 @@ impl Link {
         NonNull::new(to).map(Unlinked)
     }
 
-    /// Says that the chain from here on is not in memory, and returns what was linked. Only for the holder of the latch.
+    /// Marks the chain from here on as not in memory. Returns the version that was linked. Only for the
+    /// holder of the latch.
     pub(crate) fn evict(&self) -> Option<Unlinked> {
         let to = self.to.load(Ordering::Relaxed);
         self.to.store(std::ptr::without_provenance_mut(NOT_IN_MEMORY), Ordering::Release);
         NonNull::new(to).filter(|to| is_version(to.as_ptr())).map(Unlinked)
     }
 
-    /// Links again what [`evict`](Self::evict) returned. Only for the holder of the latch, where the mark still stands.
+    /// Links again the version that [`evict`](Self::evict) returned. Only for the holder of the latch, while
+    /// the mark still stands.
     pub(crate) fn relink(&self, version: Unlinked) {
-        // Release, as in `push`: who did not see the version before sees it whole. The reference goes back to the link.
+        // Release, as in `push`: a reader that did not see the version before sees it whole. The link owns
+        // the reference again.
         self.to.store(version.0.as_ptr(), Ordering::Release);
     }
 
-    /// As [`evict`](Self::evict), with all versions behind: whoever stands on one of them meets the mark as well, and does not take the end
-    /// of what is left for the beginning of the chain.
+    /// Like [`evict`](Self::evict), but for all versions behind too. A reader that stands on one of them
+    /// meets the mark as well, and does not take the end of the remaining chain for its beginning.
     pub(crate) fn evict_all(&self) -> SmallVec<[Unlinked; 2]> {
         let mut all = SmallVec::new();
         let mut next = self.evict();
@@ -249,7 +256,7 @@ impl Link {
         all
     }
 
-    /// Empties the link of a version that a model saw end.
+    /// Empties the link of a version whose end a model has noted.
     #[cfg(feature = "model-checking")]
     pub(super) fn cut(&self) -> Option<Arc<Version>> {
         let to = self.to.load(Ordering::Relaxed);
@@ -258,7 +265,8 @@ impl Link {
         is_version(to).then(|| unsafe { Arc::from_raw(to) })
     }
 
-    /// What is linked, with the link's own reference. The owner of the link has no other reader.
+    /// Takes the linked version out, with the link's own reference. The owner of the link has no other
+    /// reader.
     pub(crate) fn take(&mut self) -> Option<Arc<Version>> {
         let to = self.to.load(Ordering::Relaxed);
         self.to.store(std::ptr::null_mut(), Ordering::Relaxed);
@@ -274,8 +282,8 @@ impl Drop for Link {
     }
 }
 
-/// A version that was unlinked, with the reference that the link owned: walks may stand on it. It is for a
-/// [`RetireList`](super::RetireList); dropping it only leaks the version.
+/// A version that was unlinked, with the reference that the link owned. Walks may stand on it, so it belongs
+/// into a [`RetireList`](super::RetireList); dropping it leaks the version.
 #[must_use = "belongs into the retire_list"]
 pub(crate) struct Unlinked(NonNull<Version>);
 
@@ -283,7 +291,7 @@ pub(crate) struct Unlinked(NonNull<Version>);
 unsafe impl Send for Unlinked {}
 
 impl Unlinked {
-    /// The version.
+    /// Returns the version.
     pub(super) fn version(&self) -> &Version {
         // SAFETY: the reference is owned.
         unsafe { self.0.as_ref() }

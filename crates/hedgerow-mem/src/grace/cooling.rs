@@ -1,8 +1,9 @@
-//! Chains that were taken out of memory and are kept for a while (rule E9 of `docs/design/protocol.md`).
+//! Cooling chains: taken out of memory, and kept for a while (rule E9 of `docs/design/protocol.md`).
 //!
-//! No read notes that it took place, so nobody knows which chains are in use. Whatever the evictor comes to is taken out, and waits here in the
-//! order in which it came; who is read meanwhile is linked again, which costs no file. That is the cooling stage of Leis, Haubenschild,
-//! Kemper, Neumann, *LeanStore: In-Memory Data Management Beyond Main Memory*, ICDE 2018, section III-B.
+//! Reads leave no trace, so the evictor does not know which chains are in use. It takes out the chains that
+//! it comes to, and they wait here in order of arrival. If a read needs one meanwhile, the chain is linked
+//! again, without a read of files. That is the cooling stage of Leis, Haubenschild, Kemper, Neumann,
+//! *LeanStore: In-Memory Data Management Beyond Main Memory*, ICDE 2018, section III-B.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,17 +12,18 @@ use hedgerow_core::account::{Account, Purpose};
 use hedgerow_core::sync::Mutex;
 
 use super::chain::{Unlinked, Version};
-/// What a chain takes here, beside its versions: it is in two maps, whose nodes are half full at worst.
+/// The bytes that a chain takes here, beside its versions: it is in two maps, whose nodes are half full at
+/// worst.
 const ENTRY_BYTES: usize = 2 * (size_of::<(u64, Kept)>() + size_of::<(usize, u64)>());
 
-/// The one version of a chain that was taken out of memory, in each direction that had one.
+/// The one version in each direction of a chain that was taken out of memory.
 pub(crate) struct Kept {
-    /// What told whether the subgraph changed, when the chain was taken.
+    /// The stamp of the subgraph when the chain was taken: it shows whether the subgraph changed since.
     pub(crate) stamp: u64,
     pub(crate) heads: [Option<KeptHead>; 2],
 }
 
-/// A version with the references of the link that had it, and of the writers.
+/// A version with two references: that of the link that held it, and that of the writers.
 pub(crate) struct KeptHead {
     pub(crate) linked: Unlinked,
     pub(crate) written: Arc<Version>,
@@ -36,9 +38,10 @@ impl Kept {
         self.versions().map(Version::bytes).sum()
     }
 
-    /// For a retire list.
+    /// Turns the versions into entries for a retire list.
     pub(super) fn into_unlinked(self) -> impl Iterator<Item = Unlinked> {
-        // The reference of the writers goes first: the end of the version is that of the one which waits for walks.
+        // Drops the reference of the writers first: then the version ends with the reference that waits for
+        // walks.
         self.heads.into_iter().flatten().map(|KeptHead { linked, written }| {
             drop(written);
             linked
@@ -46,7 +49,7 @@ impl Kept {
     }
 }
 
-/// The chains of a store that are cooling: out of memory for whoever reads them, and kept. First in, first out.
+/// The cooling chains of a store: not in memory for readers, but kept. First in, first out.
 pub struct Cooling {
     queue: Mutex<Queue>,
     account: Arc<Account>,
@@ -54,15 +57,15 @@ pub struct Cooling {
 
 #[derive(Default)]
 struct Queue {
-    /// By when they came.
+    /// The chains, by order of arrival.
     chains: BTreeMap<u64, (usize, Kept)>,
-    /// When each came that is in `chains`.
+    /// The key in `chains` of each chain.
     came: BTreeMap<usize, u64>,
     next: u64,
     bytes: usize,
 }
 
-/// What is cooling.
+/// The size of all cooling chains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoolingStats {
     /// Versions.
@@ -78,7 +81,7 @@ impl Cooling {
         Cooling { queue: Mutex::default(), account }
     }
 
-    /// What is cooling now. O(chains).
+    /// Returns the size of all cooling chains now. O(chains).
     pub fn stats(&self) -> CoolingStats {
         let queue = self.queue.lock();
         let mut stats = CoolingStats::default();
@@ -90,12 +93,13 @@ impl Cooling {
         stats
     }
 
-    /// Whether a chain, named by a number, is here. It may have gone by the time that the caller looks. O(log chains).
+    /// True if the chain with this number is here. It may be gone when the caller acts on the answer. O(log
+    /// chains).
     pub(crate) fn has(&self, chain: usize) -> bool {
         self.queue.lock().came.contains_key(&chain)
     }
 
-    /// Takes a chain in; returns what it kept of it before, which is too old. O(log chains).
+    /// Adds a chain. Returns an older copy of the chain that was here, which is out of date. O(log chains).
     pub(crate) fn keep(&self, chain: usize, kept: Kept) -> Option<Kept> {
         let mut queue = self.queue.lock();
         let before = queue.take(chain);
@@ -111,14 +115,14 @@ impl Cooling {
         before
     }
 
-    /// Gives a chain up, if it is here. O(log chains).
+    /// Removes a chain and returns it, if it is here. O(log chains).
     pub(crate) fn take(&self, chain: usize) -> Option<Kept> {
         let kept = self.queue.lock().take(chain);
         self.note_left(kept.is_some());
         kept
     }
 
-    /// Gives up the chain that came first, if more than `most` bytes are here. O(log chains).
+    /// Removes the chain that came first and returns it, if more than `most` bytes are here. O(log chains).
     pub(super) fn take_first_beyond(&self, most: usize) -> Option<Kept> {
         let mut queue = self.queue.lock();
         let first = if queue.bytes > most { queue.chains.first_key_value() } else { None };

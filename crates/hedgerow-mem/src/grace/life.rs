@@ -1,7 +1,7 @@
-//! Whether a version is still alive, as the model checkers see it.
+//! The life of a version, for the model checkers.
 
-/// Nothing in a real build. Under a model checker it finds uses of a version after its end, and uses that are not ordered
-/// before it.
+/// A record of the end of a version. It is empty in a real build. Under a model checker it finds uses of a
+/// version after its end, and uses that are not ordered before the end.
 #[derive(Default)]
 pub(crate) struct Life {
     #[cfg(feature = "model-checking")]

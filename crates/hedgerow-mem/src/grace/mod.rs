@@ -1,24 +1,28 @@
 //! Grace: the memory of a version that was unlinked from its chain is freed only once no walk can be standing on it.
 //!
-//! Walks are short and very many; unlinking happens once per merge. So a walk pays as little as there is to pay: it
-//! writes that it began into a slot of its thread, and that it ended, both plain stores without a fence or a locked
-//! instruction. Whoever frees pays the rest, once per batch of versions: a barrier that runs on all threads
-//! ([`barrier`]), then a look at all slots ([`walk`]). What a walk that was going on then may stand on waits until that
-//! walk has ended ([`retire_list`]). The scheme is that of user-level RCU (Desnoyers, McKenney, Stern, Dagenais, Walpole,
-//! *User-Level Implementations of Read-Copy Update*, IEEE TPDS 2012, section 5.3 for the barrier, with a counter per
+//! Walks are short and very many; unlinking happens once per merge. So a walk pays as little as possible. It
+//! records its begin and its end in a slot of its thread: two plain stores without a fence or a locked
+//! instruction. The thread that frees versions pays the rest, once per batch: a barrier that runs on all
+//! threads ([`barrier`]), then a scan of all slots ([`read_guard`]). Versions that a walk of that moment may
+//! stand on wait until that walk has ended ([`retire_list`]).
+//!
+//! The scheme is that of user-level RCU (Desnoyers, McKenney, Stern, Dagenais, Walpole, *User-Level
+//! Implementations of Read-Copy Update*, IEEE TPDS 2012, section 5.3 for the barrier, with a counter per
 //! thread instead of a global phase).
 //!
 //! # Invariants
-//! * **G1.** A reference to a version from a [`Link`] is used inside the walk that it was loaded in.
-//! * **G2.** A count that a link owned is given back either with the link's owner, to which nobody has a reference then,
-//!   or through a retire list, after the grace period.
-//! * **G3.** A walk whose begin a scan of the slots does not see loads its links after the barrier that came before the
-//!   scan, hence does not see the links as they were before the unlinking. A walk whose begin the scan does see is waited
-//!   for. A walk that ended gave up its references before the scan, or the second look, read that it had.
+//! * **G1.** A reference to a version that was loaded from a [`Link`] is used only inside the walk that
+//!   loaded it.
+//! * **G2.** A reference count that a link owned is given back in one of two ways: with the link's owner,
+//!   when no thread has a reference to it, or through a retire list, after the grace period.
+//! * **G3.** If a scan of the slots does not see the begin of a walk, that walk loads its links after the
+//!   barrier before the scan. So it does not see the links as they were before the unlinking. If the scan
+//!   does see the begin, the versions wait for that walk. A walk has given up its references before the scan,
+//!   or a later look, reads that it ended.
 //!
-//! A [`GraceCell`] holds any one value by the same rules: it frees what it replaced by itself.
+//! A [`GraceCell`] holds any one value by the same rules, and frees the values that it replaced.
 //!
-//! No walk waits, and nobody waits for one. Code of the caller does not run inside walks, so that they are short.
+//! No walk waits, and no thread waits for a walk. No user code runs inside walks, so that they are short.
 #![allow(unsafe_code)]
 
 mod barrier;
@@ -44,7 +48,7 @@ use hedgerow_core::account::{Account, Purpose};
 
 use crate::arena::Arena;
 
-/// What the subgraphs of a store share: where they allocate, and where their versions end. Cloning shares it.
+/// The memory of a store's subgraphs: the arena, the retire list and the cooling chains. Cloning shares it.
 #[derive(Clone)]
 pub struct Memory(Arc<Parts>);
 
@@ -55,7 +59,7 @@ struct Parts {
 }
 
 impl Drop for Parts {
-    /// What is cooling ends as everything does: no subgraph is left that it could be linked to.
+    /// Retires the cooling chains: no subgraph is left that they could be linked to.
     fn drop(&mut self) {
         self.retire_cooled(0);
     }
@@ -73,34 +77,34 @@ impl Parts {
 }
 
 impl Default for Memory {
-    /// Of the global allocator, with an account of its own.
+    /// Uses the global allocator, and has an account of its own.
     fn default() -> Memory {
         Memory::new(Arena::default())
     }
 }
 
 impl Memory {
-    /// With `arena`, and a retire list of its own.
+    /// Makes a memory with `arena`, and with a retire list of its own.
     pub fn new(arena: Arena) -> Memory {
         let retire_list = RetireList::new(arena.account().clone());
         let cooling = Cooling::new(arena.account().clone());
         Memory(Arc::new(Parts { arena, retire_list, cooling }))
     }
 
-    /// Where main parts and deltas lie.
+    /// Returns the arena that main parts and deltas lie in.
     #[inline]
     pub fn arena(&self) -> &Arena {
         &self.0.arena
     }
 
-    /// What main parts, deltas, versions and tables of the store are charged to.
+    /// Returns the account that pays for main parts, deltas, versions and tables of the store.
     #[inline]
     pub fn account(&self) -> &Arc<Account> {
         self.0.arena.account()
     }
 
-    /// Charges what a version holds outside the arena, as far as it was not charged yet. The retire list takes it off again. Only for the
-    /// holder of the latch.
+    /// Charges the bytes that a version holds outside the arena and that were not charged yet. The retire
+    /// list discharges them. Only for the holder of the latch.
     pub(crate) fn charge(&self, version: &Version) {
         let (held, charged) = (version.heap_bytes(), version.charged.load(Ordering::Relaxed));
         if held > charged {
@@ -109,31 +113,32 @@ impl Memory {
         }
     }
 
-    /// Which chains are cooling.
+    /// Returns the cooling chains.
     #[inline]
     pub fn cooling(&self) -> &Cooling {
         &self.0.cooling
     }
 
-    /// Retires chains that are cooling, first those that came first, until they have `most` bytes at most; returns how many. They can only be
-    /// read from files from then on. Takes no latch. O(chains that are retired).
+    /// Retires cooling chains, first those that came first, until they have at most `most` bytes. Returns how
+    /// many it retired. From then on reads need files for them. Takes no latch. O(chains that are retired).
     pub fn retire_cooled(&self, most: usize) -> usize {
         self.0.retire_cooled(most)
     }
 
-    /// Keeps a chain that was taken out of memory. Its latch is held.
+    /// Keeps a chain that was taken out of memory. The caller holds its latch.
     pub(crate) fn cool(&self, chain: usize, kept: Kept) {
         if let Some(older) = self.0.cooling.keep(chain, kept) {
             self.retire(older);
         }
     }
 
-    /// Has the versions freed of a chain that was taken out of memory, once no walk stands on them.
+    /// Retires the versions of a chain that was taken out of memory: they are freed once no walk stands on
+    /// them.
     pub(crate) fn retire(&self, kept: Kept) {
         self.0.retire(kept);
     }
 
-    /// Where versions wait that were unlinked.
+    /// Returns the list of unlinked versions that wait for walks.
     #[inline]
     pub fn retire_list(&self) -> &RetireList {
         &self.0.retire_list

@@ -11,12 +11,12 @@ use super::barrier;
 struct Slot {
     /// Counts begins and ends of walks: odd while one is going on.
     state: AtomicU64,
-    /// Whether a thread has the slot.
+    /// True if a thread has the slot.
     taken: AtomicBool,
-    /// Whether the slot is given back at the end of its walk, because the thread's local storage is destroyed. Only its
-    /// thread looks at it, so the model checkers need not.
+    /// True if the slot is given back at the end of its walk, because the thread's local storage is
+    /// destroyed. Only its thread looks at it, so the model checkers need not.
     passing: std::sync::atomic::AtomicBool,
-    /// Whether the light half of the barrier is free.
+    /// True if the light half of the barrier is free.
     asymmetric: bool,
     /// The slot made before; slots are never freed.
     before: *const Slot,
@@ -28,10 +28,10 @@ unsafe impl Send for Slot {}
 unsafe impl Sync for Slot {}
 
 impl Slot {
-    /// The state as its own thread sees it.
+    /// Returns the state as its own thread sees it.
     #[inline]
     fn own_state(&self) -> u64 {
-        // What nobody else writes need not be explored.
+        // No other thread writes the word, so the checker need not explore orders.
         #[cfg(feature = "loom")]
         // SAFETY: only the thread that has the slot writes it, and the checker verifies that.
         return unsafe { self.state.unsync_load() };
@@ -64,7 +64,7 @@ impl Slots {
         })
     }
 
-    /// A slot for this thread: one that was given back, or a new one.
+    /// Returns a slot for this thread: one that was given back, or a new one.
     fn claim(&'static self) -> &'static Slot {
         let take = |slot: &&Slot| {
             !slot.taken.load(Ordering::Relaxed)
@@ -93,21 +93,22 @@ impl Slots {
     }
 }
 
-/// A forked child has one thread. The walks of the other threads that were going on at the fork never end there: without
-/// this the child would free nothing of its own stores.
+/// The handler of forked children. A child has one thread, so walks of other threads that went on at the fork
+/// never end there: without this the child would free nothing of its own stores.
 #[cfg(not(feature = "model-checking"))]
 mod forked {
     use std::sync::atomic::AtomicBool;
 
     use super::{Ordering, SLOTS, local};
 
-    /// Registers what a child does. All but the first call cost a load.
+    /// Registers the handler of forked children. All but the first call cost a load.
     pub(super) fn prepare() {
         static REGISTERED: AtomicBool = AtomicBool::new(false);
         hedgerow_core::fork::on_child(&REGISTERED, in_child);
     }
 
-    /// Ends the walks of the threads that are not there, and gives back their slots. Loads and stores atomics only.
+    /// Ends the walks of the threads that the child does not have, and gives back their slots. Loads and
+    /// stores atomics only.
     fn in_child() {
         let own = local::kept().map(std::ptr::from_ref);
         for slot in SLOTS.iter().filter(|&slot| Some(std::ptr::from_ref(slot)) != own) {
@@ -163,7 +164,7 @@ mod local {
         }
     }
 
-    /// The slot that this thread has, if it had a walk.
+    /// Returns the slot of this thread, if it had a walk.
     #[cfg(not(feature = "model-checking"))]
     pub(super) fn kept() -> Option<&'static Slot> {
         SLOT.try_with(Cell::get).ok().flatten()
@@ -178,14 +179,15 @@ mod local {
     }
 }
 
-/// A walk in progress: what is loaded from links during it stays alive until it is dropped. Costs two plain stores.
+/// A walk in progress. A version that is loaded from a link during the walk stays alive until the guard is
+/// dropped. Costs two plain stores.
 ///
-/// Walks nest; the outermost one counts. While one goes on, versions unlinked by anybody may have to wait: keep it to one
-/// read of the engine, and run no code of the caller in it.
+/// Walks nest; the outermost one counts. Versions that any thread unlinks during a walk may have to wait for
+/// it. So keep a walk to one read of the engine, and run no user code in it.
 pub(crate) struct ReadGuard {
     /// None in a walk inside a walk.
     slot: Option<&'static Slot>,
-    /// It belongs to its thread.
+    /// The marker that keeps the guard on its thread.
     thread: PhantomData<*const ()>,
 }
 
@@ -197,7 +199,8 @@ impl ReadGuard {
         let state = slot.own_state();
         let outermost = state.is_multiple_of(2);
         if outermost {
-            // Release: whoever sees that this walk began knows that what the one before it read is read.
+            // Release: a thread that sees the begin of this walk knows that the reads of the walk before it
+            // are done.
             slot.state.store(state + 1, Ordering::Release);
             barrier::light(slot.asymmetric);
         }
@@ -210,7 +213,7 @@ impl Drop for ReadGuard {
     fn drop(&mut self) {
         if let Some(slot) = self.slot {
             let state = slot.own_state();
-            // Release: what the walk read, it read before.
+            // Release: the reads of the walk are before its end.
             slot.state.store(state + 1, Ordering::Release);
             if slot.passing.load(std::sync::atomic::Ordering::Relaxed) {
                 slot.taken.store(false, Ordering::Release);
@@ -219,27 +222,27 @@ impl Drop for ReadGuard {
     }
 }
 
-/// A walk that was going on at a scan.
+/// A walk that a scan found in progress.
 pub(super) struct Ongoing {
     slot: &'static Slot,
     state: u64,
 }
 
 impl Ongoing {
-    /// Whether that walk has ended since. What it read is read then.
+    /// True if that walk has ended since. Its reads are done then.
     pub(super) fn has_ended(&self) -> bool {
         self.slot.state.load(Ordering::Acquire) != self.state
     }
 }
 
-/// The walks going on now. After a [`barrier::heavy`]: one that is not among them sees everything that was stored before
-/// that.
+/// Returns the walks in progress. After a [`barrier::heavy`], any other walk sees every store before that
+/// barrier.
 pub(super) fn ongoing() -> Vec<Ongoing> {
     let seen = SLOTS.iter().map(|slot| Ongoing { slot, state: slot.state.load(Ordering::Acquire) });
     seen.filter(|walk| walk.state % 2 == 1).collect()
 }
 
-/// How many slots there are.
+/// Returns how many slots there are.
 #[cfg(all(test, not(feature = "model-checking")))]
 pub(super) fn slots() -> usize {
     SLOTS.iter().count()

@@ -14,18 +14,18 @@ use super::{barrier, read_guard};
 
 /// Independent parts. A thread takes the first whose lock is free.
 const SHARDS: usize = 4;
-/// A part frees what it holds when it has so many versions, or so many bytes. The barrier costs microseconds; what is
-/// freed late is cold when it is used again.
+/// Most versions, and below most bytes, that a part holds before it frees them. The barrier costs
+/// microseconds. Memory that is freed late is cold when it is used again.
 const MOST: usize = if cfg!(feature = "model-checking") { 1 } else { 128 };
 const MOST_BYTES: usize = 2 << 20;
 
-/// Where the versions of a store wait that were unlinked. Dropping it frees them.
+/// The unlinked versions of a store that wait for walks to end. Dropping it frees them.
 ///
 /// Without a walk going on at the time, at most 128 versions and about 2 MiB wait in each of its parts.
 #[derive(Default)]
 pub struct RetireList {
     shards: [Padded; SHARDS],
-    /// What versions were charged to.
+    /// The account that the versions were charged to.
     account: Arc<Account>,
     #[cfg(feature = "model-checking")]
     buried: Mutex<Vec<Arc<Version>>>,
@@ -38,10 +38,10 @@ struct Padded(Mutex<Shard>);
 
 #[derive(Default)]
 struct Shard {
-    /// Not behind a barrier yet.
+    /// Versions that are not behind a barrier yet.
     fresh: Vec<Unlinked>,
     fresh_bytes: usize,
-    /// Behind a barrier, in the order of these: a walk that one batch waits for, all later ones wait for.
+    /// Versions behind a barrier, oldest batch first. If a batch waits for a walk, so do all later ones.
     waiting: VecDeque<Batch>,
 }
 
@@ -51,7 +51,7 @@ struct Batch {
     walks: Vec<Ongoing>,
 }
 
-/// What waits in a retire list.
+/// The size of the versions that wait in a retire list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RetireStats {
     /// Versions.
@@ -63,14 +63,14 @@ pub struct RetireStats {
 }
 
 impl RetireList {
-    /// Versions come with what they were charged to `account`.
+    /// Makes an empty list. The versions that it takes were charged to `account`.
     pub(super) fn new(account: Arc<Account>) -> RetireList {
         let mut list = RetireList::default();
         list.account = account;
         list
     }
 
-    /// Takes a version that was unlinked. O(1); once per batch a barrier, and the batch is freed.
+    /// Takes a version that was unlinked. O(1); once per batch it runs a barrier and frees the batch.
     pub(crate) fn take(&self, version: Unlinked) {
         let free = self.shards.iter().find_map(|shard| shard.0.try_lock());
         let mut shard = free.unwrap_or_else(|| self.shards[0].0.lock());
@@ -83,7 +83,7 @@ impl RetireList {
         }
     }
 
-    /// Frees all that no walk going on now may stand on. Some microseconds, and O(versions waiting).
+    /// Frees all versions that no current walk may stand on. Some microseconds, and O(versions waiting).
     pub fn drain(&self) {
         for shard in &self.shards {
             let ended = shard.0.lock().advance();
@@ -91,7 +91,7 @@ impl RetireList {
         }
     }
 
-    /// What waits now. O(versions waiting).
+    /// Returns the size of the waiting versions. O(versions waiting).
     pub fn stats(&self) -> RetireStats {
         let mut stats = RetireStats::default();
         for shard in &self.shards {
@@ -123,8 +123,8 @@ impl RetireList {
         drop(version);
     }
 
-    /// Under the model checkers the end of a version is noted, and its memory stays until the model is done, so that a
-    /// walk that still stands on it is found out.
+    /// Notes the end of a version, for the model checkers. Its memory stays until the model is done, so that
+    /// the checker finds a walk that still stands on it.
     #[cfg(feature = "model-checking")]
     fn let_go(&self, version: Arc<Version>) {
         let mut next = Some(version);
@@ -145,7 +145,7 @@ impl Drop for RetireList {
             let mut shard = shard.0.lock();
             let fresh = Batch { versions: std::mem::take(&mut shard.fresh), walks: Vec::new() };
             let waiting = std::mem::take(&mut shard.waiting).into_iter();
-            // All subgraphs are gone, and with them every walk over their chains.
+            // All subgraphs are gone, and with them all walks over their chains.
             let all = waiting.chain(Some(fresh)).collect();
             drop(shard);
             self.free(all);
@@ -154,7 +154,7 @@ impl Drop for RetireList {
 }
 
 impl Shard {
-    /// Puts what is fresh behind a barrier, and takes out the batches whose walks have ended.
+    /// Puts the fresh versions behind a barrier. Takes out the batches whose walks have ended.
     fn advance(&mut self) -> Vec<Batch> {
         if !self.fresh.is_empty() && barrier::heavy() {
             let versions = std::mem::take(&mut self.fresh);

@@ -9,18 +9,18 @@ pub const PARTS: usize = if cfg!(feature = "model-checking") { 1 } else { 64 };
 /// Slots of a bucket.
 pub(super) const SLOTS: usize = 12;
 
-/// What the index takes of a hash.
+/// The hash of a key, as the index uses it.
 #[derive(Clone, Copy)]
 pub(super) struct Hash(pub(super) u64);
 
 impl Hash {
-    /// The part of the index that has it.
+    /// Returns the part of the index that the hash belongs to.
     #[inline]
     pub(super) fn part(self) -> usize {
         self.0 as usize % PARTS
     }
 
-    /// Never 0, which is the tag of a free slot.
+    /// Returns the tag. It is never 0, which is the tag of a free slot.
     #[inline]
     pub(super) fn tag(self) -> u8 {
         ((self.0 >> 8) as u8).max(1)
@@ -35,11 +35,11 @@ impl Hash {
 /// A cache line.
 #[repr(align(64))]
 pub(super) struct Bucket {
-    /// The tags of the first eight slots; 0 of a free one.
+    /// The tags of the first eight slots. A free slot has the tag 0.
     tags: AtomicU64,
-    /// Those of the last four.
+    /// The tags of the last four slots.
     last_tags: AtomicU32,
-    /// How many entries went past this bucket, because it was full.
+    /// The number of entries that went past this bucket, because it was full.
     passed: AtomicU32,
     pub(super) ids: [AtomicU32; SLOTS],
 }
@@ -65,8 +65,9 @@ fn tag_of(tags: u64, last: u32, slot: usize) -> u8 {
 
 /// The slots of one bucket whose tags agree, ascending.
 ///
-/// One word tells of all slots, so that no branch depends on which of them it is: nobody could foresee it, and a processor that
-/// guessed wrong would lose what it had begun behind a bucket that is not here yet.
+/// One word stands for all slots, so that no branch depends on which of them agree. Such a branch is
+/// unpredictable. A processor that guessed wrong would lose the work that it had begun while it waited for a
+/// bucket from memory.
 #[derive(Clone, Copy)]
 pub(super) struct Alike(u32);
 
@@ -85,15 +86,15 @@ impl Iterator for Alike {
 }
 
 impl Bucket {
-    /// The slots whose tags are `tag`.
+    /// Returns the slots whose tags are `tag`.
     #[inline]
     pub(super) fn alike(&self, tag: u8) -> Alike {
-        // Acquire: the id of a slot is there before its tag.
+        // Acquire: the id of a slot was written before its tag.
         let (tags, last) = (self.tags.load(Ordering::Acquire), self.last_tags.load(Ordering::Acquire));
         Alike(simd::match_12(tags, last, tag))
     }
 
-    /// What `f` says first of a slot whose tag is `tag`.
+    /// Returns the first result of `f` among the slots whose tag is `tag`.
     #[inline]
     pub(super) fn find<R>(&self, tag: u8, f: impl FnMut(usize) -> Option<R>) -> Option<R> {
         self.alike(tag).find_map(f)
@@ -104,7 +105,7 @@ impl Bucket {
         VertexId(self.ids[slot].load(Ordering::Acquire))
     }
 
-    /// Whether entries went past.
+    /// True if entries went past this bucket.
     #[inline]
     pub(super) fn was_passed(&self) -> bool {
         self.passed.load(Ordering::Acquire) != 0
@@ -134,14 +135,15 @@ impl Bucket {
         slot.is_some()
     }
 
-    /// The ids in the slots that are taken.
+    /// Returns the ids in the slots that are taken.
     pub(super) fn taken(&self) -> impl Iterator<Item = VertexId> {
         let (tags, last) = (self.tags.load(Ordering::Relaxed), self.last_tags.load(Ordering::Relaxed));
         let taken = (0..SLOTS).filter(move |&slot| tag_of(tags, last, slot) != 0);
         taken.map(|slot| self.id(slot))
     }
 
-    /// Counts entries that went past, or, with `u32::MAX`, one less. Only for the holder of the part.
+    /// Adds `by` to the count of entries that went past; `u32::MAX` subtracts one. Only for the holder of the
+    /// part.
     pub(super) fn pass(&self, by: u32) {
         let passed = self.passed.load(Ordering::Relaxed);
         self.passed.store(passed.wrapping_add(by), Ordering::Release);

@@ -1,4 +1,4 @@
-//! Items by number, which grow without moving and are read without locks.
+//! Items by number, in memory that grows without moving and is read without locks.
 
 use std::sync::OnceLock;
 
@@ -28,7 +28,7 @@ impl<T: Default, const PAGE: usize, const PAGES: usize> Column<T, PAGE, PAGES> {
         }
     }
 
-    /// Calls `f` with the place and the item of each that is there among `count` ones from `first` on.
+    /// Calls `f` with place and item of each existing one among the `count` items from `first` on.
     pub(super) fn for_each_in(&self, first: usize, count: usize, mut f: impl FnMut(usize, &T)) {
         let mut place = 0;
         while place < count {

@@ -1,12 +1,13 @@
 //! A hash index of vertex ids: open addressing in buckets of one cache line.
 //!
-//! An entry stands in the [bucket](super::bucket) that its hash names, or in one after it; each bucket counts the entries that
-//! went past it, so that a look ends at the first bucket without any. Keys stand with the ids, not here: a look compares tags,
-//! and asks its caller for the few that agree.
+//! An entry is in the [bucket](super::bucket) that its hash selects, or in one after it. Each bucket counts
+//! the entries that went past it, so that a look-up ends at the first bucket without any. The index holds
+//! ids, not keys: a look-up compares tags, and asks its caller about the few ids whose tags agree.
 //!
-//! Entries do not move. When a part has too many, its table is replaced by one a third larger, in a [`GraceCell`]: so tables
-//! are three quarters to nine tenths full. Parts once take steps of different lengths, so that from then on they grow one after
-//! another, and the whole does not swing between the two.
+//! Entries do not move. When a part has too many, its table is replaced by one a third larger, in a
+//! [`GraceCell`]. So tables are three quarters to nine tenths full. At one size the parts take steps of
+//! different lengths. From then on they grow one after another, and the whole index does not swing between
+//! the two bounds.
 
 use std::sync::Arc;
 
@@ -19,18 +20,19 @@ use smallvec::SmallVec;
 use super::bucket::{Bucket, Hash, PARTS, SLOTS};
 use crate::grace::{GraceCell, ReadGuard};
 
-/// A table grows when more than so many of ten slots are taken.
+/// Tenths of the slots that may be taken before a table grows.
 const MOST_OF_TEN: usize = 9;
-/// Up to so many buckets a table grows by one, or by [`STEP`].
+/// Number of buckets up to which a table grows by one, or by [`STEP`].
 const SMALL: usize = 128;
-/// Buckets of a segment. Tables consist of these, so that what one gives back serves the next one that grows: blocks of many sizes
-/// left the allocator with a quarter more than they took. It also adds to a block what its alignment takes, up to a cache line.
+/// Buckets of a segment. Tables consist of segments, so that a table that grows uses memory that another gave
+/// back. With blocks of many sizes the allocator kept a quarter more than they took. For the
+/// alignment it also adds up to a cache line to each block.
 const SEGMENT: usize = 64;
-/// How many entries ahead of the one that is put buckets are loaded.
+/// The distance in entries at which `put` prefetches buckets.
 const AHEAD: usize = 8;
-/// Buckets of a table whose entries are moved together, so that the cache misses of their keys overlap.
+/// Buckets whose entries move to a larger table together, so that the cache misses of their keys overlap.
 const TOGETHER: usize = 8;
-/// From so many buckets on a table grows by a multiple of these.
+/// Number of buckets from which on tables grow by multiples of this number.
 const STEP: usize = 8;
 
 /// The buckets of a part.
@@ -51,13 +53,13 @@ impl Table {
         &self.segments[at / SEGMENT][at % SEGMENT]
     }
 
-    /// The bucket in which an entry of the hash is looked for first.
+    /// Returns the bucket in which a look-up of the hash begins.
     #[inline]
     pub(super) fn first(&self, hash: Hash) -> &Bucket {
         self.bucket(hash.bucket(self.count))
     }
 
-    /// The buckets in the order in which an entry of the hash tries them.
+    /// Returns the buckets in the order in which an entry of the hash tries them.
     fn tried(&self, hash: Hash) -> impl Iterator<Item = &Bucket> {
         let first = hash.bucket(self.count);
         (first..self.count).chain(0..first).map(|at| self.bucket(at))
@@ -67,7 +69,8 @@ impl Table {
         self.count * size_of::<Bucket>() + size_of_val(&*self.segments)
     }
 
-    /// What `f` says first of a bucket and a slot in it in which an entry of the hash may stand, and whose tag agrees.
+    /// Returns the first result of `f` among the slots in which an entry of the hash may be and whose tag
+    /// agrees.
     #[inline]
     pub(super) fn find<R>(&self, hash: Hash, mut f: impl FnMut(&Bucket, usize) -> Option<R>) -> Option<R> {
         let mut at = hash.bucket(self.count);
@@ -84,13 +87,13 @@ impl Table {
         None
     }
 
-    /// Only for the holder of the part, who sees to it that there is room.
+    /// Adds an entry. Only for the holder of the part, who has made room.
     fn add(&self, hash: Hash, id: VertexId) {
         for bucket in self.tried(hash) {
             if bucket.take(hash.tag(), id) {
                 return;
             }
-            // Who looks before this was said finds the entry the later: it is not published yet.
+            // A reader that looks before this store may miss the entry, which is not published yet.
             bucket.pass(1);
         }
         debug_assert!(false, "a table grows before it is full");
@@ -114,38 +117,38 @@ impl Table {
 #[derive(Default)]
 struct Part {
     table: GraceCell<Table>,
-    /// The number of entries, under the lock of who changes the part.
+    /// The number of entries. A thread that changes the part holds this lock.
     entries: Mutex<usize>,
 }
 
-/// A hash index of vertex ids. Looks take no lock; changes take that of the part.
+/// A hash index of vertex ids. Look-ups take no lock; changes take that of the part.
 pub(super) struct Index {
     parts: Box<[Part]>,
     account: Arc<Account>,
 }
 
 impl Index {
-    /// Without entries.
+    /// Makes an index without entries.
     pub(super) fn new(account: Arc<Account>) -> Index {
         account.charge(Purpose::Keys, PARTS * size_of::<Part>());
         Index { parts: (0..PARTS).map(|_| Part::default()).collect(), account }
     }
 
-    /// The first entry under the hash that `f` takes.
+    /// Returns the first result of `f` among the entries under the hash.
     #[inline]
     pub(super) fn find<R>(&self, hash: Hash, mut f: impl FnMut(VertexId) -> Option<R>) -> Option<R> {
         let part = &self.parts[hash.part()];
         part.table.with(|table| table.find(hash, |bucket, slot| f(bucket.id(slot)))).flatten()
     }
 
-    /// The table that has the entries of the hash, for a walk that reads several.
+    /// Returns the table for entries of the hash, for a walk that reads several.
     #[inline]
     pub(super) fn table<'a>(&'a self, hash: Hash, walk: &'a ReadGuard) -> Option<&'a Table> {
         self.parts[hash.part()].table.load(walk)
     }
 
-    /// Puts ids under hashes of one part: each in place of the entry that `replaces` accepts, or as a new one. `hashes_of` tells
-    /// the hashes of several entries, with their ids.
+    /// Puts ids under hashes of one part. Each takes the place of the entry that `replaces` accepts, or is a
+    /// new entry. `hashes_of` calls back with the hash of each of several ids.
     pub(super) fn put<E>(
         &self,
         new: &[E],
@@ -176,8 +179,9 @@ impl Index {
         });
     }
 
-    /// Makes the table of a part large enough for so many more entries, if it would be replaced several times while they come. Else it
-    /// is left to them: parts that grow one after another use what the one before gave back, and the heap keeps fewer free blocks.
+    /// Makes the table of a part large enough for `more` entries, if they would replace it several times.
+    /// Otherwise the table grows as they come: parts that grow one after another reuse each other's memory,
+    /// and the heap keeps fewer free blocks.
     pub(super) fn reserve(
         &self,
         at: usize,
@@ -200,7 +204,7 @@ impl Index {
         }
     }
 
-    /// Makes the table of a part larger if so many entries are too much. The caller holds the part.
+    /// Makes the table of a part larger if it is too small for `entries` entries. The caller holds the part.
     fn make_room(
         &self,
         at: usize,
@@ -229,20 +233,20 @@ impl Index {
         part.table.replace(larger);
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
         self.parts.iter().map(|part| *part.entries.lock()).sum()
     }
 
-    /// The bytes held, without a table that was replaced and is still read.
+    /// Returns the bytes held, without a table that was replaced and is still read.
     pub(super) fn bytes(&self) -> usize {
         let tables = self.parts.iter().filter_map(|part| part.table.with(Table::bytes));
         tables.sum::<usize>() + self.parts.len() * size_of::<Part>()
     }
 }
 
-/// The buckets of the table after one of `count`. At one size parts take steps of different lengths, so that from then on they
-/// grow one after another.
+/// Returns the number of buckets of the table after one of `count`. At one size parts take steps of different
+/// lengths, so that from then on they grow one after another.
 fn larger(count: usize, part: usize) -> usize {
     let larger = match count {
         0..STEP => return count + 1,

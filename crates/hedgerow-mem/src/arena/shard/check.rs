@@ -1,4 +1,4 @@
-//! Checking the invariants of a part, for tests.
+//! Checks of the invariants of a part, for tests.
 
 use super::*;
 

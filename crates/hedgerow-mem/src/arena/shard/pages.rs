@@ -1,4 +1,4 @@
-//! Giving pages inside free blocks back to the system.
+//! Return of pages inside free blocks to the system.
 
 use super::super::free_block::{inside, note_returned, returned_of};
 use super::super::header::Header;
@@ -7,13 +7,13 @@ use super::super::region::Region;
 use super::{Shard, class, region_of};
 
 impl<A> Shard<A> {
-    /// The bytes of pages inside free blocks that occupy no memory.
+    /// Returns the bytes of pages inside free blocks that occupy no memory.
     pub(in super::super) fn returned(&self) -> usize {
         self.returned
     }
 
-    /// Gives whole pages inside free blocks back to the system, the largest blocks first, until `wanted` bytes more are given back. O(free
-    /// blocks of a page or more).
+    /// Returns whole pages inside free blocks to the system, largest blocks first, until `wanted` more bytes
+    /// are returned. O(free blocks of a page or more).
     pub(in super::super) fn return_pages(&mut self, wanted: usize) {
         let enough = self.returned.saturating_add(wanted);
         let Some(heads) = &self.heads else { return };
