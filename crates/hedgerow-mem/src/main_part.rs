@@ -14,22 +14,23 @@ mod offsets;
 pub use offsets::Offsets;
 use offsets::Packed;
 
-/// Sorted neighbour lists of the vertices of one subgraph in one direction, and which of the vertices exist.
+/// The sorted neighbour lists of the vertices of one subgraph in one direction, and the mask of the vertices
+/// that exist.
 #[derive(Clone, Debug, Default)]
 pub struct Main {
     pub(crate) present: u64,
     pub(crate) offsets: Packed,
-    /// Whether edges have ranks. Here, where every look for an edge comes by, and not beside the ranks.
+    /// True if edges have ranks. It is here, not in `extra`, because every look-up of an edge reads it.
     pub(crate) ranked: bool,
-    /// Counted, so that a view can refer to the list itself rather than through its version.
+    /// A counted list, so that a view can refer to the list itself rather than through its version.
     pub(crate) neighbors: Counted<VertexId>,
     pub(crate) weights: Option<Counted<f64>>,
-    /// Ranks and properties; absent where no edge has any.
+    /// Ranks and properties; absent if no edge has any.
     pub(crate) extra: Option<Arc<Extra>>,
 }
 
 impl Main {
-    /// A main part of arrays that fit each other.
+    /// Makes a main part of arrays that fit each other.
     pub(crate) fn new(
         present: u64,
         offsets: &Offsets,
@@ -42,16 +43,16 @@ impl Main {
         Main { present, offsets: Packed::new(offsets), ranked, neighbors, weights, extra }
     }
 
-    /// The place where ranks and properties are, to load it ahead.
+    /// Returns the address of ranks and properties, for a prefetch.
     #[inline]
     pub(crate) fn extra_place(&self) -> *const u8 {
         (&raw const self.extra).cast()
     }
 
-    /// A main part from its arrays, as a checkpoint keeps them, copied into `arena`.
+    /// Makes a main part from its arrays, as a checkpoint keeps them, copied into `arena`.
     ///
-    /// Returns `None` unless the offsets ascend from 0 to the number of neighbours, every list ascends strictly, and
-    /// the weights, where there are any, are as many as the neighbours. O(edges).
+    /// Returns `None` unless the offsets ascend from 0 to the number of neighbours, every list ascends
+    /// strictly, and there are as many weights, if any, as neighbours. O(edges).
     pub fn from_parts(
         present: u64,
         offsets: &[u32],
@@ -73,42 +74,42 @@ impl Main {
         })
     }
 
-    /// The same content in new blocks of `arena`.
+    /// Returns the same content in new blocks of `arena`.
     pub(crate) fn copied(&self, arena: &Arena) -> Main {
         let neighbors = arena.copy(&self.neighbors);
         let weights = self.weights.as_ref().map(|w| arena.copy(w));
         Main { neighbors, weights, ..self.clone() }
     }
 
-    /// The mask of the local vertices that exist.
+    /// Returns the mask of the local vertices that exist.
     pub fn present(&self) -> u64 {
         self.present
     }
 
-    /// Where each list begins, and the end of the last. O(64).
+    /// Returns the begin of each list, and the end of the last. O(64).
     #[inline]
     pub fn offsets(&self) -> Offsets {
         self.offsets.unpacked()
     }
 
-    /// Starts loading the offsets.
+    /// Prefetches the offsets.
     #[inline]
     pub(crate) fn prefetch_offsets(&self) {
         self.offsets.prefetch();
     }
 
-    /// Starts loading where the list of `local` lies.
+    /// Prefetches the range of the list of `local`.
     #[inline]
     pub(crate) fn prefetch_range(&self, local: LocalVertex) {
         self.offsets.prefetch_of(local);
     }
 
-    /// All lists, one after another.
+    /// Returns all lists, one after another.
     pub fn edges(&self) -> &[VertexId] {
         &self.neighbors
     }
 
-    /// The weights parallel to [`edges`](Self::edges), in a weighted graph.
+    /// Returns the weights parallel to [`edges`](Self::edges), in a weighted graph.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }
@@ -118,31 +119,31 @@ impl Main {
         self.offsets.range(local)
     }
 
-    /// The sorted neighbours of `local`.
+    /// Returns the sorted neighbours of `local`.
     #[inline]
     pub fn neighbors(&self, local: LocalVertex) -> &[VertexId] {
         self.neighbors.get(self.range(local)).unwrap_or(&[])
     }
 
-    /// Where `dst` stands among all edges, if it is a neighbour of `local`. O(log degree).
+    /// Returns the place of `dst` among all edges, if it is a neighbour of `local`. O(log degree).
     #[inline]
     pub fn find(&self, local: LocalVertex, dst: VertexId, hint: InterpolationHint) -> Option<usize> {
         let range = self.range(local);
         Some(range.start + hint.find(self.neighbors.get(range)?, dst)?)
     }
 
-    /// The weight at a position that [`find`](Self::find) gave; 1 in a graph without weights.
+    /// Returns the weight at a position that [`find`](Self::find) returned; 1 in a graph without weights.
     #[inline]
     pub fn weight_at(&self, at: usize) -> f64 {
         self.weights.as_ref().and_then(|w| w.get(at).copied()).unwrap_or(1.0)
     }
 
-    /// The bytes of the blocks of the arena.
+    /// Returns the bytes of the blocks of the arena.
     pub(crate) fn block_bytes(&self) -> usize {
         self.neighbors.bytes() + self.weights.as_ref().map_or(0, Counted::bytes)
     }
 
-    /// The bytes that the arrays occupy, in the arena and outside.
+    /// Returns the bytes that the arrays occupy, in the arena and outside.
     pub fn heap_bytes(&self) -> usize {
         self.block_bytes()
             + self.offsets.outside_bytes()
@@ -151,7 +152,8 @@ impl Main {
 }
 
 impl Main {
-    /// As [`from_parts`](Main::from_parts), with ranks and properties. Lists ascend strictly by neighbour and rank.
+    /// Like [`from_parts`](Main::from_parts), but with ranks and properties. Lists ascend strictly by
+    /// neighbour and rank.
     pub fn with_extra(
         present: u64,
         offsets: &[u32],
@@ -184,26 +186,27 @@ impl Main {
         })
     }
 
-    /// The ranks parallel to the edges; `None` if all are 0.
+    /// Returns the ranks parallel to the edges; `None` if all are 0.
     #[inline]
     pub fn ranks(&self) -> Option<&[u64]> {
         if self.ranked { self.extra.as_ref()?.ranks.as_deref() } else { None }
     }
 
-    /// The property columns parallel to the edges; `None` if no edge has properties.
+    /// Returns the property columns parallel to the edges; `None` if no edge has properties.
     #[inline]
     pub fn columns(&self) -> Option<&Columns> {
         self.extra.as_ref().map(|extra| &extra.columns).filter(|columns| !columns.is_empty())
     }
 
-    /// The property that edges have, if it is one and has a fixed width: then entries of the delta are likely to have it too.
+    /// Returns the property of the edges, if they have just one, of fixed width: then entries of the delta
+    /// are likely to have it too.
     pub(crate) fn word_property(&self) -> Option<(PropertyId, PropertyType)> {
         let mut columns = self.columns()?.iter();
         let (property, column) = columns.next().filter(|_| columns.len() == 0)?;
         column.kind().is_fixed().then_some((property, column.kind()))
     }
 
-    /// The bytes of ranks and properties.
+    /// Returns the bytes of ranks and properties.
     pub fn extra_bytes(&self) -> usize {
         self.extra.as_ref().map_or(0, |extra| extra.bytes())
     }
@@ -213,14 +216,14 @@ impl Main {
         (self.neighbors[at], self.rank_at(at))
     }
 
-    /// The rank of the edge at `at`.
+    /// Returns the rank of the edge at `at`.
     #[inline]
     pub(crate) fn rank_at(&self, at: usize) -> u64 {
         self.ranks().and_then(|ranks| ranks.get(at).copied()).unwrap_or(0)
     }
 
-    /// The first position from `at` to `end` of an edge at or after (`dst`, `rank`), where `at` is that of the first edge at or
-    /// after `dst`. O(log edges to `dst`).
+    /// Returns the first position from `at` to `end` of an edge at or after (`dst`, `rank`), where `at` is
+    /// that of the first edge at or after `dst`. O(log edges to `dst`).
     #[inline]
     pub(crate) fn lower_bound_of_rank(&self, at: usize, end: usize, dst: VertexId, rank: u64) -> usize {
         if rank == 0 || at >= end || self.neighbors[at] != dst {
@@ -231,13 +234,13 @@ impl Main {
         at + ranks[at..at + same].partition_point(|&r| r < rank)
     }
 
-    /// The first position in `range` of an edge at or after (`dst`, `rank`). O(log length).
+    /// Returns the first position in `range` of an edge at or after (`dst`, `rank`). O(log length).
     pub(crate) fn lower_bound(&self, range: std::ops::Range<usize>, dst: VertexId, rank: u64) -> usize {
         let at = range.start + self.neighbors[range.clone()].partition_point(|&v| v < dst);
         self.lower_bound_of_rank(at, range.end, dst, rank)
     }
 
-    /// Where the edge stands among all edges. O(log degree).
+    /// Returns the place of the edge among all edges. O(log degree).
     #[inline]
     pub(crate) fn find_item(
         &self,

@@ -1,4 +1,4 @@
-//! Merging a delta, and operations of a large commit, into a new main part.
+//! Merges of a delta, and of operations of a large commit, into a new main part.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{LocalVertex, RowRef, SUBGRAPH_VERTICES, VertexId};
@@ -17,26 +17,27 @@ use output::{Kinds, Output};
 /// The most entries that one merge takes: their order takes 24 of the 64 bits of a key.
 pub(crate) const MOST: usize = 1 << 24;
 
-/// Entries about edges, sorted by vertex, destination and commit: 6, 32 and 24 bits; the operation stands in the last two,
-/// so that entries are hardly looked at again.
+/// Entries about edges, sorted by vertex, destination and commit: 6, 32 and 24 bits. The last two bits hold
+/// the operation, so that a merge reads few entries again.
 type Keys = SmallVec<[u64; 256]>;
 
-/// `main` with the first `n` entries, in commit order, applied. `n` is at most [`MOST`]. O(edges + n log n); what does not
-/// change is copied in whole stretches, and without ranks and properties nothing is allocated but the result unless `n`
-/// exceeds 256.
+/// Returns `main` with the first `n` entries applied, in commit order. `n` is at most [`MOST`]. O(edges + n
+/// log n). Unchanged parts are copied in whole stretches. Without ranks and properties it allocates only the
+/// result unless `n` exceeds 256.
 pub(crate) fn apply(main: &Main, n: usize, entries: &impl Entries, weighted: bool, arena: &Arena) -> Main {
     let n = if faults::is_on(PlantedFault::NewestEntryLost) { n.saturating_sub(1) } else { n };
     let lookup = EntryLookup::new(entries, weighted);
     merged(main, n, lookup, |len| Output::new(arena, main, len, weighted, lookup.kinds))
 }
 
-/// As [`apply`], of neighbours and weights alone, for readers who ask for nothing else. Edges must have no ranks.
+/// Like [`apply`], but for neighbours and weights alone, for readers that need no more. Edges must have no
+/// ranks.
 pub(crate) fn lists(main: &Main, n: usize, entries: &impl Entries, weighted: bool, arena: &Arena) -> Main {
     let lookup = EntryLookup { entries, kinds: Kinds { ranks: false, rows: false }, weighted };
     merged(main, n, lookup, |len| Output::lists(arena, main, len, weighted))
 }
 
-/// As [`lists`], with sorted changes in place of entries, of which the lists have `len` edges then.
+/// Like [`lists`], but with sorted changes in place of entries. `len` is the number of edges after them.
 pub(crate) fn changed_lists(
     main: &Main,
     changes: &[Change<'_>],
@@ -50,7 +51,7 @@ pub(crate) fn changed_lists(
     out.finish(present)
 }
 
-/// `main` with the first `n` entries applied, written to what `output` makes for so many edges.
+/// Returns `main` with the first `n` entries applied. `output` makes the output for a number of edges.
 #[inline]
 fn merged<'a, E: Entries>(
     main: &'a Main,
@@ -67,12 +68,13 @@ fn merged<'a, E: Entries>(
     out.finish(present)
 }
 
-/// Which attributes the entries have.
+/// Returns which attributes the entries have.
 fn kinds(entries: &impl Entries) -> Kinds {
     Kinds { ranks: entries.has_ranks(), rows: entries.has_rows() }
 }
 
-/// What a merge asks the entries for: what no entry has, and what a graph without weights gives all edges, is not looked up.
+/// The values of entries for a merge. It does not look up attributes that no entry has, or weights in a graph
+/// without weights.
 struct EntryLookup<'a, E> {
     entries: &'a E,
     kinds: Kinds,
@@ -92,13 +94,13 @@ impl<'a, E: Entries> EntryLookup<'a, E> {
         EntryLookup { entries, kinds: kinds(entries), weighted }
     }
 
-    /// The rank of the edge that the entry of a key is about.
+    /// Returns the rank of the edge in the entry of a key.
     #[inline]
     fn rank(&self, key: u64) -> u64 {
         if self.kinds.ranks { self.entries.rank(order(key)) } else { 0 }
     }
 
-    /// Weight and properties after the entry of a key; `None` if the edge is gone.
+    /// Returns weight and properties after the entry of a key; `None` if the edge is gone.
     #[inline]
     fn state(&self, key: u64) -> Option<(f64, RowRef<'a>)> {
         if op(key) == EdgeOp::Remove {
@@ -110,8 +112,8 @@ impl<'a, E: Entries> EntryLookup<'a, E> {
     }
 }
 
-/// `main`, under `old` if it has a patch, with the first `n` entries folded in: the main part, and its patch if it is to have
-/// one. With `patching` the main part may stay as it is.
+/// Folds the first `n` entries into `main`, which has the patch `old` if any. Returns the main part, and its
+/// patch if it gets one. With `patching` the main part may stay.
 pub(crate) fn fold(
     main: &Main,
     old: Option<&Patch>,
@@ -132,8 +134,8 @@ pub(crate) fn fold(
     (flatten(main, &patch, present, weighted, arena), None)
 }
 
-/// The patch of `main`, so far `old`, with the first `n` entries folded in, and the vertices that exist then.
-/// O(patch + n log n).
+/// Folds the first `n` entries into `old`, the patch of `main`. Returns the mask of the vertices that exist
+/// then, and the new patch. O(patch + n log n).
 fn patch(
     main: &Main,
     old: Option<&Patch>,
@@ -148,7 +150,7 @@ fn patch(
     let room = |old: &Main| old.neighbors.len() + keys.len();
     let lookup = EntryLookup::new(entries, weighted);
     let kinds = lookup.kinds;
-    // What an edge of the main part is now may differ from what it was: then the patch says it anew.
+    // An edge of the main part may have a new weight or new properties: then the patch holds it anew.
     let restates = weighted || kinds.rows || main.columns().is_some();
     let mut added = Output::new(arena, &old.added, room(&old.added), weighted, kinds);
     let mut removed =
@@ -163,13 +165,13 @@ fn patch(
             rank,
             (in_main && (state.is_none() || restates)).then_some((0.0, RowRef::Empty)),
         );
-        // An edge of the main part that stays as it is is not mentioned.
+        // The patch leaves out an edge of the main part that does not change.
         added.put(local, dst, rank, state.filter(|_| !in_main || restates));
     });
     (present, Patch { added: added.finish(0), removed: removed.finish(0) })
 }
 
-/// `main` with a patch applied. O(edges + patch log degree).
+/// Returns `main` with a patch applied. O(edges + patch log degree).
 pub(crate) fn flatten(main: &Main, patch: &Patch, present: u64, weighted: bool, arena: &Arena) -> Main {
     let len = main.neighbors.len() + patch.added.neighbors.len() - patch.removed.neighbors.len();
     let kinds = Kinds { ranks: patch.is_ranked(), rows: patch.added.columns().is_some() };
@@ -180,7 +182,8 @@ pub(crate) fn flatten(main: &Main, patch: &Patch, present: u64, weighted: bool, 
     out.finish(present)
 }
 
-/// The keys of the entries about edges in order, and the vertices that exist after all entries.
+/// Returns the keys of the entries about edges in order, and the mask of the vertices that exist after all
+/// entries.
 fn sort(mut present: u64, n: usize, entries: &impl Entries) -> (Keys, u64) {
     debug_assert!(n <= MOST);
     let mut keys = Keys::with_capacity(n);
@@ -195,7 +198,7 @@ fn sort(mut present: u64, n: usize, entries: &impl Entries) -> (Keys, u64) {
     }
     keys.sort_unstable();
     if entries.has_ranks() {
-        // Those about one pair of vertices, in commit order until here.
+        // The keys of one pair of vertices are in commit order until here.
         keys.chunk_by_mut(|a, b| a >> 26 == b >> 26)
             .for_each(|pair| pair.sort_by_key(|&key| entries.rank(order(key))));
     }
@@ -217,7 +220,7 @@ fn for_each_edge(keys: &[u64], entries: &impl Entries, mut f: impl FnMut(u64, u6
     }
 }
 
-/// The place of the entry in the order of commits.
+/// Returns the place of the entry in the order of commits.
 #[inline]
 fn order(key: u64) -> usize {
     (key >> 2) as usize & (MOST - 1)
@@ -233,8 +236,8 @@ fn edge(key: u64) -> (LocalVertex, VertexId) {
     (LocalVertex((key >> 58) as u8), VertexId((key >> 26) as u32))
 }
 
-/// By how many edges the lists grow. Only effective operations are logged, so the first about an edge tells whether it
-/// was there before.
+/// Returns the number of edges by which the lists grow. Only effective operations are logged, so the first
+/// entry about an edge tells whether the edge was there before.
 fn growth(keys: &[u64], entries: &impl Entries) -> isize {
     let mut growth = 0;
     for_each_edge(keys, entries, |first, last| {

@@ -1,20 +1,20 @@
-//! Operations on edges and vertices: as commits bring them, and as entries of a delta.
+//! Operations on edges and vertices: in commits, and as entries of a delta.
 //!
-//! Only effective operations come here: an insertion of what was not there, a removal of what was.
+//! Only effective operations come here: insertions of absent edges, and removals of existing ones.
 
 use hedgerow_core::{LocalVertex, RowRef, Timestamp, VertexId};
 
-/// What an entry does.
+/// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum EdgeOp {
-    /// An edge that was not there.
+    /// The insertion of an edge that was not there.
     Insert = 0,
-    /// An edge that was there is gone.
+    /// The removal of an edge that was there.
     Remove = 1,
-    /// An edge that was there has a new weight or new properties.
+    /// New weight or new properties of an edge that was there.
     Update = 2,
-    /// The vertex itself: inserted if the destination field is 1, removed if it is 0.
+    /// An operation on the vertex itself: inserted if the destination field is 1, removed if it is 0.
     Vertex = 3,
 }
 
@@ -24,7 +24,7 @@ impl EdgeOp {
         EdgeOp::from_bits(tag >> 6)
     }
 
-    /// The operation whose discriminant is `bits`, 0 to 3.
+    /// Returns the operation whose discriminant is `bits`, 0 to 3.
     #[inline]
     pub(crate) fn from_bits(bits: u8) -> EdgeOp {
         match bits {
@@ -35,7 +35,7 @@ impl EdgeOp {
         }
     }
 
-    /// By how much it changes the number of edges of a list.
+    /// Returns the change of the number of edges of a list.
     #[inline]
     pub fn growth(self) -> i64 {
         match self {
@@ -46,14 +46,14 @@ impl EdgeOp {
     }
 }
 
-/// One entry, unpacked.
+/// An unpacked entry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Entry {
     /// The vertex, by its place in the subgraph.
     pub(crate) local: LocalVertex,
-    /// What happened.
+    /// The operation.
     pub(crate) op: EdgeOp,
-    /// The other endpoint; of an [`EdgeOp::Vertex`] entry 1 for inserted, 0 for removed.
+    /// The other endpoint. In an [`EdgeOp::Vertex`] entry 1 for inserted, 0 for removed.
     pub(crate) dst: VertexId,
     /// The commit timestamp.
     pub(crate) ts: Timestamp,
@@ -66,7 +66,7 @@ pub(crate) struct Entry {
 pub struct LocalOp {
     /// The vertex, by its place in the subgraph.
     pub local: LocalVertex,
-    /// What to do.
+    /// The operation.
     pub op: EdgeOp,
     /// The other endpoint; for [`EdgeOp::Vertex`] 1 to insert, 0 to remove.
     pub dst: VertexId,
@@ -74,12 +74,12 @@ pub struct LocalOp {
     pub weight: f64,
 }
 
-/// What some edges have beside neighbour and weight.
+/// Rank and properties of an edge.
 #[derive(Clone, Copy, Debug)]
 pub struct Attributes<'a> {
     /// The rank; 0 unless the label is `multi`.
     pub rank: u64,
-    /// All properties after the operation that this copy of the edge keeps.
+    /// All properties that this copy of the edge has after the operation.
     pub row: RowRef<'a>,
 }
 
@@ -87,29 +87,29 @@ impl Attributes<'_> {
     /// Neither rank nor properties.
     pub const NONE: Attributes<'static> = Attributes { rank: 0, row: RowRef::Empty };
 
-    /// Whether the edge has neither rank nor properties.
+    /// True if the edge has neither rank nor properties.
     #[inline]
     pub fn is_none(&self) -> bool {
         self.rank == 0 && matches!(self.row, RowRef::Empty)
     }
 }
 
-/// The operations of one commit on one chain. Most have no attributes, and then nothing is kept or looked at for them.
+/// The operations of one commit on one chain. Most have no attributes; then no attributes are kept or read.
 #[derive(Clone, Copy, Debug)]
 pub struct Ops<'a> {
     ops: &'a [LocalOp],
-    /// Parallel to the operations, or empty where none has any.
+    /// Parallel to the operations, or empty if no operation has attributes.
     attributes: &'a [Attributes<'a>],
 }
 
 impl<'a> Ops<'a> {
-    /// Operations on edges without ranks and properties, and on vertices.
+    /// Makes operations on edges without ranks and properties, and on vertices.
     #[inline]
     pub fn plain(ops: &'a [LocalOp]) -> Ops<'a> {
         Ops { ops, attributes: &[] }
     }
 
-    /// Operations with the attributes of each; `attributes` may be empty.
+    /// Makes operations with the attributes of each; `attributes` may be empty.
     ///
     /// # Panics
     /// If there are some attributes, but not as many as operations.
@@ -119,61 +119,62 @@ impl<'a> Ops<'a> {
         Ops { ops, attributes }
     }
 
-    /// The number of operations.
+    /// Returns the number of operations.
     #[inline]
     pub fn len(&self) -> usize {
         self.ops.len()
     }
 
-    /// Whether there is no operation.
+    /// True if there is no operation.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty()
     }
 
-    /// The operation at `at`.
+    /// Returns the operation at `at`.
     #[inline]
     pub(crate) fn get(&self, at: usize) -> LocalOp {
         self.ops[at]
     }
 
-    /// Whether the operations may have attributes.
+    /// True if the operations may have attributes.
     #[inline]
     pub(crate) fn have_attributes(&self) -> bool {
         !self.attributes.is_empty()
     }
 
-    /// Whether some edge has a rank.
+    /// True if some edge has a rank.
     pub(crate) fn has_ranks(&self) -> bool {
         self.attributes.iter().any(|attributes| attributes.rank != 0)
     }
 
-    /// Whether some edge has properties.
+    /// True if some edge has properties.
     pub(crate) fn has_rows(&self) -> bool {
         self.attributes.iter().any(|attributes| !matches!(attributes.row, RowRef::Empty))
     }
 
-    /// The operations without their attributes.
+    /// Returns the operations without their attributes.
     #[inline]
     pub(crate) fn iter(&self) -> std::slice::Iter<'a, LocalOp> {
         self.ops.iter()
     }
 
-    /// The attributes of the operation at `at`, if it has any.
+    /// Returns the attributes of the operation at `at`, if it has any.
     #[inline]
     pub(crate) fn attributes(&self, at: usize) -> Option<&'a Attributes<'a>> {
         self.attributes.get(at).filter(|attributes| !attributes.is_none())
     }
 }
 
-/// Entries in commit order, as merges read them: those of a delta, or of a delta and of the operations behind it.
+/// Entries in commit order, as merges read them: those of a delta, or of a delta and the operations behind
+/// it.
 pub(crate) trait Entries {
     fn entry(&self, at: usize) -> Entry;
 
-    /// Whether some entry has a rank.
+    /// True if some entry has a rank.
     fn has_ranks(&self) -> bool;
 
-    /// Whether some entry has properties.
+    /// True if some entry has properties.
     fn has_rows(&self) -> bool;
 
     fn rank(&self, at: usize) -> u64;

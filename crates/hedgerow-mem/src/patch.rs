@@ -1,10 +1,11 @@
 //! Patches: sorted corrections of a large main part, so that a merge into it need not copy it.
 //!
-//! A delta that is full is merged into the main part, which copies all lists of the subgraph. Of a subgraph with a hub
-//! these are megabytes, copied once per 256 operations. So a large main part has a second, much smaller sorted part
-//! beside it: the patch. Deltas are folded into the patch, and only a patch that has grown to a share of the main part is
-//! merged into that, as runs of a log-structured merge tree are (O'Neil et al., *The log-structured merge-tree*, 1996).
-//! Main part and patch are shared by versions, so a version that a snapshot pins costs the patch at most.
+//! A full delta is merged into the main part, which copies all lists of the subgraph. In a subgraph with a
+//! hub these are megabytes, copied once per 256 operations. So a large main part has a second, much smaller
+//! sorted part: the patch. Deltas are folded into the patch. Only a patch that has grown to a share of the
+//! main part is merged into that, like runs of a log-structured merge tree (O'Neil et al., *The
+//! log-structured merge-tree*, 1996). Versions share main part and patch, so a version that a snapshot pins
+//! costs the patch at most.
 
 use hedgerow_core::{InterpolationHint, LocalVertex, VertexId};
 
@@ -13,22 +14,23 @@ use crate::items::ItemRef;
 use crate::main_part::Main;
 use crate::op::EdgeOp;
 
-/// What changed since the main part was written: the lists are `(main \ removed) ∪ added`. An edge with a new weight, or new
-/// properties, is in both.
+/// The changes since the main part was written: the lists are `(main \ removed) ∪ added`. An edge with a new
+/// weight, or new properties, is in both.
 #[derive(Default)]
 pub(crate) struct Patch {
     pub(crate) added: Main,
-    /// Without weights and properties.
+    /// The removed edges, without weights and properties.
     pub(crate) removed: Main,
 }
 
 impl Patch {
-    /// The entries of the patch.
+    /// Returns the number of entries of the patch.
     pub(crate) fn len(&self) -> usize {
         self.added.edges().len() + self.removed.edges().len()
     }
 
-    /// What the patch says about an edge: nothing, or its weight, or that it is gone. O(log patch).
+    /// Returns the state of an edge in the patch: `None` if the patch does not mention it, else its weight,
+    /// or `Some(None)` if it is gone. O(log patch).
     pub(crate) fn word(
         &self,
         local: LocalVertex,
@@ -41,7 +43,7 @@ impl Patch {
         }
     }
 
-    /// As [`word`](Self::word), of the edge with a rank, and with its properties.
+    /// Like [`word`](Self::word), but for the edge with a rank, and with its properties.
     pub(crate) fn item(
         &self,
         local: LocalVertex,
@@ -55,22 +57,22 @@ impl Patch {
         }
     }
 
-    /// Whether some edge in it has a rank.
+    /// True if some edge in the patch has a rank.
     pub(crate) fn is_ranked(&self) -> bool {
         self.added.ranks().is_some() || self.removed.ranks().is_some()
     }
 
-    /// What the list of `local` has more than in the main part, and what less.
+    /// Returns how many edges the patch adds to the list of `local`, and how many it removes.
     pub(crate) fn sizes(&self, local: LocalVertex) -> (usize, usize) {
         (self.added.range(local).len(), self.removed.range(local).len())
     }
 
-    /// As [`sizes`](Self::sizes), of all vertices.
+    /// Like [`sizes`](Self::sizes), but for all vertices.
     pub(crate) fn all_sizes(&self) -> (usize, usize) {
         (self.added.edges().len(), self.removed.edges().len())
     }
 
-    /// The changes of one vertex, sorted.
+    /// Returns the changes of one vertex, sorted.
     pub(crate) fn changes(&self, local: LocalVertex) -> impl Iterator<Item = Change<'_>> {
         let (mut added, mut removed) = (self.added.range(local), self.removed.range(local));
         std::iter::from_fn(move || {
@@ -79,7 +81,7 @@ impl Patch {
             if let Some(key) = next
                 && gone.is_none_or(|gone| key <= gone)
             {
-                // Of an edge in both lists the new state counts.
+                // An edge in both lists has the state of `added`.
                 removed.start += usize::from(gone == next);
                 let item = self.added.item_at(added.next()?);
                 let state = Some((item.weight, item.row));
@@ -91,7 +93,7 @@ impl Patch {
         })
     }
 
-    /// The bytes that the patch holds, itself included.
+    /// Returns the bytes that the patch holds, itself included.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Patch>() + 2 * size_of::<usize>() + self.block_bytes()
     }
@@ -101,7 +103,7 @@ impl Patch {
     }
 }
 
-/// Whether an edge is in the main part, told by the first entry about it and by the patch alone: only
+/// True if an edge is in the main part. The first entry about it and the patch suffice, because only
 /// effective operations are logged.
 pub(crate) fn is_in_main(patch: &Patch, first: EdgeOp, local: LocalVertex, dst: VertexId, rank: u64) -> bool {
     let is_in = |part: &Main| part.find_item(local, dst, rank, InterpolationHint::UNKNOWN).is_some();

@@ -1,36 +1,39 @@
-//! When a version is dead, and what keeps it alive.
+//! The rule for dead versions, and the pins that keep versions alive.
 
 use hedgerow_core::Timestamp;
 
-/// Why a version that has ended must stay for now.
+/// The reason why a version that has ended must stay for now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pin {
-    /// A reader is registering and has not said its timestamp yet, when the version had ended here: look again soon.
+    /// A reader is registering and has not stored its timestamp yet. The version had ended at this timestamp:
+    /// look again soon.
     Registering(Timestamp),
-    /// The successor begins at a timestamp that is not published: snapshots opened now still need the version. Look
-    /// again once this timestamp is published.
+    /// The successor begins at this timestamp, which is not published: snapshots opened now still need the
+    /// version. Look again once the timestamp is published.
     Unpublished(Timestamp),
-    /// A snapshot at this timestamp, the newest that does, reads the version. Look again when it closes.
+    /// A snapshot at this timestamp reads the version; it is the newest that does. Look again when it closes.
     Snapshot(Timestamp),
 }
 
-/// What is known about readers, given by the layer that owns the clock and the registry.
+/// The state of the readers, from the layer that owns the clock and the registry.
 ///
 /// `published` must be loaded before the registry is scanned (rule R5 of the design: publish, fence, scan), so that a
 /// reader that registers after the scan can only take a timestamp at or after it.
 pub trait Horizon {
-    /// The published timestamp: no reader that registers from now on reads anything older.
+    /// Returns the published timestamp: no reader that registers from now on reads anything older.
     fn published(&self) -> Timestamp;
-    /// The newest active timestamp in `begin..end`, if any. May be conservative (a pin too many), never miss one.
+    /// Returns the newest active timestamp in `begin..end`, if any. It may be conservative (a pin too many),
+    /// but never misses one.
     fn pin_in(&self, begin: Timestamp, end: Timestamp) -> Option<Pin>;
 }
 
-/// What the merges under one latch replaced. Who releases the latch passes it on.
+/// The main parts that the merges under one latch replaced. The thread that releases the latch passes them
+/// on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
-    /// How many main parts are no longer the newest.
+    /// The number of main parts that are no longer the newest.
     pub main_parts: usize,
-    /// Their bytes: whoever keeps them may be alone with them soon.
+    /// The bytes of these main parts. Soon snapshots or views alone may keep them.
     pub bytes: usize,
 }
 
@@ -41,9 +44,9 @@ impl std::ops::AddAssign for Merged {
     }
 }
 
-/// Judges a version that lived in `begin..end`: `None` if it is dead.
+/// Decides about a version that lived in `begin..end`: `None` if it is dead.
 ///
-/// Dead means that its end is published and no active timestamp lies in its lifetime (rule R6). The judgement is
+/// It is dead if its end is published and no active timestamp lies in its lifetime (rule R6). The decision is
 /// precise: an old snapshot keeps the version that it reads, and none of the later ones.
 #[inline]
 pub fn judge(begin: Timestamp, end: Timestamp, horizon: &impl Horizon) -> Option<Pin> {

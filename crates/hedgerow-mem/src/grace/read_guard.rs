@@ -6,7 +6,7 @@ use hedgerow_core::sync::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use super::barrier;
 
-/// What a thread says about its walks. On cache lines of its own.
+/// The state of a thread's walks, on cache lines of its own.
 #[repr(align(128))]
 struct Slot {
     /// Counts begins and ends of walks: odd while one is going on.

@@ -1,12 +1,13 @@
 //! Keys to vertex ids and back, by timestamp.
 //!
-//! A [`KeyTable`] has a row for each vertex id: its key and the span in which the key names it. So a row *is* a binding, and keys by
-//! id are an array. An [index](index) for each kind of vertices finds the newest row of a key; rows that the key named before are
-//! linked from it, as long as readers may see them. A text lies in [`texts`], its row says where. The kind of an id is one byte more,
-//! where one is not of the default kind.
+//! A [`KeyTable`] has a row for each vertex id: its key and the span in which the key names it. So a row *is*
+//! a binding, and keys by id are an array. An [index](index) for each kind of vertices finds the newest row
+//! of a key. Older rows of the key are linked from it, as long as readers may see them. A text lies in
+//! [`texts`]; its row holds the place. The kind of an id is one more byte, if any id has another kind.
 //!
-//! A number costs 12.8 bytes for its row and about 7 in the index; a text besides its length, rounded up to four. A look for a number
-//! that hits touches two cache lines, the bucket of the index and the row; for a text those of its bytes too.
+//! A number costs 12.8 bytes for its row and about 7 in the index; a text costs its length more, rounded up
+//! to four. A look-up of a number that hits touches two cache lines, the bucket of the index and the row. For
+//! a text it also touches the lines of its bytes.
 //!
 //! # Protocol
 //! * One thread at a time changes the bindings of a key: the holder of its latch, which draws its timestamp and changes them before
@@ -15,11 +16,12 @@
 //! * A row is bound before the index names it, and the index does not name it any more before it is unbound: a snapshot that can
 //!   see a binding finds its row whole. A look may stand on a row that goes to another key meanwhile. Then either the key differs,
 //!   or the row shows a span that ended before the snapshot or begins after it (invariant I23 in `docs/design/protocol.md`).
-//! * The link from a row to an older one may outlive it: it is followed only to a row of the same key that was born before.
-//! * A look asks the index of a kind, not the kinds of rows. So one that stands on a row whose id went to a vertex of another kind with
-//!   an equal key takes that for its own, as long as it looks at the newest state; of a snapshot it shows a span that begins after it.
-//! * Looks take no lock and wait for nobody. A look at the newest state, which no snapshot protects, may be wrong; committers ask
-//!   again with the latches held (invariant I4).
+//! * A link to an older row may outlive it. So it is followed only to a row of the key with an earlier birth.
+//! * A look-up asks the index of a kind, not the kinds of rows. Meanwhile the id of a row may go to a vertex
+//!   of another kind with an equal key. A look-up of the newest state takes that row for its own. For a
+//!   snapshot the row shows a span that begins after it.
+//! * Look-ups take no lock and wait for no thread. A look-up of the newest state, which no snapshot protects,
+//!   may be wrong; committers repeat it with the latches held (invariant I4).
 
 mod bucket;
 mod column;
@@ -46,7 +48,7 @@ use index::Index;
 use rows::{Rows, Span};
 use texts::{Place, Texts};
 
-/// Seeded per table: nobody can choose keys that meet in one bucket. The model checkers need the same steps each time.
+/// A seed per table: no user can choose keys that meet in one bucket. Model checkers need the same steps.
 #[cfg(not(feature = "model-checking"))]
 type Hasher = foldhash::quality::RandomState;
 #[cfg(feature = "model-checking")]
@@ -89,19 +91,19 @@ struct NewEntry<'k> {
 }
 
 impl NewEntry<'_> {
-    /// The kind, and the part of its index.
+    /// Returns the kind, and the part of its index.
     fn place(&self) -> (KindId, usize) {
         (self.kind, self.hash.part())
     }
 }
 
 impl KeyTable {
-    /// Without keys; those of the default kind will be texts if `is_text`, else numbers. With an account of its own.
+    /// Makes a table without keys; those of the default kind are texts if `is_text`. It has its own account.
     pub fn new(is_text: bool) -> KeyTable {
         KeyTable::charging(is_text, Arc::default())
     }
 
-    /// As [`new`](Self::new), charging what it holds to `account`.
+    /// Like [`new`](Self::new), but charges the bytes that it holds to `account`.
     pub fn charging(is_text: bool, account: Arc<Account>) -> KeyTable {
         KeyTable {
             default: Kind::new(is_text, &account),
@@ -113,7 +115,7 @@ impl KeyTable {
         }
     }
 
-    /// Lets vertices have this kind; their keys will be texts if `is_text`, else numbers. Nothing if there is the kind already.
+    /// Adds a kind of vertices, whose keys are texts if `is_text`, else numbers. Keeps an existing kind.
     pub fn add_kind(&self, kind: KindId, is_text: bool) {
         if let Some(at) = usize::from(kind.0).checked_sub(1) {
             let cell = self.others.get_or_create(at, |bytes| self.account.charge(Purpose::Keys, bytes));
@@ -134,7 +136,7 @@ impl KeyTable {
         [&self.default].into_iter().chain(others.filter_map(OnceLock::get).map(Box::as_ref))
     }
 
-    /// The kind of the vertex that the id is bound to, or was last. As [`key_of`](Self::key_of).
+    /// Returns the kind of the vertex that the id is bound to, or was last. Like [`key_of`](Self::key_of).
     #[inline]
     pub fn kind_of(&self, id: VertexId) -> KindId {
         self.rows.kind(id)
@@ -156,9 +158,9 @@ impl KeyTable {
         Hash(self.hasher.hash_one(&self.texts.read(Place(word))[..]))
     }
 
-    /// Starts loading the keys of ids.
+    /// Prefetches the keys of ids.
     fn prefetch_rows(&self, ids: &[VertexId], is_text: bool) {
-        // Under the model checkers loads ahead would only be more interleavings.
+        // Under the model checkers prefetches would only add interleavings.
         if cfg!(feature = "model-checking") {
             return;
         }
@@ -168,7 +170,7 @@ impl KeyTable {
         }
     }
 
-    /// Whether `id` carries the key now. Stable while the binding of `id` cannot change.
+    /// True if `id` has the key now. The answer is stable while the binding of `id` cannot change.
     #[inline]
     pub fn carries(&self, id: VertexId, key: VertexKeyRef<'_>) -> bool {
         self.is_of_kind(id, key) && self.is(self.rows.key(id), key)
@@ -179,7 +181,7 @@ impl KeyTable {
         self.rows.kind(id) == key.kind() || faults::is_on(PlantedFault::KindsNotCompared)
     }
 
-    /// Whether a row's key is this one, of whatever kind.
+    /// True if the key of a row is this one, without regard to its kind.
     #[inline]
     fn is(&self, word: u64, key: VertexKeyRef<'_>) -> bool {
         match key {
@@ -188,14 +190,14 @@ impl KeyTable {
         }
     }
 
-    /// Whether `key` names `id` now: it carries the key, and the binding has not ended.
+    /// True if `key` names `id` now: the id has the key, and the binding has not ended.
     #[inline]
     pub fn names(&self, id: VertexId, key: VertexKeyRef<'_>) -> bool {
         let bound = self.rows.get(id).filter(|(_, span)| span.died == Timestamp::INFINITY);
         bound.is_some_and(|(word, _)| self.is(word, key)) && self.is_of_kind(id, key)
     }
 
-    /// The newest row of the key.
+    /// Returns the newest row of the key.
     #[inline]
     fn newest(&self, index: &Index, hash: Hash, key: VertexKeyRef<'_>) -> Option<(VertexId, Span)> {
         index.find(hash, |id| {
@@ -204,7 +206,7 @@ impl KeyTable {
         })
     }
 
-    /// The vertex that `key` names for a snapshot at `t`. O(1), and O(bindings since `t`).
+    /// Returns the vertex that `key` names for a snapshot at `t`. O(1), and O(bindings since `t`).
     #[inline]
     pub fn at(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Option<VertexId> {
         let (kind, hash) = self.sought(key)?;
@@ -214,7 +216,7 @@ impl KeyTable {
         }
     }
 
-    /// As [`at`](Self::at), for a key whose first entry is that of another, or whose binding began after `t` or has ended.
+    /// Like [`at`](Self::at), but for a first entry of another key, or a binding that does not cover `t`.
     #[cold]
     #[inline(never)]
     fn at_in_general(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Option<VertexId> {
@@ -222,10 +224,10 @@ impl KeyTable {
         self.at_hashed(&kind.index, hash, key, t)
     }
 
-    /// Where a key is looked for; nowhere if its kind has none of its type.
+    /// Returns the kind and the hash of a key, to look it up; `None` if the kind has no keys of its type.
     #[inline]
     fn sought(&self, key: VertexKeyRef<'_>) -> Option<(&Kind, Hash)> {
-        // What a row says of a number must not be taken for the place of a text.
+        // The number in a row must not be taken for the place of a text.
         let kind = self.kind(key.kind()).filter(|kind| kind.is_text == is_text(key))?;
         Some((kind, self.hash(key)))
     }
@@ -241,14 +243,14 @@ impl KeyTable {
         (t < span.died).then_some(id)
     }
 
-    /// When the key was last bound or unbound; `None` if never, or so long ago that nobody can see it.
+    /// Returns when the key was last bound or unbound; `None` if never, or too long ago for any reader.
     pub fn changed(&self, key: VertexKeyRef<'_>) -> Option<Timestamp> {
         let (kind, hash) = self.sought(key)?;
         let (_, span) = self.newest(&kind.index, hash, key)?;
         Some(if span.died == Timestamp::INFINITY { span.born } else { span.died })
     }
 
-    /// The key of an id whose vertex a snapshot that is being read can see.
+    /// Returns the key of an id. A snapshot that is being read must see its vertex.
     pub fn key_of(&self, id: VertexId) -> VertexKey {
         let (of, word) = (self.rows.kind(id), self.rows.key(id));
         let is_text = self.kind(of).is_some_and(|kind| kind.is_text);
@@ -257,7 +259,7 @@ impl KeyTable {
         if of == KindId::DEFAULT { key } else { key.with_kind(of) }
     }
 
-    /// Calls `f` with the number of each id, which a snapshot at `t` sees. Only for numbers, in a graph of one kind. O(ids).
+    /// Calls `f` with the number of each id in a snapshot at `t`, in a graph of one kind of numbers. O(ids).
     ///
     /// # Errors
     /// The first id without a vertex in that snapshot.
@@ -266,7 +268,7 @@ impl KeyTable {
         self.rows.each_at(ids, t, f)
     }
 
-    /// Adds the text of each id, which a snapshot at `t` sees, to a column. Only for texts, in a graph of one kind. O(ids, and bytes).
+    /// Adds the text of each id in a snapshot at `t`, in a graph of one kind of texts. O(ids, and bytes).
     ///
     /// # Errors
     /// The first id without a vertex in that snapshot.
@@ -277,7 +279,7 @@ impl KeyTable {
         })
     }
 
-    /// Calls `f` with the key of each id, of whatever kind, which a snapshot at `t` sees. O(ids), and an allocation for each text.
+    /// Calls `f` with the key of each id, of any kind, in a snapshot at `t`. O(ids); allocates each text.
     ///
     /// # Errors
     /// The first id without a vertex in that snapshot.
@@ -291,14 +293,15 @@ impl KeyTable {
         self.rows.each_at(ids, t, |_| left.next().into_iter().for_each(|&id| f(self.key_of(id))))
     }
 
-    /// Binds `key` to `id` as of `ts`; `oldest` is the oldest timestamp that any reader can see, now or later. Only for the holder of
-    /// the key's latch, with an id that is bound to nothing that a reader can see; the kind has been [added](Self::add_kind). O(1), and
-    /// now and then O(keys / 64).
+    /// Binds `key` to `id` as of `ts`; `oldest` is the oldest timestamp that readers can see, now or later.
+    /// Only for the holder of the key's latch. No reader may see another binding of the id, and the kind has
+    /// been [added](Self::add_kind). O(1), and now and then O(keys / 64).
     pub fn bind(&self, key: VertexKeyRef<'_>, id: VertexId, ts: Timestamp, oldest: Timestamp) {
         self.bind_all([(key, id)], ts, oldest);
     }
 
-    /// As [`bind`](Self::bind), for several keys: those of a part of the index take its lock once, and their cache misses overlap.
+    /// Like [`bind`](Self::bind), but for several keys. It takes the lock of each part of the index once, and
+    /// the cache misses of the keys overlap.
     pub fn bind_all<'k>(
         &self,
         keys: impl IntoIterator<Item = (VertexKeyRef<'k>, VertexId)>,
@@ -327,15 +330,15 @@ impl KeyTable {
         }
     }
 
-    /// Makes room for the share of a part in so many more keys of a kind that come one after the other, so that its table is
-    /// replaced once: parts are numbered from 0 to [`PARTS`]. O(keys of the part).
+    /// Makes room in one part for its share of `keys` keys of a kind that come one after the other, so that
+    /// its table is replaced once. Parts are numbered from 0 to [`PARTS`]. O(keys of the part).
     pub fn reserve(&self, kind: KindId, part: usize, keys: usize) {
         if let Some(kind) = self.kind(kind) {
             kind.index.reserve(part, keys / PARTS, self.hashes_of(kind));
         }
     }
 
-    /// Tells the hashes of the keys of ids of a kind, with the ids.
+    /// Returns a function that calls back with each id of a kind and the hash of its key.
     fn hashes_of(&self, kind: &Kind) -> impl Fn(&[VertexId], &mut dyn FnMut(Hash, VertexId)) {
         move |ids, f| {
             self.prefetch_rows(ids, kind.is_text);
@@ -343,12 +346,12 @@ impl KeyTable {
         }
     }
 
-    /// Puts entries of one part of one kind into the index; their rows are bound.
+    /// Puts entries of one part of one kind into the index; their rows are already bound.
     fn put(&self, entries: &[NewEntry<'_>], oldest: Timestamp) {
         let Some(kind) = entries.first().and_then(|entry| self.kind(entry.kind)) else { return };
         let replaces = |entry: &NewEntry<'_>, other: VertexId| {
             let found = self.rows.get(other).filter(|(word, _)| self.is(*word, entry.key));
-            // Before the index names the new row: who finds that may need the one before.
+            // Before the index names the new row: a reader that finds the new row may need the older one.
             if found.is_some_and(|(_, span)| span.died > oldest) {
                 self.rows.set_older(entry.id, other);
             }
@@ -362,8 +365,7 @@ impl KeyTable {
         self.rows.end(id, ts);
     }
 
-    /// Drops the binding of an id, which has ended and which no reader can see any more: before the id is reused. Does nothing if
-    /// the id is bound to nothing, or still bound.
+    /// Drops the binding of an id before the id is reused, if it has ended; no reader may see it any more.
     pub fn forget(&self, id: VertexId) {
         if self.rows.span(id).is_none_or(|span| span.died == Timestamp::INFINITY) {
             return;
@@ -377,17 +379,17 @@ impl KeyTable {
         }
     }
 
-    /// The number of keys that are bound, or were and readers may see it.
+    /// Returns the number of keys that are bound, or were bound and may still be seen by readers.
     pub fn len(&self) -> usize {
         self.kinds().map(|kind| kind.index.len()).sum()
     }
 
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The bytes held. O(ids / 9,920), and O(removed ids / 512).
+    /// Returns the bytes held. O(ids / 9,920), and O(removed ids / 512).
     pub fn bytes(&self) -> usize {
         let kinds: usize = self.kinds().map(|kind| kind.index.bytes()).sum();
         self.rows.bytes() + kinds + self.texts.bytes() + self.others.bytes()

@@ -1,4 +1,4 @@
-//! What each vertex id is bound to: a row for an id, found by position.
+//! The bindings of vertex ids: a row for an id, found by position.
 
 use std::sync::Arc;
 
@@ -12,40 +12,42 @@ use super::column::Column;
 
 /// Rows of a cache line.
 const IN_LINE: usize = 5;
-/// Lines of a page of rows. With what their alignment adds they fit 128 KiB: allocators lose little of that; smaller blocks of so
-/// even a size leave an eighth of their pages unused. As many as the first page has after it doubled some times.
+/// Lines of a page of rows. With their alignment they fit 128 KiB, of which allocators lose little; smaller
+/// blocks of such an even size leave an eighth of their pages unused. The first page has as many after it
+/// doubled some times.
 const LINES: usize = if cfg!(feature = "model-checking") { 1 } else { 31 << 6 };
-/// How many ids ahead of the one at hand rows are loaded where many are read.
+/// The distance in ids at which reads of many rows prefetch.
 const AHEAD: usize = 12;
 /// Ids of a page of kinds.
 const KINDS: usize = if cfg!(feature = "model-checking") { 2 } else { 1 << 13 };
-/// Ids of a page of what few rows have.
+/// Ids of a page of `past` or `far`, which few rows need.
 const PASTS: usize = if cfg!(feature = "model-checking") { 2 } else { 1 << 9 };
-/// Vertex ids.
+/// Number of vertex ids.
 const IDS: usize = 1 << 32;
-/// The stamp of an id of which nothing is known here: segments may know a binding.
+/// The stamp of an id that the table knows nothing about: segments may hold a binding.
 const UNKNOWN: u32 = u32::MAX;
-/// The stamp of an id that is known to have no binding, whatever segments say.
+/// The stamp of an id that is known to have no binding, whatever segments hold.
 const UNBOUND: u32 = u32::MAX - 1;
-/// The bit of a stamp that says that the binding has ended.
+/// The bit of a stamp of a binding that has ended.
 const ENDED: u32 = 1 << 31;
-/// What a stamp says of a timestamp that has not the high bits of its line: it stands in a column of its own.
+/// The stamp of a timestamp with other high bits than its line. The timestamp is in a column of its own.
 const FAR: u32 = ENDED - 3;
 /// Bits of a timestamp in a stamp.
 const LOW_BITS: u32 = if cfg!(feature = "model-checking") { 1 } else { 31 };
-/// High bits of a line that has none yet.
+/// The high bits of a line that has none yet.
 const UNSET: u32 = u32::MAX;
-/// No older binding.
+/// The mark for "no older binding".
 const NO_ID: u32 = u32::MAX;
 
 /// The newest bindings of some ids: a cache line.
 #[repr(align(64))]
 struct Line {
-    /// Numbers, or where texts lie.
+    /// Numbers, or the places of texts.
     keys: [AtomicU64; IN_LINE],
-    /// Since when, less the high bits, or [`FAR`]; and whether it has ended. Or [`UNBOUND`], [`UNKNOWN`].
+    /// The low bits of the begin, or [`FAR`], and [`ENDED`] if the binding has ended. Or [`UNBOUND`] or
+    /// [`UNKNOWN`].
     stamps: [AtomicU32; IN_LINE],
-    /// The high bits of the timestamps, those of the first binding in the line. They never change then.
+    /// The high bits of the timestamps: those of the first binding in the line. Once set they never change.
     high: AtomicU32,
 }
 
@@ -53,9 +55,9 @@ struct Line {
 #[derive(Clone, Copy)]
 pub(super) struct Row<'a>(&'a Line, usize);
 
-/// What few rows have besides: in pages that are made when the first of their ids needs them.
+/// The fields that few rows need. Their pages are made when the first of their ids needs them.
 struct Past {
-    /// When the binding ended.
+    /// The end of the binding.
     died: AtomicU64,
     /// The id that the key was bound to before.
     older: AtomicU32,
@@ -69,14 +71,15 @@ pub(super) struct Span {
     pub(super) died: Timestamp,
 }
 
-/// The rows by vertex id: they grow without moving and are read without locks. Of ids far apart each costs a page.
+/// The rows by vertex id. They grow without moving and are read without locks. Among ids that are far apart
+/// each costs a page.
 pub(super) struct Rows {
     account: Arc<Account>,
     lines: Column<Line, LINES, { IDS / IN_LINE / LINES + 1 }>,
     past: Column<Past, PASTS, { IDS / PASTS }>,
-    /// When bindings began whose stamps do not say that: pages only where there is one.
+    /// The begins of bindings whose stamps are [`FAR`]. Only pages with such a binding exist.
     far: Column<AtomicU64, PASTS, { IDS / PASTS }>,
-    /// The kinds of the vertices: pages only where one is not of the default kind.
+    /// The kinds of the vertices. Only pages with a vertex that is not of the default kind exist.
     kinds: Column<AtomicU8, KINDS, { IDS / KINDS }>,
 }
 
@@ -107,7 +110,7 @@ impl<'a> Row<'a> {
         &self.0.stamps[self.1]
     }
 
-    /// Since when a binding with this stamp is there, if the stamp says that.
+    /// Returns the begin of the binding with this stamp, if the stamp holds it.
     #[inline]
     fn born(self, stamp: u32) -> Option<Timestamp> {
         let low = stamp & !ENDED;
@@ -116,20 +119,20 @@ impl<'a> Row<'a> {
         (low != FAR).then_some(Timestamp(u64::from(high) << LOW_BITS | u64::from(low)))
     }
 
-    /// Starts loading it.
+    /// Prefetches the row.
     #[inline]
     pub(super) fn prefetch(self) {
         simd::prefetch(self.0);
     }
 
-    /// The key, whatever the id is bound to now.
+    /// Returns the key without regard to the binding.
     #[inline]
     pub(super) fn key_now(self) -> u64 {
         self.key().load(Ordering::Acquire)
     }
 
-    /// The key that the id is bound to at `t` and on; `None` also where more than the row has to be asked. Where there is no binding the
-    /// stamp has the bit of those that have ended.
+    /// Returns the key that the id is bound to at `t` and on. `None` also if the row alone does not tell. A
+    /// stamp without a binding has the [`ENDED`] bit.
     #[inline]
     pub(super) fn key_at(self, t: Timestamp) -> Option<u64> {
         let (key, stamp) = (self.key().load(Ordering::Acquire), self.stamp().load(Ordering::Acquire));
@@ -137,7 +140,8 @@ impl<'a> Row<'a> {
         (born <= t).then_some(key)
     }
 
-    /// The stamp of a binding, if it can say since when. The first binding of a line sets its high bits.
+    /// Returns the stamp of a binding, if it can hold the begin. The first binding of a line sets its high
+    /// bits.
     fn stamp_of(self, born: Timestamp) -> Option<u32> {
         let (high, low) = ((born.0 >> LOW_BITS) as u32, (born.0 & ((1 << LOW_BITS) - 1)) as u32);
         let set = self.0.high.compare_exchange(UNSET, high, Ordering::Relaxed, Ordering::Relaxed);
@@ -147,7 +151,7 @@ impl<'a> Row<'a> {
 }
 
 impl Rows {
-    /// Without rows.
+    /// Makes a table without rows.
     pub(super) fn new(account: Arc<Account>) -> Rows {
         Rows {
             account,
@@ -158,7 +162,7 @@ impl Rows {
         }
     }
 
-    /// The row of an id, if its line was made.
+    /// Returns the row of an id, if its line was made.
     #[inline]
     pub(super) fn row(&self, id: VertexId) -> Option<Row<'_>> {
         let line = self.lines.get(id.index() / IN_LINE)?;
@@ -170,25 +174,26 @@ impl Rows {
         self.past.get(id.index())
     }
 
-    /// Starts loading the row.
+    /// Prefetches the row.
     #[inline]
     pub(super) fn prefetch(&self, id: VertexId) {
         self.row(id).into_iter().for_each(Row::prefetch);
     }
 
-    /// The key that `id` is bound to, or was last. Zero if it never was.
+    /// Returns the key that `id` is bound to, or was last. Zero if it never was.
     #[inline]
     pub(super) fn key(&self, id: VertexId) -> u64 {
         self.row(id).map_or(0, |row| row.key().load(Ordering::Acquire))
     }
 
-    /// The kind of the vertex that `id` is bound to, or was last.
+    /// Returns the kind of the vertex that `id` is bound to, or was last.
     #[inline]
     pub(super) fn kind(&self, id: VertexId) -> KindId {
         self.kinds.get(id.index()).map_or(KindId::DEFAULT, |kind| KindId(kind.load(Ordering::Acquire)))
     }
 
-    /// Calls `f` with each kind that some of these vertices of a subgraph have, and those that have it. As [`kind`](Self::kind) of each.
+    /// Calls `f` with each kind that some of these vertices of a subgraph have, and with the vertices that
+    /// have it. The kinds are those of [`kind`](Self::kind).
     pub(super) fn kinds_of(&self, subgraph: SubgraphId, vertices: u64, mut f: impl FnMut(KindId, u64)) {
         let first = subgraph.vertex(LocalVertex(0)).index();
         let mut kinds = [KindId::DEFAULT.0; SUBGRAPH_VERTICES];
@@ -205,13 +210,13 @@ impl Rows {
         }
     }
 
-    /// From when to when `id` is bound; `None` if it is not and no reader may see that it was.
+    /// Returns the span of the binding of `id`. `None` if it has none that a reader may see.
     #[inline]
     pub(super) fn span(&self, id: VertexId) -> Option<Span> {
         self.get(id).map(|(_, span)| span)
     }
 
-    /// The key of `id`, with its [span](Self::span).
+    /// Returns the key of `id`, with its [span](Self::span).
     #[inline]
     pub(super) fn get(&self, id: VertexId) -> Option<(u64, Span)> {
         let row = self.row(id)?;
@@ -230,14 +235,15 @@ impl Rows {
                     }
                 }
             }
-            // The binding may have ended meanwhile, and a reader see it all the same. Another one since then it cannot see.
+            // The binding may have ended since the first load, and a reader may still see it. Such a reader
+            // cannot see a later binding of the id.
             if stamp & ENDED != 0 || row.stamp().load(Ordering::Acquire) != stamp | ENDED {
                 return None;
             }
         }
     }
 
-    /// The span of a binding that its stamp does not tell alone.
+    /// Returns the span of a binding if its stamp alone does not hold it.
     #[cold]
     #[inline(never)]
     fn past_span(&self, id: VertexId, row: Row<'_>, stamp: u32, born: Option<Timestamp>) -> Option<Span> {
@@ -250,15 +256,17 @@ impl Rows {
             0 => Timestamp::INFINITY,
             _ => Timestamp(self.past(id)?.died.load(Ordering::Acquire)),
         };
-        // A later binding of the id may have ended meanwhile, and that be its end: then nobody can see this one.
+        // A later binding of the id may have ended meanwhile, and this may be its end. Then no reader can see
+        // this binding.
         let same = row.stamp().load(Ordering::Acquire) == stamp && (born.is_some() || far() == Some(since));
         same.then_some(Span { born: since, died })
     }
 
-    /// Calls `f` with the key of each id, which is bound at `t`. A line is looked up once for ids that follow each other.
+    /// Calls `f` with the key of each id, which must be bound at `t`. Consecutive ids of one line share its
+    /// look-up.
     ///
     /// # Errors
-    /// The first id that is not; `f` had the keys of those before it.
+    /// The first id that is not bound. `f` had the keys of the ids before it.
     pub(super) fn each_at(
         &self,
         ids: &[VertexId],
@@ -279,7 +287,7 @@ impl Rows {
             let row = known.1.map(|line| Row(line, id.index() % IN_LINE));
             f(match row.and_then(|row| row.key_at(t)) {
                 Some(key) => key,
-                // The binding may have ended, if not before `t`.
+                // The binding may have ended after `t`.
                 None => {
                     let bound = self.get(id).filter(|(_, span)| span.born <= t && t < span.died);
                     bound.ok_or(id)?.0
@@ -289,14 +297,15 @@ impl Rows {
         Ok(())
     }
 
-    /// The id that the key of `id` was bound to before, as far as readers could see that when it was bound to `id`.
+    /// Returns the id that the key of `id` was bound to before, if readers could see that binding when `id`
+    /// was bound.
     #[inline]
     pub(super) fn older(&self, id: VertexId) -> Option<VertexId> {
         let older = self.past(id)?.older.load(Ordering::Acquire);
         (older != NO_ID).then_some(VertexId(older))
     }
 
-    /// Binds an id that is unbound. What a hostile log binds twice is refused by who replays it.
+    /// Binds an id that is unbound. Replay refuses a hostile log that binds an id twice.
     pub(super) fn bind(&self, id: VertexId, kind: KindId, key: u64, born: Timestamp) {
         if let Some(past) = self.past(id) {
             past.older.store(NO_ID, Ordering::Relaxed);
@@ -315,7 +324,7 @@ impl Rows {
         row.stamp().store(stamp, Ordering::Release);
     }
 
-    /// Says which id the key was bound to before.
+    /// Sets the id that the key was bound to before.
     pub(super) fn set_older(&self, id: VertexId, older: VertexId) {
         self.past.get_or_create(id.index(), &self.account).older.store(older.0, Ordering::Release);
     }
@@ -329,27 +338,27 @@ impl Rows {
         }
     }
 
-    /// Unbinds an id whose binding no reader can see any more. Returns its key, if it had one.
+    /// Unbinds an id whose binding no reader can see any more. Returns the key, if the id had one.
     pub(super) fn forget(&self, id: VertexId) -> Option<u64> {
         let row = self.row(id)?;
         let stamp = row.stamp().swap(UNBOUND, Ordering::AcqRel);
         (stamp < UNBOUND).then(|| row.key().load(Ordering::Relaxed))
     }
 
-    /// Whether it is known what `id` is bound to, or that it is bound to nothing. Once it is it stays so.
+    /// True if the table knows the key of `id`, or that it has none. Once true, it stays true.
     #[inline]
     pub(super) fn is_known(&self, id: VertexId) -> bool {
         self.row(id).is_some_and(|row| row.stamp().load(Ordering::Acquire) != UNKNOWN)
     }
 
-    /// Says that `id` is bound to nothing, unless something is known of it.
+    /// Marks `id` as without a key, unless the table knows something about it.
     pub(super) fn set_unbound(&self, id: VertexId) {
         let line = self.lines.get_or_create(id.index() / IN_LINE, &self.account);
         let stamp = Row(line, id.index() % IN_LINE).stamp();
         _ = stamp.compare_exchange(UNKNOWN, UNBOUND, Ordering::AcqRel, Ordering::Acquire);
     }
 
-    /// The bytes held, with those of ids without a binding.
+    /// Returns the bytes held, with those of ids without a binding.
     pub(super) fn bytes(&self) -> usize {
         self.lines.bytes() + self.far.bytes() + self.past.bytes() + self.kinds.bytes()
     }

@@ -17,24 +17,24 @@ const LENGTH_BITS: u32 = 17;
 const _: () = assert!(hedgerow_core::key::MAX_KEY_BYTES < 1 << LENGTH_BITS);
 const _: () = assert!(cfg!(feature = "model-checking") || hedgerow_core::key::MAX_KEY_BYTES <= CHUNK * 4);
 
-/// Texts in words of four bytes. Who has a [`Place`] reads without locks; a text that was freed may be overwritten meanwhile, so
-/// what is read then has to be verified.
+/// Texts in words of four bytes. A thread that has a [`Place`] reads without locks. A text may be freed and
+/// overwritten meanwhile, so that thread has to verify the bytes that it read.
 pub(super) struct Texts {
     chunks: Growing<OnceLock<Box<[AtomicU32]>>, CHUNKS>,
     space: Mutex<Space>,
     account: Arc<Account>,
 }
 
-/// Which words are free.
+/// The free words.
 #[derive(Default)]
 struct Space {
-    /// From here on all.
+    /// The first word behind all texts.
     end: u64,
-    /// Those of freed texts, by their number of words.
+    /// The words of freed texts, by the length of the text in words.
     freed: BTreeMap<u32, Vec<u64>>,
 }
 
-/// Where a text lies: the number of its first word, and its length in bytes.
+/// The place of a text: the number of its first word, and its length in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place(pub(super) u64);
 
@@ -62,7 +62,7 @@ fn word(bytes: &[u8]) -> u32 {
 }
 
 impl Texts {
-    /// Without texts.
+    /// Makes a store without texts.
     pub(super) fn new(account: Arc<Account>) -> Texts {
         Texts { chunks: Growing::default(), space: Mutex::default(), account }
     }
@@ -91,7 +91,7 @@ impl Texts {
         place
     }
 
-    /// Gives the words of a text back.
+    /// Frees the words of a text.
     pub(super) fn free(&self, place: Place) {
         if place.words() > 0 {
             let mut space = self.space.lock();
@@ -99,14 +99,14 @@ impl Texts {
         }
     }
 
-    /// Starts loading the text, its first and last line if it is long.
+    /// Prefetches the text, or the first and last line of a long one.
     #[inline]
     pub(super) fn prefetch(&self, place: Place) {
         let words = self.stretch(place);
         words.first().into_iter().chain(words.last()).for_each(|word| simd::prefetch(word));
     }
 
-    /// Whether the text there is `text`.
+    /// True if the text at `place` is `text`.
     #[inline]
     pub(super) fn is(&self, place: Place, text: &str) -> bool {
         if place.length() != text.len() {
@@ -120,7 +120,7 @@ impl Texts {
             && last.iter().all(|cell| cell.load(Ordering::Relaxed) == word(rest))
     }
 
-    /// The bytes of the text; on the heap only if they are many.
+    /// Returns the bytes of the text, on the heap if there are more than 64.
     pub(super) fn read(&self, place: Place) -> SmallVec<[u8; 64]> {
         let words = self.stretch(place);
         let mut bytes = SmallVec::with_capacity(words.len() * 4);
@@ -131,7 +131,7 @@ impl Texts {
         bytes
     }
 
-    /// The bytes held.
+    /// Returns the bytes held.
     pub(super) fn bytes(&self) -> usize {
         let made = self.chunks.chunks().flat_map(|(_, chunks)| chunks).filter_map(OnceLock::get);
         self.chunks.bytes() + made.map(|chunk| size_of_val(&**chunk)).sum::<usize>()
@@ -139,7 +139,7 @@ impl Texts {
 }
 
 impl Space {
-    /// The first of so many words in one chunk.
+    /// Takes `words` words in one chunk, and returns the first.
     fn take(&mut self, words: usize) -> u64 {
         if words == 0 {
             return 0;

@@ -1,7 +1,8 @@
-//! Looks for several keys at once, whose cache misses overlap.
+//! Look-ups of several keys at once, whose cache misses overlap.
 //!
-//! Loops, not closures over arrays: those are compiled to calls, one for each key. Functions that are called, not inlined: who
-//! calls them serves graphs without keys too, which would carry their registers and stack.
+//! This module uses loops, not closures over arrays: the compiler makes a call for each key of those. Its
+//! functions are not inlined: their callers serve graphs without keys too, and would carry the registers and
+//! the stack.
 
 use hedgerow_core::{Timestamp, VertexId, VertexKeyRef, simd};
 
@@ -12,12 +13,14 @@ use super::texts::Place;
 use super::{KeyTable, is_text};
 use crate::grace::ReadGuard;
 
-/// When the caller of a look hears which vertex a key probably names: what it wants of that vertex may be two cache misses away.
+/// The moment at which a look-up tells its caller which vertex a key probably names. The data of that vertex
+/// may be two cache misses away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// The row of the vertex begins to load.
+    /// The row of the vertex is being loaded.
     RowSought,
-    /// It is here, and what the caller began to load at the moment before probably too.
+    /// The row is in the cache, and so probably is the data that the caller began to load at the moment
+    /// before.
     RowHere,
 }
 
@@ -25,8 +28,8 @@ pub enum Moment {
 type Likely<'a> = Option<(VertexId, Row<'a>)>;
 
 impl KeyTable {
-    /// As [`at`](Self::at), of several keys. `likely` hears meanwhile which vertices they probably name, by the place of the
-    /// key: the caller can begin to load what it will want of these.
+    /// Like [`at`](Self::at), but for several keys. Meanwhile it calls `likely` with the place of a key and
+    /// the vertex that it probably names, so that the caller can prefetch the data of that vertex.
     #[inline(never)]
     pub fn at_all<const N: usize>(
         &self,
@@ -53,9 +56,10 @@ impl KeyTable {
         found
     }
 
-    /// The vertices that the keys probably name now: those of the first entries whose tags agree. Who uses them asks, with the
-    /// latches of both held, whether they exist and [carry](Self::carries) the keys. `None` if there is no such entry of one of
-    /// them. Begins to load what is compared then. `likely` as in [`at_all`](Self::at_all).
+    /// Returns the vertices that the keys probably name now: those of the first entries whose tags agree. The
+    /// caller checks, with their latches held, that they exist and [carry](Self::carries) the keys.
+    /// `None` if one of the keys has no such entry. Prefetches the data for that check. `likely` is called as
+    /// in [`at_all`](Self::at_all).
     #[inline(never)]
     pub fn guess<const N: usize>(
         &self,
@@ -70,7 +74,7 @@ impl KeyTable {
         Some(ids)
     }
 
-    /// The first entry that agrees, found without loading anything ahead.
+    /// Returns the first entry whose tag agrees. Prefetches nothing.
     #[inline]
     pub(super) fn first_likely(&self, index: &Index, hash: Hash) -> Likely<'_> {
         let walk = ReadGuard::begin();
@@ -79,14 +83,14 @@ impl KeyTable {
         Some((id, self.rows.row(id)?))
     }
 
-    /// Whether a row is bound to the key at `t` and on. A key names one vertex at a time: then it is that of the row. Only for a
-    /// row that the index of the key's kind named.
+    /// True if a row is bound to the key at `t` and on. A key names one vertex at a time, so then it names
+    /// that of the row. Only for a row that the index of the key's kind named.
     #[inline]
     pub(super) fn covers(&self, row: Row<'_>, key: VertexKeyRef<'_>, t: Timestamp) -> bool {
         row.key_at(t).is_some_and(|word| self.is(word, key))
     }
 
-    /// The vertices that the keys probably name, and their rows, which begin to load, and texts.
+    /// Returns the vertices that the keys probably name, with their rows. Prefetches rows and texts.
     #[inline(always)]
     fn likely<const N: usize>(
         &self,
@@ -133,7 +137,7 @@ impl KeyTable {
     }
 }
 
-/// The first entry of the hash whose tag agrees; `bucket` is the first bucket of the hash.
+/// Returns the first entry of the hash whose tag agrees; `bucket` is the first bucket of the hash.
 #[inline]
 fn first_in(table: &Table, bucket: &Bucket, hash: Hash) -> Option<VertexId> {
     match bucket.alike(hash.tag()).next() {

@@ -1,14 +1,15 @@
-//! Where the lists of a main part begin.
+//! The begins of the lists of a main part.
 
 use std::ops::Range;
 
 use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, simd};
 
-/// Where each of 64 lists begins, and the end of the last.
+/// The begin of each of 64 lists, and the end of the last.
 pub type Offsets = [u32; SUBGRAPH_VERTICES + 1];
 
-/// [`Offsets`] in half the bytes, as long as they fit: of a sparse graph they are as many as the edges. A subgraph with more edges
-/// than 16 bits tell keeps them outside, so that others have no room for what they do not need.
+/// [`Offsets`] in half the bytes, as long as they fit: in a sparse graph there are as many offsets as edges.
+/// A subgraph with too many edges for 16 bits keeps them in a block of their own, so that others need no room
+/// for them.
 #[derive(Clone, Debug)]
 pub(crate) enum Packed {
     Short([u16; SUBGRAPH_VERTICES + 1]),
@@ -16,26 +17,26 @@ pub(crate) enum Packed {
 }
 
 impl Default for Packed {
-    /// Those of empty lists.
+    /// Returns the offsets of empty lists.
     fn default() -> Self {
         Packed::Short([0; SUBGRAPH_VERTICES + 1])
     }
 }
 
 impl Packed {
-    /// The same offsets, which ascend.
+    /// Packs ascending offsets.
     #[inline]
     pub(super) fn new(offsets: &Offsets) -> Packed {
         if offsets[SUBGRAPH_VERTICES] > u32::from(u16::MAX) {
             return Packed::Long(Box::new(*offsets));
         }
         let mut short = [0; SUBGRAPH_VERTICES + 1];
-        // The last is the greatest, so nothing is cut off.
+        // The last offset is the greatest and fits, so all do.
         short.iter_mut().zip(offsets).for_each(|(short, &offset)| *short = offset as u16);
         Packed::Short(short)
     }
 
-    /// The offsets as they are written, and read by views.
+    /// Returns the offsets as views read them.
     #[inline]
     pub(super) fn unpacked(&self) -> Offsets {
         match self {
@@ -48,7 +49,7 @@ impl Packed {
         }
     }
 
-    /// Where one list lies.
+    /// Returns the range of one list.
     #[inline]
     pub(super) fn range(&self, local: LocalVertex) -> Range<usize> {
         let i = local.index();
@@ -58,7 +59,7 @@ impl Packed {
         }
     }
 
-    /// Starts loading those that lie here.
+    /// Prefetches the offsets that are in this struct.
     #[inline]
     pub(super) fn prefetch(&self) {
         let here = (&raw const *self).cast::<u8>();
@@ -66,13 +67,13 @@ impl Packed {
         simd::prefetch(here.wrapping_add(size_of::<Packed>() - 1));
     }
 
-    /// Starts loading those of one list, if they lie here.
+    /// Prefetches the offsets of one list, if they are in this struct.
     #[inline]
     pub(super) fn prefetch_of(&self, local: LocalVertex) {
         simd::prefetch((&raw const *self).cast::<u16>().wrapping_add(local.index() + 1));
     }
 
-    /// The bytes of what lies outside.
+    /// Returns the bytes of a block of their own.
     pub(super) fn outside_bytes(&self) -> usize {
         if matches!(self, Packed::Long(_)) { size_of::<Offsets>() } else { 0 }
     }

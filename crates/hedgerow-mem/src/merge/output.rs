@@ -1,4 +1,4 @@
-//! A main part that is being written.
+//! The output of a merge: a main part that is being written.
 
 use std::ops::Range;
 
@@ -9,16 +9,17 @@ use crate::arena::{Arena, Builder as Array};
 use crate::items::Extra;
 use crate::main_part::{Main, Offsets};
 
-/// Lists are stepped over in pieces of this many: changes come close to each other, so that the first piece often does.
+/// The length of the piece that a search looks at first. Changes are close to each other, so that it often
+/// ends there.
 const PIECE: usize = 16;
 
-/// How many elements of `list` in the range, which ascends, are less than `dst`.
+/// Returns how many elements of `list` in the range, which ascends, are less than `dst`.
 #[inline]
 fn smaller(list: &[VertexId], range: std::ops::Range<usize>, dst: VertexId) -> usize {
     let Some(piece) = list[range.clone()].first_chunk::<PIECE>() else {
         return list[range].partition_point(|&x| x < dst);
     };
-    // All elements of the piece at once: no branch to guess.
+    // All elements of the piece at once: no branch to predict.
     let count = piece.iter().map(|&x| u32::from(x < dst)).sum::<u32>() as usize;
     if count < PIECE {
         return count;
@@ -30,35 +31,36 @@ fn smaller(list: &[VertexId], range: std::ops::Range<usize>, dst: VertexId) -> u
     from + list[range.start + from..range.end.min(range.start + upto)].partition_point(|&x| x < dst)
 }
 
-/// Which attributes some edges have.
+/// The attributes that some edges have.
 #[derive(Clone, Copy)]
 pub(super) struct Kinds {
     pub(super) ranks: bool,
     pub(super) rows: bool,
 }
 
-/// A main part that is being written: an old one with changes, which come sorted by vertex, destination and rank.
+/// A main part that is being written: an old one with changes, which come sorted by vertex, destination and
+/// rank.
 pub(super) struct Output<'a> {
     main: &'a Main,
     offsets: Offsets,
     neighbors: Array<VertexId>,
     weights: Option<Array<f64>>,
-    /// What edges have beside these; absent where none has anything.
+    /// The other attributes of edges; absent if no edge has any.
     attributes: Option<Attributes<'a>>,
-    /// How much of the old lists is dealt with.
+    /// The number of old edges that are copied or left out.
     done: usize,
     /// The first vertex whose offset is still that of the old part.
     vertex: usize,
 }
 
-/// What edges have beside neighbour and weight.
+/// Ranks and properties of the edges.
 struct Attributes<'a> {
     ranks: Option<Vec<u64>>,
     columns: Option<ColumnsBuilder<'a>>,
 }
 
 impl<'a> Output<'a> {
-    /// `main` with changes that have attributes of these kinds, `len` edges in all.
+    /// Makes an output for `main` with changes that have attributes of these kinds, `len` edges in all.
     pub(super) fn new(arena: &Arena, main: &'a Main, len: usize, weighted: bool, new: Kinds) -> Output<'a> {
         let ranks = (new.ranks || main.ranks().is_some()).then(|| Vec::with_capacity(len));
         let old = main.columns().unwrap_or(const { &Columns::NONE });
@@ -67,7 +69,7 @@ impl<'a> Output<'a> {
         Output { attributes, ..Output::lists(arena, main, len, weighted) }
     }
 
-    /// As [`new`](Self::new), of neighbours and weights alone: ranks and properties are left out.
+    /// Like [`new`](Self::new), but for neighbours and weights alone: ranks and properties are left out.
     pub(super) fn lists(arena: &Arena, main: &'a Main, len: usize, weighted: bool) -> Output<'a> {
         Output {
             main,
@@ -80,7 +82,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Copies the old lists up to the edge, and the edge with its new state unless it is gone.
+    /// Copies the old lists up to the edge. Then writes the edge with its new state, unless it is gone.
     #[inline]
     pub(super) fn put(
         &mut self,
@@ -109,7 +111,8 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Moves the offsets of the vertices up to `vertex` by what was added and left out so far.
+    /// Moves the offsets of the vertices up to `vertex` by the number of edges that were added, less those
+    /// left out, so far.
     #[inline]
     fn shift(&mut self, vertex: usize) {
         if vertex >= self.vertex {
