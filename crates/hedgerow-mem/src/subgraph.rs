@@ -1,4 +1,4 @@
-//! A subgraph: its latch, what writers know under it, and the heads of its version chains.
+//! A subgraph: its latch, the state of its writers, and the heads of its version chains.
 
 use std::sync::Arc;
 
@@ -36,14 +36,14 @@ pub use crate::op::LocalOp;
 ///
 /// Existence of the vertices is part of the outgoing chain. Reads take no lock; writes go through [`latch`](Self::latch).
 ///
-/// One cache line: a writer that has it can begin to load both chains.
+/// One cache line: a writer that has loaded it can prefetch both chains.
 #[repr(align(64))]
 pub struct Subgraph {
     writer: Mutex<Writer>,
     heads: [Link; 2],
-    /// Where its stamp is, where main parts and deltas lie, and where versions end.
+    /// The owner of its stamp, and of the memory for main parts, deltas and unlinked versions.
     home: Arc<Home>,
-    /// Which of the stamps there is its own.
+    /// The place of its stamp in `home`.
     place: u8,
     /// True if a commit holds the latch, false if a thread holds it that merges, reclaims, loads or evicts.
     commits: AtomicBool,
@@ -52,38 +52,39 @@ pub struct Subgraph {
 #[cfg(all(target_pointer_width = "64", not(feature = "model-checking")))]
 const _: () = assert!(size_of::<Subgraph>() == 64, "the header is one cache line");
 
-/// What the holder of the latch works on.
+/// The state that only the holder of the latch uses.
 struct Writer {
-    /// The vertices that exist, everything applied included.
+    /// The vertices that exist, all applied operations included.
     present: u64,
     heads: [Option<Arc<Version>>; 2],
 }
 
-/// What a transaction read, for validation.
+/// An item that a transaction read, for validation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReadItem {
-    /// Whether the vertex exists.
+    /// The existence of the vertex.
     Vertex(LocalVertex),
-    /// The edge to the given vertex, present or absent, with weight and properties; of a `multi` label all ranks.
+    /// The edge to the given vertex, present or absent, with weight and properties. In a `multi` label it
+    /// stands for all ranks.
     Edge(LocalVertex, VertexId),
     /// All neighbours of the vertex.
     Adjacency(LocalVertex),
 }
 
 impl Default for Subgraph {
-    /// A subgraph that allocates from the global allocator.
+    /// Makes a subgraph that allocates from the global allocator.
     fn default() -> Self {
         Subgraph::new(Memory::default())
     }
 }
 
 impl Subgraph {
-    /// An empty subgraph by itself that allocates from `memory`.
+    /// Makes an empty subgraph outside of a table that allocates from `memory`.
     pub fn new(memory: Memory) -> Subgraph {
         Subgraph::at(Arc::new(Home::new(memory)), 0)
     }
 
-    /// An empty subgraph at its place among those that share `home`.
+    /// Makes an empty subgraph at its place among those that share `home`.
     pub(crate) fn at(home: Arc<Home>, place: usize) -> Subgraph {
         assert!(place < STAMPS, "a place for each");
         let writer = Writer { present: 0, heads: [None, None] };
@@ -96,14 +97,14 @@ impl Subgraph {
         }
     }
 
-    /// Reads what a snapshot at `t` sees; `None` where the subgraph was empty then.
+    /// Reads the subgraph as a snapshot at `t` sees it; `None` if it was empty then.
     ///
-    /// The timestamp must be registered with the reader registry, or the version that it needs may be gone. No lock, no
-    /// fence, no counted reference; while `f` runs, memory may have to wait for it: see [`read_kept`](Self::read_kept)
-    /// for what takes long.
+    /// The timestamp must be registered with the reader registry, or the version that it needs may be gone.
+    /// The read takes no lock, no fence and no counted reference. While `f` runs, retired versions may have
+    /// to wait for it; [`read_kept`](Self::read_kept) is for long reads.
     ///
     /// # Errors
-    /// [`NotInMemory`] where the version is not.
+    /// [`NotInMemory`] if the version is not in memory.
     #[inline]
     pub fn read<R>(
         &self,
@@ -115,11 +116,12 @@ impl Subgraph {
         Ok(version_at(&self.heads[direction as usize], t, &walk)?.map(|version| f(version.at(t))))
     }
 
-    /// The weight of the edge that a snapshot at `t` sees, of edges with ranks that of rank 0; 1 in a graph without weights.
-    /// Under the conditions of [`read`](Self::read). O(log degree), and O(delta) where the delta may speak of the edge.
+    /// Returns the weight of the edge that a snapshot at `t` sees; 1 in a graph without weights. Among edges
+    /// with ranks it reads the one of rank 0. The conditions of [`read`](Self::read) hold. O(log degree), and
+    /// O(delta) if the delta may have an entry about the edge.
     ///
     /// # Errors
-    /// As of [`read`](Self::read).
+    /// Like [`read`](Self::read).
     #[inline]
     pub fn edge(
         &self,
@@ -134,11 +136,11 @@ impl Subgraph {
         Ok(version.and_then(|version| version.edge_at(t, local, dst, hint)))
     }
 
-    /// As [`read`](Self::read), with a reference that keeps the version and nothing else: for code of the caller of the
-    /// store, which may take its time.
+    /// Like [`read`](Self::read), but with a counted reference, which keeps that version alone: for user
+    /// code, which may run long.
     ///
     /// # Errors
-    /// As of [`read`](Self::read).
+    /// Like [`read`](Self::read).
     #[inline]
     pub fn read_kept<R>(
         &self,
@@ -149,8 +151,9 @@ impl Subgraph {
         Ok(self.version(direction, t)?.map(|version| f(version.at(t))))
     }
 
-    /// What tells whether the subgraph changed. Takes no lock. Everything applied by commits whose publication the caller
-    /// has seen is in it; versions read after it are at least as settled as it says.
+    /// Returns the stamp, which shows whether the subgraph changed. Takes no lock. If the caller has seen the
+    /// publication of a commit, the stamp includes its operations. Versions that are read after the stamp are
+    /// at least as settled as it says.
     #[inline]
     pub fn stamp(&self) -> Stamp {
         Stamp(self.stamp_cell().load(Ordering::Acquire))
@@ -174,39 +177,41 @@ impl Subgraph {
         stamp.store(ts.0 << 8 | stamp.load(Ordering::Relaxed) & 0xff, Ordering::Relaxed);
     }
 
-    /// Notes that the head was settled, after it was. The caller holds the latch.
+    /// Notes that the head was settled; called after the settling. The caller holds the latch.
     fn note_settled(&self) {
         let Stamp(stamp) = self.stamp();
         let count = (stamp as u8).wrapping_add(1);
         self.stamp_cell().store(stamp & !0xff | u64::from(count), Ordering::Release);
     }
 
-    /// The version that a snapshot at `t` sees, kept alive by the reference.
+    /// Returns the version that a snapshot at `t` sees. The reference keeps it alive.
     ///
     /// # Errors
-    /// As of [`read`](Self::read).
+    /// Like [`read`](Self::read).
     pub fn version(&self, direction: Direction, t: Timestamp) -> Result<Option<Arc<Version>>, NotInMemory> {
         counted_version_at(&self.heads[direction as usize], t)
     }
 
-    /// Whether what was taken out of memory of it is kept still, so that it can be [linked again](Latched::relink). It may not be by the time
-    /// that the caller has the latch. O(log chains that are cooling).
+    /// True if its evicted chains are still cooling, so that they can be [linked again](Latched::relink).
+    /// They may be gone when the caller has the latch. O(log chains that are cooling).
     pub fn is_cooling(&self) -> bool {
         self.memory().cooling().has(self.name())
     }
 
-    /// Its name among those that are cooling, which no other has: an address in what it shares with its page, which stays where it is.
+    /// Returns its unique name among cooling chains: an address in the `Home` that it shares with its page,
+    /// which does not move.
     fn name(&self) -> usize {
         Arc::as_ptr(&self.home).addr() + usize::from(self.place)
     }
 
-    /// Whether nothing of it was taken out of memory. Two loads; it may be by the time that the caller looks.
+    /// True if no chain of it is evicted. Two loads; a chain may be evicted when the caller acts on the
+    /// answer.
     #[inline]
     pub fn is_resident(&self) -> bool {
         self.heads.iter().all(Link::is_in_memory)
     }
 
-    /// The versions that are in memory now.
+    /// Returns the versions that are in memory now.
     pub fn versions(&self, direction: Direction) -> Vec<Arc<Version>> {
         let mut versions = Vec::new();
         let mut next = self.heads[direction as usize].get();

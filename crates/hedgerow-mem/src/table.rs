@@ -1,8 +1,8 @@
 //! The table of subgraphs: grows without moving, so that readers need no lock.
 //!
-//! A page may be *stored*: files hold what is on it, and memory nothing until it is loaded. It is loaded whole, at most once: who
-//! finds it in the table finds everything that was in the files. Until then nothing of it has changed, and nobody can tell from the
-//! table what it holds.
+//! A page may be *stored*: files hold its content, and memory has nothing of it until it is loaded. It is
+//! loaded whole, at most once: a thread that finds it in the table finds everything that was in the files.
+//! Until then nothing of it has changed, and the table does not show its content.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,47 +24,48 @@ const PAGES: usize = 1 << 20;
 
 type Page = OnceLock<SubgraphPage>;
 
-/// Consecutive subgraphs, and what they share: [`PAGE`] of them in a table.
+/// Consecutive subgraphs, and the part that they share: [`PAGE`] of them in a table.
 pub struct SubgraphPage {
-    /// At least one.
+    /// One subgraph at least.
     subgraphs: Box<[Subgraph]>,
-    /// Here too, so that a look at the stamps meets no header.
+    /// The same as in the subgraphs, so that a look at the stamps touches no header.
     home: Arc<Home>,
 }
 
 impl SubgraphPage {
-    /// `count` empty subgraphs, between one and [`PAGE`], that allocate from `memory`.
+    /// Makes a page of `count` empty subgraphs, between one and [`PAGE`], that allocate from `memory`.
     pub fn new(memory: Memory, count: usize) -> SubgraphPage {
         let home = Arc::new(Home::new(memory));
         let subgraphs = (0..count.max(1)).map(|place| Subgraph::at(home.clone(), place)).collect();
         SubgraphPage { subgraphs, home }
     }
 
-    /// The [stamps](Subgraph::stamp) of all its subgraphs, which lie side by side.
+    /// Returns the [stamps](Subgraph::stamp) of all its subgraphs, which are side by side.
     #[inline]
     pub fn stamps(&self) -> impl Iterator<Item = Stamp> {
         self.home.stamps().take(self.subgraphs.len())
     }
 
-    /// The places of subgraphs to which something was applied after `t`, a bit for each.
+    /// Returns a mask of the places of subgraphs with an operation after `t`.
     #[inline]
     pub fn changed_after(&self, t: Timestamp) -> u64 {
         self.home.look(Stamp::last_of(t)).0
     }
 
-    /// The places of subgraphs whose stamps are after `bound`, and how often all were settled, each modulo 256.
+    /// Returns a mask of the places whose stamps are after `bound`, and the sum of all counts of settlings,
+    /// each modulo 256.
     #[inline]
     pub(crate) fn look(&self, bound: Stamp) -> (u64, u64) {
         self.home.look(bound)
     }
 
-    /// Starts loading the stamps.
+    /// Prefetches the stamps.
     #[inline]
     pub(crate) fn prefetch_stamps(&self) {
         self.home.prefetch();
     }
 
-    /// The bytes of a page of a table. O(1).
+    /// Returns the bytes of a page of a table. O(1).
     pub fn bytes() -> usize {
         size_of::<Home>() + PAGE * size_of::<Subgraph>()
     }
@@ -88,24 +89,24 @@ pub struct SubgraphTable {
     pages: Growing<Page, PAGES>,
     /// The pages that files hold, ascending.
     stored: Box<[u32]>,
-    /// How many of them were not loaded yet.
+    /// The number of stored pages that were not loaded yet.
     unloaded: AtomicUsize,
 }
 
 impl Default for SubgraphTable {
-    /// A table with memory of its own.
+    /// Makes a table with memory of its own.
     fn default() -> Self {
         SubgraphTable::new(Memory::new(Arena::new()))
     }
 }
 
 impl SubgraphTable {
-    /// An empty table whose subgraphs allocate from `memory`.
+    /// Makes an empty table whose subgraphs allocate from `memory`.
     pub fn new(memory: Memory) -> SubgraphTable {
         SubgraphTable::with_stored(memory, Vec::new())
     }
 
-    /// A table of which files hold the pages `stored`, none of them loaded.
+    /// Makes a table whose pages `stored` are in files, none of them loaded.
     pub fn with_stored(memory: Memory, mut stored: Vec<u32>) -> SubgraphTable {
         stored.sort_unstable();
         stored.dedup();
@@ -114,27 +115,27 @@ impl SubgraphTable {
         SubgraphTable { memory, pages: Growing::default(), stored: stored.into_boxed_slice(), unloaded }
     }
 
-    /// Where the subgraphs allocate, and where their versions end.
+    /// Returns the memory of the subgraphs: the arena, and the list of unlinked versions.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// Where the subgraphs allocate.
+    /// Returns the arena of the subgraphs.
     pub fn arena(&self) -> &Arena {
         self.memory.arena()
     }
 
-    /// The subgraph, if its page is in memory: one on a page that is stored and not loaded is not found. Where that makes a
-    /// difference [`find`](Self::find) is to be called.
+    /// Returns the subgraph, if its page is in memory. `None` also if its page is stored and not loaded;
+    /// [`find`](Self::find) tells that apart.
     #[inline]
     pub fn get(&self, id: SubgraphId) -> Option<&Subgraph> {
         self.pages.get(id.index() / PAGE)?.get()?.get(id.index() % PAGE)
     }
 
-    /// The subgraph; `None` where nothing was ever written on its page.
+    /// Returns the subgraph; `None` if nothing was ever written on its page.
     ///
     /// # Errors
-    /// [`NotInMemory`] where the page is stored and not loaded.
+    /// [`NotInMemory`] if the page is stored and not loaded.
     #[inline]
     pub fn find(&self, id: SubgraphId) -> Result<Option<&Subgraph>, NotInMemory> {
         match self.get(id) {
@@ -147,15 +148,15 @@ impl SubgraphTable {
     fn absent(&self, id: SubgraphId) -> Result<Option<&Subgraph>, NotInMemory> {
         match self.is_unloaded(id.index() / PAGE) {
             true => Err(NotInMemory),
-            // It may have come since.
+            // The page may have come since.
             false => Ok(self.get(id)),
         }
     }
 
-    /// The subgraph; its page is allocated if need be.
+    /// Returns the subgraph. Allocates its page if it has none.
     ///
     /// # Panics
-    /// If the page is stored and not loaded: what files hold of it would be hidden.
+    /// If the page is stored and not loaded: a new page would hide its content in files.
     #[inline]
     pub fn get_or_create(&self, id: SubgraphId) -> &Subgraph {
         let number = id.index() / PAGE;
@@ -169,7 +170,8 @@ impl SubgraphTable {
         &self.page_or(number, new)[id.index() % PAGE]
     }
 
-    /// Puts a page that was stored in its place, with everything that files hold of it. One that was loaded before stays.
+    /// Puts a stored page, with all its content from files, in its place. A page that was loaded before
+    /// stays.
     pub fn load(&self, number: usize, page: SubgraphPage) -> &SubgraphPage {
         let mut fresh = false;
         let page = self.page_or(number, || {
@@ -177,7 +179,7 @@ impl SubgraphTable {
             page
         });
         if fresh {
-            // Release: who reads that all are loaded finds them.
+            // Release: a thread that reads that all pages are loaded finds them.
             self.unloaded.fetch_sub(1, Ordering::Release);
         }
         page
@@ -192,37 +194,38 @@ impl SubgraphTable {
         })
     }
 
-    /// Whether a page is stored and was not loaded yet. O(log stored pages).
+    /// True if a page is stored and was not loaded yet. O(log stored pages).
     pub fn is_unloaded(&self, number: usize) -> bool {
         let stored = || self.stored.binary_search_by(|&page| (page as usize).cmp(&number)).is_ok();
         !self.all_loaded() && self.page(number).is_none() && stored()
     }
 
-    /// Whether no page is stored that was not loaded. O(1).
+    /// True if all stored pages were loaded. O(1).
     #[inline]
     pub fn all_loaded(&self) -> bool {
         self.unloaded.load(Ordering::Acquire) == 0
     }
 
-    /// The numbers of the pages that are stored and not loaded, ascending. O(stored pages).
+    /// Returns the numbers of the pages that are stored and not loaded, ascending. O(stored pages).
     pub fn unloaded(&self) -> impl Iterator<Item = usize> {
         let stored = if self.all_loaded() { &[][..] } else { &self.stored };
         stored.iter().map(|&page| page as usize).filter(|&page| self.page(page).is_none())
     }
 
-    /// The subgraphs from `page * 64` on, if their page is in memory.
+    /// Returns the subgraphs from `page * 64` on, if their page is in memory.
     #[inline]
     pub fn page(&self, page: usize) -> Option<&SubgraphPage> {
         self.pages.get(page)?.get()
     }
 
-    /// The pages that are in memory, ascending, each with its number. O(these pages).
+    /// Returns the pages that are in memory, ascending, each with its number. O(these pages).
     pub fn pages(&self) -> impl Iterator<Item = (usize, &SubgraphPage)> {
         let numbered = self.pages.chunks().flat_map(|(first, pages)| (first..).zip(pages));
         numbered.filter_map(|(number, page)| Some((number, page.get()?)))
     }
 
-    /// The ids of all subgraphs whose pages are in memory, ascending. O(these pages), whatever the largest id is.
+    /// Returns the ids of all subgraphs whose pages are in memory, ascending. O(these pages), even if the
+    /// largest id is large.
     pub fn existing(&self) -> impl Iterator<Item = SubgraphId> {
         let pages = self.pages.chunks().flat_map(|(first, pages)| {
             pages.iter().enumerate().filter(|(_, page)| page.get().is_some()).map(move |(i, _)| first + i)
@@ -230,10 +233,10 @@ impl SubgraphTable {
         pages.flat_map(|page| (page * PAGE..(page + 1) * PAGE).map(|id| SubgraphId(id as u32)))
     }
 
-    /// The ids of all subgraphs whose pages are in memory or stored, ascending. O(these pages), and memory for the numbers of
-    /// those that are not loaded.
+    /// Returns the ids of all subgraphs whose pages are in memory or stored, ascending. O(these pages), and
+    /// memory for the numbers of all these pages if some are not loaded.
     pub fn possible(&self) -> impl Iterator<Item = SubgraphId> {
-        // Those that are not loaded first: what is loaded meanwhile is met once at least.
+        // Unloaded pages first: a page that is loaded meanwhile is found at least once.
         let mut numbers: Vec<usize> = self.unloaded().collect();
         if !numbers.is_empty() {
             numbers.extend(self.existing().map(|id| id.index() / PAGE));
@@ -245,7 +248,7 @@ impl SubgraphTable {
         existing.into_iter().flatten().chain(numbers.into_iter().flat_map(of_page))
     }
 
-    /// The bytes of directory and pages themselves.
+    /// Returns the bytes of directory and pages themselves.
     pub fn bytes(&self) -> usize {
         let pages = self.pages.chunks().flat_map(|(_, pages)| pages);
         let allocated = pages.filter(|page| page.get().is_some()).count();

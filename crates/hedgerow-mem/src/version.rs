@@ -1,4 +1,4 @@
-//! Versions of a subgraph in one direction, and reading one of them at a timestamp.
+//! Versions of a subgraph in one direction, and reads of one of them at a timestamp.
 
 use std::sync::Arc;
 
@@ -25,19 +25,20 @@ pub(crate) use items::Piece;
 pub(crate) use lists::with_weights;
 
 impl Version {
-    /// The vertices touched by entries of the delta at or before `t`.
+    /// Returns the mask of the vertices in entries of the delta at or before `t`.
     pub(crate) fn delta_mask(&self, t: Timestamp) -> u64 {
         self.delta.entries(self.delta.visible(t)).fold(0, |mask, e| mask | e.local.bit())
     }
 
-    /// Version and delta length together: what a snapshot at `t` sees. The version must have begun by then.
+    /// Returns the state that a snapshot at `t` sees: the version, and the visible length of its delta. The
+    /// version must have begun by then.
     #[inline]
     pub fn at(&self, t: Timestamp) -> Read<'_> {
         Read { version: self, n: self.delta.visible(t) }
     }
 
-    /// The weight of the edge that a snapshot at `t` sees, as [`Read::edge`]; but what is visible of the delta is counted only
-    /// if the delta may say something about the edge.
+    /// Returns the weight of the edge that a snapshot at `t` sees, like [`Read::edge`]. It computes the
+    /// visible length of the delta only if the delta may have an entry about the edge.
     #[inline]
     pub(crate) fn edge_at(
         &self,
@@ -52,7 +53,7 @@ impl Version {
         self.at(t).edge(local, dst, hint)
     }
 
-    /// The weight of the edge in main part and patch.
+    /// Returns the weight of the edge in main part and patch.
     #[inline]
     fn merged_edge(&self, local: LocalVertex, dst: VertexId, hint: InterpolationHint) -> Option<f64> {
         match self.patch.as_ref().and_then(|patch| patch.word(local, dst, hint)) {
@@ -61,24 +62,25 @@ impl Version {
         }
     }
 
-    /// With the first `n` entries of the delta.
+    /// Returns the state with the first `n` entries of the delta.
     pub(crate) fn at_delta(&self, n: usize) -> Read<'_> {
         Read { version: self, n }
     }
 
-    /// Everything applied, published or not. Only the holder of the latch can make sense of it.
+    /// Returns the state with everything applied, published or not. Only the holder of the latch can make
+    /// sense of it.
     #[inline]
     pub fn latest(&self) -> Read<'_> {
         Read { version: self, n: self.delta.len() }
     }
 
-    /// Whether edges have no weights and ranks, and the main part no patch.
+    /// True if edges have no weights and ranks, and the main part has no patch.
     #[inline]
     pub(crate) fn is_simple(&self) -> bool {
         self.patch.is_none() && self.main.weights().is_none() && !self.is_ranked()
     }
 
-    /// Whether some edge has a rank.
+    /// True if some edge has a rank.
     #[inline]
     pub(crate) fn is_ranked(&self) -> bool {
         self.main.ranks().is_some()
@@ -86,8 +88,8 @@ impl Version {
             || self.patch.as_ref().is_some_and(|patch| patch.is_ranked())
     }
 
-    /// What patch and the first `n` entries of the delta change about the main part, sorted, one word about each edge; of one
-    /// vertex or of all, and of the `wanted` destinations.
+    /// Returns the changes that patch and the first `n` entries of the delta make to the main part, sorted,
+    /// one for each edge. `of` selects one vertex, and `wanted` destinations.
     pub(crate) fn changes(
         &self,
         n: usize,
@@ -100,13 +102,14 @@ impl Version {
             let all = locals.flat_map(|l| patch.changes(LocalVertex(l)));
             changes.extend(all.filter(|change| wanted(change.dst)));
         }
-        // Behind those of the patch, which are older.
+        // Behind the changes of the patch, which are older.
         changes_of_delta(&self.delta, n, of, wanted, &mut changes);
         change::last_words(&mut changes);
         changes
     }
 
-    /// Neighbours and weights with patch and the first `n` entries of the delta applied: for views. Of a version without ranks.
+    /// Returns neighbours and weights with patch and the first `n` entries of the delta applied, for views.
+    /// Only for a version without ranks.
     pub(crate) fn lists(&self, n: usize, arena: &Arena) -> Main {
         let weighted = self.main.weights.is_some();
         let Some(patch) = &self.patch else {
@@ -118,8 +121,8 @@ impl Version {
         merge::changed_lists(&self.main, &changes, len, self.at_delta(n).present(), weighted, arena)
     }
 
-    /// What stands for this version with the first `n` entries of its delta folded in, but without their effect on timestamps:
-    /// the main part, and its patch if it is to have one. With `patching` the main part may stay as it is.
+    /// Folds the first `n` entries of its delta into this version. Returns the main part, and its patch if it
+    /// gets one; the caller sets the timestamp. With `patching` the main part may stay.
     pub(crate) fn folded(
         &self,
         n: usize,
@@ -131,8 +134,8 @@ impl Version {
     }
 }
 
-/// Adds what the first `n` entries of a delta change about edges, in commit order; of one vertex or of all, and of the
-/// `wanted` destinations.
+/// Adds the changes that the first `n` entries of a delta make to edges, in commit order. `of` selects one
+/// vertex, and `wanted` destinations.
 fn changes_of_delta<'a>(
     delta: &'a Delta,
     n: usize,
@@ -154,8 +157,8 @@ fn changes_of_delta<'a>(
     }
 }
 
-/// The newest version that began at or before `t`. `None` where the subgraph has no version that old (it was empty
-/// then). Takes no lock; walks over versions that began after `t`.
+/// Returns the newest version that began at or before `t`. `None` if the subgraph has no version that old,
+/// because it was empty then. Takes no lock; walks over versions that began after `t`.
 #[inline]
 pub(crate) fn version_at<'a>(
     head: &'a Link,
@@ -171,12 +174,12 @@ pub(crate) fn version_at<'a>(
     }
 }
 
-/// As [`version_at`], keeping the version: for who looks at it for longer than a walk may last.
+/// Like [`version_at`], but keeps the version, for a reader that needs it longer than a walk may last.
 pub(crate) fn counted_version_at(head: &Link, t: Timestamp) -> Result<Option<Arc<Version>>, NotInMemory> {
     head.find(|version| version.begin <= t)
 }
 
-/// A version and how much of its delta is visible.
+/// A version and the visible length of its delta.
 #[derive(Clone, Copy)]
 pub struct Read<'a> {
     version: &'a Version,
@@ -184,17 +187,17 @@ pub struct Read<'a> {
 }
 
 impl<'a> Read<'a> {
-    /// The version.
+    /// Returns the version.
     pub fn version(&self) -> &'a Version {
         self.version
     }
 
-    /// The number of visible delta entries.
+    /// Returns the number of visible delta entries.
     pub fn delta_len(&self) -> usize {
         self.n
     }
 
-    /// The mask of local vertices that exist. O(delta).
+    /// Returns the mask of local vertices that exist. O(delta).
     pub fn present(&self) -> u64 {
         let mut mask = self.version.main.present;
         for e in self.version.delta.entries(self.n).filter(|e| e.op == EdgeOp::Vertex) {
@@ -203,7 +206,7 @@ impl<'a> Read<'a> {
         mask
     }
 
-    /// Whether the vertex exists.
+    /// True if the vertex exists.
     pub fn contains_vertex(&self, local: LocalVertex) -> bool {
         let mut present = self.version.main.present & local.bit() != 0;
         self.version.delta.for_each_of(self.n, local, |e| {
@@ -214,8 +217,8 @@ impl<'a> Read<'a> {
         present
     }
 
-    /// The weight of the edge if it exists (1 in a graph without weights), of edges with ranks that of rank 0.
-    /// O(log degree + delta).
+    /// Returns the weight of the edge if it exists (1 in a graph without weights). Among edges with ranks it
+    /// reads the one of rank 0. O(log degree + delta).
     #[inline]
     pub fn edge(&self, local: LocalVertex, dst: VertexId, hint: InterpolationHint) -> Option<f64> {
         if self.version.is_ranked() {
@@ -227,7 +230,8 @@ impl<'a> Read<'a> {
         }
     }
 
-    /// What the delta says about an edge: nothing, or its weight, or that it is gone. O(delta).
+    /// Returns the state of an edge in the delta: `None` if no entry is about it, else its weight, or
+    /// `Some(None)` if it is gone. O(delta).
     #[inline]
     pub(crate) fn delta_word(&self, local: LocalVertex, dst: VertexId) -> Option<Option<f64>> {
         let last = self.version.delta.last_edge(self.n, local, dst, |_| true)?;
@@ -235,21 +239,22 @@ impl<'a> Read<'a> {
         Some((entry.op != EdgeOp::Remove).then_some(entry.weight))
     }
 
-    /// Whether the edge exists. O(log degree + delta).
+    /// True if the edge exists. O(log degree + delta).
     #[inline]
     pub fn contains_edge(&self, local: LocalVertex, dst: VertexId) -> bool {
         self.edge(local, dst, InterpolationHint::UNKNOWN).is_some()
     }
 
-    /// Everything visible as one main part: the image that a checkpoint writes. O(edges + delta).
+    /// Returns everything visible as one main part, the image that a checkpoint writes. O(edges + delta).
     pub fn settled(&self) -> Main {
         let weighted = self.version.main.weights.is_some();
-        // Short-lived: not among what the store accounts for.
+        // Short-lived memory, which the store does not account for.
         self.version.folded(self.n, false, weighted, &Arena::default()).0
     }
 }
 
-/// The mask of vertices that the versions after `start` changed, conservative where versions were unlinked.
+/// Returns the mask of vertices that changed before the version began and that no delta shows; conservative
+/// for unlinked versions.
 pub(crate) fn load_changed(version: &Version) -> u64 {
     version.changed.load(Ordering::Relaxed)
 }

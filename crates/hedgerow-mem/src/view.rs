@@ -1,9 +1,9 @@
 //! The view: a snapshot laid out for whole-graph kernels.
 //!
-//! A view holds, per subgraph and direction, a reference to the lists that the snapshot sees, and the visible delta
-//! resolved into sorted corrections, or folded into a copy where it is a large share. It consists of [chunks](Chunk) of 64 subgraphs
-//! behind counted references: a view of another timestamp is made from it by reading again the subgraphs that changed.
-//! Who builds chunks, in parallel or not, is up to the caller.
+//! A view holds, per subgraph and direction, a reference to the lists that the snapshot sees. The visible
+//! delta is resolved into sorted corrections, or folded into a copy if it is a large share. A view consists
+//! of [chunks](Chunk) of 64 subgraphs behind counted references: a view of another timestamp is made from it
+//! by a new read of the subgraphs that changed. The caller builds chunks, in parallel or not.
 
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -41,24 +41,24 @@ pub struct View {
     vertex_count: usize,
     out: DirectionView,
     into: DirectionView,
-    /// The vertices, where they are not all that exist.
+    /// The vertices, if they are not all that exist.
     mask: Option<Arc<VertexMask>>,
     /// The incoming side of a graph that keeps none. Copies share it.
     reversed: OnceLock<Arc<DirectionView>>,
 }
 
-/// What a view is told about its graph.
+/// The facts about a graph that a view needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// Whether edges have a direction.
+    /// True if edges have a direction.
     pub directed: bool,
-    /// Whether edges carry weights.
+    /// True if edges have weights.
     pub weighted: bool,
-    /// Whether a directed graph keeps no incoming edges: the view finds them itself, when they are asked for.
+    /// True if a directed graph keeps no incoming edges: the view computes them when a kernel asks for them.
     pub one_way: bool,
     /// One more than the largest vertex id that can be live.
     pub vertex_bound: usize,
-    /// What the snapshot counts.
+    /// The number of edges in the snapshot.
     pub edge_count: u64,
 }
 
@@ -66,25 +66,25 @@ pub struct Shape {
 #[derive(Clone)]
 pub struct DirectionView {
     chunks: Vec<Arc<Chunk>>,
-    /// What is known of the chunks.
+    /// The known facts about the chunks.
     known: Vec<KnownGroup>,
-    /// The timestamp at which all that is known is exact.
+    /// The timestamp at which all these facts are exact.
     as_of: Timestamp,
-    /// Where lists of its own lie.
+    /// The arena for lists of its own.
     arena: Arena,
-    /// For what is composed, not refreshed.
+    /// The charge of a side that is composed, not refreshed.
     charge: Option<Charge>,
 }
 
 impl Default for DirectionView {
-    /// Without chunks, and with an account of its own.
+    /// Makes a side without chunks, with an account of its own.
     fn default() -> DirectionView {
         DirectionView::charging(Arc::default())
     }
 }
 
 impl DirectionView {
-    /// Without chunks. What it comes to hold is charged to `account`.
+    /// Makes a side without chunks, which charges its memory to `account`.
     pub fn charging(account: Arc<Account>) -> DirectionView {
         DirectionView {
             chunks: Vec::new(),
@@ -95,19 +95,19 @@ impl DirectionView {
         }
     }
 
-    /// Where lists that the view alone has lie.
+    /// Returns the arena for lists that the view alone has.
     pub fn arena(&self) -> &Arena {
         &self.arena
     }
 
-    /// The chunks, by position, with room for the subgraphs of `vertex_bound` vertices. New ones are empty, and share
-    /// one allocation until they are [read](read_stale).
+    /// Returns the chunks, by position, with room for the subgraphs of `vertex_bound` vertices. New ones are
+    /// empty, and share one allocation until they are [read](read_stale).
     pub fn chunks_mut(&mut self, vertex_bound: usize) -> &mut [Arc<Chunk>] {
         let count = vertex_bound.div_ceil(SUBGRAPH_VERTICES * CHUNK_SUBGRAPHS);
         if self.chunks.len() != count {
             self.chunks.resize(count, Arc::default());
             self.known.resize(count.div_ceil(GROUP), None);
-            // None of what was known of chunks that are gone is left in the last group.
+            // Forgets the facts about dropped chunks in the last group.
             if let Some(Some(group)) = self.known.last_mut()
                 && !count.is_multiple_of(GROUP)
             {
@@ -117,10 +117,10 @@ impl DirectionView {
         &mut self.chunks
     }
 
-    /// Looks which subgraphs of `vertex_bound` vertices may differ at `t` from what the chunks hold, in content or in layout, and
-    /// tells the chunks that have some. All of them must be [read](read_stale) at `t` before the next look. `page`
-    /// is asked for the subgraphs by the position of the chunk. `t` may be older than what the chunks hold. O(64) a
-    /// chunk, without a look at it or at the subgraphs if nothing changed there.
+    /// Finds the subgraphs of `vertex_bound` vertices that may differ at `t` from the chunks, in content or
+    /// in layout, and returns the chunks that have some. The caller [reads](read_stale) all of them at `t`
+    /// before the next call. `page` returns the subgraphs by the position of the chunk. `t` may be older than
+    /// the chunks. O(64) a chunk, without a look at the chunk or its subgraphs if nothing changed there.
     pub fn stale<'a>(
         &'a mut self,
         vertex_bound: usize,
@@ -132,16 +132,16 @@ impl DirectionView {
         Stale::find(&mut self.chunks, &mut self.known, page, as_of, t)
     }
 
-    /// What is known of the chunks that have subgraphs.
+    /// Returns the known facts about the chunks that have subgraphs.
     fn known(&self) -> impl Iterator<Item = &ChunkMeta> {
         self.known.iter().flatten().flat_map(|group| group.iter())
     }
 
-    /// Brings all chunks to the timestamp `t`, which must be registered, on this thread. Returns how many subgraphs were
-    /// read. Cost: see [`stale`](Self::stale) and [`read_stale`].
+    /// Brings all chunks to the timestamp `t`, which must be registered, on this thread. Returns how many
+    /// subgraphs it read. Cost: see [`stale`](Self::stale) and [`read_stale`].
     ///
     /// # Errors
-    /// [`NotInMemory`], as of [`read_stale`].
+    /// [`NotInMemory`], like [`read_stale`].
     pub fn refresh<'a>(
         &'a mut self,
         vertex_bound: usize,
@@ -171,7 +171,7 @@ impl DirectionView {
         self.chunk(subgraph).map_or(ViewBlock::EMPTY, |chunk| chunk.block(subgraph.index()))
     }
 
-    /// The lists of a subgraph, while those of the next one begin to load. O(1).
+    /// Returns the lists of a subgraph, and prefetches those of the next one. O(1).
     #[inline]
     pub fn block_of_scan(&self, subgraph: SubgraphId) -> ViewBlock<'_> {
         let next = SubgraphId(subgraph.0 + 1);
@@ -186,21 +186,21 @@ impl DirectionView {
 }
 
 impl View {
-    /// A view from its sides, whose chunks are all at the timestamp of the view. `into` is empty for an undirected
-    /// graph. The outgoing side knows which vertices exist.
+    /// Makes a view from its sides, whose chunks are all at its timestamp. `into` is empty for an undirected
+    /// graph. The outgoing side holds which vertices exist.
     pub fn new(shape: Shape, out: DirectionView, into: DirectionView) -> View {
         let vertex_count = out.known().map(|known| known.vertices).sum();
         View { shape, vertex_count, out, into, mask: None, reversed: OnceLock::new() }
     }
 
-    /// The sides, outgoing and incoming, to make another view of. In place, if this was the only reference.
+    /// Returns the outgoing and the incoming side. Copies nothing if this was the only reference.
     pub fn into_sides(view: Arc<View>) -> (DirectionView, DirectionView) {
         let view = Arc::unwrap_or_clone(view);
         (view.out, view.into)
     }
 
-    /// All subgraphs in a direction. Of a graph that keeps no incoming edges the first call makes that side, in
-    /// O(vertices + edges).
+    /// Returns all subgraphs in a direction. If the graph keeps no incoming edges, the first call for them
+    /// computes that side, in O(vertices + edges).
     #[inline]
     pub fn side(&self, direction: Direction) -> &DirectionView {
         if !self.shape.directed || direction == Direction::Out {
@@ -212,19 +212,19 @@ impl View {
         }
     }
 
-    /// The subgraph, for loops over consecutive vertices; with no edges where the graph has no such vertices. O(1).
+    /// Returns the lists of the subgraph, for loops over consecutive vertices; empty without vertices. O(1).
     #[inline]
     pub fn block(&self, subgraph: SubgraphId, direction: Direction) -> ViewBlock<'_> {
         self.side(direction).block(subgraph)
     }
 
-    /// As [`block`](Self::block), with weights.
+    /// Like [`block`](Self::block), but with weights.
     #[inline]
     pub fn weighted_block(&self, subgraph: SubgraphId, direction: Direction) -> WeightedViewBlock<'_> {
         self.side(direction).weighted_block(subgraph)
     }
 
-    /// The neighbours of `v` in `direction` and their weights; empty for an id without a vertex. O(1).
+    /// Returns the neighbours of `v` in `direction` and their weights; empty without a vertex `v`. O(1).
     #[inline]
     pub fn weighted_neighbors(&self, v: VertexId, direction: Direction) -> WeightedNeighbors<'_> {
         self.weighted_block(v.subgraph(), direction).weighted_neighbors(v.local())
@@ -235,7 +235,7 @@ impl View {
         self.weighted_neighbors(v, direction).for_each_sorted(f);
     }
 
-    /// The vertices of a subgraph. O(1).
+    /// Returns the vertices of a subgraph. O(1).
     #[inline]
     pub fn present(&self, subgraph: SubgraphId) -> u64 {
         match &self.mask {
@@ -244,7 +244,7 @@ impl View {
         }
     }
 
-    /// The live vertices, ascending.
+    /// Returns the live vertices, ascending.
     pub fn vertices(&self) -> impl Iterator<Item = VertexId> + '_ {
         (0..(self.out.chunks.len() * CHUNK_SUBGRAPHS) as u32).map(SubgraphId).flat_map(|subgraph| {
             let mut rest = self.present(subgraph);
@@ -256,7 +256,7 @@ impl View {
         })
     }
 
-    /// The directed edges in the outgoing lists: twice the number of undirected edges less the self-loops.
+    /// Counts the directed edges in outgoing lists: twice the number of undirected edges less the self-loops.
     pub fn directed_edges(&self) -> u64 {
         self.out.known().map(|known| known.edges).sum()
     }
@@ -288,7 +288,7 @@ impl Topology for View {
         let (side, mut rest) = (self.side(direction), Neighbors::default());
         for v in frontier {
             let (mut run, more) = side.block(v.subgraph()).first_run(v.local(), &mut rest);
-            // One call of `f` for all runs, so that it is there once and stays inlined, whatever its size.
+            // A single call of `f` for all runs, so that its code is there once and is inlined at any size.
             loop {
                 f(v, run);
                 match more.then(|| rest.take_run()).flatten() {

@@ -1,4 +1,4 @@
-//! What a large commit does ahead of its timestamp.
+//! The work that a large commit does ahead of its timestamp.
 
 use std::sync::Arc;
 
@@ -10,18 +10,19 @@ use crate::op::Ops;
 use crate::reclaim::{Horizon, Pin};
 use crate::version::Version;
 
-/// A version that has the operations of a commit merged in, and is linked once the timestamp of the commit is drawn. Until
-/// then nobody else knows it, and dropping it undoes everything.
+/// A version that has the operations of a commit merged in, and is linked once the timestamp of the commit is
+/// drawn. Until then no other thread knows it, and dropping it undoes everything.
 pub struct Ahead {
     head: Arc<Version>,
-    /// In the block in which it is linked: another one for the time until then would leave a hole beside each version.
+    /// The version in its final block. A temporary block would leave a hole beside each version.
     next: Arc<Version>,
 }
 
 impl Latched<'_> {
-    /// Does what can be done for [`apply_ahead`](Self::apply_ahead) before the timestamp is drawn: makes room in the delta,
-    /// or, where that cannot be, builds the version that has delta and operations merged in (rule R9 of the design).
-    /// The latch must be held from here until then. O(1) where there is room, else O(edges of the subgraph).
+    /// Does the work that [`apply_ahead`](Self::apply_ahead) needs before the timestamp is drawn. It makes
+    /// room in the delta. If it cannot, it builds the version that has delta and operations merged in (rule
+    /// R9 of the design). The caller holds the latch until `apply_ahead`. O(1) if there is room, else O(edges
+    /// of the subgraph).
     #[inline]
     pub fn prepare(
         &mut self,
@@ -38,7 +39,7 @@ impl Latched<'_> {
         (!self.has_room(direction, ops.len())).then(|| self.build(direction, ops, weighted))
     }
 
-    /// Whether the delta of a chain has room for so many operations: they bring about no merge. O(1).
+    /// True if the delta of a chain has room for `count` operations: they cause no merge. O(1).
     #[inline]
     pub fn has_room(&self, direction: Direction, count: usize) -> bool {
         let head = self.writer.heads[direction as usize].as_ref();
@@ -48,12 +49,14 @@ impl Latched<'_> {
     #[cold]
     fn build(&mut self, direction: Direction, ops: Ops<'_>, weighted: bool) -> Ahead {
         let head = self.head(direction, weighted);
-        // Timestamps order the operations behind the delta, where they stand anyway: any will do.
+        // Timestamps only order the operations behind the delta, where they are anyway: any timestamp will
+        // do.
         let next = fold::all(&head, ops, head.begin, weighted, self.subgraph.memory().arena());
         Ahead { head, next: Arc::new(next) }
     }
 
-    /// As [`apply`](Self::apply), with what [`prepare`](Self::prepare) returned for the same operations.
+    /// Like [`apply`](Self::apply), but with the result of [`prepare`](Self::prepare) for the same
+    /// operations.
     #[inline]
     #[allow(clippy::too_many_arguments)]
     pub fn apply_ahead(

@@ -1,4 +1,5 @@
-//! Applying operations under the latch: to the delta of the newest version, or by a merge into the next one.
+//! Application of operations under the latch: to the delta of the newest version, or by a merge into the next
+//! one.
 
 use std::sync::Arc;
 
@@ -15,11 +16,11 @@ use crate::reclaim::{Horizon, Merged, Pin};
 use crate::version::Version;
 
 impl Latched<'_> {
-    /// Applies effective operations of the commit `ts`, invisible until `ts` is published.
+    /// Applies effective operations of the commit `ts`. They are invisible until `ts` is published.
     ///
-    /// Operations must name each edge at most once, and come in one call per direction and commit. Versions that must
-    /// stay for now are reported to `pinned`. O(operations), and O(edges of the subgraph) where a merge is due: once
-    /// per delta capacity.
+    /// Operations must name each edge at most once, and come in one call per direction and commit. `pinned`
+    /// gets the pins of versions that must stay for now. O(operations), and O(edges of the subgraph) for a
+    /// merge, once per delta capacity.
     pub fn apply(
         &mut self,
         direction: Direction,
@@ -44,7 +45,7 @@ impl Latched<'_> {
         self.apply_with_merge(direction, ops, ts, weighted, horizon, pinned);
     }
 
-    /// Keeps the mask of existing vertices up to date.
+    /// Updates the mask of existing vertices.
     #[inline]
     pub(super) fn note_vertex(&mut self, op: &LocalOp) {
         if op.op == EdgeOp::Vertex {
@@ -54,9 +55,9 @@ impl Latched<'_> {
         }
     }
 
-    /// Makes room for `count` operations, if the published part of the delta can be folded. Called before the timestamp of
-    /// the operations is drawn, so that no publication waits for the merge; [`apply`](Self::apply) finds room
-    /// anyway. O(1) where there is room, else O(edges of the subgraph).
+    /// Makes room for `count` operations, if the published part of the delta can be folded. A commit calls it
+    /// before it draws its timestamp, so that no publication waits for the merge; [`apply`](Self::apply)
+    /// finds room anyway. O(1) if there is room, else O(edges of the subgraph).
     #[inline]
     pub fn make_room(
         &mut self,
@@ -72,8 +73,8 @@ impl Latched<'_> {
         }
     }
 
-    /// At most how many bytes the merge takes that `count` operations bring about, beside what is there; 0 where the delta has room for them.
-    /// O(properties of an edge).
+    /// Returns an upper bound of the bytes that the merge for `count` operations takes, beside the present
+    /// ones; 0 if the delta has room. O(properties of an edge).
     pub fn bytes_to_merge(&self, direction: Direction, count: usize) -> usize {
         let head = self.writer.heads[direction as usize].as_ref();
         let full = head.filter(|head| head.delta.len() + count > head.delta.capacity());
@@ -103,7 +104,7 @@ impl Latched<'_> {
         }
     }
 
-    /// Applies what the delta of the head has no room for.
+    /// Applies operations for which the delta of the head has no room.
     #[cold]
     fn apply_with_merge(
         &mut self,
@@ -137,8 +138,9 @@ impl Latched<'_> {
         self.replace(direction, head, next, horizon, pinned);
     }
 
-    /// Merges what is published of the delta, so that an idle subgraph becomes a plain CSR. With `relocate` the main part
-    /// moves also if there is nothing to merge: see [`Arena::evacuate`](crate::Arena::evacuate). Returns whether a version was made.
+    /// Merges the published part of the delta, so that an idle subgraph becomes a plain CSR. With `relocate`
+    /// the main part moves even if there is nothing to merge: see
+    /// [`Arena::evacuate`](crate::Arena::evacuate). Returns whether it made a version.
     pub fn settle(
         &mut self,
         direction: Direction,
@@ -158,7 +160,7 @@ impl Latched<'_> {
         true
     }
 
-    /// Installs an image as the first version: at opening, from a checkpoint.
+    /// Installs an image from a checkpoint as the first version, when the store is opened.
     pub fn install(&mut self, direction: Direction, main: Main, as_of: Timestamp, weighted: bool) {
         if direction == Direction::Out {
             self.writer.present = main.present;
@@ -168,7 +170,7 @@ impl Latched<'_> {
         self.push(direction, Version::new(as_of, main, delta, 0));
     }
 
-    /// Charges rows and ranks that came to the delta of a version outside the arena.
+    /// Charges rows and ranks that were added to the delta of a version outside the arena.
     fn charge_rows(&self, head: &Version) {
         if head.delta.extra().is_some_and(DeltaExtra::has_grown) {
             self.subgraph.memory().charge(head);
@@ -188,7 +190,7 @@ impl Latched<'_> {
         self.push(direction, Version::new(Timestamp::ZERO, main, delta, 0))
     }
 
-    /// Makes `next` the head, says what that replaces, and looks which versions before it are dead.
+    /// Makes `next` the head, counts a main part that it replaces, and unlinks dead versions behind it.
     pub(super) fn replace(
         &mut self,
         direction: Direction,
@@ -197,7 +199,7 @@ impl Latched<'_> {
         horizon: &impl Horizon,
         pinned: impl FnMut(Pin),
     ) {
-        // A main part that was patched lives on in the new version: nobody keeps it alone.
+        // A main part that gets a patch lives on in the new version, so it does not count as replaced.
         let next = next.into();
         if !next.main.neighbors.is_same(&head.main.neighbors) {
             self.merged += Merged { main_parts: 1, bytes: head.main.heap_bytes() };
@@ -207,7 +209,7 @@ impl Latched<'_> {
         self.reclaim_recent(direction, horizon, pinned);
     }
 
-    /// Makes `next` the head. A release store: whoever loads it sees it whole.
+    /// Makes `next` the head. A release store: a reader that loads it sees it whole.
     pub(super) fn push(&mut self, direction: Direction, next: impl Into<Arc<Version>>) -> Arc<Version> {
         let next = self.subgraph.heads[direction as usize].push(next);
         self.subgraph.memory().charge(&next);

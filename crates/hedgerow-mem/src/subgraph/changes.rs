@@ -18,14 +18,16 @@ mod many;
 pub use many::changes_of_many;
 
 impl Subgraph {
-    /// Adds the differences between what snapshots at `from` and at the later `to` see of this subgraph, whose id is `id`, in the lists of a direction;
-    /// both timestamps must be registered. For outgoing lists it adds vertices too.
+    /// Adds the differences between two snapshots, at `from` and at the later `to`, in the lists of one
+    /// direction of this subgraph, whose id is `id`. For outgoing lists it adds vertices too. Both timestamps
+    /// must be registered.
     ///
-    /// Reads the entries of deltas after `from`. Where a version in between was unlinked, or operations were merged into a main part without an entry, it compares
-    /// the lists of the vertices that changed there: O(their degrees).
+    /// Reads the entries of deltas after `from`. If a version in between was unlinked, or operations were
+    /// merged into a main part without an entry, it compares the lists of the vertices that changed there:
+    /// O(their degrees).
     ///
     /// # Errors
-    /// [`NotInMemory`] where one of the two states is not; nothing was added then.
+    /// [`NotInMemory`] if one of the two states is not in memory; nothing was added then.
     pub fn changes_between(
         &self,
         id: SubgraphId,
@@ -48,8 +50,8 @@ impl Subgraph {
         Ok(())
     }
 
-    /// Adds the differences where both snapshots see one version, and its delta tells edges alone, which is the rule: in place, with no counted
-    /// reference and no allocation. Returns whether it did.
+    /// Adds the differences in the common case that both snapshots see one version, and its later entries are
+    /// all about edges. Takes no counted reference and allocates little. Returns whether it handled the case.
     fn add_logged(
         &self,
         id: SubgraphId,
@@ -87,8 +89,8 @@ impl Subgraph {
     }
 }
 
-/// What the first and the last entry about an edge say together. Deltas log effective operations only: the first tells whether the edge existed, the last
-/// whether it exists.
+/// Returns the change between the first and the last entry about an edge. Deltas log effective operations
+/// only: the first tells whether the edge existed, the last whether it exists.
 fn kind_of(first: EdgeOp, last: EdgeOp) -> Option<EdgeChangeKind> {
     match (first != EdgeOp::Insert, last != EdgeOp::Remove) {
         (false, true) => Some(EdgeChangeKind::Inserted),
@@ -154,7 +156,7 @@ impl LoggedChanges {
         }
     }
 
-    /// The entries of a version's delta after `from`, up to `upto`.
+    /// Takes the entries of a version's delta after `from`, up to `upto`.
     fn take_entries(&mut self, version: &Version, from: Timestamp, upto: Timestamp) {
         let delta = &version.delta;
         // With ranks several edges lead to one neighbor; only whole lists tell how many.
@@ -173,7 +175,7 @@ impl LoggedChanges {
         }
     }
 
-    /// Adds what differs, by vertex and neighbor.
+    /// Adds the differences, by vertex and neighbor.
     fn add_to(mut self, found: &mut Changes, states: &BothStates<'_>) {
         let to_compare = self.to_compare;
         self.entries.retain(|edge| to_compare & edge.local.bit() == 0);

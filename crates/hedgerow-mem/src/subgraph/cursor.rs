@@ -1,19 +1,19 @@
-//! Reading the lists of many vertices, one after another.
+//! A reader of the lists of many vertices, one after another.
 
 use hedgerow_core::{Direction, SubgraphId, Timestamp, VertexId};
 
 use super::Subgraph;
 use crate::version::{GroupedVersion, NotInMemory};
 
-/// Reads lists of a table of subgraphs as a snapshot sees them. While consecutive reads stay in one subgraph, its chain is looked up
-/// once and the entries of its delta are grouped by vertex once; a subgraph that is read once is read as by
-/// [`Subgraph::visit`].
+/// A reader of lists of a table of subgraphs, as a snapshot sees them. While consecutive reads stay in one
+/// subgraph, its chain is looked up once, and the entries of its delta are grouped by vertex once. A subgraph
+/// that is read only once is read by [`Subgraph::visit`].
 pub struct Cursor {
     direction: Direction,
     t: Timestamp,
     /// The subgraph that was read last.
     at: Option<SubgraphId>,
-    /// Whether it was read before that too, so that `version` is its.
+    /// True if it was read at least twice, so that `version` is its version.
     is_kept: bool,
     /// How often it was read after its first read.
     again: u32,
@@ -21,13 +21,13 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// Of a snapshot at `t`, which must stay registered.
+    /// Makes a cursor of a snapshot at `t`, which must stay registered.
     pub fn new(direction: Direction, t: Timestamp) -> Cursor {
         Cursor { direction, t, at: None, is_kept: false, again: 0, version: GroupedVersion::default() }
     }
 
-    /// To be called before each visit: where `id` is in another subgraph than what was read before, how often that one was
-    /// read after its first read. O(1).
+    /// Notes the next visit; called before each. If `id` is in another subgraph than the last visit, returns
+    /// how often that one was read after its first read. O(1).
     #[inline]
     pub fn begins(&mut self, id: VertexId) -> Option<u32> {
         if self.at == Some(id.subgraph()) {
@@ -37,11 +37,12 @@ impl Cursor {
         Some(std::mem::take(&mut self.again))
     }
 
-    /// Calls `f` with the neighbours of `id`, which is in `subgraph`, in stretches, as [`Subgraph::visit`]. All subgraphs given to one
-    /// cursor must be of one table. O(degree) in a run of reads of one subgraph, whose second read is O(delta).
+    /// Calls `f` with the neighbours of `id`, which is in `subgraph`, in stretches, like [`Subgraph::visit`].
+    /// All subgraphs given to one cursor must be of one table. O(degree) in a run of reads of one subgraph,
+    /// except the second, which is also O(delta).
     ///
     /// # Errors
-    /// As of [`Subgraph::read`].
+    /// Like [`Subgraph::read`].
     #[inline]
     pub fn visit(
         &mut self,

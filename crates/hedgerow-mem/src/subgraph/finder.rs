@@ -1,34 +1,36 @@
-//! Many looks for edges of one chain, in ascending order.
+//! Many look-ups of edges of one chain, in ascending order.
 
 use hedgerow_core::{Direction, InterpolationHint, LocalVertex, VertexId, lower_bound_near, simd};
 
 use super::Latched;
 use crate::version::Version;
 
-/// Lists up to this long are loaded whole, and searched by halving.
+/// Lists up to this length are prefetched whole, and searched by bisection.
 const SHORT: usize = 32;
 
-/// Looks for edges of one chain of a latched subgraph, everything applied included. Made by [`Latched::finder`].
+/// Look-ups of edges of one chain of a latched subgraph, all applied operations included. Made by
+/// [`Latched::finder`].
 ///
-/// Edges are asked for in ascending order of vertex and destination: each look goes on where the last one ended. In a long
-/// list it begins where the vertex is likely to stand.
+/// The caller asks in ascending order of vertex and destination: each look-up goes on where the last one
+/// ended. In a long list it begins where the vertex is likely to be.
 pub struct Finder<'a> {
     head: Option<&'a Version>,
     hint: InterpolationHint,
-    /// Where the last look ended: the vertex and a place in the main part.
+    /// The end of the last look-up: the vertex, and in `at` a place in the main part.
     local: LocalVertex,
     at: usize,
 }
 
 impl Latched<'_> {
-    /// For looks for edges.
+    /// Makes a finder for a direction.
     #[inline]
     pub fn finder(&self, direction: Direction, hint: InterpolationHint) -> Finder<'_> {
         let head = self.writer.heads[direction as usize].as_deref();
         Finder { head, hint, local: LocalVertex(0), at: 0 }
     }
 
-    /// Starts loading what a look for the edge reads of the list of `local`; the head version should be here.
+    /// Prefetches the part of the list of `local` that a look-up of the edge reads; the head version should
+    /// be in the cache.
     #[inline]
     pub fn prefetch_look(
         &self,
@@ -49,8 +51,8 @@ impl Latched<'_> {
 }
 
 impl Finder<'_> {
-    /// The weight of the edge if it exists; 1 in a graph without weights. No edge may be asked for after a greater one.
-    /// O(delta + log distance from the last look).
+    /// Returns the weight of the edge if it exists; 1 in a graph without weights. The caller must ask in
+    /// ascending order. O(delta + log distance from the last look-up).
     #[inline]
     pub fn edge(&mut self, local: LocalVertex, dst: VertexId) -> Option<f64> {
         let head = self.head?;
@@ -71,7 +73,8 @@ impl Finder<'_> {
         (list.get(at) == Some(&dst)).then(|| head.main.weight_at(self.at))
     }
 
-    /// The number of elements of `rest` that are less than `dst`: of a list of `len` elements what is left after `from`.
+    /// Returns how many elements of `rest` are less than `dst`. `rest` is the end, from `from` on, of a list
+    /// of `len` elements.
     #[inline]
     fn lower_bound(&self, rest: &[VertexId], len: usize, from: usize, dst: VertexId) -> usize {
         if rest.len() <= SHORT {

@@ -1,4 +1,4 @@
-//! Writing and reading edges with ranks and rows under the latch.
+//! Edges with ranks and rows, and uncommitted state, under the latch or without.
 
 use hedgerow_core::{Direction, InterpolationHint, LocalVertex, VertexId};
 
@@ -8,16 +8,17 @@ use crate::items::ItemRef;
 use crate::version::{NotInMemory, Read};
 
 impl Subgraph {
-    /// Whether nothing was ever applied in this direction.
+    /// True if no operation was ever applied in this direction.
     pub fn is_untouched(&self, direction: Direction) -> bool {
         self.heads[direction as usize].is_none()
     }
 
-    /// Reads everything applied, published or not, without the latch. It shows at least what was applied before the
-    /// caller got a latch that its writer held too; whether there is more, only the holder of this latch knows.
+    /// Reads everything applied, published or not, without the latch. If the caller holds a latch that the
+    /// writer held too, it sees at least the operations that the writer applied before. Only the holder of
+    /// this latch knows whether there are more.
     ///
     /// # Errors
-    /// [`NotInMemory`].
+    /// [`NotInMemory`] if the head is not in memory.
     pub fn read_latest<R>(
         &self,
         direction: Direction,
@@ -29,7 +30,8 @@ impl Subgraph {
 }
 
 impl Latched<'_> {
-    /// Weight and properties of the edge with this destination and rank, everything applied included.
+    /// Returns weight and properties of the edge with this destination and rank, all applied operations
+    /// included.
     #[inline]
     pub fn item(
         &self,
@@ -42,12 +44,12 @@ impl Latched<'_> {
         self.writer.heads[direction as usize].as_ref()?.latest().item(local, dst, rank, hint)
     }
 
-    /// The number of edges of a vertex, everything applied included.
+    /// Returns the number of edges of a vertex, all applied operations included.
     pub fn degree(&self, direction: Direction, local: LocalVertex) -> usize {
         self.writer.heads[direction as usize].as_ref().map_or(0, |head| head.latest().degree(local))
     }
 
-    /// Calls `f` with each edge, everything applied included, ascending by destination and rank.
+    /// Calls `f` with each edge, all applied operations included, ascending by destination and rank.
     pub fn for_each_item(&self, direction: Direction, local: LocalVertex, f: impl FnMut(ItemRef<'_>)) {
         if let Some(version) = &self.writer.heads[direction as usize] {
             version.latest().for_each_item(local, f);

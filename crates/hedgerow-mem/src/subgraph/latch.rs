@@ -14,8 +14,9 @@ use crate::version::load_changed;
 /// with twice the polls, sixteen writers on two processors inserted 8 % fewer single edges.
 const LATCH_SPINS: u32 = 1000;
 
-/// How often a latch that upkeep holds is looked at before the wait is given up: some milliseconds, in most of which the processor goes to another
-/// thread. The lists of a hub take longer to copy, and no commit can begin meanwhile.
+/// The number of looks at a latch that upkeep holds before a committer gives up: some milliseconds, in most
+/// of which the processor goes to another thread. Copying the lists of a hub takes longer, and no commit can
+/// begin meanwhile.
 const MOST_LOOKS: u32 = LATCH_SPINS + 10_000;
 
 impl Subgraph {
@@ -122,7 +123,7 @@ impl Latched<'_> {
 }
 
 impl Latched<'_> {
-    /// Returns what merges have replaced since the latch was taken.
+    /// Returns the main parts that merges have replaced since the latch was taken.
     #[inline]
     pub fn merged(&self) -> Merged {
         self.merged

@@ -1,4 +1,4 @@
-//! Reading one list for code of the caller of the store, which may take its time.
+//! Reads of one list for user code, which may run long.
 
 use hedgerow_core::{Direction, LocalVertex, Timestamp, VertexId, simd};
 use smallvec::SmallVec;
@@ -7,15 +7,16 @@ use super::Subgraph;
 use crate::grace::ReadGuard;
 use crate::version::{NotInMemory, Read, version_at, with_weights};
 
-/// The longest list that is copied rather than kept: a copy of that many takes as long as the two locked instructions that
-/// count a reference and give it back, which also hold up the loads of the reads that follow.
+/// The longest list that is copied rather than kept. A copy of that length takes as long as the two locked
+/// instructions that count a reference and give it back. Those also hold up the loads of the reads that
+/// follow.
 const COPIED: usize = 256;
 
 /// A copy of a list.
 #[derive(Default)]
 struct Copy {
     neighbors: SmallVec<[VertexId; COPIED]>,
-    /// None in a graph without weights.
+    /// Empty in a graph without weights.
     weights: SmallVec<[f64; COPIED]>,
 }
 
@@ -28,12 +29,13 @@ impl Copy {
 }
 
 impl Subgraph {
-    /// Calls `f` with each neighbour of `local` that a snapshot at `t` sees, ascending, and the weight of the edge (1 in a graph
-    /// without weights). `f` may take its time, and may call the store: while it runs, no memory waits for it but that of a long
-    /// list's version. O(degree + delta); nothing is allocated, unless the delta has hundreds of entries about the vertex.
+    /// Calls `f` with each neighbour of `local` that a snapshot at `t` sees, ascending, and the weight of the
+    /// edge (1 in a graph without weights). `f` may run long, and may call the store: while it runs, only the
+    /// version of a long list waits for it. O(degree + delta). It allocates nothing, unless the delta has
+    /// hundreds of entries about the vertex.
     ///
     /// # Errors
-    /// As of [`read`](Self::read).
+    /// Like [`read`](Self::read).
     #[inline]
     pub fn for_each_neighbor(
         &self,
@@ -52,11 +54,11 @@ impl Subgraph {
         Ok(())
     }
 
-    /// As [`for_each_neighbor`](Self::for_each_neighbor), in stretches, each with its weights, which are none in a graph without; in no
-    /// particular order, and quicker for it.
+    /// Like [`for_each_neighbor`](Self::for_each_neighbor), but in stretches, in no particular order, which
+    /// is quicker. Each stretch comes with its weights; without weights that slice is empty.
     ///
     /// # Errors
-    /// As of [`read`](Self::read).
+    /// Like [`read`](Self::read).
     #[inline]
     pub fn visit(
         &self,
@@ -75,7 +77,8 @@ impl Subgraph {
         Ok(())
     }
 
-    /// As [`read`](Self::read), unless the list of `local` is long. Returns whether it was read, or there is none.
+    /// Like [`read`](Self::read), but only if the list of `local` is short. True if it was read, or there is
+    /// no version.
     #[inline]
     fn read_short(
         &self,
@@ -89,7 +92,7 @@ impl Subgraph {
         let list = version.main.neighbors(local);
         let is_short = list.len() <= COPIED;
         if is_short {
-            // It comes while the delta is looked at, whose entries the processor cannot guess.
+            // The list arrives while the delta is read, whose entries the processor cannot predict.
             simd::prefetch_slice(list, 2);
             f(version.at(t));
         }

@@ -1,9 +1,9 @@
-//! Loading what an operation on one edge will touch, ahead of touching it.
+//! Prefetches of the data that an operation on one edge touches.
 //!
-//! The way to an edge is a chain of cache misses: header, then head version (its arrays' places, its offsets), then
-//! delta and list. Each function starts one link of the chain and waits for none; a writer calls it for all endpoints
-//! that it has in hand, so that their misses overlap (grouping and prefetching independent look-ups: Chen, Gibbons,
-//! Mowry, "Improving hash join performance through prefetching").
+//! The way to an edge is a chain of cache misses: header, then head version (the places of its arrays, its
+//! offsets), then delta and list. Each function starts one link of the chain and waits for none. A writer
+//! calls it for all endpoints at hand, so that their misses overlap (grouping and prefetching independent
+//! look-ups: Chen, Gibbons, Mowry, "Improving hash join performance through prefetching").
 
 use hedgerow_core::{Direction, InterpolationHint, LocalVertex, VertexId, simd};
 
@@ -21,7 +21,7 @@ pub struct End<'a> {
     pub direction: Direction,
     /// The vertex.
     pub local: LocalVertex,
-    /// What stands in its list.
+    /// The vertex in its list.
     pub other: VertexId,
 }
 
@@ -33,13 +33,14 @@ impl<'a> End<'a> {
 }
 
 impl Subgraph {
-    /// Starts loading the header: latch, existence, heads.
+    /// Prefetches the header: latch, existence, heads.
     #[inline]
     pub fn prefetch_header(&self) {
         simd::prefetch(self);
     }
 
-    /// Starts loading what a look for an edge of `local` reads of the head version; the header should be here.
+    /// Prefetches the fields of the head version that a look-up of an edge of `local` reads; the header
+    /// should be in the cache.
     #[inline]
     pub fn prefetch_head(&self, direction: Direction, local: LocalVertex) {
         let walk = ReadGuard::begin();
@@ -50,7 +51,8 @@ impl Subgraph {
         }
     }
 
-    /// Starts loading what a look for the edge reads of delta and list; the head version should be here.
+    /// Prefetches the parts of delta and list that a look-up of the edge reads; the head version should be in
+    /// the cache.
     #[inline]
     pub fn prefetch_look(
         &self,
@@ -66,7 +68,8 @@ impl Subgraph {
         }
     }
 
-    /// Starts loading what reading the list of `local` reads first; the head version should be here.
+    /// Prefetches the data that a read of the list of `local` needs first; the head version should be in the
+    /// cache.
     #[inline]
     pub fn prefetch_neighbors(&self, direction: Direction, local: LocalVertex) {
         let walk = ReadGuard::begin();
@@ -76,8 +79,8 @@ impl Subgraph {
         }
     }
 
-    /// Starts loading the head version, for a view that will read it; the header should be here. The offsets only where
-    /// the view has none.
+    /// Prefetches the head version, for a view that will read it; the header should be in the cache. With
+    /// `offsets`, for a view that has none, prefetches the offsets too.
     #[inline]
     pub(crate) fn prefetch_version(&self, direction: Direction, offsets: bool) {
         let walk = ReadGuard::begin();
@@ -92,7 +95,7 @@ impl Subgraph {
         }
     }
 
-    /// Starts loading the last entry of the head version's delta; the version should be here.
+    /// Prefetches the last entry of the head version's delta; the version should be in the cache.
     #[inline]
     pub(crate) fn prefetch_last_entry(&self, direction: Direction) {
         let walk = ReadGuard::begin();
@@ -101,20 +104,20 @@ impl Subgraph {
         }
     }
 
-    /// As [`prefetch_version`](Self::prefetch_version), with the offsets, and the count of references to the version, for who
-    /// keeps it.
+    /// Like [`prefetch_version`](Self::prefetch_version), but with the offsets, and with the reference count
+    /// for a reader that keeps the version.
     #[inline]
     pub(crate) fn prefetch_counted(&self, direction: Direction) {
         self.prefetch_version(direction, true);
         let walk = ReadGuard::begin();
         if let Some(head) = self.heads[direction as usize].load(&walk) {
-            // The counts stand before it.
+            // The counts are before the version in its allocation.
             simd::prefetch((&raw const *head).cast::<usize>().wrapping_sub(2));
         }
     }
 
-    /// Starts loading the delta of the head version; the version should be here. If its lists are not those that the view
-    /// has, offsets and the count of references to them too; then it returns true.
+    /// Prefetches the delta of the head version; the version should be in the cache. If the lists differ from
+    /// those of the view, prefetches offsets and their reference count too, and returns true.
     #[inline]
     pub(crate) fn prefetch_lists(&self, direction: Direction, known: &Counted<VertexId>) -> bool {
         let walk = ReadGuard::begin();
@@ -130,13 +133,13 @@ impl Subgraph {
     }
 }
 
-/// How many lines of a list are loaded ahead; the processor follows by itself.
+/// Lines of a list to prefetch; the processor prefetches the rest.
 const LIST_LINES: usize = 2;
 
-/// The most lines that offsets are in.
+/// The most cache lines that offsets occupy.
 pub(crate) const OFFSET_LINES: usize = 5;
 
-/// Starts loading the head versions; the headers should be here.
+/// Prefetches the head versions; the headers should be in the cache.
 #[inline]
 pub fn prefetch_heads(ends: &[End<'_>; 2]) {
     let walk = ReadGuard::begin();
@@ -147,8 +150,8 @@ pub fn prefetch_heads(ends: &[End<'_>; 2]) {
     }
 }
 
-/// Starts loading where the next delta entries go, with their notes, and what a look for the edge reads of the shorter list;
-/// the head versions should be here.
+/// Prefetches the places of the next delta entries, with their words of the Bloom filter, and the part of the
+/// shorter list that a look-up of the edge reads. The head versions should be in the cache.
 #[inline]
 pub fn prefetch_edges(ends: &[End<'_>; 2], hint: InterpolationHint) {
     with_heads(ends, |heads, searched| {
@@ -159,8 +162,8 @@ pub fn prefetch_edges(ends: &[End<'_>; 2], hint: InterpolationHint) {
     });
 }
 
-/// Starts loading what a look for the edge reads at last: the tags of the delta if it may speak of the edge, and what a patch
-/// adds. What [`prefetch_edges`] loads should be here.
+/// Prefetches the data that a look-up of the edge reads last: the tags of the delta if it may have an entry
+/// about the edge, and the additions of a patch. The data of [`prefetch_edges`] should be in the cache.
 #[inline]
 pub fn prefetch_search(ends: &[End<'_>; 2], hint: InterpolationHint) {
     with_heads(ends, |heads, searched| {
@@ -174,7 +177,7 @@ pub fn prefetch_search(ends: &[End<'_>; 2], hint: InterpolationHint) {
     });
 }
 
-/// Calls `f` with both heads and which of them has the shorter list: as a writer chooses.
+/// Calls `f` with both heads and the place of the one with the shorter list, the choice of writers.
 #[inline]
 fn with_heads(ends: &[End<'_>; 2], f: impl FnOnce([&Version; 2], usize)) {
     let walk = ReadGuard::begin();
@@ -185,13 +188,13 @@ fn with_heads(ends: &[End<'_>; 2], f: impl FnOnce([&Version; 2], usize)) {
 }
 
 impl Latched<'_> {
-    /// Starts loading the header, for a holder of the latch who was away.
+    /// Prefetches the header again, for a holder of the latch that did other work.
     #[inline]
     pub fn prefetch_header(&self) {
         self.subgraph.prefetch_header();
     }
 
-    /// Starts loading what tells where an append goes, for a subgraph whose header is here.
+    /// Prefetches the fields that locate the next append, for a subgraph whose header is in the cache.
     #[inline]
     pub fn prefetch_delta_head(&self, direction: Direction) {
         if let Some(head) = &self.writer.heads[direction as usize] {
@@ -199,7 +202,8 @@ impl Latched<'_> {
         }
     }
 
-    /// Starts loading what appends write, once [`prefetch_delta_head`](Self::prefetch_delta_head) has loaded where that is.
+    /// Prefetches the places that appends write, after [`prefetch_delta_head`](Self::prefetch_delta_head) has
+    /// loaded their location.
     #[inline]
     pub fn prefetch_append(&self, direction: Direction) {
         if let Some(head) = &self.writer.heads[direction as usize] {
@@ -208,7 +212,7 @@ impl Latched<'_> {
         }
     }
 
-    /// As [`prefetch_heads`], for several vertices of one chain, and the place of the stamp.
+    /// Like [`prefetch_heads`], but for several vertices of one chain, and with the stamp.
     #[inline]
     pub fn prefetch_head(&self, direction: Direction, locals: impl IntoIterator<Item = LocalVertex>) {
         simd::prefetch(self.subgraph.stamp_cell());
@@ -218,7 +222,7 @@ impl Latched<'_> {
         }
     }
 
-    /// As [`prefetch_edges`], for one end.
+    /// Like [`prefetch_edges`], but for one end.
     #[inline]
     pub fn prefetch_edges(
         &self,
@@ -232,8 +236,8 @@ impl Latched<'_> {
         }
     }
 
-    /// Starts loading what is needed of the delta for as many looks and appends: the Bloom filter and the end, and all of it if it
-    /// has to be merged for them.
+    /// Prefetches the parts of the delta that `appends` look-ups and appends need: the Bloom filter and the
+    /// end. If they cause a merge, prefetches all of the delta.
     #[inline]
     pub fn prefetch_delta(&self, direction: Direction, appends: usize) {
         if let Some(head) = &self.writer.heads[direction as usize] {
@@ -246,15 +250,15 @@ impl Latched<'_> {
         }
     }
 
-    /// About how much a look for an edge of `local` costs: the length of its settled list.
+    /// Estimates the cost of a look-up of an edge of `local`: returns the length of its settled list.
     #[inline]
     pub fn settled_degree(&self, direction: Direction, local: LocalVertex) -> usize {
         self.writer.heads[direction as usize].as_ref().map_or(0, |head| head.main.range(local).len())
     }
 }
 
-/// What every look and append reads of a version, less the offsets. Versions begin anywhere in a line: what stands next to
-/// each other may be in two.
+/// Prefetches the fields of a version that every look-up and append reads, without the offsets. Versions
+/// begin anywhere in a line: adjacent fields may be in two.
 #[inline]
 fn prefetch_fields(head: &Version) {
     simd::prefetch(&raw const head.main.neighbors);

@@ -1,4 +1,4 @@
-//! Which versions of a chain are unlinked, and when they are looked at (rule R6).
+//! Unlinking of dead versions of a chain (rule R6), and eviction of chains.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::Ordering;
@@ -13,8 +13,8 @@ use crate::reclaim::{Horizon, Pin, judge};
 use crate::version::{Version, load_changed};
 
 impl Latched<'_> {
-    /// Judges the versions of a chain again that were pinned by `gone`, whose snapshot has closed (rule R6):
-    /// unlinks those that are dead, and reports what pins the others. O(versions newer than these) steps and few
+    /// Judges again the versions of a chain that `gone` pinned, after its snapshot has closed (rule R6).
+    /// Unlinks dead ones, and reports the pins of the others. O(versions newer than these) steps and few
     /// judgements.
     pub fn reclaim(
         &mut self,
@@ -26,15 +26,18 @@ impl Latched<'_> {
         self.unlink_dead(direction, Some(gone), horizon, pinned);
     }
 
-    /// Takes the chains of both directions out of memory, where they are [cooling](crate::Memory::cooling) then, if files hold them as they are, `clean` being the timestamp of the
-    /// checkpoint in those files: nothing was applied after it, and no reader that `horizon` tells of, now or later, sees less than was
-    /// applied (rules E1 and E2 of the protocol). Readers that have a page version `horizon` leaves out (E8). Returns whether there was
-    /// something to take. O(versions), and O(readers) once for each `horizon`.
+    /// Evicts the chains of both directions, which are [cooling](crate::Memory::cooling) then, if files hold
+    /// them as they are. `clean` is the timestamp of the checkpoint in those files.
+    ///
+    /// Files hold them if no operation was applied after `clean`, and every reader in `horizon`, now or
+    /// later, sees all applied operations (rules E1 and E2 of the protocol). `horizon` leaves out readers
+    /// that have a page version (E8). Returns whether there was a chain to evict. O(versions), and O(readers)
+    /// once for each `horizon`.
     pub fn evict_clean(&mut self, clean: Timestamp, horizon: &impl Horizon) -> bool {
         let last = self.last_ts();
         let dirty = last > clean && !faults::is_on(PlantedFault::EvictedDirty);
         let held_ignored = faults::is_on(PlantedFault::SnapshotsVersionEvicted);
-        // Then nobody needs an older version either, whether it was looked at since or not.
+        // Then no reader needs an older version either, even one that is still linked.
         let is_held = || !held_ignored && horizon.pin_in(Timestamp::ZERO, last).is_some();
         if dirty || last > horizon.published() || is_held() {
             return false;
@@ -47,13 +50,14 @@ impl Latched<'_> {
         held.contains(&true)
     }
 
-    /// Marks both chains as not in memory, and keeps their versions for who needs them soon (rule E9 of the protocol).
+    /// Marks both chains as not in memory, and keeps their versions for reads that need them soon (rule E9 of
+    /// the protocol).
     fn cool(&mut self) {
         let heads = [Direction::Out, Direction::In].map(|direction| {
             let written = self.writer.heads[direction as usize].take()?;
             let mut all = self.subgraph.heads[direction as usize].evict_all().into_iter();
             let linked = all.next()?;
-            // Older versions are read from their page versions: nobody waits for them.
+            // Readers get older versions from their page versions, not from cooling chains.
             all.for_each(|version| self.subgraph.memory().retire_list().take(version));
             Some(KeptHead { linked, written })
         });
@@ -61,8 +65,8 @@ impl Latched<'_> {
         self.subgraph.memory().cool(self.subgraph.name(), kept);
     }
 
-    /// Links the chains again if they are cooling, and still what they were when they were taken out of memory (rule E9). Returns whether
-    /// they are in memory now by this. O(log chains that are cooling).
+    /// Links the chains again if they are cooling, and did not change since they were evicted (rule E9).
+    /// Returns whether it linked them. O(log chains that are cooling).
     pub fn relink(&mut self) -> bool {
         let memory = self.subgraph.memory();
         let Some(kept) = memory.cooling().take(self.subgraph.name()) else { return false };
@@ -82,9 +86,10 @@ impl Latched<'_> {
         true
     }
 
-    /// Puts what files say in the place of a chain that was taken out of memory, as of the last operation that was applied: what
-    /// every reader sees but those that have a page version. The mark stays behind it: they meet it, and not the end of the chain (rule E8).
-    /// Returns whether the chain was not in memory.
+    /// Puts the content of files in the place of an evicted chain, as of the last operation that was applied.
+    /// Every reader sees that state but those that have a page version. The mark stays behind it: such
+    /// readers meet the mark, and not the end of the chain (rule E8). Returns whether the chain was not in
+    /// memory.
     pub fn reload(&mut self, direction: Direction, main: Main, weighted: bool) -> bool {
         if self.subgraph.heads[direction as usize].is_in_memory() {
             return false;
@@ -92,28 +97,30 @@ impl Latched<'_> {
         let last = self.last_ts();
         let delta = Delta::new(last, 0, weighted, self.subgraph.memory().arena());
         let mut version = Version::new(last, main, delta, 0);
-        // Views tell versions apart by their numbers: none before had this one, unless it held the same.
+        // Views tell versions apart by their numbers: no version before had this number, unless it held the
+        // same content.
         version.number = self.subgraph.stamp().0;
         self.push(direction, version);
         true
     }
 
-    /// Whether what was applied to the subgraph is in memory.
+    /// True if all operations applied to the subgraph are in memory.
     #[inline]
     pub fn is_resident(&self) -> bool {
         self.subgraph.is_resident()
     }
 
-    /// Takes a chain out of memory: reads of it are [`NotInMemory`](crate::version::NotInMemory) from now on. What it holds is
-    /// lost unless it was written before: [`evict_clean`](Self::evict_clean) asks.
+    /// Evicts a chain: reads of it are [`NotInMemory`](crate::version::NotInMemory) from now on. Its content
+    /// is lost unless files hold it, which [`evict_clean`](Self::evict_clean) checks.
     pub fn evict(&mut self, direction: Direction) {
         self.writer.heads[direction as usize] = None;
         let unlinked = self.subgraph.heads[direction as usize].evict_all();
         unlinked.into_iter().for_each(|version| self.subgraph.memory().retire_list().take(version));
     }
 
-    /// Says of a chain to which nothing was linked yet that files hold it as of `as_of` and memory does not: as if it had been
-    /// [installed](Self::install) and [taken out](Self::evict) again. `present` is the mask of the vertices that exist, where the chain says it.
+    /// Marks a chain that has no version yet as held by files as of `as_of`, and not in memory: as if it had
+    /// been [installed](Self::install) and [evicted](Self::evict). `present` is the mask of the vertices that
+    /// exist, if the chain knows it.
     pub fn install_stored(&mut self, direction: Direction, present: Option<u64>, as_of: Timestamp) {
         if let (Direction::Out, Some(present)) = (direction, present) {
             self.writer.present = present;
@@ -122,8 +129,9 @@ impl Latched<'_> {
         self.evict(direction);
     }
 
-    /// Looks at the newest versions after a merge, down to the first that a snapshot reads: those behind it have been
-    /// judged, and wait for what was reported then. So a merge does not pay for the snapshots that are held.
+    /// Unlinks dead versions after a merge, from the newest down to the first that a snapshot reads. Older
+    /// versions have been judged, and wait for the pins that were reported then. So a merge does not pay for
+    /// held snapshots.
     pub(super) fn reclaim_recent(
         &mut self,
         direction: Direction,
@@ -133,7 +141,7 @@ impl Latched<'_> {
         self.unlink_dead(direction, None, horizon, pinned);
     }
 
-    /// Unlinks dead versions, newest first: of those that waited for `gone`, or, without it, of the newest.
+    /// Unlinks dead versions, newest first: those that waited for `gone`, or, without it, the newest ones.
     fn unlink_dead(
         &mut self,
         direction: Direction,
@@ -148,7 +156,7 @@ impl Latched<'_> {
         while let Some(version) = successor.prev.load(&walk) {
             let (begin, end) = (version.begin, successor.begin);
             match gone {
-                // Newer than the one that the snapshot read.
+                // Newer than the version that the snapshot read.
                 Some(Pin::Snapshot(ts)) if begin > ts => {
                     successor = version;
                     continue;

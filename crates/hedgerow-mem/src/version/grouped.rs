@@ -1,4 +1,4 @@
-//! Reading many lists of one version: what the delta says about each vertex is found once for all.
+//! Reads of many lists of one version: the entries of the delta are grouped by vertex once for all.
 
 use std::sync::Arc;
 
@@ -10,20 +10,21 @@ use crate::op::EdgeOp;
 /// A version as a snapshot sees it, kept alive, with the insertions of its delta grouped by vertex.
 pub(crate) struct GroupedVersion {
     version: Option<Arc<Version>>,
-    /// Visible entries of the delta.
+    /// The number of visible entries of the delta.
     n: usize,
-    /// Where the insertions of each vertex end.
+    /// The end of the insertions of each vertex.
     ends: [u32; SUBGRAPH_VERTICES],
     /// Inserted neighbours by vertex and commit.
     inserted: Vec<VertexId>,
     /// Their weights, in a weighted graph.
     weights: Vec<f64>,
-    /// The vertices of which the delta says more than that neighbours were inserted, or which have ranks: each is read by itself.
+    /// The vertices that are read one by one, because the delta has more than insertions of neighbours, or
+    /// they have ranks.
     by_itself: u64,
 }
 
 impl Default for GroupedVersion {
-    /// A subgraph without a version.
+    /// Returns the state of a subgraph without a version.
     fn default() -> Self {
         GroupedVersion {
             version: None,
@@ -63,7 +64,7 @@ impl GroupedVersion {
             }
         }
         let mut before = 0;
-        // Each end is where the group begins, until its entries are written.
+        // Each end holds the begin of its group until the entries are written.
         for end in &mut self.ends {
             before += std::mem::replace(end, before);
         }
@@ -82,7 +83,7 @@ impl GroupedVersion {
         }
     }
 
-    /// Calls `f` with the neighbours of `local`, as [`Read::visit`].
+    /// Calls `f` with the neighbours of `local`, like [`Read::visit`].
     #[inline]
     pub(crate) fn visit(&self, local: LocalVertex, mut f: impl FnMut(&[VertexId], &[f64])) {
         let Some(version) = &self.version else { return };

@@ -1,4 +1,4 @@
-//! Reading edges with ranks and rows of a version.
+//! Reads of edges with ranks and rows of a version.
 
 use hedgerow_core::{InterpolationHint, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 
@@ -9,14 +9,14 @@ use crate::op::{EdgeOp, Entries, Entry};
 
 /// Consecutive edges of a vertex.
 pub(crate) enum Piece<'a> {
-    /// Those of the main part at these positions.
+    /// The edges of the main part at these positions.
     Main(std::ops::Range<usize>),
-    /// One of the patch or the delta.
+    /// An edge of the patch or the delta.
     Changed(ItemRef<'a>),
 }
 
 impl<'a> Read<'a> {
-    /// The number of entries in all lists. O(delta).
+    /// Returns the number of entries in all lists. O(delta).
     pub fn edge_entries(&self) -> u64 {
         let delta = &self.version().delta;
         let entries = delta.entries(self.delta_len());
@@ -29,7 +29,8 @@ impl<'a> Read<'a> {
         })
     }
 
-    /// The number of edges from a vertex to itself, in the subgraph `id`. O(vertices log degree + loops + delta).
+    /// Returns the number of edges from a vertex to itself, in the subgraph `id`. O(vertices log degree +
+    /// loops + delta).
     pub fn self_loops(&self, id: SubgraphId) -> u64 {
         let of = |main: &Main, local| {
             let (range, v) = (main.range(local), id.vertex(local));
@@ -52,7 +53,8 @@ impl<'a> Read<'a> {
         })
     }
 
-    /// The edge with this destination and rank, if it exists. O(log degree), and O(delta) where the delta may speak of it.
+    /// Returns the edge with this destination and rank, if it exists. O(log degree), and O(delta) if the
+    /// delta may have an entry about it.
     #[inline]
     pub fn item(
         &self,
@@ -91,8 +93,9 @@ impl<'a> Read<'a> {
         self.for_each_merged(local, self.version().main.range(local), |_| true, f);
     }
 
-    /// Calls `f` with the edges of all vertices, ascending by vertex, destination and rank: stretches of the main part, and what
-    /// patch and delta put between them. O(delta log delta), and not more for what only the main part holds.
+    /// Calls `f` with the edges of all vertices, ascending by vertex, destination and rank. They come as
+    /// stretches of the main part, and as single edges of patch and delta between them. O(delta log delta),
+    /// and nothing for edges that only the main part holds.
     pub(crate) fn for_each_piece(&self, mut f: impl FnMut(LocalVertex, Piece<'a>)) {
         let main = &self.version().main;
         let changes = self.version().changes(self.delta_len(), None, |_| true);
@@ -113,8 +116,8 @@ impl<'a> Read<'a> {
         }
     }
 
-    /// Calls `f` with the edges of the main part in `range`, under the changes of patch and delta whose destination is
-    /// `wanted`.
+    /// Calls `f` with the edges of the main part in `range`, with the changes of patch and delta whose
+    /// destination is `wanted`.
     fn for_each_merged(
         &self,
         local: LocalVertex,

@@ -1,4 +1,4 @@
-//! Reading the neighbours of one vertex.
+//! Reads of the neighbours of one vertex.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{LocalVertex, VertexId, simd};
@@ -9,11 +9,11 @@ use crate::main_part::Main;
 use crate::op::EdgeOp;
 use crate::patch::Patch;
 
-/// What is called with a stretch of neighbours, and with their weights if they have any.
+/// A function that takes a stretch of neighbours, and their weights if they have any.
 type OnRun<'a> = &'a mut dyn FnMut(&[VertexId], &[f64]);
 
 impl Read<'_> {
-    /// The number of neighbours. O(delta): the tags of the entries are compared sixteen at a time.
+    /// Returns the number of neighbours. O(delta): it compares the tags of sixteen entries at a time.
     #[inline]
     pub fn degree(&self, local: LocalVertex) -> usize {
         let mut degree = self.version.main.range(local).len();
@@ -26,21 +26,21 @@ impl Read<'_> {
         degree.saturating_add_signed(self.version.delta.growth_of(self.n, local))
     }
 
-    /// Whether edges have weights; else all weigh 1.
+    /// True if edges have weights; otherwise all weigh 1.
     #[inline]
     pub fn is_weighted(&self) -> bool {
         self.version.main.weights.is_some() || self.version.delta.is_weighted()
     }
 
-    /// Calls `f` with each neighbour and weight, ascending; 1 in a graph without weights. O(degree + delta).
+    /// Calls `f` with each neighbour and weight (1 in a graph without weights), ascending. O(degree + delta).
     #[inline]
     pub fn for_each_neighbor(&self, local: LocalVertex, mut f: impl FnMut(VertexId, f64)) {
         self.for_each_run(local, |run, weights| with_weights(run, weights, &mut f));
     }
 
-    /// Calls `f` with the neighbours in stretches, in no particular order, and with their weights, which are none in a graph without;
-    /// stretches may be empty. Quicker than [`for_each_run`](Self::for_each_run) where the delta only inserts: it is not sorted
-    /// then. O(degree + delta).
+    /// Calls `f` with the neighbours in stretches, in no particular order, and with their weights; without
+    /// weights that slice is empty. Stretches may be empty. Quicker than [`for_each_run`](Self::for_each_run)
+    /// if the delta only inserts: then it sorts no entries. O(degree + delta).
     #[inline]
     pub fn visit(&self, local: LocalVertex, mut f: impl FnMut(&[VertexId], &[f64])) {
         if self.version.is_ranked() {
@@ -53,7 +53,7 @@ impl Read<'_> {
         }
     }
 
-    /// As [`visit`](Self::visit), of main part and patch alone.
+    /// Like [`visit`](Self::visit), but for main part and patch alone.
     #[inline]
     pub(super) fn visit_merged(&self, local: LocalVertex, f: &mut impl FnMut(&[VertexId], &[f64])) {
         let mut list = self.uncorrected(local, f);
@@ -64,8 +64,8 @@ impl Read<'_> {
         (list.f)(patch.added.neighbors(local), weights_of(&patch.added, added));
     }
 
-    /// The neighbours that the delta inserts, with weights in a weighted graph; `None` where it also has other entries about edges
-    /// of the vertex.
+    /// Returns the neighbours that the delta inserts, with weights in a weighted graph. `None` if it also has
+    /// other entries about edges of the vertex.
     #[inline]
     fn insertions(&self, local: LocalVertex) -> Option<Insertions> {
         let delta = &self.version.delta;
@@ -84,8 +84,8 @@ impl Read<'_> {
         (!other).then_some(Insertions { neighbors, weights })
     }
 
-    /// Calls `f` with the neighbours in stretches, ascending, and with their weights, which are none in a graph without;
-    /// stretches may be empty. O(degree + delta).
+    /// Calls `f` with the neighbours in stretches, ascending, and with their weights; without weights that
+    /// slice is empty. Stretches may be empty. O(degree + delta).
     #[inline]
     pub fn for_each_run(&self, local: LocalVertex, mut f: impl FnMut(&[VertexId], &[f64])) {
         let version = self.version;
@@ -100,14 +100,14 @@ impl Read<'_> {
         list.give(list.end);
     }
 
-    /// The list in the main part.
+    /// Returns the list in the main part, before corrections.
     #[inline]
     fn uncorrected<'b, F>(&'b self, local: LocalVertex, f: &'b mut F) -> Uncorrected<'b, F> {
         let std::ops::Range { start: at, end } = self.version.main.range(local);
         Uncorrected { main: &self.version.main, at, end, weighted: self.is_weighted(), f }
     }
 
-    /// Gives the list up to its last correction, by patch or delta.
+    /// Gives the list up to its last correction by patch or delta.
     fn correct(
         &self,
         local: LocalVertex,
@@ -119,7 +119,7 @@ impl Read<'_> {
             while let Some((dst, state)) = patched.as_mut().and_then(|patched| patched.next_below(bound)) {
                 list.replace(dst, state);
             }
-            // Of an edge in both the delta has the last word.
+            // If both have an edge, the delta decides.
             patched.iter_mut().zip(bound).for_each(|(patched, dst)| patched.skip(dst));
         };
         for word in words {
@@ -130,8 +130,8 @@ impl Read<'_> {
         patched_below(list, None);
     }
 
-    /// What is read of the delta about a vertex without ranks: the last word about each edge, ascending. Few, as a rule, so
-    /// that they are not allocated.
+    /// Returns the last entry of the delta about each edge of a vertex without ranks, ascending. They are few
+    /// as a rule, so that they need no allocation.
     #[inline]
     fn last_words(&self, local: LocalVertex) -> SmallVec<[Word; 16]> {
         let delta = &self.version.delta;
@@ -144,7 +144,8 @@ impl Read<'_> {
         });
         if words.len() > 1 {
             words.sort_unstable();
-            // Of those about one edge the last is kept: `dedup_by` keeps the first, so it is made the last.
+            // Of several entries about one edge the last is kept: `dedup_by` keeps the first, so it gets the
+            // last one's value.
             words.dedup_by(|later, kept| {
                 let same = later.dst() == kept.dst();
                 if same {
@@ -156,7 +157,7 @@ impl Read<'_> {
         words
     }
 
-    /// As [`for_each_run`](Self::for_each_run), where edges have ranks.
+    /// Like [`for_each_run`](Self::for_each_run), but for edges with ranks.
     fn for_each_ranked_run(&self, local: LocalVertex, f: OnRun<'_>) {
         let main = &self.version.main;
         let range = main.range(local);
@@ -175,13 +176,13 @@ impl Read<'_> {
     }
 }
 
-/// The weights of a range of edges, none in a graph without.
+/// Returns the weights of a range of edges; empty in a graph without weights.
 #[inline]
 fn weights_of(main: &Main, range: std::ops::Range<usize>) -> &[f64] {
     main.weights().and_then(|weights| weights.get(range)).unwrap_or(&[])
 }
 
-/// Calls `f` with each of a stretch of neighbours and its weight, 1 where there are none.
+/// Calls `f` with each neighbour of a stretch and its weight, or 1 if `weights` is empty.
 #[inline]
 pub(crate) fn with_weights(run: &[VertexId], weights: &[f64], mut f: impl FnMut(VertexId, f64)) {
     if weights.is_empty() {
@@ -191,8 +192,8 @@ pub(crate) fn with_weights(run: &[VertexId], weights: &[f64], mut f: impl FnMut(
     }
 }
 
-/// An entry of a delta about an edge: destination, place in the delta and operation, so that words about one edge stand in the order
-/// of their commits.
+/// An entry of a delta about an edge: destination, place in the delta and operation. So entries about one
+/// edge are in commit order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Word(u64);
 
@@ -218,15 +219,16 @@ impl Word {
     }
 }
 
-/// Edges of one vertex that a delta inserts, by commit. Few, as a rule, so that they are not allocated.
+/// The edges of one vertex that a delta inserts, by commit. They are few as a rule, so that they need no
+/// allocation.
 #[derive(Default)]
 struct Insertions {
     neighbors: SmallVec<[VertexId; 32]>,
-    /// None in a graph without weights.
+    /// Empty in a graph without weights.
     weights: SmallVec<[f64; 8]>,
 }
 
-/// What is left of a list of the main part, to be given to a reader.
+/// The rest of a list of the main part, to be given to a reader.
 struct Uncorrected<'a, F> {
     main: &'a Main,
     at: usize,
@@ -245,7 +247,7 @@ impl<F: FnMut(&[VertexId], &[f64])> Uncorrected<'_, F> {
         (self.f)(run, weights);
     }
 
-    /// Gives the neighbours before `dst`, and `dst` with the weight that it has now, if it is a neighbour.
+    /// Gives the neighbours before `dst`. Then gives `dst` with its new weight, if it is a neighbour.
     #[inline]
     fn replace(&mut self, dst: VertexId, state: Option<f64>) {
         let rest = self.main.neighbors.get(self.at..self.end).unwrap_or(&[]);
@@ -260,7 +262,7 @@ impl<F: FnMut(&[VertexId], &[f64])> Uncorrected<'_, F> {
     }
 }
 
-/// What is left of the corrections that a patch has of one list.
+/// The rest of the corrections of one list in a patch.
 struct Patched<'a> {
     patch: &'a Patch,
     added: std::ops::Range<usize>,
@@ -280,7 +282,7 @@ impl<'a> Patched<'a> {
         (head(&self.patch.added, &self.added), head(&self.patch.removed, &self.removed))
     }
 
-    /// The next corrected edge, if it is before `bound`, and its weight, if it exists.
+    /// Returns the next corrected edge if it is before `bound`, and its weight if it exists.
     #[inline]
     fn next_below(&mut self, bound: Option<VertexId>) -> Option<(VertexId, Option<f64>)> {
         let (added, removed) = self.heads();
@@ -288,13 +290,13 @@ impl<'a> Patched<'a> {
         if bound.is_some_and(|bound| dst >= bound) {
             return None;
         }
-        // Of an edge in both lists the new state counts.
+        // An edge in both lists has the state of `added`.
         let state = (added == Some(dst)).then(|| self.patch.added.weight_at(self.added.start));
         self.skip(dst);
         Some((dst, state))
     }
 
-    /// Passes over what is said about `dst`, if that comes next.
+    /// Skips the corrections of `dst`, if they come next.
     #[inline]
     fn skip(&mut self, dst: VertexId) {
         let (added, removed) = self.heads();

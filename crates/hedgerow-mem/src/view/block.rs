@@ -1,4 +1,4 @@
-//! The lists of one subgraph of a view, as kernels read them.
+//! The lists of one subgraph of a view, for kernels.
 
 use std::ops::ControlFlow;
 
@@ -16,12 +16,12 @@ pub struct ViewBlock<'a> {
     pub(super) main: &'a [VertexId],
     pub(super) corrections: &'a Corrections,
     pub(super) near: &'a [SmallPatch],
-    /// Corrections are not looked at for vertices that are not touched.
+    /// The vertices with corrections; the lists of others are not corrected.
     pub(super) masks: Masks,
 }
 
 impl<'a> ViewBlock<'a> {
-    /// No subgraph at all.
+    /// The block of a subgraph that does not exist.
     pub(super) const EMPTY: ViewBlock<'static> = ViewBlock {
         offsets: &NO_LISTS,
         main: &[],
@@ -36,25 +36,27 @@ impl<'a> ViewBlock<'a> {
         self.main.get(self.offsets[i] as usize..self.offsets[i + 1] as usize).unwrap_or(&[])
     }
 
-    /// The neighbours of the vertex at `local`. O(1).
+    /// Returns the neighbours of the vertex at `local`. O(1).
     #[inline]
     pub fn neighbors(&self, local: LocalVertex) -> Neighbors<'a> {
         if self.is_corrected(local) { self.corrected(local) } else { Neighbors::from_slice(self.list(local)) }
     }
 
-    /// Whether corrections concern the neighbours of a vertex.
+    /// True if the neighbours of a vertex have corrections.
     #[inline]
     fn is_corrected(&self, local: LocalVertex) -> bool {
         self.masks.touched & local.bit() != 0
     }
 
-    /// The neighbours of a vertex whose list is corrected. Out of line: the loops over lists that are not are to stay small.
+    /// Returns the neighbours of a vertex whose list is corrected. Not inlined, to keep the loops over other
+    /// lists small.
     #[inline(never)]
     fn corrected(&self, local: LocalVertex) -> Neighbors<'a> {
         self.corrections.get(self.near).correct(self.list(local), local, self.masks)
     }
 
-    /// The neighbours of the vertex at `local`, in runs: the first one, and whether there may be more, which are in `rest` then.
+    /// Returns the first run of the neighbours of the vertex at `local`. True if there may be more, which are
+    /// in `rest` then.
     #[inline]
     pub(super) fn first_run(&self, local: LocalVertex, rest: &mut Neighbors<'a>) -> (&'a [VertexId], bool) {
         if !self.is_corrected(local) {
@@ -64,7 +66,8 @@ impl<'a> ViewBlock<'a> {
         (rest.take_run().unwrap_or(&[]), true)
     }
 
-    /// Where the lists of all vertices begin and end in one list, and that list; `None` where something corrects them. O(1).
+    /// Returns one list with the lists of all vertices, and their begins and ends in it. `None` if there are
+    /// corrections. O(1).
     #[inline]
     pub fn whole(&self) -> Option<(&'a [u32; SUBGRAPH_VERTICES + 1], &'a [VertexId])> {
         let ends = self.offsets[0]..self.offsets[SUBGRAPH_VERTICES];
@@ -72,7 +75,7 @@ impl<'a> ViewBlock<'a> {
         (self.masks.touched == 0 && ends.start == 0).then_some((self.offsets, list))
     }
 
-    /// The number of edges in the lists. O(1), and O(64) where something corrects them.
+    /// Returns the number of edges in the lists. O(1), and O(64) if there are corrections.
     pub fn edges(&self) -> usize {
         let each =
             || (0..SUBGRAPH_VERTICES as u8).map(|local| self.neighbors(LocalVertex(local)).len()).sum();
@@ -92,7 +95,7 @@ impl Block for ViewBlock<'_> {
         local: LocalVertex,
         mut f: impl FnMut(&[VertexId]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        // One call of `f` for all runs, so that it is there once and stays inlined, whatever its size.
+        // A single call of `f` for all runs, so that its code is there once and is inlined at any size.
         let mut rest = Neighbors::default();
         let (mut run, more) = self.first_run(local, &mut rest);
         loop {
@@ -124,22 +127,22 @@ impl Block for ViewBlock<'_> {
 #[derive(Clone, Copy)]
 pub struct WeightedViewBlock<'a> {
     pub(super) block: ViewBlock<'a>,
-    /// Parallel to the main lists; empty where all weigh 1.
+    /// Parallel to the main lists; empty if all weigh 1.
     pub(super) weights: &'a [f64],
 }
 
 impl WeightedViewBlock<'_> {
-    /// No subgraph at all.
+    /// The block of a subgraph that does not exist.
     pub(super) const EMPTY: WeightedViewBlock<'static> =
         WeightedViewBlock { block: ViewBlock::EMPTY, weights: &[] };
 }
 
 impl<'a> WeightedViewBlock<'a> {
-    /// As [`ViewBlock::whole`], with the weights of that list, which are none where all weigh 1. O(1).
+    /// Like [`ViewBlock::whole`], but with the weights of that list, which are empty if all weigh 1. O(1).
     #[inline]
     pub fn whole(&self) -> Option<(&'a [u32; SUBGRAPH_VERTICES + 1], &'a [VertexId], &'a [f64])> {
         let (offsets, list) = self.block.whole()?;
-        // A table may correct weights alone.
+        // An indexed patch may correct weights alone.
         if matches!(self.block.corrections, Corrections::IndexedPatch(_)) {
             return None;
         }
@@ -147,7 +150,7 @@ impl<'a> WeightedViewBlock<'a> {
         Some((offsets, list, weights))
     }
 
-    /// As [`ViewBlock::first_run`], with weights.
+    /// Like [`ViewBlock::first_run`], but with weights.
     #[inline]
     pub(super) fn first_run(
         &self,
@@ -155,7 +158,7 @@ impl<'a> WeightedViewBlock<'a> {
         rest: &mut WeightedNeighbors<'a>,
     ) -> (&'a [VertexId], &'a [f64], bool) {
         let ViewBlock { offsets, corrections, .. } = self.block;
-        // A table may correct weights alone.
+        // An indexed patch may correct weights alone.
         if self.block.is_corrected(local) || matches!(corrections, Corrections::IndexedPatch(_)) {
             *rest = self.corrected(local);
             let (run, weights) = rest.take_run().unwrap_or((&[], &[]));
@@ -165,13 +168,13 @@ impl<'a> WeightedViewBlock<'a> {
         (self.block.list(local), self.weights.get(range).unwrap_or(&[]), false)
     }
 
-    /// Out of line, as [`ViewBlock::corrected`].
+    /// Returns corrected neighbours with weights. Not inlined, like [`ViewBlock::corrected`].
     #[inline(never)]
     fn corrected(&self, local: LocalVertex) -> WeightedNeighbors<'a> {
         self.weighted_neighbors(local)
     }
 
-    /// The neighbours of the vertex at `local` and their weights. O(1).
+    /// Returns the neighbours of the vertex at `local` and their weights. O(1).
     #[inline]
     pub fn weighted_neighbors(&self, local: LocalVertex) -> WeightedNeighbors<'a> {
         let ViewBlock { offsets, corrections, masks, .. } = self.block;

@@ -1,4 +1,4 @@
-//! What views hold, and charging it.
+//! The bytes of views, and their charges.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use super::chunk::ChunkMeta;
 use super::{Chunk, DirectionView, View};
 
 impl DirectionView {
-    /// Charges what no account was charged for yet: of a side that was filled by a [`Composer`] all that it
-    /// holds alone. O(subgraphs).
+    /// Charges the bytes that no account was charged for yet: all bytes that only this side holds, if a
+    /// [`Composer`](super::Composer) filled it. O(subgraphs).
     pub fn charge_lists(&mut self) {
         let bytes = distinct(self.chunks.iter()).map(Chunk::uncharged_bytes).sum();
         self.charge = Some(Charge::new(self.arena.account(), Purpose::Views, bytes));
@@ -17,8 +17,8 @@ impl DirectionView {
 }
 
 impl View {
-    /// The bytes that the view itself holds, with what its arenas have free (the lists that it refers to are the store's, or
-    /// counted by [`kept_bytes`](Self::kept_bytes)).
+    /// Returns the bytes that the view itself holds, with the free memory of its arenas. Its lists belong to
+    /// the store, or [`kept_bytes`](Self::kept_bytes) counts them.
     pub fn bytes(&self) -> usize {
         let slots = [&self.out, &self.into].map(|side| {
             let known = size_of_val(&*side.known) + side.known().count() * size_of::<ChunkMeta>();
@@ -28,13 +28,14 @@ impl View {
         slots.iter().sum::<usize>() + chunks.map(Chunk::bytes).sum::<usize>()
     }
 
-    /// The bytes of lists that this view alone keeps: the store has newer ones. Views that share chunks count them all.
+    /// Returns the bytes of lists that this view alone keeps, because the store has newer ones. Views that
+    /// share chunks each count them.
     pub fn kept_bytes(&self) -> usize {
         distinct(self.out.chunks.iter().chain(&self.into.chunks)).map(Chunk::kept_bytes).sum()
     }
 }
 
-/// The chunks, each once: empty ones are one after another, and share one allocation.
+/// Returns the chunks, each once: empty ones are adjacent, and share one allocation.
 fn distinct<'a>(chunks: impl Iterator<Item = &'a Arc<Chunk>>) -> impl Iterator<Item = &'a Chunk> {
     let mut before: Option<&Arc<Chunk>> = None;
     chunks.filter_map(move |chunk| {

@@ -1,7 +1,8 @@
-//! The chunks of a view: what it knows of 64 consecutive subgraphs in one direction.
+//! The chunks of a view: its data on 64 consecutive subgraphs in one direction.
 //!
-//! A view that is refreshed shares the chunks in which nothing changed with the view before it; the others are copied,
-//! or rewritten in place where nobody else refers to them. `docs/design/views.md` argues why what is kept is right.
+//! A view that is refreshed shares the chunks in which nothing changed with the view before it. Other chunks
+//! are copied, or rewritten in place if no other view refers to them. `docs/design/views.md` argues why the
+//! kept data is right.
 
 use std::sync::Arc;
 
@@ -29,13 +30,13 @@ pub use refresh::{Page, Stale, read_stale};
 /// Subgraphs in a chunk: those of one page of the table.
 pub const CHUNK_SUBGRAPHS: usize = PAGE;
 
-/// 64 subgraphs in one direction, laid out so that a neighbour list is two steps away, as in a CSR: the offsets and the
-/// reference to the lists are found by position, then the list itself.
+/// 64 subgraphs in one direction, laid out so that a neighbour list is two steps away, as in a CSR. The first
+/// step finds the offsets and the reference to the lists by position, the second the list itself.
 ///
-/// Where a list is takes two lines: the subgraph's entry of `lists`, and its offsets. What is added to it or taken away
-/// takes a third only for vertices that have such corrections, and if it is more than one neighbour.
+/// The place of a list takes two lines: the subgraph's entry of `lists`, and its offsets. Corrections take a
+/// third only for vertices that have some, and only if they are more than one neighbour.
 ///
-/// What every refresh touches comes first, in the same page as the entries.
+/// The fields that every refresh touches come first, in the same page as the entries.
 #[derive(Clone)]
 #[repr(C, align(64))]
 pub struct Chunk {
@@ -45,27 +46,27 @@ pub struct Chunk {
     edges: u64,
     /// The subgraphs whose lists are copies of the view's own, with the delta [folded](fold) in.
     folded: u64,
-    /// What those hold; empty before the first of them.
+    /// The contents of those copies; empty before the first of them.
     folds: Vec<Folded>,
-    /// The places of `near` that are free.
+    /// A mask of the free places of `near`.
     free: u8,
     /// A few corrections of some subgraphs.
     near: [SmallPatch; NEAR],
     lists: [Lists; CHUNK_SUBGRAPHS],
-    /// How often each subgraph was settled when it was read.
+    /// The count of settlings of each subgraph when it was read.
     settled: [[u8; 2]; CHUNK_SUBGRAPHS],
     offsets: [[u32; SUBGRAPH_VERTICES + 1]; CHUNK_SUBGRAPHS],
     /// The bytes of corrections outside the chunk.
     outside: usize,
-    /// What the store was charged for a chunk that is refreshed.
+    /// The charge of the store for a chunk that is refreshed.
     charge: Option<Charge>,
 }
 
-/// Subgraphs whose few corrections a chunk has room for.
+/// Number of subgraphs whose few corrections a chunk has room for.
 const NEAR: usize = 4;
 
-/// The lists of a subgraph, their corrections, and the vertices that exist: all that a refresh writes if the main part is
-/// the same. One cache line.
+/// The lists of a subgraph, their corrections, and the vertices that exist: everything that a refresh writes
+/// if the main part is the same. One cache line.
 #[derive(Clone, Default)]
 #[repr(align(64))]
 struct Lists {
@@ -80,7 +81,7 @@ struct Lists {
 
 const _: () = assert!(size_of::<Lists>() == 64);
 
-/// Lines of the lists of a subgraph to load ahead; the processor's own prefetching follows.
+/// Lines of the lists of a subgraph to prefetch; the processor prefetches the rest.
 const PREFETCHED_LINES: usize = 4;
 
 impl Default for Chunk {
@@ -126,7 +127,7 @@ impl Chunk {
         self.edges += self.lists[i].edges;
     }
 
-    /// Leaves a subgraph without corrections.
+    /// Removes the corrections of a subgraph.
     #[inline]
     fn forget_corrections(&mut self, i: usize) {
         let corrections = std::mem::take(&mut self.lists[i].corrections);
@@ -136,7 +137,7 @@ impl Chunk {
         }
     }
 
-    /// Keeps a few corrections, where there is room.
+    /// Keeps a few corrections, in the chunk if it has room.
     #[inline]
     fn keep_few(&mut self, few: &SmallPatch) -> Corrections {
         let place = self.free.trailing_zeros();
@@ -166,7 +167,7 @@ impl Chunk {
         ViewBlock { offsets: self.offsets(i), main, corrections, near: &self.near, masks: *masks }
     }
 
-    /// Starts loading the offsets and the first lists of a subgraph.
+    /// Prefetches the offsets and the first lists of a subgraph.
     #[inline]
     pub(super) fn prefetch(&self, i: usize) {
         let lists = &self.lists[i % CHUNK_SUBGRAPHS];
@@ -176,7 +177,7 @@ impl Chunk {
         lists.corrections.prefetch();
     }
 
-    /// Starts loading what tells where the lists of a vertex are.
+    /// Prefetches the place of the lists of a vertex.
     #[inline]
     pub(super) fn prefetch_place(&self, v: VertexId) {
         let i = v.subgraph().index() % CHUNK_SUBGRAPHS;
@@ -184,7 +185,7 @@ impl Chunk {
         simd::prefetch(&self.lists[i]);
     }
 
-    /// Starts loading the list of a vertex, and what tells its corrections.
+    /// Prefetches the list of a vertex, and the place of its corrections.
     #[inline]
     pub(super) fn prefetch_list(&self, v: VertexId) {
         let block = self.block(v.subgraph().index());
@@ -192,7 +193,7 @@ impl Chunk {
         self.prefetch_corrections_of(v);
     }
 
-    /// Starts loading what tells the corrections of the list of a vertex.
+    /// Prefetches the place of the corrections of the list of a vertex.
     #[inline]
     pub(super) fn prefetch_corrections_of(&self, v: VertexId) {
         let block = self.block(v.subgraph().index());
@@ -201,7 +202,7 @@ impl Chunk {
         }
     }
 
-    /// Starts loading what is added to the list of a vertex.
+    /// Prefetches the additions to the list of a vertex.
     #[inline]
     pub(super) fn prefetch_added(&self, v: VertexId) {
         let block = self.block(v.subgraph().index());
@@ -212,7 +213,7 @@ impl Chunk {
         }
     }
 
-    /// Starts loading the weights of a vertex.
+    /// Prefetches the weights of a vertex.
     #[inline]
     pub(super) fn prefetch_weights(&self, v: VertexId) {
         let i = v.subgraph().index() % CHUNK_SUBGRAPHS;
@@ -229,12 +230,12 @@ impl Chunk {
         WeightedViewBlock { block: self.block(i), weights }
     }
 
-    /// The bytes of the chunk itself, with its corrections. O(1).
+    /// Returns the bytes of the chunk itself, with its corrections. O(1).
     pub(super) fn bytes(&self) -> usize {
         size_of::<Chunk>() + size_of_val(&*self.weights) + size_of_val(&*self.folds) + self.outside
     }
 
-    /// Charges the bytes of the chunk, in place of what was charged before.
+    /// Charges the bytes of the chunk, in place of its earlier charge.
     fn charge_to(&mut self, account: &Arc<Account>) {
         let bytes = self.bytes();
         match &mut self.charge {
@@ -243,15 +244,15 @@ impl Chunk {
         }
     }
 
-    /// The bytes that no account was charged for: those of lists that nothing else refers to, and of the chunk, unless it is
-    /// refreshed.
+    /// Returns the bytes that no account was charged for: those of lists that nothing else refers to, and of
+    /// the chunk, unless it is refreshed.
     pub(super) fn uncharged_bytes(&self) -> usize {
         self.kept_bytes() + if self.charge.is_none() { self.bytes() } else { 0 }
     }
 
-    /// The bytes of lists that nothing but this chunk refers to: those of versions that are gone.
+    /// Returns the bytes of lists that only this chunk refers to, because their versions are gone.
     pub(super) fn kept_bytes(&self) -> usize {
-        // Views of different times share copies that a view made; no version has them.
+        // Views of different times share copies that a view made; no version refers to them.
         let is_own = |i: usize| self.folded >> i & 1 != 0;
         let weights = self.weights.iter().enumerate().filter(|(i, w)| is_own(*i) || !w.is_shared());
         let weights = weights.map(|(_, weights)| weights.bytes()).sum::<usize>();
@@ -262,5 +263,5 @@ impl Chunk {
     }
 }
 
-/// How many lines of one list are loaded ahead; the processor follows by itself.
+/// Lines of one list to prefetch; the processor prefetches the rest.
 const LIST_LINES: usize = 2;

@@ -1,4 +1,4 @@
-//! Sides of views that are composed, not refreshed: whose chunks the caller fills.
+//! Sides of views that are composed, not refreshed: the caller fills their chunks.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use super::chunk::{ChunkMeta, GROUP};
 use super::{Chunk, DirectionView};
 
 impl DirectionView {
-    /// The chunks, by position.
+    /// Returns the chunks, by position.
     pub fn chunks(&self) -> &[Arc<Chunk>] {
         &self.chunks
     }
 
-    /// Counts what the chunks hold, after they were filled: returns the entries of all lists. O(chunks).
+    /// Counts the content of the chunks, after they were filled. Returns the entries of all lists. O(chunks).
     pub fn recount(&mut self) -> u64 {
         let mut entries = 0;
         let groups = self.chunks.chunks(GROUP).map(|chunks| {

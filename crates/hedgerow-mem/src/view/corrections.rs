@@ -20,28 +20,30 @@ pub(super) use pending::{Kind, ListsUnder, Pending};
 pub(super) use small_patch::SmallPatch;
 pub(super) use sorted::Scratch;
 
-/// How the lists of a subgraph differ from its main part, as a chunk keeps it.
+/// The differences between the lists of a subgraph and its main part, in the form that a chunk keeps.
 ///
-/// The fewer differences, the fewer cache lines a refresh writes for them. What a chunk has room for is not allocated: an
-/// allocation is a miss that a refresh cannot load ahead, that of the allocator's list of free blocks.
+/// The fewer differences, the fewer cache lines a refresh writes for them. Corrections that fit into the
+/// chunk are not allocated: an allocation is a miss that a refresh cannot prefetch, that of the allocator's
+/// list of free blocks.
 #[derive(Clone, Default)]
 pub(super) enum Corrections {
-    /// Not at all.
+    /// No difference.
     #[default]
     None,
-    /// One neighbour more, or less if the [mask](Masks) of reduced vertices says so. Not in a graph with weights.
+    /// One neighbour more, or less if its vertex is in the [mask](Masks) of reduced vertices. Not in a graph
+    /// with weights.
     One(LocalVertex, VertexId),
     /// A few neighbours, at this place of the chunk. Not in a graph with weights.
     Near(u8),
-    /// A few neighbours, where the chunk has no room. Not in a graph with weights.
+    /// A few neighbours, if the chunk has no room. Not in a graph with weights.
     SmallPatch(Arc<SmallPatch>),
-    /// Anything.
+    /// Any differences.
     IndexedPatch(Arc<IndexedPatch>),
     /// The neighbours over other labels, in a view of several. Not in a graph with weights.
     Beside(Arc<Beside>),
 }
 
-/// [`Corrections`] for looking at them.
+/// [`Corrections`] for reading.
 #[derive(Clone, Copy)]
 pub(super) enum Correcting<'a> {
     None,
@@ -51,18 +53,18 @@ pub(super) enum Correcting<'a> {
     Beside(&'a Beside),
 }
 
-/// Which vertices corrections concern.
+/// The vertices that have corrections.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Masks {
-    /// Vertices with corrections of their neighbours.
+    /// Vertices whose neighbours have corrections.
     pub(super) touched: u64,
-    /// Vertices from whose lists something is taken away.
+    /// Vertices with removed neighbours.
     pub(super) reduced: u64,
 }
 
-/// Corrections by vertex. What every access needs comes first.
+/// Corrections by vertex. The fields that every access needs come first.
 ///
-/// Those of neighbours that fit are kept in place.
+/// Added and removed neighbours are in place if they are few.
 #[repr(C)]
 pub(super) struct IndexedPatch {
     added: SmallVec<[VertexId; IN_PLACE]>,
@@ -79,28 +81,29 @@ pub(super) struct IndexedPatch {
     updated: Box<[(u32, f64)]>,
 }
 
-/// So many added neighbours are kept in place, and a fourth of it removed ones.
+/// Number of added neighbours that are in place; for removed ones a fourth of it.
 const IN_PLACE: usize = 16;
 
-/// What was read of a version.
+/// The result of reading a version.
 pub(super) struct Corrected {
     pub(super) corrections: Corrections,
-    /// Whether the corrections are the few in the scratch buffers instead, to be kept in the chunk or outside.
+    /// True if the corrections are the few in the scratch buffers instead. The caller keeps them in the chunk
+    /// or outside.
     pub(super) few: bool,
     pub(super) masks: Masks,
     /// The vertices that exist.
     pub(super) present: u64,
-    /// How many neighbours are added, and removed.
+    /// The number of added and of removed neighbours.
     pub(super) counts: (usize, usize),
 }
 
 impl Masks {
-    /// None.
+    /// No vertices.
     pub(super) const NONE: Masks = Masks { touched: 0, reduced: 0 };
 }
 
 impl Corrections {
-    /// For looking at them; `near` is what the chunk has room for.
+    /// Returns the corrections for reading; `near` are the few that the chunk holds.
     #[inline]
     pub(super) fn get<'a>(&'a self, near: &'a [SmallPatch]) -> Correcting<'a> {
         match self {
@@ -115,8 +118,8 @@ impl Corrections {
         }
     }
 
-    /// The weights for corrected neighbours, whose list in the main part is at `list`. Inline: most vertices have none, and
-    /// what is plain would go through memory.
+    /// Returns the weights for corrected neighbours, whose list in the main part is at `list`. Inlined: most
+    /// vertices have no corrections, and `plain` would go through memory.
     #[inline(always)]
     pub(super) fn correct_weights<'a>(
         &'a self,
@@ -133,7 +136,7 @@ impl Corrections {
         }
     }
 
-    /// Starts loading what is not in place, with the count of references to it.
+    /// Prefetches corrections outside the chunk, with their reference count.
     #[inline]
     pub(super) fn prefetch(&self) {
         let start = match self {
@@ -146,7 +149,7 @@ impl Corrections {
         simd::prefetch(start.wrapping_add(6));
     }
 
-    /// Starts loading what tells where the corrections of a vertex are, which is touched.
+    /// Prefetches the place of the corrections of a vertex, which is touched.
     #[inline]
     pub(super) fn prefetch_places(&self, near: &[SmallPatch], local: LocalVertex) {
         match self {
@@ -159,14 +162,14 @@ impl Corrections {
             Corrections::IndexedPatch(many) => {
                 let many = Arc::as_ptr(many);
                 simd::prefetch(many);
-                // Where its offset is, whatever stands there: nothing is read.
+                // The address of its offset, even out of bounds: nothing is read.
                 let offsets = many.cast::<u8>().wrapping_add(std::mem::offset_of!(IndexedPatch, added_at));
                 simd::prefetch(offsets.wrapping_add(local.index() * size_of::<u16>()));
             }
         }
     }
 
-    /// The bytes outside the chunk.
+    /// Returns the bytes outside the chunk.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Corrections::None | Corrections::One(..) | Corrections::Near(_) => 0,
@@ -176,14 +179,14 @@ impl Corrections {
         }
     }
 
-    /// The bytes of lists that nothing else refers to.
+    /// Returns the bytes of lists that nothing else refers to.
     pub(super) fn kept_bytes(&self) -> usize {
         if let Corrections::Beside(beside) = self { beside.kept_bytes() } else { 0 }
     }
 }
 
 impl<'a> Correcting<'a> {
-    /// The corrected neighbours of a vertex, which is among those that are touched.
+    /// Returns the corrected neighbours of a vertex, which is touched.
     #[inline]
     pub(super) fn correct(self, main: &'a [VertexId], local: LocalVertex, masks: Masks) -> Neighbors<'a> {
         match self {
@@ -198,7 +201,7 @@ impl<'a> Correcting<'a> {
         }
     }
 
-    /// Calls `f` with what is added to lists, if nothing is taken away from any.
+    /// Calls `f` with all additions to lists, if no list has removed neighbours.
     #[inline]
     pub(super) fn for_each_added(self, mut f: impl FnMut(LocalVertex, VertexId)) {
         let (from, to): (&[LocalVertex], &[VertexId]) = match self {
@@ -213,14 +216,14 @@ impl<'a> Correcting<'a> {
 }
 
 impl Corrected {
-    /// Where nothing differs from the main part.
+    /// Returns the result if nothing differs from the main part.
     #[inline]
     pub(super) fn unchanged(present: u64) -> Corrected {
         let (corrections, masks) = (Corrections::None, Masks::NONE);
         Corrected { corrections, few: false, masks, present, counts: (0, 0) }
     }
 
-    /// [One](Kind::One) entry.
+    /// Returns the result for [one](Kind::One) entry.
     #[inline(always)]
     pub(super) fn one(pending: &Pending<'_>) -> Corrected {
         let (delta, at) = (pending.version.delta(), pending.entries.start);
@@ -250,7 +253,7 @@ impl IndexedPatch {
         Neighbors { main, added, removed: self.removed.get(removed).unwrap_or(&[]) }
     }
 
-    /// Starts loading what is added to the list of a vertex, with its weights.
+    /// Prefetches the additions to the list of a vertex, with their weights.
     #[inline]
     pub(super) fn prefetch_added(&self, local: LocalVertex) {
         let at = self.added_at[local.index()] as usize;
@@ -288,7 +291,7 @@ impl IndexedPatch {
     }
 }
 
-/// The bytes that are not kept in place.
+/// Returns the bytes that are not in place.
 fn spilled<A: smallvec::Array>(values: &SmallVec<A>) -> usize {
     if values.spilled() { values.capacity() * size_of::<A::Item>() } else { 0 }
 }

@@ -14,26 +14,27 @@ pub struct VertexMask {
 }
 
 impl VertexMask {
-    /// The set of the vertices whose bits are set in the words of their subgraphs. Charged to `account` among views. O(subgraphs).
+    /// Makes the set of the vertices whose bits are set in the words of their subgraphs. Charges its memory
+    /// to `account` as part of the views. O(subgraphs).
     pub fn new(words: Vec<u64>, account: &Arc<Account>) -> VertexMask {
         let charge = Charge::new(account, Purpose::Views, size_of_val(&words[..]));
         let count = words.iter().map(|word| word.count_ones() as usize).sum();
         VertexMask { words, count, _charge: charge }
     }
 
-    /// The vertices of a subgraph that are in the set. O(1).
+    /// Returns the vertices of a subgraph that are in the set. O(1).
     #[inline]
     pub fn of(&self, subgraph: SubgraphId) -> u64 {
         self.words.get(subgraph.index()).copied().unwrap_or(0)
     }
 
-    /// Whether a vertex is in the set. O(1).
+    /// True if a vertex is in the set. O(1).
     #[inline]
     pub fn contains(&self, v: VertexId) -> bool {
         self.of(v.subgraph()) & v.local().bit() != 0
     }
 
-    /// The number of vertices in the set. O(1).
+    /// Returns the number of vertices in the set. O(1).
     pub fn count(&self) -> usize {
         self.count
     }

@@ -1,4 +1,4 @@
-//! Views of some of the vertices: the same lists, and fewer vertices that exist.
+//! Views of some of the vertices: the same lists, with fewer existing vertices.
 
 use std::sync::Arc;
 
@@ -8,8 +8,9 @@ use super::View;
 use super::mask::VertexMask;
 
 impl View {
-    /// The graph of the vertices in `mask` and all edges of a view of all vertices. The mask must hold vertices that exist alone, and the
-    /// ends of all edges among them. Shares chunks and lists with the view that it is made of. O(1), and O(chunks) to copy that view.
+    /// Makes a view of the vertices in `mask` and all edges from a view of all vertices. The mask must hold
+    /// only existing vertices, and the ends of all edges. Shares chunks and lists with the original view.
+    /// O(1), and O(chunks) to copy that view.
     pub fn restricted(self, mask: Arc<VertexMask>) -> View {
         let subgraphs = self.shape.vertex_bound.div_ceil(SUBGRAPH_VERTICES) as u32;
         let exists = |id: SubgraphId| mask.of(id) & !self.present(id) == 0;

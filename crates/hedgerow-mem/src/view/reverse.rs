@@ -1,4 +1,4 @@
-//! The incoming side of a graph that keeps outgoing edges alone: made from them, by counting.
+//! The incoming side of a graph that keeps only outgoing edges: made from them, by counting.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use super::{CHUNK_SUBGRAPHS, DirectionView, Shape};
 use crate::arena::Arena;
 
 impl DirectionView {
-    /// The same edges from their other ends. O(vertices + edges) of time and memory; lists ascend because sources are
-    /// visited in ascending order.
+    /// Returns the same edges from their other ends. O(vertices + edges) of time and memory. Lists ascend
+    /// because it visits sources in ascending order.
     pub fn reversed(&self, shape: Shape) -> DirectionView {
         let bound = shape.vertex_bound.next_multiple_of(SUBGRAPH_VERTICES);
         let mut ends = vec![0usize; bound + 1];

@@ -5,15 +5,16 @@ use hedgerow_core::{Changes, Direction, SubgraphId, Timestamp};
 use crate::subgraph::Subgraph;
 use crate::version::NotInMemory;
 
-/// How many subgraphs lie between one link of the chain of misses and the next, as where a view is refreshed. None under the model checker,
-/// where steps that only load would be more walks.
+/// The distance in subgraphs between two links of the chain of misses, the same as in a refresh of a view.
+/// None under the model checker, where steps that only load would be more walks.
 const APART: usize = if cfg!(feature = "loom") { 0 } else { 8 };
 
-/// As [`Subgraph::changes_between`] of each of these subgraphs, in their order. To read one is a chain of misses: header, version, end of the delta. Each link is
-/// loaded while others are read. `read` is called for a subgraph of which memory lacks one of the two states.
+/// Adds the differences of each of these subgraphs, in their order, like [`Subgraph::changes_between`].
+/// Reading one is a chain of misses: header, version, end of the delta. Each link is loaded while other
+/// subgraphs are read. `read` is called for a subgraph if memory lacks one of the two states.
 ///
 /// # Errors
-/// What `read` returned; the differences of the subgraphs before it were added.
+/// The error of `read`; the differences of the subgraphs before it were added.
 pub fn changes_of_many<E>(
     subgraphs: &[(SubgraphId, &Subgraph)],
     direction: Direction,

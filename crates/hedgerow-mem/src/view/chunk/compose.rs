@@ -1,8 +1,8 @@
-//! Chunks of the edges of several labels, or of a part of a label's: lists that are shared where they are those of one
-//! label as they are, else merged into new ones.
+//! Chunks of the edges of several labels, or of a part of a label's edges. Lists are shared if they are those
+//! of one label without a change, else merged into new ones.
 //!
-//! Edges are kept one by one: a vertex that edges of two labels lead to stands twice in the list, as it does for the parallel
-//! edges of one `multi` label.
+//! Edges are kept one by one: if edges of two labels lead to a vertex, it is twice in the list, as with
+//! parallel edges of one `multi` label.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ use merge::Merger;
 use take::Part;
 pub use take::{ComposeError, EdgeWeight, Source, Take};
 
-/// What composes the chunks of one thread.
+/// The composer of the chunks of one thread.
 pub struct Composer<'a> {
     t: Timestamp,
     weighted: bool,
@@ -41,14 +41,15 @@ pub struct Composer<'a> {
     versions: Vec<Chosen>,
     gathered: Vec<Gathered>,
     merger: Merger,
-    /// Merges what deltas add.
+    /// The merger of additions of deltas.
     added: Merger,
-    /// How many entries of the chunks that were filled name their own vertex, if that is counted.
+    /// The number of entries in the filled chunks that name their own vertex, if the composer counts them.
     loops: Option<u64>,
 }
 
 impl<'a> Composer<'a> {
-    /// For views at the timestamp `t`, which must be registered, whose own lists lie in `arena`.
+    /// Makes a composer for views at the timestamp `t`, which must be registered. Lists of their own lie in
+    /// `arena`.
     pub fn new(t: Timestamp, weighted: bool, arena: &'a Arena) -> Composer<'a> {
         Composer {
             t,
@@ -63,22 +64,23 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// Counts self-loops.
+    /// Makes the composer count self-loops.
     pub fn counting_loops(self) -> Composer<'a> {
         Composer { loops: Some(0), ..self }
     }
 
-    /// How many entries of the chunks that were filled name their own vertex, where that is counted.
+    /// Returns the number of entries in the filled chunks that name their own vertex; 0 if it does not count
+    /// them.
     pub fn loops(&self) -> u64 {
         self.loops.unwrap_or(0)
     }
 
-    /// Fills an empty chunk, whose first subgraph is `first`: with the vertices that `existence` says exist, where it is given, and
-    /// the edges of the sources. O(edges of the sources), and O(64) where all of a subgraph are of one source that is taken as it
-    /// is.
+    /// Fills an empty chunk, whose first subgraph is `first`, with the edges of the sources. With
+    /// `existence`, fills in the vertices that exist there too. O(edges of the sources), and O(64) for a
+    /// subgraph if all its edges are of one source that is taken whole.
     ///
     /// # Errors
-    /// [`ComposeError`]; the chunk is of no use then.
+    /// [`ComposeError`]; the caller drops the chunk then.
     pub fn fill(
         &mut self,
         chunk: &mut Arc<Chunk>,
@@ -171,8 +173,9 @@ impl<'a> Composer<'a> {
         Ok(())
     }
 
-    /// Sets the lists of a subgraph to the longest one that can be shared, and the others beside it, with what deltas add: kernels
-    /// read two runs, and building costs less than half of what merging all of them costs.
+    /// Sets the lists of a subgraph to the longest one that can be shared, and keeps the others and the
+    /// additions of deltas beside it. Kernels read two runs then. It costs less than half of a merge of all
+    /// lists.
     fn set_apart(
         &mut self,
         chunk: &mut Chunk,
@@ -198,7 +201,7 @@ impl<'a> Composer<'a> {
             _ => {
                 let mut parts: SmallVec<[Part<'_>; 4]> = rest.iter().map(|lists| lists.part).collect();
                 if !added.is_empty() {
-                    // First among themselves: they are few.
+                    // Additions are merged among themselves first: they are few.
                     parts.push(self.added.merge(&added_parts)?);
                 }
                 let merged = self.merger.merge(&parts)?;
@@ -210,10 +213,10 @@ impl<'a> Composer<'a> {
     }
 }
 
-/// The lists of a source, those apart that are added.
+/// The lists of a source, without additions.
 struct Lists<'a> {
     part: Part<'a>,
-    /// The array that they are, where they are those of a main part.
+    /// The array of the lists, if they are those of a main part.
     shared: Option<&'a Counted<VertexId>>,
 }
 

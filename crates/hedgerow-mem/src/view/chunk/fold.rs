@@ -1,8 +1,8 @@
-//! Copies that a view makes of lists, with patch and delta folded in, where these are a large share of them.
+//! Copies that a view makes of lists, with patch and delta folded in, if these are a large share of them.
 //!
-//! Corrections cost a kernel some nanoseconds for each vertex that has some, in each pass over the graph; a copy costs once, and a
-//! kernel reads it like a settled list. What comes after the copy is corrected, in refreshes, until that is a large share again:
-//! so a refresh sorts only entries that came since. `docs/design/views.md` gives the model.
+//! Corrections cost a kernel some nanoseconds for each vertex that has some, in each pass over the graph. A
+//! copy costs once, and a kernel reads it like a settled list. Refreshes correct later entries, until those
+//! are a large share again: so a refresh sorts only new entries. `docs/design/views.md` gives the model.
 
 use super::folded::{Folded, Lacking};
 use super::{CHUNK_SUBGRAPHS, Chunk};
@@ -11,8 +11,8 @@ use crate::version::{Read, Version};
 use crate::view::corrections::{Corrected, Kind, ListsUnder, Masks, Pending, Scratch};
 
 impl Chunk {
-    /// Keeps what is read: the lists of the main part, or a copy, and corrections. Returns the mask of existing vertices. O(n log n)
-    /// of the entries that were not in it before, and O(edges) where they are copied.
+    /// Keeps the state that is read: the lists of the main part, or a copy, and corrections. Returns the mask
+    /// of existing vertices. O(n log n) of the new entries, and O(edges) if it copies them.
     #[inline]
     pub(super) fn read_or_fold(
         &mut self,
@@ -37,23 +37,24 @@ impl Chunk {
         }
     }
 
-    /// What the copy of a subgraph holds, if it is one of `version` and no more than its first `n` entries.
+    /// Returns the content of the copy of a subgraph, if there is one, of `version` and of no more than its
+    /// first `n` entries.
     #[inline]
     fn folded_part(&self, i: usize, version: &Version, n: usize) -> Option<Folded> {
         let folded = self.folds.get(i).filter(|_| self.folded >> i & 1 != 0)?;
-        // An entry with a rank may have come since: then an edge is more than its two ends.
+        // A new entry may have a rank: then two ends do not identify an edge.
         let is_of = folded.version == version.number && folded.entries <= n && !version.is_ranked();
         is_of.then_some(*folded)
     }
 
-    /// Where the copy of a subgraph's lists is, if it is one.
+    /// Returns the address of the lists of a subgraph, if they are a copy.
     #[cfg(test)]
     pub(in crate::view) fn copy(&self, i: usize) -> Option<*const hedgerow_core::VertexId> {
         (self.folded >> i & 1 != 0).then(|| self.lists[i].main.as_ptr())
     }
 
-    /// Keeps the lists of a version with the first `n` entries of its delta, in one copy. Returns the mask of existing vertices.
-    /// O(edges + n log n).
+    /// Keeps a copy of the lists of a version with the first `n` entries of its delta. Returns the mask of
+    /// existing vertices. O(edges + n log n).
     fn fold(&mut self, i: usize, version: &Version, n: usize, arena: &Arena) -> u64 {
         let main = version.lists(n, arena);
         self.forget_corrections(i);

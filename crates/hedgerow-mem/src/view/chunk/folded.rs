@@ -1,35 +1,36 @@
-//! What a copy that a view made of lists holds, and when one is made.
+//! The content of copies that a view makes of lists, and the rule for making one.
 
 use crate::version::Read;
 
-/// A view copies so many edges for an entry of patch or delta, at most.
+/// The most edges that a view copies for each entry of patch or delta.
 const EDGES_PER_ENTRY: usize = 64;
 
-/// What a copy holds: a version and the first entries of its delta.
+/// The content of a copy: a version and the first entries of its delta.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Folded {
     /// The number of the version in its chain.
     pub(super) version: u64,
     pub(super) entries: usize,
-    /// The vertices that exist as of these.
+    /// The vertices that exist after these entries.
     pub(super) present: u64,
 }
 
-/// An entry that removes an edge counts as so many: it cuts a list in two, which each pass over the list meets, while all that is
-/// added to a list is one stretch.
+/// The weight of an entry that removes an edge. It cuts a list in two, and each pass over the list meets the
+/// cut; all additions to a list are one stretch.
 const ENTRIES_PER_REMOVAL: usize = 4;
 
-/// How many entries of a version are not in the lists of a view, which keeps them as corrections or copies the lists with them.
+/// The entries of a version that the lists of a view lack. The view keeps them as corrections, or copies the
+/// lists with them.
 #[derive(Clone, Copy)]
 pub(super) struct Lacking {
-    /// Entries of patch and delta.
+    /// The number of entries of patch and delta.
     pub(super) entries: usize,
-    /// Those of them that remove edges.
+    /// The number of entries that remove edges.
     removals: usize,
 }
 
 impl Lacking {
-    /// The entries that the main part lacks: those of patch and delta. O(delta).
+    /// Counts the entries that the main part lacks: those of patch and delta. O(delta).
     #[inline]
     pub(super) fn in_main(read: Read<'_>) -> Lacking {
         let (added, removed) = read.version().patch.as_ref().map_or((0, 0), |patch| patch.all_sizes());
@@ -37,14 +38,14 @@ impl Lacking {
         Lacking { entries: delta.entries + added + removed, removals: delta.removals + removed }
     }
 
-    /// The entries of the delta from `from` on. O(delta).
+    /// Counts the entries of the delta from `from` on. O(delta).
     #[inline]
     pub(super) fn since(read: Read<'_>, from: usize) -> Lacking {
         let entries = read.delta_len() - from;
         Lacking { entries, removals: read.version().delta().removals(from..read.delta_len()) }
     }
 
-    /// Whether the view should copy lists of so many edges rather than correct them.
+    /// True if the view should copy lists of `edges` edges rather than correct them.
     #[inline]
     pub(super) fn is_worth_a_copy(self, edges: usize) -> bool {
         let entries = self.entries + (ENTRIES_PER_REMOVAL - 1) * self.removals;
@@ -52,17 +53,17 @@ impl Lacking {
     }
 }
 
-/// What a view that is made from scratch has to do about a subgraph.
+/// The work for a subgraph in a view that is made from scratch.
 #[derive(Clone, Copy, Default)]
 pub struct FromScratch {
-    /// Edges to copy.
+    /// The number of edges to copy.
     pub copied: usize,
-    /// Entries of patch and delta to sort, where nothing is copied.
+    /// The number of entries of patch and delta to sort, if no edges are copied.
     pub entries: usize,
 }
 
 impl FromScratch {
-    /// About what is read. O(delta).
+    /// Estimates the work for a state. O(delta).
     pub fn of(read: Read<'_>) -> FromScratch {
         let (version, lacking) = (read.version(), Lacking::in_main(read));
         let edges = version.main().edges().len();

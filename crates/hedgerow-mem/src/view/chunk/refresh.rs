@@ -1,5 +1,5 @@
-//! Bringing chunks to another timestamp: which of their subgraphs to read again, and reading them. Long because the steps
-//! of the software pipeline are read together.
+//! Bringing chunks to another timestamp: which of their subgraphs to read again, and reading them.
+//! Long because the steps of the software pipeline are read together.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::version::{NotInMemory, Read};
 use crate::view::block::NO_LISTS;
 use crate::view::corrections::{Corrected, Kind, Pending, Scratch};
 
-/// How many subgraphs lie between one link of the chain of misses and the next: enough to wait for none of them, and what
-/// they need fits the first cache. None under the model checker, where steps that only load would be more walks.
+/// The distance in subgraphs between two links of the chain of misses: enough to wait for none, and their data
+/// fits the first cache. None under the model checker, where steps that only load would be more walks.
 const APART: usize = if cfg!(feature = "loom") { 0 } else { 8 };
 /// Subgraphs that are read in one walk.
 const IN_ONE_WALK: usize = 16;
@@ -24,25 +24,25 @@ const IN_ONE_WALK: usize = 16;
 /// The subgraphs that a chunk is made from.
 #[derive(Clone, Copy)]
 pub struct Page<'a> {
-    /// Those that hold the lists; `None` where there are none yet.
+    /// The subgraphs that hold the lists; `None` if there are none yet.
     pub lists: Option<&'a SubgraphPage>,
-    /// Those that say which vertices exist, in their outgoing versions; `None` where that is not asked for.
+    /// The subgraphs whose outgoing versions hold which vertices exist; `None` if that is not needed.
     pub existence: Option<&'a SubgraphPage>,
 }
 
 impl<'a> Page<'a> {
-    /// What says which vertices exist, if that is not what holds the lists.
+    /// Returns the page that holds which vertices exist, if it is not the page of the lists.
     fn other_existence(self) -> Option<&'a SubgraphPage> {
         let start = |page: Option<&'a SubgraphPage>| page.map(std::ptr::from_ref);
         self.existence.filter(|_| start(self.existence) != start(self.lists))
     }
 
-    /// Whether there is anything to be known.
+    /// True if there is any page.
     fn exists(self) -> bool {
         self.lists.is_some() || self.existence.is_some()
     }
 
-    /// The pages whose stamps count.
+    /// Returns the pages whose stamps matter.
     #[inline]
     fn stamped(self) -> impl Iterator<Item = &'a SubgraphPage> {
         [self.lists, self.other_existence()].into_iter().flatten()
@@ -53,12 +53,12 @@ impl<'a> Page<'a> {
     }
 }
 
-/// What a view knows of a chunk without looking at it. That of many chunks lies side by side.
+/// The facts that a view knows about a chunk without reading it. Those of many chunks are side by side.
 #[derive(Clone, Debug, Default)]
 pub(in crate::view) struct ChunkMeta {
     /// Subgraphs that were read.
     subgraphs: u64,
-    /// How often they were settled when they were looked at last, all together.
+    /// The sum of the counts of settlings of its subgraphs at the last look.
     settled: u64,
     /// The vertices that exist.
     pub(in crate::view) vertices: usize,
@@ -67,35 +67,35 @@ pub(in crate::view) struct ChunkMeta {
 }
 
 impl ChunkMeta {
-    /// What is known of a chunk that is in no view that is refreshed.
+    /// Makes the facts about a chunk of a view that is not refreshed.
     pub(in crate::view) fn counted(vertices: usize, edges: u64) -> ChunkMeta {
         ChunkMeta { vertices, edges, ..ChunkMeta::default() }
     }
 }
 
-/// Chunks of which what is known is kept together.
+/// Number of chunks whose facts are kept together.
 pub(in crate::view) const GROUP: usize = 64;
 
-/// What is known of some consecutive chunks; `None` while there are no subgraphs for any of them.
+/// The facts about some consecutive chunks; `None` while none of them has subgraphs.
 pub(in crate::view) type KnownGroup = Option<Box<[ChunkMeta; GROUP]>>;
 
-/// A chunk of which something is to be read again.
+/// A chunk with subgraphs that must be read again.
 pub struct Stale<'a> {
     chunk: &'a mut Arc<Chunk>,
     known: &'a mut ChunkMeta,
     page: Page<'a>,
     subgraphs: u64,
-    /// Whether nothing was read before.
+    /// True if no subgraph was read before.
     fresh: bool,
 }
 
-/// Pages whose stamps a look for what is stale loads ahead, and chunks whose heads reading loads ahead.
+/// The distance in pages at which a look prefetches stamps, and in chunks at which reading prefetches heads.
 const AHEAD: usize = 6;
 
 impl<'a> Stale<'a> {
-    /// Looks which subgraphs may differ at `t` from what the chunks hold, which is exact at `as_of`, in content or in layout,
-    /// and tells the chunks that have some: what is not read after this is not known any more. O(64) a chunk, without a
-    /// look at it or at the subgraphs if nothing changed there.
+    /// Finds the subgraphs that may differ at `t` from the chunks, which are exact at `as_of`, in content or
+    /// in layout. Returns their chunks; facts about them are forgotten until they are read. O(64) a chunk,
+    /// without a look at the chunk or its subgraphs if nothing changed there.
     pub(in crate::view) fn find(
         chunks: &'a mut [Arc<Chunk>],
         known: &'a mut [KnownGroup],
@@ -117,21 +117,21 @@ impl<'a> Stale<'a> {
         found
     }
 
-    /// How many subgraphs are to be read.
+    /// Returns the number of subgraphs to read.
     pub fn count(&self) -> u32 {
         self.subgraphs.count_ones()
     }
 
-    /// Starts loading the counts of references to the chunk, and its sums.
+    /// Prefetches the reference counts of the chunk, and its sums.
     #[inline]
     fn prefetch_counts(&self) {
-        // The counts stand before the chunk, its sums and the first of what it has room for at its start.
+        // The counts are before the chunk, its sums and the first fields of `near` at its start.
         let line = align_of::<Chunk>();
         let start = Arc::as_ptr(self.chunk).wrapping_byte_sub(line);
         (0..4).for_each(|i| simd::prefetch(start.wrapping_byte_add(i * line)));
     }
 
-    /// Their places, ascending.
+    /// Returns the places of the subgraphs, ascending.
     fn places(&self) -> impl Iterator<Item = usize> + use<> {
         let mut rest = self.subgraphs;
         std::iter::from_fn(move || {
@@ -142,7 +142,7 @@ impl<'a> Stale<'a> {
     }
 }
 
-/// As [`Stale::find`], among some chunks; none of what is known of them if none exists.
+/// Like [`Stale::find`], but among some chunks. `known` is empty if none of them has subgraphs.
 fn find_in_group<'a>(
     chunks: &'a mut [Arc<Chunk>],
     known: &'a mut [ChunkMeta],
@@ -165,11 +165,11 @@ fn find_in_group<'a>(
     }
 }
 
-/// Reads what is stale at the timestamp `t`, which must be registered and that of [`Stale::find`]. O(delta entries), and
-/// O(64) counted references for each chunk that another view shares. Returns the number of entries read of deltas, and of patches that were copied.
+/// Reads stale subgraphs at `t`, which must be registered and that of [`Stale::find`]. Counts the entries read
+/// of deltas and copied patches. O(delta entries), and O(64) counted references for a chunk that views share.
 ///
 /// # Errors
-/// [`NotInMemory`] if a subgraph is not. None of these chunks counts as read then.
+/// [`NotInMemory`] if a subgraph is not in memory. None of these chunks counts as read then.
 pub fn read_stale(
     stale: &mut [Stale<'_>],
     direction: Direction,
@@ -185,7 +185,7 @@ pub fn read_stale(
     let mut stale = stale.iter_mut();
     let steps = places.len() + 3 * APART;
     for first in (0..steps).step_by(IN_ONE_WALK) {
-        // Those of the single reads are inside it.
+        // The walks of single reads are inside this one.
         let _walk = ReadGuard::begin();
         for step in first..steps.min(first + IN_ONE_WALK) {
             let at = |stage: usize| places.get(step.wrapping_sub(stage * APART)).copied();
@@ -214,7 +214,7 @@ pub fn read_stale(
     Ok(scratch.entries)
 }
 
-/// A stale chunk that nobody else refers to any more.
+/// A stale chunk without other references.
 struct ExclusiveChunk<'a> {
     chunk: &'a mut Chunk,
     known: &'a mut ChunkMeta,
@@ -234,9 +234,9 @@ impl<'a> ExclusiveChunk<'a> {
     }
 }
 
-/// Subgraphs that are being read, by chunk and place. What reading one touches is a chain of misses, each link of which is
-/// loaded while others are read (software pipelining of prefetches: Chen, Ailamaki, Gibbons, Mowry, "Improving hash join
-/// performance through prefetching", section 5).
+/// Subgraphs that are being read, by chunk and place. Reading one is a chain of misses. Each link is loaded
+/// while other subgraphs are read (software pipelining of prefetches: Chen, Ailamaki, Gibbons, Mowry,
+/// "Improving hash join performance through prefetching", section 5).
 struct Reading<'a> {
     own: Vec<ExclusiveChunk<'a>>,
     direction: Direction,
@@ -245,10 +245,10 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Starts loading what is kept of the subgraph, and its header.
+    /// Prefetches the chunk's entry of the subgraph, and its header.
     #[inline]
     fn prefetch_headers(&self, (of, i): (usize, usize)) {
-        // Under the model checker loads ahead would only be more interleavings.
+        // Under the model checker prefetches would only add interleavings.
         if !cfg!(feature = "loom") {
             self.own[of].chunk.prefetch_entry(i);
             self.own[of].page.subgraph(i).into_iter().for_each(Subgraph::prefetch_header);
@@ -283,8 +283,8 @@ impl Reading<'_> {
 }
 
 impl ChunkMeta {
-    /// The subgraphs to be read, which are no longer known. What was last changed at or before both the time that is asked for
-    /// and that of the chunk, the `bound`, is the same at both.
+    /// Returns the subgraphs to read, and forgets that they were read. A last change at or before `bound`,
+    /// the earlier of the new timestamp and that of the chunk, makes no difference between the two.
     #[inline]
     fn stale(&mut self, chunk: &Chunk, page: Page<'_>, bound: Stamp) -> u64 {
         if !page.exists() {
@@ -311,7 +311,7 @@ impl ChunkMeta {
 }
 
 impl Chunk {
-    /// The subgraphs that were settled since they were read.
+    /// Returns the subgraphs that were settled since they were read.
     #[cold]
     fn resettled(&self, page: Page<'_>) -> u64 {
         let mut resettled = 0;
@@ -325,20 +325,20 @@ impl Chunk {
         resettled
     }
 
-    /// Starts loading what is kept of a subgraph.
+    /// Prefetches the entry of a subgraph.
     #[inline]
     fn prefetch_entry(&self, i: usize) {
         simd::prefetch(&self.lists[i]);
         simd::prefetch(&self.settled[i]);
     }
 
-    /// Starts loading the corrections that reading a subgraph will replace, whose entry should be here.
+    /// Prefetches the corrections that reading a subgraph will replace; its entry should be in the cache.
     #[inline]
     fn prefetch_corrections(&self, i: usize) {
         self.lists[i].corrections.prefetch();
     }
 
-    /// Starts loading what reading a subgraph with another main part will replace, whose entry should be here.
+    /// Prefetches the data that a read with another main part will replace; the entry should be in the cache.
     #[inline]
     fn prefetch_replaced(&self, i: usize) {
         self.lists[i].main.prefetch();
@@ -384,14 +384,14 @@ impl Chunk {
         }
     }
 
-    /// Returns the mask of existing vertices.
+    /// Keeps main part and corrections of a version. Returns the mask of existing vertices.
     #[inline]
     pub(super) fn read_lists(&mut self, i: usize, read: Read<'_>, scratch: &mut Scratch) -> u64 {
         let main = read.version().main();
         scratch.entries += read.delta_len();
         self.folded &= !(1 << i);
-        // In each case by itself: a value that went through memory on the way to the chunk would wait for all that was written
-        // before it, lines that are not here yet among them.
+        // One call in each case: a common value would go through memory on its way to the chunk, and would
+        // wait for all earlier writes, also to lines that are still being loaded.
         let present = match Kind::of(read) {
             Kind::None => {
                 self.correct(i, main.neighbors.len(), Corrected::unchanged(main.present()), scratch)
@@ -407,7 +407,7 @@ impl Chunk {
                 self.correct(i, main.neighbors.len(), corrected, scratch)
             }
         };
-        // The same array is that of the same main part, unless both are empty; then the offsets are the same too.
+        // The same array means the same main part, unless both are empty; then the offsets are the same too.
         if !self.lists[i].main.is_same(&main.neighbors) {
             self.lists[i].main = main.neighbors.clone();
             self.offsets[i] = main.offsets();
@@ -420,7 +420,7 @@ impl Chunk {
         present
     }
 
-    /// Keeps the corrections of lists with so many edges. Returns the mask of existing vertices.
+    /// Keeps the corrections of lists with `edges` edges. Returns the mask of existing vertices.
     #[inline(always)]
     pub(super) fn correct(&mut self, i: usize, edges: usize, corrected: Corrected, scratch: &Scratch) -> u64 {
         let Corrected { corrections, few, masks, present, counts } = corrected;

@@ -1,4 +1,4 @@
-//! Lists of other labels beside those of a main part: what a view of several labels need not merge.
+//! Lists of other labels beside those of a main part: lists that a view of several labels need not merge.
 
 use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, VertexId, simd};
 
@@ -8,12 +8,12 @@ use crate::arena::Counted;
 pub(in crate::view) struct Beside {
     offsets: [u32; SUBGRAPH_VERTICES + 1],
     lists: Counted<VertexId>,
-    /// The vertex of each neighbour, so that loops over all of them are the same as over other corrections: where lists are
-    /// short, a loop over the vertices takes longer.
+    /// The vertex of each neighbour, so that loops over all of them are the same as over other corrections.
+    /// For short lists a loop over the vertices takes longer.
     from: Vec<LocalVertex>,
 }
 
-/// Sources that are written at once, without a call: most lists are short.
+/// Number of sources that are written at once, without a call: most lists are short.
 const AT_ONCE: usize = 16;
 
 impl Beside {
@@ -21,7 +21,7 @@ impl Beside {
         let mut from = vec![LocalVertex(0); lists.len() + AT_ONCE];
         for (local, ends) in offsets.windows(2).enumerate() {
             let mut at = ends[0] as usize;
-            // What is too much is written over by the next vertices, or cut off.
+            // Writes past the end of a list are overwritten by the next vertices, or cut off.
             while at < ends[1] as usize
                 && let Some(some) = from.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<AT_ONCE>())
             {
@@ -33,54 +33,54 @@ impl Beside {
         Beside { offsets, lists, from }
     }
 
-    /// The neighbours of a vertex.
+    /// Returns the neighbours of a vertex.
     #[inline]
     pub(super) fn list(&self, local: LocalVertex) -> &[VertexId] {
         let i = local.index();
         self.lists.get(self.offsets[i] as usize..self.offsets[i + 1] as usize).unwrap_or(&[])
     }
 
-    /// Where the neighbours of each vertex begin, and the end of the last.
+    /// Returns the begin of the neighbours of each vertex, and the end of the last.
     pub(in crate::view) fn offsets(&self) -> &[u32; SUBGRAPH_VERTICES + 1] {
         &self.offsets
     }
 
-    /// The neighbours of all vertices.
+    /// Returns the neighbours of all vertices.
     pub(in crate::view) fn lists(&self) -> &[VertexId] {
         &self.lists
     }
 
-    /// The vertex of each neighbour, and the neighbours.
+    /// Returns the vertex of each neighbour, and the neighbours.
     #[inline]
     pub(super) fn added(&self) -> (&[LocalVertex], &[VertexId]) {
         (&self.from, &self.lists)
     }
 
-    /// The bytes, the lists aside.
+    /// Returns the bytes, without the lists.
     pub(super) fn bytes(&self) -> usize {
         size_of::<Beside>() + self.from.capacity()
     }
 
-    /// The number of neighbours.
+    /// Returns the number of neighbours.
     pub(in crate::view) fn len(&self) -> usize {
         self.lists.len()
     }
 
-    /// The vertices that have some.
+    /// Returns the mask of the vertices with neighbours.
     pub(in crate::view) fn mask(&self) -> u64 {
         let has_some = |local: usize| self.offsets[local] < self.offsets[local + 1];
         (0..SUBGRAPH_VERTICES).fold(0, |mask, local| mask | u64::from(has_some(local)) << local)
     }
 
-    /// Starts loading where the neighbours of a vertex are.
+    /// Prefetches the place of the neighbours of a vertex.
     #[inline]
     pub(super) fn prefetch(&self, local: LocalVertex) {
-        // Where the offset stands, whatever it is: nothing is read.
+        // The address of the offset, even out of bounds: nothing is read.
         simd::prefetch((&raw const self.offsets).cast::<u32>().wrapping_add(local.index()));
         simd::prefetch(&self.lists);
     }
 
-    /// The bytes of the lists, if nothing else refers to them.
+    /// Returns the bytes of the lists, if nothing else refers to them.
     pub(super) fn kept_bytes(&self) -> usize {
         if self.lists.is_shared() { 0 } else { self.lists.bytes() }
     }

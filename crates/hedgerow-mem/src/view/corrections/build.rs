@@ -1,4 +1,4 @@
-//! Collecting corrections, and choosing how they are kept.
+//! The collection of corrections, and the choice of their form.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::small_patch::SmallPatch;
 use super::{Corrected, Corrections, IndexedPatch, Masks, Pending};
 use crate::op::EdgeOp;
 
-/// Collects corrections by ascending source.
+/// A collector of corrections by ascending source.
 #[derive(Default)]
 pub(super) struct Builder {
     touched: u64,
@@ -108,7 +108,8 @@ impl Builder {
     }
 }
 
-/// Where the entries of each vertex begin, and where the last end, given the vertex of each, ascending.
+/// Returns the begin of the entries of each vertex, and the end of the last, given the vertex of each entry,
+/// ascending.
 #[inline]
 fn starts(sources: &[LocalVertex]) -> [u16; SUBGRAPH_VERTICES + 1] {
     let mut starts = [0; SUBGRAPH_VERTICES + 1];

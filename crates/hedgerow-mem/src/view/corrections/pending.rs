@@ -1,4 +1,4 @@
-//! What a view corrects: lists, and the entries of a delta that they lack.
+//! The input of corrections: lists, and the entries of a delta that they lack.
 
 use std::ops::Range;
 
@@ -7,12 +7,12 @@ use hedgerow_core::{InterpolationHint, LocalVertex, VertexId};
 use crate::main_part::{Main, Offsets};
 use crate::version::{Read, Version};
 
-/// Lists of a subgraph, and the entries of its delta that came after them. The lists are those of the main part, or a copy that a
-/// view made of main part and earlier entries.
+/// The lists of a subgraph, and the later entries of its delta. The lists are those of the main part, or a
+/// copy that a view made of main part and earlier entries.
 #[derive(Clone)]
 pub(in crate::view) struct Pending<'a> {
     pub(super) version: &'a Version,
-    /// Which entries of the delta the lists lack.
+    /// The places of the entries of the delta that the lists lack.
     pub(super) entries: Range<usize>,
     lists: ListsUnder<'a>,
     pub(super) weighted: bool,
@@ -24,19 +24,21 @@ pub(in crate::view) struct Pending<'a> {
 #[derive(Clone, Copy)]
 pub(in crate::view) enum ListsUnder<'a> {
     Main(&'a Main),
-    /// Of a copy that a view has: where they begin, and all of them.
+    /// The lists of a copy in a view: their begins, and all of them.
     Copy(&'a Offsets, &'a [VertexId]),
 }
 
 impl<'a> Pending<'a> {
-    /// All that is read of the delta, over the main part. Patches, ranks and properties are not in it.
+    /// Makes the input from the main part and the first `n` entries of the delta, without patch, ranks and
+    /// properties.
     #[inline]
     pub(in crate::view) fn of(version: &'a Version, n: usize) -> Pending<'a> {
         let main = version.main();
         Pending::since(version, 0..n, ListsUnder::Main(main), main.present())
     }
 
-    /// Some entries of the delta of `version`, over lists that hold main part and earlier entries.
+    /// Makes the input from some entries of the delta of `version`, and lists that hold main part and earlier
+    /// entries.
     #[inline]
     pub(in crate::view) fn since(
         version: &'a Version,
@@ -48,7 +50,7 @@ impl<'a> Pending<'a> {
         Pending { version, entries, lists, weighted, present }
     }
 
-    /// All lists, one after another.
+    /// Returns all lists, one after another.
     #[inline]
     pub(super) fn neighbors(&self) -> &'a [VertexId] {
         match self.lists {
@@ -57,7 +59,7 @@ impl<'a> Pending<'a> {
         }
     }
 
-    /// Where an edge stands in the lists. O(log degree).
+    /// Returns the place of an edge in the lists. O(log degree).
     pub(super) fn find(&self, local: LocalVertex, dst: VertexId) -> Option<usize> {
         let range = match self.lists {
             ListsUnder::Main(main) => main.range(local),
@@ -69,18 +71,18 @@ impl<'a> Pending<'a> {
     }
 }
 
-/// How what is read differs from the lists.
+/// The kind of differences between a state and the lists.
 pub(in crate::view) enum Kind {
-    /// Not at all.
+    /// No difference.
     None,
-    /// By one entry of the delta of a version without weights, ranks and patch.
+    /// One entry of the delta of a version without weights, ranks and patch.
     One,
-    /// By anything.
+    /// Any differences.
     More,
 }
 
 impl Kind {
-    /// How what is read differs from the main part.
+    /// Returns the kind of differences between a state and the main part.
     #[inline]
     pub(in crate::view) fn of(read: Read<'_>) -> Kind {
         let version = read.version();
@@ -91,7 +93,7 @@ impl Kind {
         }
     }
 
-    /// How so many entries differ from lists without ranks and patch.
+    /// Returns the kind of differences for `count` entries, over lists without ranks and patch.
     #[inline]
     pub(in crate::view) fn of_entries(count: usize, weighted: bool) -> Kind {
         match count {

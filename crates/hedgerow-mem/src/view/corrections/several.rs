@@ -11,7 +11,7 @@ use crate::op::EdgeOp;
 use crate::version::Version;
 
 impl Corrected {
-    /// The first `n` entries of the delta, and what comes with them. O(n log n).
+    /// Makes corrections of patch and the first `n` entries of the delta. O(n log n).
     pub(in crate::view) fn several(version: &Version, n: usize, scratch: &mut Scratch) -> Corrected {
         if version.is_ranked() || version.patch.is_some() {
             return looked_up(version, n, scratch);
@@ -19,10 +19,10 @@ impl Corrected {
         Corrected::entries(&Pending::of(version, n), scratch)
     }
 
-    /// Entries of a delta of edges without ranks. O(n log n).
+    /// Makes corrections of entries of a delta, for edges without ranks. O(n log n).
     ///
-    /// Only effective operations are logged. So the first word about an edge tells whether the lists have it, and
-    /// nothing is looked up there except the place of a new weight.
+    /// Only effective operations are logged. So the first entry about an edge tells whether the lists have
+    /// it. Nothing is looked up there except the place of a new weight.
     pub(in crate::view) fn entries(pending: &Pending<'_>, scratch: &mut Scratch) -> Corrected {
         if (1..=small_patch::FEW).contains(&pending.entries.len())
             && !pending.weighted
@@ -42,7 +42,8 @@ impl Corrected {
     }
 }
 
-/// As [`Corrected::entries`] for a few entries of edges without weights, if all insert edges or all remove some: those differ.
+/// Like [`Corrected::entries`], but for a few entries of edges without weights that all insert, or all
+/// remove: then their edges differ.
 #[inline]
 fn alike(pending: &Pending<'_>, few: &mut SmallPatch) -> Option<Corrected> {
     let (delta, n) = (pending.version.delta(), pending.entries.len());
@@ -67,8 +68,9 @@ fn alike(pending: &Pending<'_>, few: &mut SmallPatch) -> Option<Corrected> {
     Some(Corrected { corrections: Corrections::None, few: true, masks, present, counts })
 }
 
-/// As [`Corrected::several`] where the first word about an edge does not tell whether the main part has it: under a patch, or
-/// of edges with ranks, of which a neighbour comes once for each.
+/// Like [`Corrected::several`], but looks edges up, because the first entry about an edge does not tell
+/// whether the main part has it. So it is under a patch, and for edges with ranks, of which several may lead
+/// to one neighbour.
 fn looked_up(version: &Version, n: usize, scratch: &mut Scratch) -> Corrected {
     let weighted = version.main().weights().is_some();
     let Scratch { build, few, .. } = scratch;

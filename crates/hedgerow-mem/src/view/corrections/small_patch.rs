@@ -2,17 +2,17 @@
 
 use hedgerow_core::{LocalVertex, Neighbors, VertexId};
 
-/// So many added and removed neighbours together are few.
+/// The most added and removed neighbours together.
 pub(super) const FEW: usize = 22;
 
-/// Room for them in whole vectors of keys.
+/// The same, rounded up to whole vectors of keys.
 pub(super) const ROOM: usize = FEW.next_multiple_of(4);
 
 /// Up to [`FEW`] corrections, in two cache lines.
 #[derive(Clone, Default)]
 #[repr(C, align(16))]
 pub(in crate::view) struct SmallPatch {
-    /// First what is added, then what is removed, by source, then ascending.
+    /// Added neighbours, then removed ones, each by source, then ascending.
     to: [VertexId; FEW],
     /// The source of each of `to`.
     from: [LocalVertex; FEW],
@@ -23,8 +23,8 @@ pub(in crate::view) struct SmallPatch {
 const _: () = assert!(size_of::<SmallPatch>() + 2 * size_of::<usize>() <= 128);
 
 impl SmallPatch {
-    /// Makes it what is added and what is removed, with the source of each, ascending by source and neighbour. False if
-    /// that is too much.
+    /// Sets the added and the removed neighbours, with the source of each, ascending by source and neighbour.
+    /// False if they are more than [`FEW`].
     pub(in crate::view) fn fill(
         &mut self,
         added: (&[LocalVertex], &[VertexId]),
@@ -42,13 +42,13 @@ impl SmallPatch {
         true
     }
 
-    /// Makes it the first of `edges`, which differ from one another: source times 2^32 plus neighbour. So many of them are
-    /// added, or so many removed. The others must be the largest number.
+    /// Sets the first of `edges`, which differ from one another: source times 2^32 plus neighbour. Either
+    /// `added` of them are added, or `removed` are removed. The others must be the largest number.
     #[inline]
     pub(super) fn sort(&mut self, edges: &[u64; ROOM], (added, removed): (usize, usize)) {
         let all = (added + removed).min(FEW);
         for &edge in &edges[..all] {
-            // How many are smaller: no branch to guess.
+            // Counts the smaller edges: no branch to predict.
             let before = |four: &[u64]| four.iter().map(|&other| usize::from(other < edge)).sum::<usize>();
             let at: usize = edges[..all.next_multiple_of(4)].chunks_exact(4).map(before).sum();
             self.from[at] = LocalVertex((edge >> 32) as u8);
@@ -57,7 +57,7 @@ impl SmallPatch {
         (self.added, self.all) = (added.min(all) as u8, all as u8);
     }
 
-    /// What is added, with the source of each.
+    /// Returns the added neighbours, with the source of each.
     #[inline]
     pub(super) fn added(&self) -> (&[LocalVertex], &[VertexId]) {
         let added = usize::from(self.added).min(FEW);
@@ -76,7 +76,7 @@ impl SmallPatch {
     }
 }
 
-/// Those of `to` whose source is `local`. O(a few).
+/// Returns the part of `to` whose source is `local`. O(a few).
 #[inline]
 fn of<'a>((from, to): (&[LocalVertex], &'a [VertexId]), local: LocalVertex) -> &'a [VertexId] {
     let start = from.iter().filter(|&&source| source < local).count();

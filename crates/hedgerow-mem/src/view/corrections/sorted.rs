@@ -9,27 +9,27 @@ use super::small_patch::SmallPatch;
 use crate::op::EdgeOp;
 use crate::version::Version;
 
-/// Buffers, so that reading many subgraphs allocates for what is kept only.
+/// Buffers, so that reading many subgraphs allocates only the results.
 #[derive(Default)]
 pub(in crate::view) struct Scratch {
     /// Edge entries by source, destination and order: 6 bits source, 32 destination, 24 position, 2 operation.
     pub(super) sorted: Vec<u64>,
-    /// The same in the order of the log.
+    /// The same entries in the order of the log.
     logged: Vec<u64>,
     pub(super) build: Builder,
-    /// A few corrections that were read last.
+    /// The last few corrections that were read.
     pub(in crate::view) few: SmallPatch,
-    /// How many entries of deltas were read with it, and of patches that were copied.
+    /// The number of entries of deltas that were read with it, and of patches that were copied.
     pub(in crate::view) entries: usize,
 }
 
-/// Up to so many entries are each compared with all others.
+/// Number of entries up to which each is compared with all others.
 const COMPARED: usize = 24;
-/// From so many entries on they are sorted by source first, and then among those of a source.
+/// Number of entries from which on they are sorted by source first, and then within each source.
 const MANY: usize = 48;
 
 impl Scratch {
-    /// Calls `f` with what the first `n` entries say of each edge, ascending. O(n log n).
+    /// Calls `f` with the first `n` entries reduced to one for each edge, ascending. O(n log n).
     #[inline]
     pub(in crate::view) fn for_each_edge(&mut self, version: &Version, n: usize, mut f: impl FnMut(Reduced)) {
         self.sort(&Pending::of(version, n));
@@ -40,15 +40,15 @@ impl Scratch {
         }
     }
 
-    /// As [`for_each_edge`](Self::for_each_edge), where the first `n` entries insert edges and do nothing else, each another one:
-    /// those that are marked, by source and neighbour. False where some entry does something else; then `f` is not called.
+    /// Sorts the marked entries among the first `n` by source and neighbour, if all `n` entries insert edges;
+    /// then each inserts another one. False if some entry does something else; then nothing is sorted.
     #[inline]
     pub(in crate::view) fn sort_inserted(&mut self, version: &Version, n: usize, marks: &[u64]) -> bool {
         let delta = version.delta();
         self.logged.clear();
         self.logged.resize(n, 0);
         let (mut taken, mut all_insert) = (0, true);
-        // Every entry is written, and only those that are marked are kept: no branch to guess.
+        // Every entry is written, and only marked ones are kept: no branch to predict.
         for i in 0..n {
             let (local, op) = delta.source(i);
             all_insert &= op == EdgeOp::Insert;
@@ -63,13 +63,13 @@ impl Scratch {
         all_insert
     }
 
-    /// The edges that were [sorted](Self::sort_inserted).
+    /// Returns the edges that were [sorted](Self::sort_inserted).
     #[inline]
     pub(in crate::view) fn inserted(&self) -> impl ExactSizeIterator<Item = (LocalVertex, VertexId)> {
         self.sorted.iter().map(|&entry| (LocalVertex((entry >> 58) as u8), VertexId((entry >> 26) as u32)))
     }
 
-    /// Sorts the entries about edges; returns the mask of the vertices that exist.
+    /// Sorts the entries about edges. Returns the mask of the vertices that exist.
     pub(super) fn sort(&mut self, pending: &Pending<'_>) -> u64 {
         let (delta, mut present) = (pending.version.delta(), pending.present);
         self.logged.clear();
@@ -99,7 +99,7 @@ impl Scratch {
         }
     }
 
-    /// Counts for each entry, which differ from one another, how many are smaller: no branch to guess.
+    /// Counts the smaller entries of each entry, which differ from one another: no branch to predict.
     fn sort_few(&mut self) {
         self.sorted.clear();
         self.sorted.resize(self.logged.len(), 0);

@@ -1,5 +1,6 @@
-//! Loading what composing a chunk reads, ahead of reading it: the way to a column is a chain of cache misses, header, version,
-//! extras, columns, column. Each function starts one link of the chain for one subgraph, while others are composed.
+//! Prefetches of the data that composing a chunk reads. The way to a column is a chain of cache misses:
+//! header, version, extras, columns, column. Each function starts one link of the chain for one subgraph,
+//! while others are composed.
 
 use std::sync::Arc;
 
@@ -11,18 +12,19 @@ use super::take::{ComposeError, Source};
 use crate::table::SubgraphPage;
 use crate::version::{Read, Version};
 
-/// How many subgraphs lie between one link and the next. None under the model checker, where steps that only load would be more
-/// walks.
+/// The distance in subgraphs between two links. None under the model checker, where steps that only load
+/// would be more walks.
 const APART: usize = if cfg!(feature = "loom") { 0 } else { 8 };
-/// As in [`APART`], between links of versions.
+/// The distance in versions between later links.
 const VERSIONS_APART: usize = if cfg!(feature = "loom") { 0 } else { 2 };
-/// Lines of a column, or a list, to load ahead; the processor's own prefetching follows.
+/// Lines of a column or a list to prefetch; the processor prefetches the rest.
 const LINES: usize = 8;
 
-/// A version that is read: the place of its subgraph in the chunk, that of its source, and itself.
+/// A version to read: the place of its subgraph in the chunk, that of its source, and itself.
 pub(super) type Chosen = (usize, usize, Arc<Version>);
 
-/// Finds the versions of the subgraphs of a chunk that may have edges, by subgraph and source, and says which vertices exist.
+/// Finds the versions of the subgraphs of a chunk that may have edges, by subgraph and source. Sets which
+/// vertices exist.
 pub(super) fn find_versions(
     chunk: &mut Chunk,
     sources: &[Source<'_>],
@@ -58,14 +60,15 @@ pub(super) fn find_versions(
     Ok(())
 }
 
-/// Whether there may be an edge: certain where the main part is all there is, or cannot have lost all of its edges.
+/// True if there may be an edge. It is certain if the main part is alone, or cannot have lost all of its
+/// edges.
 fn has_edges(read: Read<'_>) -> bool {
     let (version, n) = (read.version(), read.delta_len());
     let lost = if version.patch.is_none() { n } else { usize::MAX };
     version.main().edges().len() > lost || read.edge_entries() > 0
 }
 
-/// Starts loading what composing reads of the versions behind that at `at`, each link of some.
+/// Prefetches the data of the versions behind that at `at`, one link of the chain for each.
 #[inline]
 pub(super) fn prefetch(found: &[Chosen], at: usize, sources: &[Source<'_>]) {
     if cfg!(feature = "loom") {
@@ -100,7 +103,7 @@ pub(super) fn prefetch(found: &[Chosen], at: usize, sources: &[Source<'_>]) {
 }
 
 impl Version {
-    /// Starts loading where columns, and the properties of the delta, are.
+    /// Prefetches the places of columns, and of the properties of the delta.
     #[inline]
     fn prefetch_extras(&self) {
         self.main.neighbors.prefetch();
@@ -109,7 +112,7 @@ impl Version {
         self.delta.prefetch_dsts();
     }
 
-    /// Starts loading the columns, but not what is in them.
+    /// Prefetches the headers of the columns, but not their values.
     #[inline]
     fn prefetch_columns(&self) {
         self.main.extra.iter().for_each(|extra| {

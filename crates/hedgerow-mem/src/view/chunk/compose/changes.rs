@@ -1,4 +1,4 @@
-//! What patch and delta change of the edges of a main part that are taken.
+//! The changes that patch and delta make to the taken edges of a main part.
 
 use hedgerow_core::{EdgeTest, InterpolationHint, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 
@@ -14,7 +14,7 @@ pub(super) struct Added {
     offsets: [u32; SUBGRAPH_VERTICES + 1],
     from: Vec<LocalVertex>,
     to: Vec<VertexId>,
-    /// Which entries of the delta are taken, and the words of their properties.
+    /// The mask of the entries of the delta that are taken, and the words of their properties.
     marks: Vec<u64>,
     words: Vec<u64>,
 }
@@ -52,15 +52,15 @@ impl Added {
         Part { offsets: &self.offsets, lists: &self.to, weights: &[] }
     }
 
-    /// The vertex of each neighbour, and the neighbours.
+    /// Returns the vertex of each neighbour, and the neighbours.
     pub(super) fn entries(&self) -> (&[LocalVertex], &[VertexId]) {
         (&self.from, &self.to)
     }
 }
 
 impl Take<'_> {
-    /// Sets and clears the marks of edges of the main part that patch and delta replace or remove, and adds those edges that the
-    /// main part has not, as far as they are taken. O(changes log changes).
+    /// Updates the marks of edges of the main part that patch and delta replace or remove. Adds the taken
+    /// edges that the main part lacks. O(changes log changes).
     pub(super) fn change(
         &self,
         id: SubgraphId,
@@ -84,7 +84,7 @@ impl Take<'_> {
             added.from.extend(scratch.inserted().map(|(local, _)| local));
             added.to.extend(scratch.inserted().map(|(_, v)| v));
         } else if version.is_simple() {
-            // The first word about an edge tells whether the main part has it.
+            // The first entry about an edge tells whether the main part has it.
             scratch.for_each_edge(version, n, |edge| {
                 let row = || ItemRef { dst: edge.dst, rank: 0, weight: 1.0, row: delta.row(edge.entry) };
                 let exists = edge.last != EdgeOp::Remove;

@@ -1,4 +1,4 @@
-//! What composed chunks count, and how their subgraphs are set.
+//! The counts of composed chunks, and the setters of their subgraphs.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use hedgerow_core::{LocalVertex, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 use super::super::{CHUNK_SUBGRAPHS, Chunk};
 use crate::view::corrections::{Beside, Corrections, Masks, SmallPatch};
 
-/// Entries of which is told at once whether one of them may be a loop.
+/// Number of entries that one test without a branch covers: it finds whether one of them may be a loop.
 const AT_ONCE: usize = 64;
 
 impl Chunk {
@@ -18,8 +18,8 @@ impl Chunk {
         self.set_corrections(i, Corrections::Beside(Arc::new(beside)), masks, edges);
     }
 
-    /// Adds a few neighbours to the lists of a subgraph that has no corrections, by ascending source. False where they are more
-    /// than a few.
+    /// Adds a few neighbours to the lists of a subgraph that has no corrections, by ascending source. False
+    /// if there are more than a few.
     pub(super) fn set_few(
         &mut self,
         i: usize,
@@ -44,13 +44,14 @@ impl Chunk {
         self.edges += added as u64;
     }
 
-    /// Says which vertices of a subgraph exist.
+    /// Sets which vertices of a subgraph exist.
     pub(super) fn set_present(&mut self, i: usize, present: u64) {
         let before = std::mem::replace(&mut self.lists[i].present, present);
         self.vertices = self.vertices + present.count_ones() as usize - before.count_ones() as usize;
     }
 
-    /// The vertices that exist in a chunk of the same subgraphs exist here too. O(64), and a copy of a chunk that is shared.
+    /// Copies which vertices exist from a chunk of the same subgraphs. O(64), and a copy of a chunk that is
+    /// shared.
     pub fn take_existence(chunk: &mut Arc<Chunk>, of: &Chunk) {
         if of.vertices > 0 {
             let chunk = Arc::make_mut(chunk);
@@ -58,13 +59,13 @@ impl Chunk {
         }
     }
 
-    /// How many vertices exist, and how many entries the lists have.
+    /// Returns how many vertices exist, and how many entries the lists have.
     pub(in crate::view) fn counts(&self) -> (usize, u64) {
         (self.vertices, self.edges)
     }
 
-    /// How many entries of a subgraph name their own vertex. O(entries), of which it takes 64 at a time where none of them names
-    /// a vertex of the subgraph.
+    /// Returns how many entries of a subgraph name their own vertex. O(entries). It skips 64 entries at a
+    /// time if none of them names a vertex of the subgraph.
     pub(super) fn loops(&self, i: usize, id: SubgraphId) -> u64 {
         let lists = &self.lists[i];
         if lists.edges == 0 {
@@ -83,7 +84,7 @@ impl Chunk {
         loops
     }
 
-    /// As [`loops`](Self::loops), where something is removed from lists. O(vertices log degree).
+    /// Like [`loops`](Self::loops), but for lists with removed neighbours. O(vertices log degree).
     fn loops_by_vertex(&self, i: usize, id: SubgraphId) -> u64 {
         let of_list = |list: &[VertexId], v| {
             let from = list.partition_point(|&u| u < v);
@@ -97,13 +98,13 @@ impl Chunk {
     }
 }
 
-/// How many entries of lists name their own vertex, of the subgraph `id`.
+/// Returns how many entries of the lists of the subgraph `id` name their own vertex.
 fn loops_of(offsets: &[u32; SUBGRAPH_VERTICES + 1], lists: &[VertexId], id: SubgraphId) -> u64 {
     let first = id.vertex(LocalVertex(0));
     let is_near = |v: VertexId| v.0.wrapping_sub(first.0) < SUBGRAPH_VERTICES as u32;
     let mut loops = 0;
     for (part, entries) in lists.chunks(AT_ONCE).enumerate() {
-        // No branch for each entry, so that the compiler makes vectors of it.
+        // No branch for each entry, so that the compiler vectorizes the loop.
         if !entries.iter().fold(false, |any, &v| any | is_near(v)) {
             continue;
         }

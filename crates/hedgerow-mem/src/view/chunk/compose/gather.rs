@@ -1,4 +1,4 @@
-//! The lists of one source, of 64 vertices, as far as its edges are taken.
+//! The lists of one source for 64 vertices, with the edges that are taken.
 
 use hedgerow_core::{EdgeTest, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId, simd};
 
@@ -14,11 +14,11 @@ use crate::view::corrections::Scratch;
 /// The lists of a source.
 pub(super) struct Gathered {
     offsets: [u32; SUBGRAPH_VERTICES + 1],
-    /// Whether the lists are those of the main part, which are not copied.
+    /// True if the lists are those of the main part, which are not copied.
     whole: bool,
     lists: Vec<VertexId>,
     weights: Vec<f64>,
-    /// What patch and delta add to the lists, in a view without weights. Else it is among them.
+    /// The additions of patch and delta, in a view without weights. With weights they are among the lists.
     pub(super) added: Added,
 }
 
@@ -42,12 +42,12 @@ impl Gathered {
         self.added.clear();
     }
 
-    /// The number of entries, those apart that are added.
+    /// Returns the number of entries, without additions.
     pub(super) fn len(&self) -> u32 {
         self.offsets[SUBGRAPH_VERTICES]
     }
 
-    /// The lists of the version that they were gathered from.
+    /// Returns the lists, which were gathered from `version`.
     pub(super) fn part<'a>(&'a self, version: &'a Version) -> Part<'a> {
         match self.whole {
             true => Part { lists: &version.main().neighbors, ..self.own_part() },
@@ -59,12 +59,12 @@ impl Gathered {
         Part { offsets: &self.offsets, lists: &self.lists, weights: &self.weights }
     }
 
-    /// The array of the main part, where that is what was gathered.
+    /// Returns the array of the main part, if the lists are those.
     pub(super) fn shared<'a>(&self, version: &'a Version) -> Option<&'a Counted<VertexId>> {
         self.whole.then(|| &version.main().neighbors)
     }
 
-    /// Gathers the neighbours of the subgraph at `i` of a chunk that are `wanted`.
+    /// Gathers the neighbours of the subgraph at `i` of a chunk that `wanted` accepts.
     pub(super) fn resolve(
         &mut self,
         chunk: &Chunk,
@@ -94,14 +94,15 @@ impl Gathered {
 }
 
 impl Take<'_> {
-    /// Whether an edge of the list of `at` is taken, as far as its copy there keeps what is tested.
+    /// True if an edge of the list of `at` is taken. It tests the properties that this copy of the edge
+    /// keeps.
     pub fn takes(&self, at: VertexId, item: &ItemRef<'_>) -> bool {
         let ranked = self.ranks.is_none_or(|(first, last)| (first..=last).contains(&item.rank));
         let first = !self.first_copies || at <= item.dst;
         ranked && first && self.tests.iter().all(|test| test.passes(item.weight, item.row))
     }
 
-    /// What an edge weighs, if it has a number to weigh.
+    /// Returns the weight of an edge, if it has a number for it.
     pub fn weight_of(&self, item: &ItemRef<'_>) -> Option<f64> {
         match self.weight {
             EdgeWeight::Stored => Some(item.weight),
@@ -142,7 +143,7 @@ impl Take<'_> {
     }
 }
 
-/// Clears the marks that do not pass.
+/// Clears the marks of edges that do not pass.
 fn keep(marks: &mut [u64], passes: impl Fn(usize) -> bool) {
     for (at, mark) in marks.iter_mut().enumerate() {
         *mark = (0..64)
@@ -150,12 +151,12 @@ fn keep(marks: &mut [u64], passes: impl Fn(usize) -> bool) {
     }
 }
 
-/// What gathers lists at a timestamp.
+/// The gatherer of lists at a timestamp.
 pub(super) struct Gatherer {
     t: Timestamp,
     weighted: bool,
     pub(super) scratch: Scratch,
-    /// Room for the lists of one subgraph, whose corrections are resolved.
+    /// Buffer for the lists of one subgraph, to apply its corrections.
     resolved: Box<Chunk>,
     marks: Vec<u64>,
 }
@@ -165,7 +166,7 @@ impl Gatherer {
         Gatherer { t, weighted, scratch: Scratch::default(), resolved: Box::default(), marks: Vec::new() }
     }
 
-    /// Gathers what is taken of a source, `at` its place, in the subgraph `id`.
+    /// Gathers the taken edges of a source, whose place is `at`, in the subgraph `id`.
     pub(super) fn gather(
         &mut self,
         id: SubgraphId,
@@ -197,7 +198,7 @@ impl Gatherer {
         self.gather_pieces(id, at, take, read, gathered)
     }
 
-    /// Of a version that is its main part: tests go over whole columns.
+    /// Gathers from a version that is its main part: tests go over whole columns.
     fn gather_settled(
         &mut self,
         id: SubgraphId,
@@ -235,7 +236,8 @@ impl Gatherer {
         Ok(())
     }
 
-    /// Of any version, with weights: tests go over whole columns of its main part, and over what was changed since edge by edge.
+    /// Gathers from any version, with weights. Tests go over whole columns of its main part, and over later
+    /// changes edge by edge.
     fn gather_pieces(
         &mut self,
         id: SubgraphId,

@@ -12,8 +12,9 @@ use super::take::{ComposeError, Part};
 use crate::arena::Counted;
 
 impl Composer<'_> {
-    /// Fills an empty chunk, whose first subgraph is `first`, with the edges of two others in both directions: those of `one`, and
-    /// those of `other` that are no self-loops, which `one` has too. The vertices are those of `one`. O(edges).
+    /// Fills an empty chunk, whose first subgraph is `first`, with the edges of two others in both
+    /// directions: those of `one`, and those of `other` but its self-loops, which `one` has too. The vertices
+    /// are those of `one`. O(edges).
     ///
     /// # Errors
     /// [`ComposeError::TooManyEdges`].

@@ -1,10 +1,10 @@
-//! Merging the lists of several sources.
+//! The merge of the lists of several sources.
 
 use hedgerow_core::{SUBGRAPH_VERTICES, VertexId};
 
 use super::take::{ComposeError, Part};
 
-/// Merges lists, in buffers that it keeps.
+/// A merger of lists, with buffers that it keeps.
 pub(super) struct Merger {
     weighted: bool,
     offsets: [u32; SUBGRAPH_VERTICES + 1],
@@ -19,8 +19,8 @@ impl Merger {
         Merger { weighted, offsets, lists: Vec::new(), weights: Vec::new(), pairs: Vec::new() }
     }
 
-    /// The lists of all parts in one, ascending; those of a single part as they are. O(entries), and O(entries log parts) of more
-    /// than two.
+    /// Merges the lists of all parts into one, ascending; a single part is returned unchanged. O(entries),
+    /// and O(entries log parts) for more than two.
     pub(super) fn merge<'a>(&'a mut self, parts: &[Part<'a>]) -> Result<Part<'a>, ComposeError> {
         if let [part] = parts {
             return Ok(*part);
@@ -53,7 +53,7 @@ impl Merger {
             let weights = weights.iter().copied().chain(std::iter::repeat(1.0));
             self.pairs.extend(list.iter().copied().zip(weights));
         }
-        // Stable, and quick with runs that ascend: those of the sources.
+        // A stable sort, which is quick on ascending runs: the lists of the sources.
         if parts.len() > 1 {
             self.pairs.sort_by_key(|pair| pair.0);
         }
@@ -82,7 +82,8 @@ fn merge_plain(parts: &[Part<'_>], local: usize, lists: &mut [VertexId]) -> usiz
     }
 }
 
-/// As [`merge_plain`], of two parts. Which of them comes next is no branch, for it cannot be predicted.
+/// Like [`merge_plain`], but for two parts. No branch depends on which of them comes next, because it cannot
+/// be predicted.
 #[inline]
 fn merge_two(one: Part<'_>, other: Part<'_>, local: usize, lists: &mut [VertexId]) -> usize {
     let (a, b) = (one.of(local).0, other.of(local).0);
@@ -103,8 +104,8 @@ fn merge_two(one: Part<'_>, other: Part<'_>, local: usize, lists: &mut [VertexId
     a.len() + b.len()
 }
 
-/// Copies `len` entries from `at` on. Most lists are short: as many entries at a time as vectors hold, without a call, and where
-/// there is room more than are asked for.
+/// Copies `len` entries from `at` on. Most lists are short: so it copies whole vectors without a call, and
+/// more than `len` entries if there is room.
 #[inline]
 fn copy_list(lists: &[VertexId], at: usize, len: usize, to: &mut [VertexId]) {
     const AT_ONCE: usize = 8;

@@ -1,4 +1,4 @@
-//! What is taken of the edges of a label, and why it cannot be.
+//! The choice of edges of a label, and errors of composing.
 
 use hedgerow_core::{Direction, EdgeTest, PropertyId, SUBGRAPH_VERTICES, VertexId};
 
@@ -10,55 +10,56 @@ use crate::version::NotInMemory;
 pub struct Source<'a> {
     /// The lists.
     pub lists: &'a SubgraphPage,
-    /// In which direction they are read.
+    /// The direction in which they are read.
     pub direction: Direction,
-    /// What of them is taken.
+    /// The choice of their edges.
     pub take: Take<'a>,
 }
 
-/// What is taken of the edges of a label.
+/// The choice of edges of a label, and of their weights.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Take<'a> {
-    /// The first and the last rank; all where there is none.
+    /// The first and the last rank; all ranks if absent.
     pub ranks: Option<(u64, u64)>,
     /// Tests that an edge must all pass. The copies that are read must keep the properties that the tests read.
     pub tests: &'a [EdgeTest],
-    /// Whether only the copies at the smaller end of an edge are taken.
+    /// True if only the copies at the smaller end of an edge are taken.
     pub first_copies: bool,
-    /// What an edge weighs, in a view with weights.
+    /// The weight of an edge, in a view with weights.
     pub weight: EdgeWeight,
 }
 
-/// What an edge weighs.
+/// The source of the weight of an edge.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum EdgeWeight {
-    /// What the store says; 1 in a label without weights.
+    /// The stored weight; 1 in a label without weights.
     #[default]
     Stored,
-    /// The number that a property holds, or else this; an edge without both is an [error](ComposeError::NoWeight).
+    /// The number in a property, or else the given one. An edge without both is an
+    /// [error](ComposeError::NoWeight).
     Property(Option<PropertyId>, Option<f64>),
 }
 
 impl Take<'_> {
-    /// Whether every edge is taken.
+    /// True if every edge is taken.
     pub(super) fn is_all(&self) -> bool {
         self.ranks.is_none() && self.tests.is_empty() && !self.first_copies
     }
 }
 
-/// Why a chunk cannot be composed.
+/// The reason why a chunk cannot be composed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComposeError {
     /// A subgraph is not in memory.
     NotInMemory,
     /// The lists of 64 vertices together have more entries than a view counts.
     TooManyEdges,
-    /// The edge between these vertices, of the source at this place, has no number to weigh.
+    /// The edge between these vertices, of the source at this place, has no number for its weight.
     NoWeight(VertexId, VertexId, usize),
 }
 
 impl ComposeError {
-    /// The place of the source that it is about, of an edge without a weight.
+    /// Returns the place of the source of an edge without a weight; `usize::MAX` for other errors.
     pub fn source(self) -> usize {
         if let ComposeError::NoWeight(.., source) = self { source } else { usize::MAX }
     }
@@ -70,17 +71,17 @@ impl From<NotInMemory> for ComposeError {
     }
 }
 
-/// The lists of a source, of 64 vertices.
+/// The lists of a source for 64 vertices.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
     pub(super) offsets: &'a [u32; SUBGRAPH_VERTICES + 1],
     pub(super) lists: &'a [VertexId],
-    /// Parallel to the lists; empty where all weigh 1.
+    /// Parallel to the lists; empty if all weigh 1.
     pub(super) weights: &'a [f64],
 }
 
 impl<'a> Part<'a> {
-    /// The number of entries.
+    /// Returns the number of entries.
     pub(super) fn len(self) -> u32 {
         self.offsets[SUBGRAPH_VERTICES]
     }
