@@ -1,5 +1,5 @@
-//! What every graph that kernels run on must answer: [`Topology`] and [`WeightedTopology`] against plain sets. And what every
-//! file system must ([`files`]).
+//! Checks of every graph that kernels run on: [`Topology`](hedgerow_core::Topology) and [`WeightedTopology`]
+//! against plain sets. [`files`] has the checks of every file system.
 
 pub mod dynamic;
 pub mod files;
@@ -12,21 +12,21 @@ use hedgerow_core::{
     VertexId, WeightedTopology,
 };
 
-/// A graph as plain as it can be.
+/// A graph in its plainest form.
 #[derive(Clone, Debug, Default)]
 pub struct PlainGraph {
-    /// Whether edges have a direction.
+    /// True if edges have a direction.
     pub directed: bool,
-    /// Whether edges have weights; if not, all weigh 1.
+    /// True if edges have weights; otherwise all weigh 1.
     pub weighted: bool,
-    /// Which ids are live; all beyond are not.
+    /// True for live ids; all ids beyond are not live.
     pub live: Vec<bool>,
-    /// Weights of edges; of an undirected graph under the smaller end first.
+    /// The weights of edges. In an undirected graph the smaller end comes first.
     pub edges: BTreeMap<(u32, u32), f64>,
 }
 
 impl PlainGraph {
-    /// The neighbours of every vertex in one direction, with weights, ascending.
+    /// Returns the neighbours of every vertex in one direction, with weights, ascending.
     fn lists(&self, direction: Direction) -> Vec<Vec<(u32, f64)>> {
         let mut lists = vec![BTreeMap::new(); self.live.len()];
         for (&(u, v), &weight) in &self.edges {
@@ -40,10 +40,10 @@ impl PlainGraph {
     }
 }
 
-/// Asks `g` everything about every id, and some beyond.
+/// Checks all answers of `g` for every id, and for some ids beyond.
 ///
 /// # Panics
-/// At the first answer that differs from `expected`.
+/// If an answer differs from `expected`.
 pub fn check<G: WeightedTopology + Resident>(g: &G, expected: &PlainGraph) {
     check_runs(g, expected);
     for direction in [Direction::Out, Direction::In] {
@@ -60,10 +60,11 @@ pub fn check<G: WeightedTopology + Resident>(g: &G, expected: &PlainGraph) {
     }
 }
 
-/// As [`check`], of a graph that may have to read its neighbours: all that comes in runs.
+/// Like [`check`], but for a graph that may have to read its neighbours: checks all answers that come in
+/// runs.
 ///
 /// # Panics
-/// At the first answer that differs from `expected`, and where `g` cannot be read.
+/// If an answer differs from `expected`, or `g` cannot be read.
 pub fn check_runs<G: WeightedTopology>(g: &G, expected: &PlainGraph) {
     let ids = expected.live.len();
     let live = |v: usize| expected.live.get(v).copied().unwrap_or(false);
@@ -82,7 +83,7 @@ pub fn check_runs<G: WeightedTopology>(g: &G, expected: &PlainGraph) {
     }
 }
 
-/// One more than the last subgraph that is asked for: some beyond those with vertices.
+/// Returns the end of the subgraphs to check: some beyond those with vertices.
 fn end(expected: &PlainGraph) -> SubgraphId {
     SubgraphId((expected.live.len().div_ceil(SUBGRAPH_VERTICES) + 3) as u32)
 }

@@ -1,4 +1,4 @@
-//! How much a test explores: a fixed number of rounds, or rounds for a given time with new seeds.
+//! The effort of an exploring test: a fixed number of rounds, or rounds for a given time with new seeds.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 /// The rounds of an exploring test, given out by seed; several threads may take them.
 ///
-/// `HEDGEROW_SEED` sets the first seed (default 1). With `HEDGEROW_DEEP_SECONDS` the rounds go on for that time.
-/// `HEDGEROW_ROUND` replays the one round whose seed a failure named; the floors are not reached then. `HEDGEROW_SHARE` has so many times fewer
-/// rounds made, and floors so many times lower: for programs that are run once more in another way, in which each round takes longer.
+/// `HEDGEROW_SEED` sets the first seed (default 1). With `HEDGEROW_DEEP_SECONDS` the rounds go on for that
+/// time. `HEDGEROW_ROUND` replays the one round whose seed a failure named; floors are not reached then.
+/// `HEDGEROW_SHARE` divides the number of rounds and the floors: for programs that run once more in another
+/// way, in which each round takes longer.
 #[derive(Debug)]
 pub struct Effort {
     first: u64,
@@ -23,7 +24,7 @@ fn variable(name: &str) -> Option<u64> {
 }
 
 impl Effort {
-    /// At least `rounds` rounds, or the share of them that is asked for.
+    /// Makes at least `rounds` rounds, or their [`share`].
     pub fn rounds(rounds: u64) -> Effort {
         let until = variable("HEDGEROW_DEEP_SECONDS").map(|s| Instant::now() + Duration::from_secs(s));
         let (first, replay) = (variable("HEDGEROW_SEED").unwrap_or(1), variable("HEDGEROW_ROUND"));
@@ -31,37 +32,38 @@ impl Effort {
         Effort { first, rounds, taken: AtomicU64::new(0), until, replay }
     }
 
-    /// The seed of the next round, or `None` at the end.
+    /// Returns the seed of the next round, or `None` at the end.
     pub fn next_seed(&self) -> Option<u64> {
         self.next_seed_while(false)
     }
 
-    /// The seed of the next round; there is one, too, after the last round while something is still `wanted`. For floors of
-    /// what not every round brings.
+    /// Returns the seed of the next round. While `wanted` is true, rounds go on after the last one: for
+    /// floors that one round may miss.
     pub fn next_seed_while(&self, wanted: bool) -> Option<u64> {
         let n = self.taken.fetch_add(1, Ordering::Relaxed);
         if self.replay.is_some() {
             return self.replay.filter(|_| n == 0);
         }
         let more = n < self.rounds || wanted || self.until.is_some_and(|until| Instant::now() < until);
-        // Far apart, so that runs with neighbouring first seeds share no round.
+        // Far apart, so that runs with adjacent first seeds share no round.
         more.then(|| self.first.wrapping_mul(1_000_003).wrapping_add(n))
     }
 }
 
-/// Of so many rounds one is to be made: what `HEDGEROW_SHARE` says, or 1. [`Effort`] and [`explored`] heed it; others are for what is not
-/// done in rounds.
+/// Returns the divisor of the number of rounds, from `HEDGEROW_SHARE`, or 1. [`Effort`] and [`explored`]
+/// apply it. Other callers divide work that is not done in rounds.
 pub fn share() -> u64 {
     variable("HEDGEROW_SHARE").unwrap_or(1).max(1)
 }
 
-/// Whether this is a deep run. Tests whose cases differ in little else than their kind make some of them in `make test`, and all in deep runs.
+/// True in a deep run. If the cases of a test differ in little else than their kind, `make test` runs some of
+/// them, and deep runs all.
 pub fn is_deep() -> bool {
     variable("HEDGEROW_DEEP_SECONDS").is_some()
 }
 
-/// Whether the switch of the tests is on that takes out of memory, after commits, what files hold. Stores without files keep everything, so
-/// that what is tested on them is not tested once more.
+/// True if the switch of the tests is on that evicts clean data after commits. Stores without files keep
+/// everything, so their tests are not repeated with it.
 pub fn evicts() -> bool {
     variable("HEDGEROW_EVICT").is_some_and(|every| every > 0)
 }
@@ -72,15 +74,15 @@ pub fn evicts() -> bool {
 /// If `count` is below `floor`: a test that silently explores nothing must fail.
 pub fn explored(what: &str, count: u64, floor: u64) {
     let floor = floor / share();
-    // Where nobody reads the output there is nobody to tell.
+    // A closed standard output is no failure.
     let _ = writeln!(std::io::stdout(), "explored: {what} {count} (floor {floor})");
     assert!(is_enough(count, floor), "{what}: {count} explored, below the floor of {floor}");
 }
 
-/// Prints a `skipped:` line past the capture of the test harness: this machine cannot test `what`. `make test` counts these lines, and
-/// fails for each in the continuous integration.
+/// Prints a `skipped:` line past the capture of the test harness: this machine cannot test `what`. `make
+/// test` counts these lines, and fails for each in the continuous integration.
 pub fn skipped(what: &str, reason: impl std::fmt::Display) {
-    // A closed standard output hears nothing.
+    // A closed standard output is no failure.
     let _ = writeln!(std::io::stdout(), "skipped: {what} ({reason})");
 }
 

@@ -1,8 +1,9 @@
 //! Damage that passes every checksum.
 //!
-//! A [`Forge`] takes the files of a small sound store apart into fields, after the pages in `docs/format/`; it shares no
-//! code with what reads them. [`Forge::damage`] changes some fields, in several structures at once, to values that
-//! parsers trip over, and writes every checksum, hash and chain anew, bottom up. What comes out is a store that lies.
+//! A [`Forge`] takes the files of a small sound store apart into fields, after the pages in `docs/format/`.
+//! It shares no code with the readers of these files. [`Forge::damage`] changes some fields, in several
+//! structures at once, to values that parsers trip over. Then it writes every checksum, hash and chain anew,
+//! bottom up. The result is a store that lies.
 
 mod log;
 mod manifest;
@@ -23,7 +24,7 @@ pub type Files = BTreeMap<String, Vec<u8>>;
 pub enum Part {
     /// The header of any file.
     Header,
-    /// What a log segment says of its place in the log.
+    /// The preamble of a log segment: its place in the log.
     Preamble,
     /// The frame of a log record.
     Frame,
@@ -53,7 +54,7 @@ pub enum Part {
     Directory,
     /// The blocks and the head of the key index of a segment.
     KeyIndex,
-    /// The pages that the end of a segment tells of.
+    /// The entries of pages in the top index of a segment.
     TopIndex,
     /// The footer of a segment.
     Footer,
@@ -72,21 +73,21 @@ pub enum Part {
 struct Field {
     file: usize,
     at: usize,
-    /// In bytes; more than 8 for text and identities.
+    /// The width in bytes; more than 8 for text and identities.
     width: usize,
     part: Part,
 }
 
-/// A step of making the checksums right again.
+/// A step of making the checksums right again, in a file.
 #[derive(Clone, Debug)]
 enum Step {
-    /// `at` in `file` gets the 64-bit checksum of `prefix` and `range`.
+    /// Writes the 64-bit checksum of `prefix` and `range` to `at`.
     Sum64 { file: usize, prefix: Vec<u8>, range: Range<usize>, at: usize },
-    /// `at` in `file` gets the 128-bit checksum of all before it.
+    /// Writes the 128-bit checksum of all bytes before `at` to `at`.
     Sum128 { file: usize, at: usize },
-    /// `at` in `file` gets the hash of all of `of`.
+    /// Writes the hash of the whole file `of` to `at`.
     HashOf { file: usize, of: usize, at: usize },
-    /// `at` in `file` gets the eight bytes at `source` of `from`.
+    /// Writes the eight bytes at `source` of the file `from` to `at`.
     Copy { file: usize, from: usize, source: usize, at: usize },
 }
 
@@ -97,24 +98,24 @@ pub struct Forge {
     bytes: Vec<Vec<u8>>,
     fields: Vec<Field>,
     parts: BTreeMap<Part, Vec<usize>>,
-    /// Stretches that can stand in each other's place: records, blocks, directories, entries.
+    /// Stretches that can take each other's place: records, blocks, directories, entries.
     units: Vec<(usize, Range<usize>)>,
     steps: Vec<Step>,
 }
 
-/// A store that lies, and how.
+/// A store that lies, and its changes.
 #[derive(Clone, Debug)]
 pub struct Forged {
     /// The files.
     pub files: Files,
-    /// Which structures were changed.
+    /// The structures that were changed.
     pub parts: Vec<Part>,
-    /// What was changed, for messages.
+    /// The changes, for messages.
     pub what: String,
 }
 
 impl Forge {
-    /// Takes `files` apart. Files that are not of the store's kinds are carried along.
+    /// Takes `files` apart. Files of other kinds are kept unchanged.
     pub fn new(files: &Files) -> Forge {
         let mut forge = Forge {
             names: files.keys().cloned().collect(),
@@ -142,17 +143,17 @@ impl Forge {
         forge
     }
 
-    /// How many fields there are in each structure.
+    /// Returns the number of fields in each structure.
     pub fn field_counts(&self) -> BTreeMap<Part, usize> {
         self.parts.iter().map(|(part, fields)| (*part, fields.len())).collect()
     }
 
-    /// The files with all checksums written anew.
+    /// Returns the files with all checksums written anew.
     pub fn sealed(&self) -> Files {
         self.seal(self.bytes.clone())
     }
 
-    /// Changes `changes` things, then makes every checksum right.
+    /// Makes `changes` changes, then makes every checksum right.
     pub fn damage(&self, rng: &mut SplitMix64, changes: usize) -> Forged {
         let mut bytes = self.bytes.clone();
         let (mut parts, mut what) = (Vec::new(), String::new());
@@ -182,7 +183,7 @@ impl Forge {
         self.seal(bytes)
     }
 
-    /// Where the numbers of a structure are in a file: offset and width.
+    /// Returns offset and width of the numbers of a structure in a file.
     pub fn places(&self, file: &str, part: Part) -> Vec<(usize, usize)> {
         let fields = self.fields.iter().filter(|f| self.names[f.file] == file && f.part == part);
         fields.map(|f| (f.at, f.width)).collect()
@@ -211,7 +212,7 @@ impl Forge {
         (field.part, said(&new))
     }
 
-    /// Gives every field that has the value of one of them another value: a lie told in all places.
+    /// Gives a new value to all fields that have the value of a drawn field: the same lie in all places.
     fn rename(&self, bytes: &mut [Vec<u8>], rng: &mut SplitMix64) -> (Part, String) {
         let field = self.pick(rng);
         let old = read(&bytes[field.file], field.at, field.width.min(8));
@@ -246,7 +247,7 @@ impl Forge {
         (part.unwrap_or(Part::Frame), format!("{} {b:?} over {a:?}", self.names[file]))
     }
 
-    /// A value that parsers trip over.
+    /// Draws a value that parsers trip over.
     fn value(&self, rng: &mut SplitMix64, field: Field, old: u64) -> u64 {
         let bits = field.width.min(8) as u32 * 8;
         let max = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
@@ -305,7 +306,7 @@ impl Forge {
         }
     }
 
-    /// Fields of these widths one after another; returns where they end.
+    /// Adds fields of these widths one after another. Returns their end.
     fn run(&mut self, file: usize, mut at: usize, widths: &[usize], part: Part) -> usize {
         for &width in widths {
             self.field(file, at, width, part);
@@ -328,7 +329,7 @@ impl Forge {
     }
 }
 
-/// The number at `at`; what lies beyond the end is zeros.
+/// Returns the number at `at`. Bytes beyond the end are zeros.
 fn read(bytes: &[u8], at: usize, width: usize) -> u64 {
     let mut value = [0; 8];
     for (i, byte) in value.iter_mut().take(width).enumerate() {

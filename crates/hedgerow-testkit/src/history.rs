@@ -1,11 +1,13 @@
 //! Histories of transactions, judged by their timestamps.
 //!
-//! Clients note of each committed transaction what it read and wrote, its place in the order of commits (and the snapshot
-//! that it read), and two moments of a common clock. The order of versions is then known, so that a check is a replay:
-//! O(n log n) in the transactions, plus what was read. It needs no search for cycles, and misses nothing: under
-//! [`Level::Serializable`] the order of the timestamps either is a serial order that respects real time or the check
-//! fails; under [`Level::Snapshot`] the axioms of strong snapshot isolation (Berenson et al. 1995; Daudjee and Salem 2006)
-//! are checked one by one.
+//! For each committed transaction, clients record its reads and writes, its place in the order of commits
+//! (and the snapshot that it read), and two moments of a common clock. So the order of versions is known, and
+//! a check is a replay: O(n log n) in the transactions, and O(elements read). It needs no search for cycles,
+//! and misses nothing.
+//!
+//! Under [`Level::Serializable`] the order of the timestamps is a serial order that respects real time, or
+//! the check fails. Under [`Level::Snapshot`] it checks the axioms of strong snapshot isolation (Berenson et
+//! al. 1995; Daudjee and Salem 2006) one by one.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,14 +18,14 @@ pub type Item = u32;
 /// An element of an item. None is added twice in a history.
 pub type Element = u32;
 
-/// What a transaction did, in the order of its program.
+/// A step of a transaction, in the order of its program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// It read an item and found these elements, ascending.
+    /// The transaction read an item and found these elements, ascending.
     Read(Item, Vec<Element>),
-    /// It added an element.
+    /// The transaction added an element.
     Add(Item, Element),
-    /// It removed an element that it had found.
+    /// The transaction removed an element that it had found.
     Remove(Item, Element),
 }
 
@@ -36,19 +38,20 @@ pub struct Txn {
     pub ended: u64,
     /// The timestamp of the snapshot that it read; used under [`Level::Snapshot`].
     pub start: u64,
-    /// Its commit timestamp; of one that changed nothing, one at which what it read was so.
+    /// The commit timestamp. If the transaction changed nothing, a timestamp at which its reads were true.
     pub ts: u64,
-    /// What it did.
+    /// The steps.
     pub events: Vec<Event>,
 }
 
 impl Txn {
-    /// Whether it changes something in the end.
+    /// True if it changes something in the end.
     pub fn writes(&self) -> bool {
         self.events.iter().any(|event| self.changes(event))
     }
 
-    /// Whether an event changes something in the end: no read, no addition that is removed again, nor that removal.
+    /// True if an event changes something in the end: not a read, not an addition that is removed again, and
+    /// not that removal.
     fn changes(&self, event: &Event) -> bool {
         match *event {
             Event::Read(..) => false,
@@ -58,7 +61,7 @@ impl Txn {
     }
 }
 
-/// What a history must satisfy.
+/// The requirement on a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// Strictly serializable, in the order of the commit timestamps.
@@ -67,32 +70,32 @@ pub enum Level {
     Snapshot,
 }
 
-/// What is wrong with a history.
+/// A fault of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Violation {
-    /// A read did not find what its place in the order says.
+    /// A read did not find the elements at its place in the order.
     Read {
         /// The reader.
         txn: Txn,
         /// The item.
         item: Item,
-        /// What it should have found.
+        /// The elements that it should have found.
         expected: Vec<Element>,
     },
-    /// A transaction does not come after, or does not see, one that had ended before it began.
+    /// A transaction does not come after, or does not see, a transaction that had ended before it began.
     RealTime {
         /// The later transaction.
         txn: Txn,
         /// The timestamp of the one that it misses.
         missed: u64,
     },
-    /// Two transactions that changed something have one timestamp, or one that changed something has a timestamp that is
-    /// not after its snapshot.
+    /// Two transactions that changed something have one timestamp. Or a transaction that changed something
+    /// has a timestamp that is not after its snapshot.
     Timestamp {
         /// The second.
         txn: Txn,
     },
-    /// Of two overlapping transactions that wrote one item, both committed.
+    /// Two overlapping transactions that wrote one item both committed.
     LostUpdate {
         /// The second.
         txn: Txn,
@@ -142,7 +145,7 @@ impl State {
         }
     }
 
-    /// Whether every read of `txn` found what there is here, with the transaction's own writes before it.
+    /// Checks that every read of `txn` found this state, with the earlier writes of the transaction itself.
     fn explains(&self, txn: &Txn) -> Result<(), Violation> {
         for (at, event) in txn.events.iter().enumerate() {
             let Event::Read(item, found) = event else { continue };
@@ -178,8 +181,8 @@ fn overlay(elements: &mut Vec<Element>, event: &Event, element: Element) {
     }
 }
 
-/// Checks a history. `whole` says of an item whether any two writes to it conflict, as to a property, or only those of one
-/// element, as to a list of edges.
+/// Checks a history. `whole` is true for an item of which any two writes conflict, such as a property, and
+/// false if only writes of one element do, such as in a list of edges.
 ///
 /// # Errors
 /// The first violation found.
@@ -200,7 +203,7 @@ pub fn check(level: Level, history: &[Txn], whole: impl Fn(Item) -> bool) -> Res
     }
 }
 
-/// What ended before a transaction began comes before it, or is seen by it.
+/// Checks that each transaction comes after those that ended before it began, or sees them.
 fn real_time(level: Level, history: &[Txn]) -> Result<(), Violation> {
     let mut ended: Vec<(u64, u64)> = history.iter().map(|txn| (txn.ended, txn.ts)).collect();
     ended.sort_unstable();
@@ -220,8 +223,8 @@ fn real_time(level: Level, history: &[Txn]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Replays the writers in their order; each reads what those before it left. Those that only read come after the writer
-/// of their timestamp.
+/// Replays the writers in their order; each must read the state that those before it left. Transactions that
+/// only read come after the writer of their timestamp.
 fn serial(order: &[&Txn], history: &[Txn]) -> Result<(), Violation> {
     let mut readers: Vec<&Txn> = history.iter().filter(|txn| !txn.writes()).collect();
     readers.sort_unstable_by_key(|txn| txn.ts);
@@ -236,7 +239,7 @@ fn serial(order: &[&Txn], history: &[Txn]) -> Result<(), Violation> {
     readers.try_for_each(|reader| state.explains(reader))
 }
 
-/// Everyone reads the commits up to its snapshot.
+/// Checks that each transaction reads the commits up to its snapshot.
 fn snapshots(order: &[&Txn], history: &[Txn]) -> Result<(), Violation> {
     let mut readers: Vec<&Txn> = history.iter().collect();
     readers.sort_unstable_by_key(|txn| txn.start);

@@ -1,10 +1,11 @@
-//! Where things lie in a segment of format 5, after `docs/format/segment.md`. It shares no code with what reads segments.
+//! The layout of a segment of format 5, after `docs/format/segment.md`. It shares no code with the readers of
+//! segments.
 //!
-//! Only for sound files: nothing is verified, and a file that does not fit the page is `None`.
+//! Only for sound files: it verifies nothing, and returns `None` for a file that does not fit the page.
 
 use std::ops::Range;
 
-/// The longest payload of a block: a longer record fills blocks of its own.
+/// The longest payload of a block. A longer record fills blocks of its own.
 const MOST_PAYLOAD: usize = 65_520;
 const BLOCK_HEAD: usize = 4;
 const CHECKSUM: usize = 8;
@@ -35,21 +36,21 @@ pub struct SegmentLayout {
 /// The head of the key index.
 #[derive(Clone, Debug)]
 pub struct KeyHead {
-    /// With its checksum.
+    /// The bytes, with the checksum.
     pub bytes: Range<usize>,
-    /// How many masks it has.
+    /// The number of its masks.
     pub masks: usize,
 }
 
 /// A block.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// With head and checksum.
+    /// The bytes, with head and checksum.
     pub bytes: Range<usize>,
 }
 
 impl Block {
-    /// The bytes between head and checksum.
+    /// Returns the bytes between head and checksum.
     pub fn payload(&self) -> Range<usize> {
         self.bytes.start + BLOCK_HEAD..self.bytes.end - CHECKSUM
     }
@@ -64,7 +65,7 @@ pub struct Page {
     pub directory: Range<usize>,
     /// Its blocks, by number.
     pub blocks: Range<usize>,
-    /// What its directory tells of.
+    /// The images in its directory.
     pub images: Vec<Image>,
 }
 
@@ -81,14 +82,14 @@ pub struct Image {
     pub topology: Range<usize>,
     /// The payloads of the pieces that follow a head.
     pub pieces: Vec<Range<usize>>,
-    /// The record of its keys; none, or several stretches where it is longer than a block.
+    /// The record of its keys. Empty without one; several stretches if it is longer than a block.
     pub keys: Vec<Range<usize>>,
-    /// The record of its properties, likewise.
+    /// The record of its properties, in the same form.
     pub columns: Vec<Range<usize>>,
 }
 
 impl Image {
-    /// Everything of the image that lies in blocks.
+    /// Returns all parts of the image that are in blocks.
     pub fn records(&self) -> impl Iterator<Item = &Range<usize>> {
         let rest = self.pieces.iter().chain(&self.keys).chain(&self.columns);
         std::iter::once(&self.topology).chain(rest)
@@ -123,7 +124,7 @@ impl SegmentLayout {
         (layout.blocks.last().map_or(HEADER, |block| block.bytes.end) == directories).then_some(layout)
     }
 
-    /// Whether the byte at `at` lies in a block of a record of `image`: whether damage there costs it.
+    /// True if the byte at `at` is in a block of a record of `image`: then damage there loses the image.
     pub fn is_in_blocks_of(&self, image: &Image, at: usize) -> bool {
         let block = self.blocks.iter().find(|block| block.bytes.contains(&at));
         block.is_some_and(|block| {
@@ -171,14 +172,14 @@ impl SegmentLayout {
     }
 }
 
-/// The number of `width` bytes at `at`.
+/// Returns the number of `width` bytes at `at`.
 fn number(bytes: &[u8], at: usize, width: usize) -> Option<u64> {
     let mut raw = [0; 8];
     raw.get_mut(..width)?.copy_from_slice(bytes.get(at..at.checked_add(width)?)?);
     Some(u64::from_le_bytes(raw))
 }
 
-/// The entries of a directory that are not read yet.
+/// The rest of the entries of a directory.
 struct Entries<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -186,7 +187,8 @@ struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// The next entry: where it is, and the lengths of record, keys and columns and the number of pieces.
+    /// Takes the next entry. Returns its range, the lengths of record, keys and columns, and the number of
+    /// pieces.
     fn next(&mut self) -> Option<(Range<usize>, [u64; 4])> {
         let begin = self.at;
         self.at += 22;
@@ -232,7 +234,7 @@ fn place(blocks: &[Block], mut entries: Entries<'_>, label: u16, page: u32, mask
     (cursor.block == blocks.len()).then_some(images)
 }
 
-/// Goes through the blocks of a page.
+/// A cursor over the blocks of a page.
 struct Cursor<'a> {
     blocks: &'a [Block],
     block: usize,
@@ -240,7 +242,8 @@ struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// The next record, of `length` bytes: nowhere if that is 0, else in one block or over several.
+    /// Takes the next record, of `length` bytes. It has no stretch if that is 0, else one, or several over
+    /// several blocks.
     fn take(&mut self, length: u64) -> Option<Vec<Range<usize>>> {
         let (mut rest, mut all) = (usize::try_from(length).ok()?, Vec::new());
         while rest > 0 {
@@ -260,7 +263,7 @@ impl Cursor<'_> {
         Some(all)
     }
 
-    /// The payload of the next block.
+    /// Takes the next block. Returns its payload.
     fn whole(&mut self) -> Option<Range<usize>> {
         let payload = self.blocks.get(self.block).filter(|_| self.offset == 0)?.payload();
         self.block += 1;

@@ -1,8 +1,8 @@
 //! A plain graph in memory with the semantics of the store, and seeded transactions for both.
 //!
-//! It shares no code with the engine: ordered sets and maps, every operation in a few lines. A test applies the same
-//! operations to a [`Model`] and to a store and compares; keeping a clone per commit gives the states that old
-//! snapshots, and stores after a crash, must equal.
+//! It shares no code with the engine: ordered sets and maps, every operation in a few lines. A test applies
+//! the same operations to a [`Model`] and to a store, and compares. A clone per commit gives the states that
+//! old snapshots, and stores after a crash, must equal.
 
 mod generate;
 mod items;
@@ -17,21 +17,21 @@ pub use generate::{Generator, vertex_key};
 pub use op::{BulkOp, ModelOp, RichOp};
 pub use rich::{ItemKey, KINDS, LABELS, PROPERTIES, Props, WEIGHT};
 
-/// What a model graph is like.
+/// The form of a model graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelConfig {
-    /// Whether edges have a direction.
+    /// True if edges have a direction.
     pub directed: bool,
-    /// Whether edges carry a weight; if not, every weight is 1.
+    /// True if edges have a weight; otherwise every weight is 1.
     pub weighted: bool,
     /// The type of keys.
     pub keys: KeyKind,
-    /// Whether there are labels and properties.
+    /// True if there are labels and properties.
     pub rich: bool,
 }
 
 impl ModelConfig {
-    /// All twelve kinds of plain graphs.
+    /// Returns all twelve forms of plain graphs.
     pub fn all() -> impl Iterator<Item = ModelConfig> {
         let kinds = [KeyKind::U64, KeyKind::Str, KeyKind::Dense];
         (0..12).map(move |i| ModelConfig {
@@ -42,7 +42,7 @@ impl ModelConfig {
         })
     }
 
-    /// The same kind of graph with labels and properties.
+    /// Returns the same form of graph with labels and properties.
     pub fn with_labels(self) -> ModelConfig {
         ModelConfig { rich: true, ..self }
     }
@@ -51,7 +51,7 @@ impl ModelConfig {
 /// The neighbours of a vertex with their weights, ascending.
 pub type NeighborList = Vec<(VertexKey, f64)>;
 
-/// A graph. Two are equal if vertices, edges and weights are, weights bit by bit.
+/// A graph. Two are equal if vertices, edges and weights are equal, weights bit by bit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Model {
     directed: bool,
@@ -62,7 +62,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// An empty graph.
+    /// Makes an empty graph.
     pub fn new(config: ModelConfig) -> Model {
         Model {
             directed: config.directed,
@@ -77,8 +77,9 @@ impl Model {
         if self.directed || src <= dst { (src.clone(), dst.clone()) } else { (dst.clone(), src.clone()) }
     }
 
-    /// Applies one operation, creating endpoints. Returns what the store's method returns: whether a vertex or edge
-    /// was new, or existed before its removal; true for [`ModelOp::PutEdge`] and [`ModelOp::Bulk`].
+    /// Applies one operation, and creates endpoints. Returns the result of the store's method: true if a
+    /// vertex or edge was new, or existed before its removal. Always true for [`ModelOp::PutEdge`] and
+    /// [`ModelOp::Bulk`].
     pub fn apply(&mut self, op: &ModelOp) -> bool {
         match op {
             ModelOp::InsertVertex(v) => self.vertices.insert(v.clone()),
@@ -115,7 +116,7 @@ impl Model {
         true
     }
 
-    /// Whether `op` needs only vertices that exist.
+    /// True if `op` needs only vertices that exist.
     pub fn has_endpoints(&self, op: &ModelOp) -> bool {
         match op {
             ModelOp::PutEdge(src, dst, _) | ModelOp::InsertEdge(src, dst, _) => {
@@ -137,13 +138,13 @@ impl Model {
         self.edges.insert(self.item(src, dst), weight.to_bits());
     }
 
-    /// A plain write replaces an edge whole.
+    /// Removes the properties of an edge, because a plain write replaces the edge whole.
     fn forget_props(&mut self, src: &VertexKey, dst: &VertexKey) {
         let (src, dst) = self.item(src, dst);
         self.rich.items.remove(&ItemKey { label: "", src, dst, rank: 0 });
     }
 
-    /// Adds everything that `other` holds.
+    /// Adds the whole content of `other`.
     pub fn merge(&mut self, other: &Model) {
         self.vertices.extend(other.vertices.iter().cloned());
         self.edges.extend(other.edges.iter().map(|(item, weight)| (item.clone(), *weight)));
@@ -152,44 +153,44 @@ impl Model {
         self.rich.vertices.extend(vertices.iter().map(|(v, props)| (v.clone(), props.clone())));
     }
 
-    /// The number of vertices.
+    /// Returns the number of vertices.
     pub fn vertex_count(&self) -> u64 {
         self.vertices.len() as u64
     }
 
-    /// The number of edges of all labels; an undirected one counts once.
+    /// Returns the number of edges of all labels; an undirected edge counts once.
     pub fn edge_count(&self) -> u64 {
         let named = self.rich.items.keys().filter(|item| !item.label.is_empty()).count();
         (self.edges.len() + named) as u64
     }
 
-    /// The number of edges of the default label.
+    /// Returns the number of edges of the default label.
     pub fn plain_edge_count(&self) -> u64 {
         self.edges.len() as u64
     }
 
-    /// Whether the vertex exists.
+    /// True if the vertex exists.
     pub fn contains_vertex(&self, key: &VertexKey) -> bool {
         self.vertices.contains(key)
     }
 
-    /// The weight of the edge, if it exists.
+    /// Returns the weight of the edge, if it exists.
     pub fn weight(&self, src: &VertexKey, dst: &VertexKey) -> Option<f64> {
         self.edges.get(&self.item(src, dst)).map(|bits| f64::from_bits(*bits))
     }
 
-    /// The vertices, ascending.
+    /// Returns the vertices, ascending.
     pub fn vertices(&self) -> impl Iterator<Item = &VertexKey> {
         self.vertices.iter()
     }
 
-    /// The edges with their weights, ascending.
+    /// Returns the edges with their weights, ascending.
     pub fn edges(&self) -> impl Iterator<Item = (&VertexKey, &VertexKey, f64)> {
         self.edges.iter().map(|((src, dst), bits)| (src, dst, f64::from_bits(*bits)))
     }
 
-    /// Outgoing and incoming neighbours of a vertex; of an undirected graph the same list twice. `None` if there is no
-    /// such vertex. O(edges).
+    /// Returns outgoing and incoming neighbours of a vertex; in an undirected graph the same list twice.
+    /// `None` without such a vertex. O(edges).
     pub fn neighbors(&self, key: &VertexKey) -> Option<[NeighborList; 2]> {
         if !self.vertices.contains(key) {
             return None;
@@ -206,7 +207,8 @@ impl Model {
         Some(self.both_lists(key, out, into))
     }
 
-    /// The [`neighbors`](Self::neighbors) of each vertex, in one pass over the edges. O((vertices + edges) log vertices).
+    /// Returns the [`neighbors`](Self::neighbors) of each vertex, in one pass over the edges. O((vertices +
+    /// edges) log vertices).
     pub fn all_neighbors(&self) -> BTreeMap<&VertexKey, [NeighborList; 2]> {
         let mut all: BTreeMap<_, [NeighborList; 2]> =
             self.vertices.iter().map(|key| (key, Default::default())).collect();
@@ -225,7 +227,8 @@ impl Model {
         all
     }
 
-    /// Both lists of a vertex, sorted, from the other ends of the edges that begin and of those that end there.
+    /// Returns both lists of a vertex, sorted. `out` has the other ends of edges that begin there, `into`
+    /// those of edges that end there.
     fn both_lists(
         &self,
         key: &VertexKey,
@@ -242,7 +245,7 @@ impl Model {
         [out, into]
     }
 
-    /// Says in few words how this graph and `found` differ.
+    /// Describes in few words the differences between this graph and `found`.
     pub fn difference(&self, found: &Model) -> String {
         let missing = self.vertices.difference(&found.vertices).take(3);
         let extra = found.vertices.difference(&self.vertices).take(3);

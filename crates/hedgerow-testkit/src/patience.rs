@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-/// A longer wait is one for an event that does not come. On an idle machine the events of tests come within a
-/// second; beside programs that take every processor a thread may lose its own for a second, again and again.
-/// The margin is a hundredfold, and only a failing test takes it.
+/// The time after which a test concludes that an event does not come. On an idle machine the events of tests
+/// come within a second. Beside programs that take every processor a thread may lose its own for a second,
+/// again and again. The margin is a hundredfold, and only a failing test waits that long.
 pub const FOR_EVER: Duration = Duration::from_secs(180);
 
 /// Waits until `reached` returns true, and calls it every millisecond.

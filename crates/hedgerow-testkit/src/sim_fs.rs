@@ -1,15 +1,17 @@
 //! A file system in memory that crashes on demand.
 //!
-//! [`SimFs`] keeps, for each file and for the directory, what is durable and what was changed since. A *crash clone*
-//! ([`SimFs::crash_clone`]) is an independent file system as the disk might look after a crash at this moment: some of
-//! the unsynced changes lost, torn or garbled, according to a [`Damage`] mode and a seed. An observer sees every
-//! operation before, inside and after it takes effect, and can take clones there; faults make chosen operations fail.
+//! [`SimFs`] keeps, for each file and for the directory, the durable content and the later changes. A *crash
+//! clone* ([`SimFs::crash_clone`]) is an independent file system as the disk might look after a crash at this
+//! moment. Some of the unsynced changes are lost, torn or garbled, according to a [`Damage`] mode and a seed.
+//! An observer sees every operation before, inside and after it takes effect, and can take clones there.
+//! Faults make chosen operations fail.
 //!
-//! The model is stricter than most disks: a synced file whose directory entry was not synced is gone; unsynced changes
-//! survive in any combination and order of sectors. What it grants is what the durability contract assumes: synced
-//! data stays, a rename happens wholly or not at all, and a torn write damages no byte that it did not write.
+//! The model is stricter than most disks: a synced file whose directory entry was not synced is gone, and
+//! unsynced changes survive in any combination and order of sectors. It grants only the assumptions of the
+//! durability contract: synced data stays, a rename happens wholly or not at all, and a torn write damages no
+//! other byte.
 //!
-//! The same calls with the same seeds give the same results; nothing is random but through a seed.
+//! The same calls with the same seeds give the same results: all randomness comes from a seed.
 
 mod content;
 mod crash;
@@ -39,8 +41,8 @@ use content::Content;
 use fault::Faults;
 use state::State;
 
-/// Called at each phase of each operation. It may take crash clones, read counters and plan faults, but not set an
-/// observer, and not use the file system itself.
+/// A function that runs at each phase of each operation. It may take crash clones, read counters and plan
+/// faults. It must not set an observer, and not use the file system itself.
 pub type Observer = Box<dyn FnMut(&OpEvent, &SimFs) + Send>;
 
 /// A crashable file system in memory; cloning gives another handle of the same one.
@@ -64,12 +66,12 @@ impl Default for SimFs {
 }
 
 impl SimFs {
-    /// An empty directory.
+    /// Makes an empty directory.
     pub fn new() -> SimFs {
         SimFs::with_state(State::default())
     }
 
-    /// A directory with these files, all durable.
+    /// Makes a directory with these files, all durable.
     pub fn from_files(files: &BTreeMap<String, Vec<u8>>) -> SimFs {
         let fs = SimFs::new();
         for (name, bytes) in files {
@@ -89,14 +91,14 @@ impl SimFs {
         SimFs { shared: Arc::new(shared) }
     }
 
-    /// This file system as a trait object.
+    /// Returns this file system as a trait object.
     pub fn handle(&self) -> Arc<dyn Vfs> {
         Arc::new(self.clone())
     }
 
-    /// An independent file system as the disk may look after a crash now. All that it holds is durable; it has no
-    /// locks, faults or observer, and counts its operations from 0. O(files + unsynced changes); content is shared
-    /// until written.
+    /// Returns an independent file system as the disk may look after a crash now. All its content is durable.
+    /// It has no locks, faults or observer, and counts its operations from 0. O(files + unsynced changes);
+    /// content is shared until written.
     pub fn crash_clone(&self, damage: Damage, seed: u64) -> SimFs {
         SimFs::with_state(crash::crash(&self.shared.state.lock(), damage, seed))
     }
@@ -107,8 +109,8 @@ impl SimFs {
         *self.shared.observer.lock() = observer;
     }
 
-    /// The operations that change or sync while `work` goes on, with their sites, in the order of their beginnings. Takes the
-    /// place of the observer.
+    /// Returns the operations that change or sync while `work` runs, with their sites, in the order of their
+    /// beginnings. Replaces the observer.
     pub fn operations_of(&self, work: impl FnOnce()) -> Vec<(OpIndex, Arc<str>)> {
         let found = Arc::new(Mutex::new(Vec::new()));
         let to = found.clone();
@@ -137,79 +139,81 @@ impl SimFs {
         self.shared.faults.lock().short = seed.map(SplitMix64::new);
     }
 
-    /// Limits the lengths of all files together; what exceeds it fails with `ENOSPC`.
+    /// Limits the lengths of all files together. A write beyond the limit fails with `ENOSPC`.
     pub fn set_quota(&self, bytes: Option<u64>) {
         self.shared.faults.lock().quota = bytes;
     }
 
-    /// The lengths of all files together, as the quota counts them.
+    /// Returns the lengths of all files together, as the quota counts them.
     pub fn used_bytes(&self) -> u64 {
         self.shared.state.lock().used_bytes()
     }
 
-    /// Planted fault: syncs of files return success and do nothing.
+    /// Plants a fault: syncs of files return success and do nothing.
     pub fn ignore_sync_data(&self, ignore: bool) {
         self.shared.faults.lock().ignore_sync_data = ignore;
     }
 
-    /// Whether files neither [take blocks](hedgerow_io::VfsFile::takes_blocks) nor [read past the
-    /// cache](hedgerow_io::VfsFile::reads_past_cache), as on some file systems.
+    /// Makes files refuse, if `refuse` is true, to [take blocks](hedgerow_io::VfsFile::takes_blocks) and to
+    /// [read past the cache](hedgerow_io::VfsFile::reads_past_cache), like some file systems.
     pub fn refuse_blocks(&self, refuse: bool) {
         self.shared.faults.lock().refuse_blocks = refuse;
     }
 
-    /// Planted fault: syncs of the directory return success and do nothing.
+    /// Plants a fault: syncs of the directory return success and do nothing.
     pub fn ignore_sync_dir(&self, ignore: bool) {
         self.shared.faults.lock().ignore_sync_dir = ignore;
     }
 
-    /// Whether a failed sync of a file keeps its unsynced changes for a later one. Off at first, as on Linux: the
-    /// changes can still be read, later syncs succeed, and yet they never reach the disk.
+    /// Makes a failed sync of a file keep its unsynced changes for a later one, if `keep` is true. Off at
+    /// first, as on Linux: the changes can still be read, later syncs succeed, and yet they never reach the
+    /// disk.
     pub fn keep_changes_of_failed_sync(&self, keep: bool) {
         self.shared.faults.lock().keep_changes_of_failed_sync = keep;
     }
 
-    /// How many operations that change or sync there were.
+    /// Returns the number of operations so far that change or sync.
     pub fn op_count(&self) -> u64 {
         self.shared.faults.lock().ops
     }
 
-    /// How many operations that read there were.
+    /// Returns the number of operations so far that read.
     pub fn read_count(&self) -> u64 {
         self.shared.faults.lock().reads
     }
 
-    /// How often each site (operation and kind of file) was reached.
+    /// Returns how often each site (operation and kind of file) was reached.
     pub fn sites(&self) -> BTreeMap<Arc<str>, u64> {
         self.shared.faults.lock().sites.clone()
     }
 
-    /// All files with their content, as a running program sees them.
+    /// Returns all files with their content, as a running program sees them.
     pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let state = self.shared.state.lock();
         state.names.iter().map(|(name, &id)| (name.clone(), state.inode(id).now.to_vec())).collect()
     }
 
-    /// The content of a file, as a running program sees it.
+    /// Returns the content of a file, as a running program sees it.
     pub fn file(&self, name: &str) -> Option<Vec<u8>> {
         let state = self.shared.state.lock();
         state.names.get(name).map(|&id| state.inode(id).now.to_vec())
     }
 
-    /// Sets a file's content, durably and without any operation. Who has a file of that name open keeps what it was; see
-    /// [`overwrite`](SimFs::overwrite).
+    /// Sets a file's content, durably and without any operation. Open handles of a file of that name keep the
+    /// old content; see [`overwrite`](SimFs::overwrite).
     pub fn put(&self, name: &str, bytes: &[u8]) {
         let mut content = Content::default();
         content.write(0, bytes);
         self.shared.state.lock().put(name, content);
     }
 
-    /// Removes a file, durably and without any operation; whether it existed.
+    /// Removes a file, durably and without any operation. False if it did not exist.
     pub fn remove(&self, name: &str) -> bool {
         self.shared.state.lock().remove(name)
     }
 
-    /// Flips the bits of `mask` in one byte of a file, in memory and on disk alike; whether that byte exists.
+    /// Flips the bits of `mask` in one byte of a file, in memory and on disk alike. False if that byte does
+    /// not exist.
     pub fn corrupt(&self, name: &str, offset: u64, mask: u8) -> bool {
         self.damage(name, |content| {
             let mut byte = [0];
@@ -220,7 +224,7 @@ impl SimFs {
         })
     }
 
-    /// Cuts or extends a file, in memory and on disk alike; whether it exists.
+    /// Cuts or extends a file, in memory and on disk alike. False if it does not exist.
     pub fn truncate(&self, name: &str, len: u64) -> bool {
         self.damage(name, |content| {
             content.set_len(len);
@@ -228,7 +232,8 @@ impl SimFs {
         })
     }
 
-    /// Replaces what a file holds, in memory and on disk alike, also for who has it open; whether it exists.
+    /// Replaces the content of a file, in memory and on disk alike, also for open handles. False if it does
+    /// not exist.
     pub fn overwrite(&self, name: &str, bytes: &[u8]) -> bool {
         self.damage(name, |content| {
             content.set_len(0);
@@ -253,7 +258,7 @@ impl SimFs {
         }
     }
 
-    /// One operation that changes or syncs: numbered, observed, possibly failed.
+    /// Runs one operation that changes or syncs: numbered, observed, possibly failed.
     fn operation<T>(
         &self,
         op: &str,
@@ -268,7 +273,7 @@ impl SimFs {
         result
     }
 
-    /// One operation that reads.
+    /// Counts one operation that reads. Fails if a fault is planned.
     fn reading(&self, op: &str, kind: &str) -> io::Result<()> {
         self.shared.faults.lock().count_read(op, kind)
     }
@@ -287,7 +292,7 @@ impl Step<'_> {
         self.fs.notify(self.index, Phase::Inside, self.site);
     }
 
-    /// The planned failure, if there is one.
+    /// Returns the planned failure, if there is one.
     fn check(&self) -> io::Result<()> {
         self.error.map_or(Ok(()), |errno| Err(io::Error::from_raw_os_error(errno)))
     }

@@ -39,7 +39,7 @@ impl Header {
         unsafe { at.write(header) };
     }
 
-    /// Bytes, header included.
+    /// Returns the size in bytes, header included.
     pub(super) fn size(&self) -> usize {
         (self.state.load(Ordering::Relaxed) & !3) as usize * 2
     }

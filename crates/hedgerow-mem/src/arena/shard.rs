@@ -327,7 +327,7 @@ impl<A> Shard<A> {
         }
     }
 
-    /// Takes all regions out of use, to be evacuated, and keeps none in reserve.
+    /// Takes all regions out of use, to be evacuated. The caller has taken the one in reserve before.
     pub(super) fn retire_all(&mut self) {
         // Dropped lists are not counted: writes bring the returned pages of these regions back.
         self.returned = 0;

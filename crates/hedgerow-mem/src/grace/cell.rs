@@ -15,7 +15,7 @@ pub struct GraceCell<T> {
 
 struct Kept<T> {
     value: T,
-    /// For the model checkers.
+    /// The record for the model checkers.
     life: Life,
 }
 

@@ -35,7 +35,7 @@ pub struct Version {
     pub(crate) prev: Link,
     /// The bytes outside the arena that the store was charged for this version. Written under the latch.
     pub(super) charged: AtomicUsize,
-    /// For the model checkers.
+    /// The record for the model checkers.
     pub(crate) life: Life,
 }
 

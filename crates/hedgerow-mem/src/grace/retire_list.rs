@@ -21,7 +21,7 @@ const MOST_BYTES: usize = 2 << 20;
 
 /// The unlinked versions of a store that wait for walks to end. Dropping it frees them.
 ///
-/// Without a walk going on at the time, at most 128 versions and about 2 MiB wait in each of its parts.
+/// If no walk goes on, at most 128 versions and about 2 MiB wait in each of its parts.
 #[derive(Default)]
 pub struct RetireList {
     shards: [Padded; SHARDS],

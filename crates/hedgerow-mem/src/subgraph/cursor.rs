@@ -15,7 +15,7 @@ pub struct Cursor {
     at: Option<SubgraphId>,
     /// True if it was read at least twice, so that `version` is its version.
     is_kept: bool,
-    /// How often it was read after its first read.
+    /// The number of reads of it after the first.
     again: u32,
     version: GroupedVersion,
 }

@@ -1,7 +1,9 @@
-//! What every graph that changes must do: the store and the containers that it is compared with, in one suite.
+//! Checks of every graph that changes: one suite for the store and for the containers that it is compared
+//! with.
 //!
-//! [`sequences`] compares random transactions, and snapshots that are held meanwhile, with plain sets; [`histories`] has threads write
-//! and read at the same time and replays what they saw in the order of the commits; [`memory_returns`] removes what it inserted.
+//! [`sequences`] compares random transactions, and snapshots that are held meanwhile, with plain sets.
+//! [`histories`] lets threads write and read at the same time, and replays their reads in the order of the
+//! commits. [`memory_returns`] removes all edges that it inserted.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,23 +18,23 @@ use hedgerow_workload::rng::Rng;
 use super::{PlainGraph, check};
 use crate::history::{self, Event, Level, Txn};
 
-/// Ids that sequences use: some subgraphs.
+/// Number of ids in sequences: some subgraphs.
 const IDS: u32 = 300;
-/// Vertices of which lists become long.
+/// Number of vertices whose lists become long.
 const HUBS: u32 = 4;
-/// Snapshots that are held at a time.
+/// Number of snapshots that are held at a time.
 const HELD: usize = 3;
 
 fn lacks<G: DynamicGraph>(capability: Capability) -> bool {
     G::LACKS.contains(&capability)
 }
 
-/// The key of an edge among those of a plain graph.
+/// Returns the key of an edge in a plain graph.
 fn key(graph: &PlainGraph, src: VertexId, dst: VertexId) -> (u32, u32) {
     if graph.directed { (src.0, dst.0) } else { (src.0.min(dst.0), src.0.max(dst.0)) }
 }
 
-/// Makes one update. The graph has room for all ids.
+/// Applies one update. The graph has room for all ids.
 fn apply(graph: &mut PlainGraph, update: Update) {
     match update {
         Update::InsertVertex(v) => graph.live[v.index()] = true,
@@ -52,7 +54,7 @@ fn apply(graph: &mut PlainGraph, update: Update) {
     }
 }
 
-/// A random update: mostly edges, of which many end at hubs, and many are there already, or were once.
+/// Draws an update: mostly edges, many of which end at hubs, and many of which exist already, or did once.
 fn random_update(rng: &mut Rng, graph: &PlainGraph) -> Update {
     let any = |rng: &mut Rng| VertexId(rng.below(u64::from(IDS)) as u32);
     let end = |rng: &mut Rng| match rng.chance(0.5) {
@@ -78,10 +80,11 @@ fn random_update(rng: &mut Rng, graph: &PlainGraph) -> Update {
     }
 }
 
-/// Random transactions on an empty graph of this form, each compared with plain sets; snapshots that are held do not change.
+/// Checks random transactions on an empty graph of this form against plain sets. Held snapshots must not
+/// change.
 ///
 /// # Panics
-/// At the first difference.
+/// If there is a difference.
 pub fn sequences<G: DynamicGraph>(new: impl Fn(bool, bool) -> G, seed: u64) {
     let mut rng = Rng::new(seed);
     let (directed, weighted) = (rng.chance(0.5), rng.chance(0.5));
@@ -135,18 +138,18 @@ pub fn sequences<G: DynamicGraph>(new: impl Fn(bool, bool) -> G, seed: u64) {
     same(&mut rng, &graph.snapshot().expect("a snapshot"), &plain);
 }
 
-/// One update through its own method, several as a transaction.
+/// Makes one update through its own method, and several as a transaction.
 fn write<G: DynamicGraph>(graph: &G, updates: &[Update]) -> Written {
     graph.write(updates).expect("ids and weights are valid")
 }
 
-/// Everything that a snapshot answers.
+/// Checks all answers of a snapshot.
 fn same<S: GraphSnapshot>(rng: &mut Rng, snapshot: &S, plain: &PlainGraph) {
     edges_are(rng, snapshot, plain);
     check(snapshot, plain);
 }
 
-/// The counts, and single edges.
+/// Checks the counts, and single edges.
 fn edges_are<S: GraphSnapshot>(rng: &mut Rng, snapshot: &S, plain: &PlainGraph) {
     assert_eq!(snapshot.edge_count(), plain.edges.len() as u64);
     for _ in 0..50 {
@@ -160,10 +163,10 @@ fn edges_are<S: GraphSnapshot>(rng: &mut Rng, snapshot: &S, plain: &PlainGraph) 
     }
 }
 
-/// Each kind of update through its own method: what it returns, inserted again after a removal, and loops.
+/// Checks each kind of update through its own method: results, insertion again after a removal, and loops.
 ///
 /// # Panics
-/// At the first difference.
+/// If there is a difference.
 pub fn single_updates<G: DynamicGraph>(new: impl Fn(bool, bool) -> G) {
     let (a, b, c) = (VertexId(3), VertexId(64), VertexId(200));
     for (directed, weighted) in [(false, false), (false, true), (true, false), (true, true)] {
@@ -192,13 +195,15 @@ pub fn single_updates<G: DynamicGraph>(new: impl Fn(bool, bool) -> G) {
     }
 }
 
-/// Memory after all edges are removed, beside a snapshot that still sees them and after it.
+/// Checks the memory after all edges are removed, once beside a snapshot that still sees them, and once after
+/// it.
 ///
 /// # Panics
-/// If more than an eighth of what the edges took is left.
+/// If more than an eighth of the memory of the edges is left.
 pub fn memory_returns<G: DynamicGraph>(new: impl Fn(bool, bool) -> G) {
     const EDGES: u64 = 12_000;
-    /// Walks are short: one that lasts has lost its processor, for seconds at the most.
+    /// The time for walks to end. They are short: one that lasts has lost its processor, for seconds at the
+    /// most.
     const PATIENCE: Duration = Duration::from_secs(20);
     let graph = new(false, false);
     let vertices: Vec<Update> = (0..IDS).map(|v| Update::InsertVertex(VertexId(v))).collect();
@@ -230,7 +235,7 @@ pub fn memory_returns<G: DynamicGraph>(new: impl Fn(bool, bool) -> G) {
     let after = loop {
         graph.reclaim().expect("memory is given back");
         let after = graph.memory_bytes();
-        // A walk of another test, in the same process, may keep what is unlinked.
+        // A walk of another test, in the same process, may keep unlinked versions.
         if after <= most || begun.elapsed() > PATIENCE {
             break after;
         }
@@ -239,10 +244,11 @@ pub fn memory_returns<G: DynamicGraph>(new: impl Fn(bool, bool) -> G) {
     assert!(after <= most, "{empty} bytes without edges, {full} with, {after} after");
 }
 
-/// Threads that write while others read so many snapshots each, judged by the order of the timestamps: [`history::check`].
+/// Lets threads write while others read `snapshots` snapshots each. Judges them by the order of the
+/// timestamps: [`history::check`].
 ///
 /// # Panics
-/// If the order of commits does not explain what was read.
+/// If the order of commits does not explain the reads.
 pub fn histories<G: DynamicGraph>(new: impl Fn(bool, bool) -> G, seed: u64, snapshots: u32) {
     const WRITERS: u32 = 3;
     const READERS: u32 = 2;
@@ -277,9 +283,9 @@ pub fn histories<G: DynamicGraph>(new: impl Fn(bool, bool) -> G, seed: u64, snap
     assert_eq!(graph.snapshot().expect("a snapshot").edge_count() as i64, edges, "edges in the end");
 }
 
-/// Sources whose lists are written and read. They lie in several subgraphs.
+/// Number of sources whose lists are written and read. They are in several subgraphs.
 const ITEMS: u32 = 6;
-/// Where readers are kept from running, writers end after so many transactions each.
+/// The most transactions of a writer, in case readers get no processor.
 const MOST_TRANSACTIONS: u32 = 50_000;
 
 fn source(item: u32) -> VertexId {
@@ -290,8 +296,8 @@ fn now(moments: &AtomicU64) -> u64 {
     moments.fetch_add(1, Ordering::SeqCst)
 }
 
-/// Transactions that add a new element to one or two items, or remove what this thread added before: from one item, or as a vertex, with
-/// all its edges. Until nobody reads.
+/// Writes transactions until no reader is left. Each adds a new element to one or two items, or removes an
+/// element that this thread added before: from one item, or as a vertex with all its edges.
 fn writes<G: DynamicGraph>(
     graph: &G,
     moments: &AtomicU64,
@@ -310,7 +316,7 @@ fn writes<G: DynamicGraph>(
                 if rng.chance(0.55) && !own.is_empty() {
                     remove(&mut rng, &mut own, &mut events, &mut updates);
                 } else {
-                    // Those of different writers alternate, so that they meet in one place of a list.
+                    // Elements of different writers alternate, so that they meet in one place of a list.
                     let element = 400 + next * 3 + writer;
                     next += 1;
                     let first = rng.below(u64::from(ITEMS)) as u32;
@@ -328,7 +334,7 @@ fn writes<G: DynamicGraph>(
         .collect()
 }
 
-/// Removes an edge of those that a thread added, or the vertex at its end.
+/// Removes one of the edges that a thread added, or the vertex at its end.
 fn remove(rng: &mut Rng, own: &mut Vec<(u32, u32)>, events: &mut Vec<Event>, updates: &mut Vec<Update>) {
     let (item, element) = own[rng.below(own.len() as u64) as usize];
     let is_vertex = rng.chance(0.3);
@@ -341,7 +347,7 @@ fn remove(rng: &mut Rng, own: &mut Vec<(u32, u32)>, events: &mut Vec<Event>, upd
     });
 }
 
-/// Reads the list of one item, and what else the snapshot says of it.
+/// Reads the list of one item, and checks other answers of the snapshot about it.
 fn list_of<S: GraphSnapshot>(snapshot: &S, item: u32) -> Vec<u32> {
     let mut found = Vec::new();
     let visited = snapshot.visit([source(item)], Direction::Out, |_, run| {
@@ -363,7 +369,7 @@ fn list_of<S: GraphSnapshot>(snapshot: &S, item: u32) -> Vec<u32> {
     found
 }
 
-/// Reads all items in snapshots, in some of them twice.
+/// Reads all items in snapshots, some of them twice.
 fn reads<G: DynamicGraph>(graph: &G, moments: &AtomicU64, mut rng: Rng, snapshots: u32) -> Vec<Txn> {
     let mut txns = Vec::new();
     for _ in 0..snapshots {

@@ -1,5 +1,5 @@
-//! What every file system must answer to reads: through the cache of the operating system, past it, and of many places at
-//! once.
+//! Checks of the reads of every file system: through the cache of the operating system, past it, and of many
+//! places at once.
 
 use std::io;
 
@@ -10,15 +10,15 @@ use hedgerow_io::{
 
 use crate::sim_fs::SplitMix64;
 
-/// The file that is read; it must not be there before, and is removed.
+/// The name of the file that is read. It must not exist before; the check removes it.
 const NAME: &str = "reads.tmp";
-/// A length that is no multiple of a block.
+/// The length of the file, which is no multiple of a block.
 const BYTES: usize = 37 * BLOCK_BYTES + 1234;
 
-/// Makes a file in `dir` and reads it in every way there is.
+/// Makes a file in `dir` and reads it in every way.
 ///
 /// # Panics
-/// At the first answer that differs from what was written.
+/// If a read differs from the written bytes.
 pub fn check_reads(dir: &Dir) {
     let mut rng = SplitMix64::new(1);
     let mut content: Vec<u8> = (0..BYTES).map(|_| rng.next_u64() as u8).collect();
@@ -30,7 +30,7 @@ pub fn check_reads(dir: &Dir) {
         check_places(file, &content);
         check_many(file, &content);
     }
-    // Written through the cache, cut and grown: the next reads past it see that.
+    // Writes through the cache, a cut and a growth: the next reads past the cache see them.
     for at in [100, BLOCK_BYTES - 1, 5 * BLOCK_BYTES, BYTES - 10] {
         content.resize(content.len().max(at + 20), 0);
         content[at..at + 20].fill(7);
@@ -47,7 +47,7 @@ pub fn check_reads(dir: &Dir) {
     dir.unlink(NAME).expect("a removal");
 }
 
-/// The call that all others stand on.
+/// Checks the call that all others build on.
 fn check_blocks(dir: &Dir, content: &[u8]) {
     let file = dir.vfs().open(NAME, Access::Read).expect("the file");
     let mut buffer = BlockBuffer::default();
@@ -76,7 +76,7 @@ fn uninterrupted(file: &dyn VfsFile, room: &mut [u8], offset: u64) -> Option<usi
     }
 }
 
-/// Offsets and lengths around blocks and the end of the file.
+/// Returns offsets and lengths around blocks and the end of the file.
 fn places(len: usize) -> impl Iterator<Item = (usize, usize)> {
     const B: usize = BLOCK_BYTES;
     let offsets = [0, 1, B - 1, B, B + 1, 2 * B + 77, 3 * B, len.saturating_sub(B), len.saturating_sub(1)];
@@ -97,7 +97,7 @@ fn check_places(file: &NamedFile, content: &[u8]) {
             offset,
             bytes,
         );
-        // Through the cache, the same.
+        // The same through the cache.
         let mut plain = vec![0; bytes];
         let is_there = file.read_exact_at(&mut plain, offset as u64).is_ok();
         assert_eq!(is_there, bytes == 0 || offset + bytes <= content.len());
@@ -110,7 +110,7 @@ fn check_many(file: &NamedFile, content: &[u8]) {
         for cached in [false, true] {
             let request = |(offset, bytes)| {
                 let request = ReadRequest::new(file, offset as u64, bytes, BlockBuffer::default());
-                // All, or every third.
+                // Through the cache for all requests, or for every third.
                 if cached || offset % 3 == 0 { request.cached() } else { request }
             };
             let outcomes = pool.read_many(places(content.len()).map(request).collect());

@@ -5,12 +5,13 @@ use std::ops::Range;
 use super::{Forge, Part, Step, read};
 use crate::layout::{Image, Page, SegmentLayout};
 
-/// Gaps of one width byte in a packed list.
+/// The number of gaps with one width byte in a packed list.
 const MINI_BLOCK: usize = 64;
-/// What the longest neighbor takes, and the longest payload: they say how many neighbors a piece holds.
+/// The longest packed neighbor, and the longest payload: together they give the number of neighbors in a
+/// piece.
 const MOST_PACKED: usize = 5;
 const MOST_PAYLOAD: usize = 65_520;
-/// A record of this kind is a head, and its neighbors follow in pieces.
+/// The kind of a record that is a head: its neighbors follow in pieces.
 const CUT: u64 = 1;
 
 impl Forge {
@@ -45,7 +46,7 @@ impl Forge {
         self.steps.push(Step::Sum64 { file, prefix: indexed(footer), range, at: footer + 112 });
     }
 
-    /// The blocks of the key index, entry by entry, then its head.
+    /// Takes the blocks of the key index, entry by entry, then its head.
     fn take_key_index(&mut self, file: usize, layout: &SegmentLayout) {
         let id = self.bytes[file][48..56].to_vec();
         let indexed = |position: usize| [&id[..], &(position as u64).to_le_bytes(), b"index"].concat();
@@ -127,13 +128,13 @@ impl Forge {
     }
 }
 
-/// What the head of a part says.
+/// The content of the head of a part.
 struct Head {
     entries: usize,
     weights: bool,
     ranks: bool,
     columns: bool,
-    /// Of the vertices that have neighbors, how many.
+    /// The degrees of the vertices that have neighbors.
     degrees: Vec<usize>,
 }
 
@@ -150,7 +151,8 @@ impl<'a> Place<'a> {
         Place { forge, file, stretches, at: 0 }
     }
 
-    /// Where byte `position` of the record lies in the file; beyond the file if it is beyond the record.
+    /// Returns the place of byte `position` of the record in the file; beyond the file if it is beyond the
+    /// record.
     fn in_file(&self, mut position: usize) -> usize {
         for stretch in self.stretches {
             if position < stretch.len() {
@@ -195,7 +197,8 @@ impl<'a> Place<'a> {
         Head { entries, weights, ranks, columns, degrees }
     }
 
-    /// The neighbors `range` of a part: what lies in it of each list is a packed list of its own. Then their values.
+    /// Takes the neighbors `range` of a part, then their values. The neighbors of each list in the range are
+    /// a packed list of their own.
     fn take_entries(&mut self, head: &Head, range: Range<usize>) {
         let mut begin = 0;
         for degree in &head.degrees {
@@ -231,7 +234,7 @@ impl<'a> Place<'a> {
             1 => (0..live).for_each(|_| self.take(8, Part::Keys)),
             2 => self.take_texts(live, 1),
             3 => self.take_texts(live, 4),
-            // Of several kinds: kind and type of each, numbers, lengths of texts, texts.
+            // Keys of several kinds: kind and type of each, numbers, lengths of texts, texts.
             4 => {
                 let texts = (0..live).filter(|i| self.peek(i * 2 + 1, 1) == 1).count();
                 (0..live * 2).for_each(|_| self.take(1, Part::Keys));

@@ -8,8 +8,9 @@ use super::rich::{PROPERTIES, WEIGHT};
 use super::{BulkOp, ItemKey, LABELS, Model, ModelConfig, ModelOp, RichOp};
 use crate::sim_fs::SplitMix64;
 
-/// The `n`-th key of a graph: dense keys are the number itself, the others are scattered. In a rich graph that is not dense, keys
-/// of three kinds take turns ([`KINDS`]), and some of them are equal but for their kind.
+/// Returns the `n`-th key of a graph. A dense key is the number itself; the others are scattered. In a rich
+/// graph that is not dense, keys of three kinds take turns ([`KINDS`](super::KINDS)), and some of them are
+/// equal but for their kind.
 pub fn vertex_key(config: ModelConfig, n: u64) -> VertexKey {
     let text = |n: u64| VertexKey::Str(Arc::from(format!("v{}{n}", "-".repeat((n % 23) as usize))));
     // An odd factor keeps the keys different.
@@ -23,46 +24,47 @@ pub fn vertex_key(config: ModelConfig, n: u64) -> VertexKey {
     }
 }
 
-/// Draws operations from a seed.
+/// A generator of operations from a seed.
 #[derive(Clone, Debug)]
 pub struct Generator {
     config: ModelConfig,
     rng: SplitMix64,
     first: u64,
     universe: u64,
-    /// Whether operations on many edges are drawn too, and weights given as properties.
+    /// True if it also draws operations on many edges, and weights given as properties.
     bulk: bool,
-    /// How far apart the numbers of two neighbouring keys are.
+    /// The distance of the numbers of two adjacent keys.
     stride: u64,
 }
 
-/// A stride by which no two dense ids lie in one page of subgraphs.
+/// A stride with which no two dense ids are in one page of subgraphs.
 const FAR: u64 = 5_003;
 
 impl Generator {
-    /// Operations on the keys number `first` to `first + universe - 1`; the first of them are drawn more often, so that
-    /// some vertices have many neighbours.
+    /// Makes a generator for the keys number `first` to `first + universe - 1`. It draws the first of them
+    /// more often, so that some vertices have many neighbours.
     pub fn new(config: ModelConfig, seed: u64, first: u64, universe: u64) -> Generator {
         let rng = SplitMix64::new(seed);
         Generator { config, rng, first, universe: universe.max(1), bulk: false, stride: 1 }
     }
 
-    /// As this one, but every method that writes is drawn: those for many edges too, and weights given as properties.
+    /// Returns this generator, but with every method that writes: those for many edges too, and weights given
+    /// as properties.
     pub fn with_bulk(self) -> Generator {
         Generator { bulk: true, ..self }
     }
 
-    /// As this one, with keys far apart: of dense ids each has a page of subgraphs of its own.
+    /// Returns this generator, but with keys far apart: each dense id has a page of subgraphs of its own.
     pub fn far_apart(self) -> Generator {
         Generator { stride: FAR, ..self }
     }
 
-    /// The source of randomness, for decisions of the test.
+    /// Returns the source of randomness, for decisions of the test.
     pub fn rng(&mut self) -> &mut SplitMix64 {
         &mut self.rng
     }
 
-    /// A key of the universe.
+    /// Draws a key of the universe.
     pub fn key(&mut self) -> VertexKey {
         let bound = if self.rng.eighths(3) { self.universe.div_ceil(8) } else { self.universe };
         vertex_key(self.config, (self.first + self.rng.below(bound)) * self.stride)
@@ -81,7 +83,7 @@ impl Generator {
         }
     }
 
-    /// An operation. Where `model` is given, most removals of edges hit an existing one.
+    /// Draws an operation. With `model`, most removals of edges hit an existing one.
     pub fn op(&mut self, model: Option<&Model>) -> ModelOp {
         if self.bulk && self.rng.eighths(2) {
             return ModelOp::Bulk(self.bulk_op(model));
@@ -119,7 +121,7 @@ impl Generator {
         }
     }
 
-    /// The endpoints of an edge: of one that exists, half of the time.
+    /// Draws the endpoints of an edge; half of the time of an existing edge.
     fn pair(&mut self, model: Option<&Model>) -> (VertexKey, VertexKey) {
         let existing = model.filter(|model| model.plain_edge_count() > 0 && self.rng.eighths(4));
         let found = existing.and_then(|model| {
@@ -146,7 +148,7 @@ impl Generator {
         }
     }
 
-    /// An edge of any label.
+    /// Draws an edge of any label.
     pub fn item(&mut self) -> ItemKey {
         let (label, multi) = LABELS[self.rng.below(LABELS.len() as u64) as usize];
         let rank = if multi && !self.rng.eighths(2) { self.rng.below(4) * (u64::MAX / 3) } else { 0 };
@@ -166,7 +168,7 @@ impl Generator {
         self.item()
     }
 
-    /// Properties of an edge that is put or inserted, its weight among them now and then.
+    /// Draws properties of an edge that is put or inserted; now and then its weight is among them.
     fn props_of_new(&mut self, item: &ItemKey) -> Vec<(String, Value)> {
         let mut props = self.props(false);
         if self.bulk && self.config.weighted && item.label.is_empty() && self.rng.eighths(4) {
@@ -175,7 +177,7 @@ impl Generator {
         props
     }
 
-    /// Some properties of all types, with nulls if asked for.
+    /// Draws some properties of all types, with nulls if `nulls` is true.
     fn props(&mut self, nulls: bool) -> Vec<(String, Value)> {
         let count = [0, 1, 1, 2, 6][self.rng.below(5) as usize];
         (0..count)
@@ -211,7 +213,7 @@ impl Generator {
         ModelOp::RemoveEdge(self.key(), self.key())
     }
 
-    /// One to `most` operations; small numbers are drawn more often.
+    /// Draws one to `most` operations; small numbers are drawn more often.
     pub fn transaction(&mut self, model: Option<&Model>, most: u64) -> Vec<ModelOp> {
         let bound = if self.rng.eighths(4) { most.div_ceil(8) } else { most };
         let n = 1 + self.rng.below(bound.max(1));

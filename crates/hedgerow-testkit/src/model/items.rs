@@ -1,4 +1,4 @@
-//! What the model does with labels, ranks and properties.
+//! Labels, ranks and properties of the model.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ impl Model {
         ItemKey { src, dst, ..key.clone() }
     }
 
-    /// The properties of an edge, if it exists.
+    /// Returns the properties of an edge, if it exists.
     pub fn item_props(&self, key: &ItemKey) -> Option<Props> {
         let stored = self.stored(key);
         let found = self.rich.items.get(&stored).cloned();
@@ -34,18 +34,19 @@ impl Model {
         found
     }
 
-    /// The properties of a vertex, if it exists.
+    /// Returns the properties of a vertex, if it exists.
     pub fn vertex_props(&self, key: &VertexKey) -> Option<Props> {
         self.contains_vertex(key).then(|| self.rich.vertices.get(key).cloned().unwrap_or_default())
     }
 
-    /// The edges that are not plain, ascending: those of named labels, and those of the default label with properties.
+    /// Returns the edges that are not plain, ascending: those of named labels, and those of the default label
+    /// with properties.
     pub fn items(&self) -> impl Iterator<Item = (&ItemKey, &Props)> {
         self.rich.items.iter()
     }
 
-    /// Other endpoints and ranks of the edges of a named label at a vertex, ascending; `incoming` chooses the direction
-    /// in a directed graph.
+    /// Returns other endpoints and ranks of the edges of a named label at a vertex, ascending. In a directed
+    /// graph `incoming` chooses the direction.
     pub fn neighbors_of(&self, label: &str, key: &VertexKey, incoming: bool) -> Vec<(VertexKey, u64)> {
         let of_label = self.rich.items.keys().filter(|item| item.label == label);
         let other = |item: &ItemKey| match (&item.src == key, &item.dst == key) {
@@ -58,7 +59,7 @@ impl Model {
         found
     }
 
-    /// The [`neighbors_of`](Self::neighbors_of) of each vertex, in one pass over the edges.
+    /// Returns the [`neighbors_of`](Self::neighbors_of) of each vertex, in one pass over the edges.
     pub fn all_neighbors_of(
         &self,
         label: &str,
@@ -74,7 +75,7 @@ impl Model {
             if !self.directed || !incoming {
                 add(&item.src, &item.dst, item.rank);
             }
-            // A loop of an undirected graph is in the list once.
+            // An undirected loop is in the list once.
             let second = if self.directed { incoming } else { item.src != item.dst };
             if second {
                 add(&item.dst, &item.src, item.rank);
@@ -84,7 +85,7 @@ impl Model {
         all
     }
 
-    /// Sets what an edge is, whatever it was: for those who copy a store into a model.
+    /// Sets an edge without regard to its earlier state, for tests that copy a store into a model.
     pub fn set_item(&mut self, key: ItemKey, props: Props) {
         let key = self.stored(&key);
         self.rich.items.insert(key, props);

@@ -1,4 +1,4 @@
-//! Operations: on one vertex or edge, on one with labels, ranks or properties, on many edges at once.
+//! Operations: on one vertex or edge, with labels, ranks or properties, and on many edges at once.
 
 use hedgerow_core::{Value, VertexKey};
 
@@ -43,7 +43,8 @@ pub enum RichOp {
 /// Source and destination of an edge.
 type Pair = (VertexKey, VertexKey);
 
-/// An operation on many edges of the default label. It reads nothing and says nothing about what it found.
+/// An operation on many edges of the default label. It reads nothing, and returns nothing about the edges
+/// before it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BulkOp {
     /// Makes sure that the edges exist with weight 1.
@@ -57,7 +58,7 @@ pub enum BulkOp {
 }
 
 impl BulkOp {
-    /// The operation edge by edge, in order.
+    /// Returns the operation edge by edge, in order.
     pub fn each(&self) -> Vec<ModelOp> {
         let pairs = |pairs: &[Pair], op: fn(VertexKey, VertexKey) -> ModelOp| {
             pairs.iter().map(|(src, dst)| op(src.clone(), dst.clone())).collect()

@@ -1,4 +1,4 @@
-//! Labels, ranks and properties: what a rich graph holds.
+//! Labels, ranks and properties: the content of a rich graph.
 
 use std::collections::BTreeMap;
 
@@ -39,10 +39,10 @@ pub struct ItemKey {
     pub rank: u64,
 }
 
-/// What a rich graph holds beside vertices and plain edges.
+/// The content of a rich graph beside vertices and plain edges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Rich {
-    /// Of the default label only edges that have properties.
+    /// Edges of named labels, and those edges of the default label that have properties.
     pub(super) items: BTreeMap<ItemKey, Props>,
     pub(super) vertices: BTreeMap<VertexKey, Props>,
 }

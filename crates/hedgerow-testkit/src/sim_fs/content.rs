@@ -18,7 +18,7 @@ impl Content {
         self.len
     }
 
-    /// Reads what there is at `offset`, at most `buf.len()` bytes.
+    /// Reads the bytes at `offset`, at most `buf.len()`. Returns how many there are.
     pub(super) fn read(&self, offset: u64, buf: &mut [u8]) -> usize {
         let n = self.len.saturating_sub(offset).min(buf.len() as u64) as usize;
         let mut done = 0;
@@ -79,7 +79,7 @@ impl Content {
         }
     }
 
-    /// Whether neither was written to since one was cloned from the other.
+    /// True if neither was written to since one was cloned from the other.
     #[cfg(test)]
     pub(super) fn is_shared_with(&self, other: &Content) -> bool {
         Arc::ptr_eq(&self.chunks, &other.chunks)

@@ -1,4 +1,4 @@
-//! What a crash leaves.
+//! The state that a crash leaves.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,23 @@ use super::content::Content;
 use super::rng::SplitMix64;
 use super::state::{DirOp, FileOp, Inode, Pending, State};
 
-/// What happens to unsynced changes in a crash.
+/// The fate of unsynced changes in a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Damage {
     /// All are lost.
     LoseAll,
     /// All survive.
     KeepAll,
-    /// Those before some moment survive; a write at that moment does in part.
+    /// Changes before some moment survive; a write at that moment survives in part.
     Prefix,
     /// Each survives or not.
     RandomSubset,
-    /// Each sector of 512 bytes of each write survives or not; lengths and directory changes do or do not.
+    /// Each sector of 512 bytes of each write survives or not, and so does each change of a length or of the
+    /// directory.
     Tear512,
     /// The same with sectors of 4,096 bytes.
     Tear4096,
-    /// Each sector of each write survives, is lost, or holds garbage where it was to be written.
+    /// Each sector of each write survives, is lost, or holds garbage in its place.
     Garbage,
 }
 
@@ -38,17 +39,17 @@ impl Damage {
     ];
 }
 
-/// One crash, with what chance decides.
+/// One crash, with its random choices.
 struct Crash {
     damage: Damage,
     rng: SplitMix64,
     /// The chance, in eighths, that a change survives.
     odds: u64,
-    /// The first change that a prefix does not hold.
+    /// The first change that is not in the prefix.
     cut: u64,
 }
 
-/// How much of a change survives.
+/// The part of a change that survives.
 enum Survives {
     Nothing,
     All,
@@ -62,7 +63,7 @@ pub(super) fn crash(state: &State, damage: Damage, seed: u64) -> State {
     let cut = if damage == Damage::Prefix { choose_cut(state, &mut rng) } else { 0 };
     let mut crash = Crash { damage, rng, odds, cut };
     let mut names = state.durable_names.clone();
-    // Journals keep the order of directory changes, so half of the crashes do.
+    // Journals keep the order of directory changes, so half of the crashes do too.
     let ordered = crash.rng.eighths(4) && !matches!(damage, Damage::KeepAll | Damage::Prefix);
     let kept = crash.rng.below(state.pending_names.len() as u64 + 1) as usize;
     for (i, pending) in state.pending_names.iter().enumerate() {
@@ -78,7 +79,7 @@ pub(super) fn crash(state: &State, damage: Damage, seed: u64) -> State {
     State::settled(contents.into_iter())
 }
 
-/// A moment among all pending changes.
+/// Draws a moment among all pending changes.
 fn choose_cut(state: &State, rng: &mut SplitMix64) -> u64 {
     let files = state.inodes.values().flat_map(|inode| inode.pending.iter().map(|p| p.seq));
     let mut seqs: Vec<u64> = files.chain(state.pending_names.iter().map(|p| p.seq)).collect();
@@ -126,7 +127,7 @@ impl Crash {
         content
     }
 
-    /// Applies a write sector by sector. The file may have grown although a sector is lost.
+    /// Applies a write sector by sector. The file may grow even if a sector is lost.
     fn tear(&mut self, content: &mut Content, offset: u64, data: &[u8], sector: usize) {
         if self.rng.eighths(4) {
             content.extend(offset + data.len() as u64);
@@ -145,7 +146,7 @@ impl Crash {
         }
     }
 
-    /// Some bits of `part`, or all bytes from some place on, are not what was written.
+    /// Returns `part` with some wrong bits, or with wrong bytes from some place on.
     fn garble(&mut self, part: &[u8]) -> Vec<u8> {
         let mut bytes = part.to_vec();
         if self.rng.eighths(4) {

@@ -1,4 +1,4 @@
-//! What an observer is told: which moment of which operation.
+//! The events of an observer: moments of operations.
 
 use std::sync::Arc;
 
@@ -9,21 +9,21 @@ pub struct OpIndex(pub u64);
 /// A moment of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
-    /// Nothing has happened yet.
+    /// The operation has had no effect yet.
     Before,
-    /// Half of it has: the first half of a write, or the first half of what a sync makes durable. Other operations
-    /// have no inside.
+    /// Half of the operation has taken effect: the first half of a write, or of the changes that a sync makes
+    /// durable. Other operations have no inside.
     Inside,
-    /// It has taken effect, or failed; the caller does not know yet.
+    /// The operation has taken effect, or failed; the caller does not know yet.
     After,
 }
 
-/// What an observer is told.
+/// An event of an observer.
 #[derive(Clone, Debug)]
 pub struct OpEvent {
-    /// Which operation.
+    /// The operation.
     pub index: OpIndex,
-    /// Which moment of it.
+    /// The moment of the operation.
     pub phase: Phase,
     /// Operation and kind of file, such as `write:wal`, `rename:man` or `sync_dir:dir`.
     pub site: Arc<str>,

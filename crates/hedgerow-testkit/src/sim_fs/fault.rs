@@ -9,11 +9,11 @@ use super::rng::SplitMix64;
 
 /// Error numbers of Linux.
 pub mod errno {
-    /// Interrupted. Calls that are interrupted are repeated, so plan it [`Once`](super::Repeat::Once) only.
+    /// Interrupted. Callers repeat interrupted calls, so plan it [`Once`](super::Repeat::Once) only.
     pub const EINTR: i32 = 4;
     /// Input or output error.
     pub const EIO: i32 = 5;
-    /// Not open for this.
+    /// The file is not open for this operation.
     pub const EBADF: i32 = 9;
     /// Too many open files.
     pub const EMFILE: i32 = 24;
@@ -28,31 +28,31 @@ pub mod errno {
 /// Operations that faults count together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultClass {
-    /// Those that change or sync something; see [`OpIndex`].
+    /// Operations that change or sync something; see [`OpIndex`].
     Change,
-    /// Those that read: open, list, read, length.
+    /// Operations that read: open, list, read, length.
     Read,
 }
 
-/// How often a fault strikes.
+/// The frequency of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// Only that operation.
+    /// Only that operation fails.
     Once,
-    /// That operation and all after it.
+    /// That operation and all later ones fail.
     Forever,
 }
 
 /// A planned failure.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// Which operations are counted.
+    /// The class of operations that are counted.
     pub class: FaultClass,
     /// The number of the operation among those of its class, from 0 since the file system was made.
     pub at: u64,
-    /// Only operations of this site, if given; then the first of them at or after `at` is meant.
+    /// The site of the operation, if given. Then the first operation of this site at or after `at` fails.
     pub site: Option<&'static str>,
-    /// How often.
+    /// The frequency.
     pub repeat: Repeat,
     /// The error; see [`errno`].
     pub errno: i32,
@@ -110,7 +110,7 @@ impl Faults {
         site
     }
 
-    /// The error that operation `index` shall return.
+    /// Returns the error of operation `index`, if a fault hits it.
     pub(super) fn failure(&mut self, class: FaultClass, index: u64, site: &str) -> Option<i32> {
         let hits = |f: &Fault| match (f.site, f.repeat) {
             (None, Repeat::Once) => index == f.at,
@@ -125,7 +125,7 @@ impl Faults {
         errno
     }
 
-    /// How much of `n` bytes, at least one if any, is transferred.
+    /// Returns how many of `n` bytes are transferred, at least one if any.
     pub(super) fn shorten(&mut self, n: usize) -> usize {
         match &mut self.short {
             Some(rng) if n > 1 => 1 + rng.below(n as u64) as usize,

@@ -1,4 +1,4 @@
-//! What is on the disk, what is not yet, and the operations in between.
+//! The durable state, the state that programs see, and the operations in between.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::content::Content;
 
-/// A file, under whatever name.
+/// The identity of a file under any name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct InodeId(u64);
 
@@ -37,7 +37,8 @@ pub(super) enum DirOp {
 }
 
 impl DirOp {
-    /// Applies the change; one whose file is not there under that name, since an earlier change was lost, does nothing.
+    /// Applies the change. Does nothing if its file is not there under that name, because an earlier change
+    /// was lost.
     pub(super) fn apply(&self, names: &mut BTreeMap<String, InodeId>) {
         match self {
             DirOp::Create(name, id) => {
@@ -67,20 +68,20 @@ pub(super) struct Pending<Op> {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Inode {
-    /// What a program reads.
+    /// The content that a program reads.
     pub(super) now: Content,
-    /// What is on the disk.
+    /// The content on the disk.
     pub(super) durable: Content,
     pub(super) pending: Vec<Pending<FileOp>>,
-    /// Whether a failed sync has dropped changes, so that `now` cannot be reached from `durable` any more.
+    /// True if a failed sync has dropped changes, so that `now` cannot be reached from `durable` any more.
     dropped: bool,
 }
 
-/// How a lock is held.
+/// The way in which a lock is held.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Locked {
     Alone,
-    /// By so many readers.
+    /// Held by this number of readers.
     Shared(usize),
 }
 
@@ -96,7 +97,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// A state in which all of `files` is durable.
+    /// Makes a state in which all of `files` are durable.
     pub(super) fn settled(files: impl Iterator<Item = (String, Content)>) -> State {
         let mut state = State::default();
         files.for_each(|(name, content)| state.put(&name, content));
@@ -170,7 +171,8 @@ impl State {
         Ok(())
     }
 
-    /// Makes the first half of the pending directory changes durable; returns the last change that the sync covers.
+    /// Makes the first half of the pending directory changes durable. Returns the last change that the sync
+    /// covers.
     pub(super) fn sync_half_of_dir(&mut self) -> u64 {
         let half = self.pending_names.len() / 2;
         for pending in self.pending_names.drain(..half) {
@@ -194,7 +196,7 @@ impl State {
         seq
     }
 
-    /// Replaces a change by a longer one that begins in the same way.
+    /// Replaces a change by a longer one with the same begin.
     pub(super) fn extend_change(&mut self, id: InodeId, seq: u64, op: FileOp) {
         let inode = self.inode_mut(id);
         op.apply(&mut inode.now);
@@ -205,7 +207,8 @@ impl State {
         }
     }
 
-    /// Makes the first half of a file's pending changes durable; returns the last change that the sync covers.
+    /// Makes the first half of a file's pending changes durable. Returns the last change that the sync
+    /// covers.
     pub(super) fn sync_half_of(&mut self, id: InodeId) -> u64 {
         let upto = self.next_seq;
         let inode = self.inode_mut(id);
@@ -229,7 +232,7 @@ impl State {
         }
     }
 
-    /// What a failed sync does: pending changes stay readable but will never be written.
+    /// Drops pending changes, like a failed sync: they stay readable but will never be written.
     pub(super) fn forget_changes(&mut self, id: InodeId) {
         let inode = self.inode_mut(id);
         if !inode.pending.is_empty() {

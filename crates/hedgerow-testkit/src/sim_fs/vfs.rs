@@ -10,7 +10,7 @@ use super::SimFs;
 use super::file::SimFile;
 use super::state::Locked;
 
-/// The kind of a file, for sites: its extension, or its lower-case name.
+/// Returns the kind of a file, for sites: its extension, or its lower-case name.
 fn kind_of(name: &str) -> Arc<str> {
     Arc::from(name.rsplit_once('.').map_or(name, |(_, extension)| extension).to_ascii_lowercase())
 }

@@ -15,8 +15,8 @@ use crate::version::{NotInMemory, Read};
 use crate::view::block::NO_LISTS;
 use crate::view::corrections::{Corrected, Kind, Pending, Scratch};
 
-/// The distance in subgraphs between two links of the chain of misses: enough to wait for none, and their data
-/// fits the first cache. None under the model checker, where steps that only load would be more walks.
+/// The distance in subgraphs between two links of the chain of misses: enough to wait for none, and their
+/// data fits the first cache. None under the model checker, where steps that only load would be more walks.
 const APART: usize = if cfg!(feature = "loom") { 0 } else { 8 };
 /// Subgraphs that are read in one walk.
 const IN_ONE_WALK: usize = 16;
@@ -165,8 +165,8 @@ fn find_in_group<'a>(
     }
 }
 
-/// Reads stale subgraphs at `t`, which must be registered and that of [`Stale::find`]. Counts the entries read
-/// of deltas and copied patches. O(delta entries), and O(64) counted references for a chunk that views share.
+/// Reads stale subgraphs at `t`, which must be registered and that of [`Stale::find`]. Counts the entries
+/// read of deltas and copied patches. O(delta entries), and O(64) counted references for a shared chunk.
 ///
 /// # Errors
 /// [`NotInMemory`] if a subgraph is not in memory. None of these chunks counts as read then.
