@@ -24,7 +24,7 @@ impl PatchSizes {
         edges >= self.from
     }
 
-    /// Returns the most entries that a patch of a main part of this size may have.
+    /// Returns the most entries that a patch of such a main part may have, or is made from at once.
     pub(crate) fn most(self, edges: usize) -> usize {
         (edges / SHARE).clamp(self.least, MOST)
     }

@@ -100,8 +100,7 @@ impl Drop for Version {
     }
 }
 
-/// The error of a read that meets an evicted part of a chain: memory does not hold the versions from there
-/// on.
+/// The error of a read that needs a part of a chain that is not in memory, all versions from some place on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotInMemory;
 
@@ -163,7 +162,7 @@ impl Link {
         self.to.load(Ordering::Relaxed).is_null()
     }
 
-    /// True unless the version that was linked last was evicted.
+    /// True unless the link is marked as not in memory.
     #[inline]
     pub(crate) fn is_in_memory(&self) -> bool {
         self.to.load(Ordering::Acquire).addr() != NOT_IN_MEMORY

@@ -55,7 +55,7 @@ impl Model {
         Model { names, table, spans, free, next: 0, apart, now: 0, oldest, shift }
     }
 
-    /// Returns a timestamp of the model as one of the table.
+    /// A timestamp of the model as one of the table.
     fn far(&self, t: Timestamp) -> Timestamp {
         if t == Timestamp::INFINITY { t } else { Timestamp(t.0 << self.shift) }
     }
@@ -224,7 +224,7 @@ fn shuffled(n: u64) -> u64 {
     n.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// Returns a table with the keys of `0..count`, which are bound one after another.
+/// A table with the keys of `0..count`, which are bound one after another.
 fn filled(count: u32, is_text: bool, key: impl Fn(u64) -> VertexKey) -> KeyTable {
     let table = KeyTable::new(is_text);
     for n in 0..count {

@@ -80,7 +80,7 @@ impl<'a> Composer<'a> {
     /// subgraph if all its edges are of one source that is taken whole.
     ///
     /// # Errors
-    /// [`ComposeError`]; the caller drops the chunk then.
+    /// [`ComposeError`]; the chunk is incomplete then.
     pub fn fill(
         &mut self,
         chunk: &mut Arc<Chunk>,
