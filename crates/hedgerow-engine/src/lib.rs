@@ -1,7 +1,9 @@
-//! The store inside, of which [`hedgerow`](../hedgerow/index.html) shows users what they may depend on.
+//! The engine of the store. The crate [`hedgerow`](../hedgerow/index.html) exports the part that users may
+//! depend on.
 //!
-//! The only crate that knows all parts: versions of subgraphs (`hedgerow-mem`), the order of commits (`hedgerow-txn`), the log,
-//! the files of a checkpoint. Its rooms, and which may use which: `docs/design/layout.md`.
+//! This is the only crate that knows all parts: versions of subgraphs (`hedgerow-mem`), the order of commits
+//! (`hedgerow-txn`), the log, the files of a checkpoint. `docs/design/layout.md` says which of its modules
+//! may use which.
 #![forbid(unsafe_code)]
 
 mod background;

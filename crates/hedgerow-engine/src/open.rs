@@ -47,7 +47,7 @@ pub(crate) fn in_memory(options: Options) -> Result<Arc<Engine>> {
     Ok(Engine::new(&options, parts, THREADS))
 }
 
-/// The parts of a store in which nothing was committed yet.
+/// Returns the parts of a store without any commit.
 fn empty(
     config: GraphConfig,
     memory: Memory,
@@ -73,12 +73,12 @@ fn empty(
 }
 
 pub(crate) fn open_path(options: Options, path: &Path) -> Result<Arc<Engine>> {
-    // Before the directory is made.
+    // Checked before the directory is made.
     options.check()?;
     let shown = || path.display().to_string();
     let fs = match path.symlink_metadata() {
         Ok(found) if found.is_dir() || found.is_symlink() => RealFs::open_dir(path).and_then(|fs| {
-            // Whoever made the directory may not have made its entry durable, and a store in it is to last.
+            // The program that made the directory may not have synced its entry, and a store in it must last.
             let fresh = !fs.list()?.iter().any(|name| name.ends_with(".man"));
             if fresh && options.create && !options.read_only {
                 RealFs::sync_entry(path)?;
@@ -100,7 +100,7 @@ pub(crate) fn open_path(options: Options, path: &Path) -> Result<Arc<Engine>> {
     open_on(options, Arc::new(fs))
 }
 
-/// Gives new files the permissions of the store, or those that the options state for a new store.
+/// Sets the permissions of new files: those of the store, or for a new store those that the options state.
 fn with_mode(options: &Options, fs: RealFs) -> Result<RealFs> {
     if options.read_only {
         return Ok(fs);
@@ -133,7 +133,8 @@ pub(crate) fn open_on(options: Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>>
     }
 }
 
-/// Changes nothing in the directory, which may be one that can only be read: the lock is shared where its file exists.
+/// Opens a store to read it. Changes nothing in the directory, which may be read-only; takes a shared lock if
+/// the lock file exists.
 fn open_to_read(options: &Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>> {
     let lock = fs.lock_existing(LOCK).map_err(|e| not_locked(&fs, e))?;
     let loaded = Manifest::look(&fs)?.ok_or_else(|| is_empty(&fs))?;
@@ -141,7 +142,8 @@ fn open_to_read(options: &Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>> {
 }
 
 fn open_to_write(options: &Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>> {
-    // Looked at before the lock file is made: nothing is left behind in a directory that is not a store.
+    // Looks before it makes the lock file, so that it leaves nothing behind in a directory that is not a
+    // store.
     let found = Manifest::look(&fs)?;
     if found.is_none() && !options.create {
         return Err(is_empty(&fs));
@@ -174,7 +176,7 @@ fn create(options: &Options, fs: Arc<dyn Vfs>, lock: Box<dyn VfsLock>) -> Result
     start(options, fs, manifest, Some(lock))
 }
 
-/// Gives a store whose manifest names no log yet its first log. Nothing was ever committed to it.
+/// Creates the first log of a store whose manifest names none yet. Nothing was ever committed to it.
 fn start(
     options: &Options,
     fs: Arc<dyn Vfs>,
@@ -196,8 +198,9 @@ fn start(
     Ok(Engine::new(options, parts, THREADS))
 }
 
-/// A manifest that names no log is the first one of a store. One that came back, out of a copy perhaps, while what later ones
-/// named lies beside it must not have that removed.
+/// Refuses a manifest without a log if files beside it hold later commits. Such a manifest is the first one
+/// of a store. If it came back, perhaps out of a copy, it must not cause the removal of files that later
+/// manifests named.
 fn refuse_older_manifest(
     fs: &Arc<dyn Vfs>,
     manifest_file: &str,
@@ -206,7 +209,7 @@ fn refuse_older_manifest(
 ) -> Result<()> {
     let holds_commits = |id: FileId| {
         let witness = Witness { store: manifest.store, live: &[id], durable: manifest.durable_lsn };
-        // A log that cannot be read from its beginning may be one that was being made.
+        // A log that cannot be read from its beginning may be one whose creation was interrupted.
         recover_commits(fs.clone(), witness, |_, _| Err::<(), ()>(()))
             .is_err_and(|error| matches!(error, RecoverError::Visitor { .. }))
     };
@@ -223,7 +226,8 @@ fn damaged(file: &str, what: &'static str) -> Error {
     hedgerow_io::Corruption::new(file, 0, hedgerow_io::CorruptionKind::Invalid(what)).into()
 }
 
-/// The first opening was interrupted between its first manifest and its second: a log file of that time holds nothing.
+/// Removes log files that no manifest names. The first opening was interrupted between its first manifest and
+/// its second, so a log file of that time holds nothing.
 fn remove_unnamed_logs(fs: &Arc<dyn Vfs>) -> Result<()> {
     let dir = hedgerow_io::Dir::new(fs.clone());
     for name in dir.list()? {
@@ -259,7 +263,8 @@ fn open_existing(
         let witness = Witness { store: manifest.store, live: &live, durable: manifest.durable_lsn };
         let mut replay = Replay::new(&mut state);
         let recovered = recover_commits(fs.clone(), witness, |commit, ops| replay.commit(commit, ops));
-        // What was read before the log turned out to be damaged may be damaged itself: the first place is named.
+        // Commits that were read before the damage in the log was found may be damaged too: the first place
+        // is reported.
         replay.finish()?;
         let recovered = recovered.map_err(from_recovery)?;
         let named = manifest.logs.iter().map(|log| (log.id, log.first_lsn));
@@ -287,8 +292,9 @@ fn open_existing(
     Ok(Engine::new(options, parts, THREADS))
 }
 
-/// What is held once the log was replayed, without what the arena has free, which serves what comes next. Pages inside free blocks are given back
-/// where the limit has no room for them.
+/// Returns the bytes in use after the replay of the log. Free memory of the arena does not count, since it
+/// serves later allocations. Gives pages inside free blocks back to the system if the limit has no room for
+/// them.
 fn bytes_held(state: &Loaded) -> u64 {
     let memory = state.subgraphs.memory();
     memory.retire_list().drain();
@@ -299,11 +305,11 @@ fn bytes_held(state: &Loaded) -> u64 {
         memory.arena().return_pages(usize::try_from(lacking).unwrap_or(usize::MAX));
     }
     let held = account.used().saturating_sub(memory.arena().stats().free() as u64);
-    // What is free counts as room, but not beyond the limit.
+    // Free memory counts as room, but not beyond the limit.
     held.max(account.used().saturating_sub(account.limit().map_or(0, beside_opened)))
 }
 
-/// What no manifest of this version says, though its checksum is right.
+/// Refuses contents that no manifest of this version has, even under a correct checksum.
 fn check_manifest(file: &str, manifest: &Manifest) -> Result<()> {
     let without_checkpoint = manifest.segments.is_empty() && manifest.checkpoint == Timestamp::ZERO;
     let reason = if manifest.segments.is_empty() && !without_checkpoint {
@@ -318,7 +324,8 @@ fn check_manifest(file: &str, manifest: &Manifest) -> Result<()> {
     Err(damaged(file, reason))
 }
 
-/// Makes durable what recovery believed, then serves: the recipe of [`hedgerow_log`].
+/// Makes the commits that recovery accepted durable, then opens the log for writing: the recipe of
+/// [`hedgerow_log`].
 fn resume(
     options: &Options,
     fs: Arc<dyn Vfs>,

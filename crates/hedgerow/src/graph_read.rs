@@ -3,7 +3,8 @@
 use hedgerow_core::{Direction, LabelId, Value, VertexKey, VertexKeyRef};
 use hedgerow_engine::{EdgeKey, EdgePattern, LabelRef, Properties, Result, Snapshot, WriteTxn};
 
-/// Makes the trait of a list of reads, and what implements it, which calls the method of the same name.
+/// Defines a trait of reads and implements it for snapshots and transactions, by their methods of the same
+/// names.
 macro_rules! graph_read {
     ($(#[$about:meta])* trait $trait:ident: $($(#[$doc:meta])* fn $name:ident $(<$life:lifetime>)? ($($arg:ident: $type:ty),*) -> $answer:ty;)*) => {
         $(#[$about])*
@@ -25,17 +26,20 @@ macro_rules! graph_read {
 }
 
 graph_read! {
-    /// Reads of one moment of a graph, for functions that run on a [`Snapshot`] and in a [`WriteTxn`] alike. What each reads, returns and
-    /// costs is said at the methods of these two, which have the same names: a snapshot reads the commits up to its timestamp; a
-    /// transaction reads its snapshot and its own writes on top, and under [`Isolation::Serializable`](crate::Isolation::Serializable)
-    /// keeps in memory what it read, to be validated at commit. No read waits for a commit.
+    /// Reads of one moment of a graph, for functions that run on a [`Snapshot`] and in a [`WriteTxn`] alike.
+    /// The methods of these two types have the same names and state what each reads, returns and costs.
     ///
-    /// The methods take `&mut self`, since a transaction records what it reads. A snapshot that is shared is read through `&mut &snapshot`.
+    /// A snapshot reads the commits up to its timestamp. A transaction reads its snapshot with its own writes
+    /// on top. Under [`Isolation::Serializable`](crate::Isolation::Serializable) it keeps what it read in
+    /// memory, to validate it at commit. No read waits for a commit.
+    ///
+    /// The methods take `&mut self`, since a transaction records what it reads. A shared snapshot is read
+    /// through `&mut &snapshot`.
     ///
     /// # Errors
-    /// Each method: an [`ArgumentError`](crate::ArgumentError) for a label that is not defined, and in a transaction for a key of another
-    /// kind than the graph's; a [`StateError`](crate::StateError) in a forked child; a [`StorageError`](crate::StorageError) where a part
-    /// of the graph cannot be read.
+    /// Each method returns an [`ArgumentError`](crate::ArgumentError) for a label that is not defined, and in
+    /// a transaction for a key of another kind than the graph's; a [`StateError`](crate::StateError) in a
+    /// forked child; a [`StorageError`](crate::StorageError) if a part of the graph cannot be read.
     ///
     /// ```
     /// use hedgerow::{Direction, Graph, GraphRead};
@@ -58,57 +62,59 @@ graph_read! {
     /// # Ok::<(), hedgerow::Error>(())
     /// ```
     trait GraphRead:
-    /// Whether the vertex exists. O(1).
+    /// True if the vertex exists. O(1).
     fn contains_vertex<'a>(key: impl Into<VertexKeyRef<'a>>) -> bool;
 
-    /// Whether the edge of the default label exists. O(log degree).
+    /// True if the edge of the default label exists. O(log degree).
     fn contains_edge<'a>(src: impl Into<VertexKeyRef<'a>>, dst: impl Into<VertexKeyRef<'a>>) -> bool;
 
-    /// The weight of the edge of the default label if it exists; 1 in a graph without weights. O(log degree).
+    /// Returns the weight of the edge of the default label if it exists; 1 in a graph without weights. O(log
+    /// degree).
     fn weight<'a>(src: impl Into<VertexKeyRef<'a>>, dst: impl Into<VertexKeyRef<'a>>) -> Option<f64>;
 
-    /// The number of neighbours over the default label, or `None` if there is no such vertex. O(1) and a look at a
-    /// short delta in a snapshot, O(degree log degree) in a transaction.
+    /// Returns the number of neighbours over the default label, or `None` if there is no such vertex. O(1)
+    /// and a look at a short delta in a snapshot, O(degree log degree) in a transaction.
     fn degree<'a>(key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<usize>;
 
-    /// The neighbours over the default label, sorted by key, or `None` if there is no such vertex. O(degree log degree).
+    /// Returns the neighbours over the default label, sorted by key, or `None` if there is no such vertex.
+    /// O(degree log degree).
     fn neighbors<'a>(key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<Vec<VertexKey>>;
 
-    /// As [`neighbors`](Self::neighbors), with weights. O(degree log degree).
+    /// Returns the [`neighbors`](Self::neighbors) with weights. O(degree log degree).
     fn weighted_neighbors<'a>(key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<Vec<(VertexKey, f64)>>;
 
-    /// Whether the edge of this label and rank exists. O(log degree).
+    /// True if the edge of this label and rank exists. O(log degree).
     fn contains_edge_of(edge: EdgeKey<'_>) -> bool;
 
-    /// The properties of an edge that have a value, if the edge exists. O(log degree).
+    /// Returns the properties of an edge that have a value, if the edge exists. O(log degree).
     fn edge_properties(edge: EdgeKey<'_>) -> Option<Properties>;
 
-    /// One property of an edge, if the edge exists; null if it has no such property. O(log degree).
+    /// Returns one property of an edge, if the edge exists; null if it has no such property. O(log degree).
     fn edge_property(edge: EdgeKey<'_>, property: &str) -> Option<Value>;
 
-    /// The properties of a vertex that have a value, if the vertex exists. O(1).
+    /// Returns the properties of a vertex that have a value, if the vertex exists. O(1).
     fn vertex_properties<'a>(key: impl Into<VertexKeyRef<'a>>) -> Option<Properties>;
 
-    /// One property of a vertex, if the vertex exists; null if it has no such property. O(1).
+    /// Returns one property of a vertex, if the vertex exists; null if it has no such property. O(1).
     fn vertex_property<'a>(key: impl Into<VertexKeyRef<'a>>, property: &str) -> Option<Value>;
 
-    /// The edges of a label at a vertex: other endpoints and ranks, sorted by both, or `None` if there is no such vertex.
-    /// O(degree log degree).
+    /// Returns the edges of a label at a vertex: other endpoints and ranks, sorted by both, or `None` if
+    /// there is no such vertex. O(degree log degree).
     fn neighbors_of<'a>(label: impl Into<LabelRef<'a>>, key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<Vec<(VertexKey, u64)>>;
 
-    /// The number of edges of a label at a vertex, or `None` if there is no such vertex. O(1) and a look at a
-    /// short delta in a snapshot, O(degree log degree) in a transaction.
+    /// Returns the number of edges of a label at a vertex, or `None` if there is no such vertex. O(1) and a
+    /// look at a short delta in a snapshot, O(degree log degree) in a transaction.
     fn degree_of<'a>(label: impl Into<LabelRef<'a>>, key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<usize>;
 
-    /// Whether one of these edges exists. O(labels * log degree), and for a rank that is not named in a `multi` label as many
-    /// steps more as edges lead from the one vertex to the other.
+    /// True if one of these edges exists. O(labels * log degree); in a `multi` label without a named rank
+    /// also one step for each edge from the one vertex to the other.
     fn contains_any_edge(edges: EdgePattern<'_>) -> bool;
 
-    /// The edges of all labels at a vertex: other endpoint, label and rank, sorted by all three, or `None` if there is no such
-    /// vertex. O(labels + degree log degree).
+    /// Returns the edges of all labels at a vertex: other endpoint, label and rank, sorted by all three, or
+    /// `None` if there is no such vertex. O(labels + degree log degree).
     fn neighbors_of_all<'a>(key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<Vec<(VertexKey, LabelId, u64)>>;
 
-    /// The number of edges of all labels at a vertex, or `None` if there is no such vertex. O(labels) in a snapshot,
-    /// O(labels + degree log degree) in a transaction.
+    /// Returns the number of edges of all labels at a vertex, or `None` if there is no such vertex. O(labels)
+    /// in a snapshot, O(labels + degree log degree) in a transaction.
     fn degree_of_all<'a>(key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<usize>;
 }

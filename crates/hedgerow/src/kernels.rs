@@ -14,8 +14,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`run`] calls a kernel that [`registry::find`] finds by its name; it is compiled once for both forms of a store's graph, so that
-//! a program that offers all kernels compiles none of them again.
+//! [`run`] calls a kernel that [`registry::find`] finds by its name. The kernels are compiled once for both
+//! forms of a store's graph, so a program that offers all kernels compiles none of them again.
 
 pub use hedgerow_analytics::{run, run_by_page, run_resident, view};
 pub use hedgerow_kernels::*;

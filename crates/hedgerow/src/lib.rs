@@ -20,7 +20,8 @@
 //!
 //! With the feature `kernels`, the module `kernels` holds graph analytics: shortest paths, PageRank, communities and others.
 //!
-//! What a commit promises is in `docs/contract.md`; how it is kept, in `docs/design/protocol.md`.
+//! `docs/contract.md` says what a commit promises, and `docs/design/protocol.md` how the store keeps that
+//! promise.
 #![forbid(unsafe_code)]
 
 mod graph_read;

@@ -1,14 +1,15 @@
-//! Checkpoints that are asked for.
+//! Checkpoints on request.
 
 use super::Graph;
 use crate::durable::checkpoint::{Checkpoint, Extent};
 use crate::error::Result;
 
 impl Graph {
-    /// Writes the subgraphs that changed since the last checkpoint into a segment, makes the manifest name it, and
-    /// removes the log segments that it covers. Now and then it takes older segments in, so that there are never more than
-    /// 8, and their waste is bounded. Commits and snapshots go on meanwhile. O(subgraphs), and O(edges) of those that
-    /// changed. One checkpoint runs at a time; a second caller waits.
+    /// Writes the subgraphs that changed since the last checkpoint into a segment, makes the manifest name
+    /// it, and removes the log segments that it covers. Now and then it merges older segments into the new
+    /// one, so that there are never more than 8, and their waste is bounded. Commits and snapshots go on
+    /// meanwhile. O(subgraphs), and O(edges) of the changed subgraphs. One checkpoint runs at a time; a
+    /// second caller waits.
     ///
     /// # Errors
     /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) for a store without files; a [`StorageError`](crate::StorageError) leaves
@@ -17,12 +18,12 @@ impl Graph {
         self.engine.checkpoint(Extent::Changed)
     }
 
-    /// As [`checkpoint`](Self::checkpoint), but writes everything into one segment and removes all others: what was
-    /// damaged in a segment is whole again, and nothing on the disk is waste but the rest of one log segment.
-    /// O(edges).
+    /// Writes a checkpoint like [`checkpoint`](Self::checkpoint), but of everything, into one segment, and
+    /// removes all other segments. Damage in an older segment is gone afterwards, and the only waste on the
+    /// disk is the rest of one log segment. O(edges).
     ///
     /// # Errors
-    /// As of [`checkpoint`](Self::checkpoint).
+    /// Those of [`checkpoint`](Self::checkpoint).
     pub fn compact(&self) -> Result<Checkpoint> {
         self.engine.checkpoint(Extent::Whole)
     }

@@ -13,18 +13,19 @@ use crate::read::selection::EdgeSelection;
 use crate::state::edge_key::EdgeKey;
 
 impl Graph {
-    /// Makes sure that the edge exists with exactly these properties, in a transaction of its own: those of an existing edge are
-    /// replaced. Returns whether it was new. Endpoints that are absent are created; label and properties that are new are
-    /// defined. Decided at commit: it reads no snapshot and cannot conflict.
+    /// Makes sure that the edge exists with exactly these properties, in a transaction of its own. Replaces
+    /// the properties of an existing edge, creates absent endpoints, and defines a new label and new
+    /// properties. Returns true if the edge was new. The outcome is decided at commit: the call reads no
+    /// snapshot and cannot conflict.
     ///
     /// In a weighted graph the property `weight` of an edge of the default label is its weight (1 if not given).
     ///
-    /// O(log degree) where both ends exist and the edge is of the default label, else the cost of a transaction of one
-    /// operation; now and then O(edges of 64 vertices) for a merge. Blocks for other committers of the same subgraphs, and for
-    /// the disk if the store is durable.
+    /// O(log degree) if both ends exist and the edge is of the default label, else the cost of a transaction
+    /// of one operation; now and then O(edges of 64 vertices) for a merge. Blocks for other committers of the
+    /// same subgraphs, and for the disk if the store is durable.
     ///
     /// # Errors
-    /// As of [`WriteTxn::put_edge_with`](crate::WriteTxn::put_edge_with) and of a commit.
+    /// Those of [`WriteTxn::put_edge_with`](crate::WriteTxn::put_edge_with) and of a commit.
     pub fn put_edge_with<N: AsRef<str>, V: Into<Value>>(
         &self,
         edge: EdgeKey<'_>,
@@ -33,11 +34,11 @@ impl Graph {
         self.make(OpKind::Put, edge, properties)
     }
 
-    /// Inserts the edge with these properties, in a transaction of its own. Returns whether it was new; an existing edge is left
-    /// as it is. Otherwise as [`put_edge_with`](Self::put_edge_with).
+    /// Inserts the edge with these properties, in a transaction of its own. Returns true if it was new, and
+    /// leaves an existing edge as it is. Otherwise as [`put_edge_with`](Self::put_edge_with).
     ///
     /// # Errors
-    /// As of [`WriteTxn::insert_edge_with`](crate::WriteTxn::insert_edge_with) and of a commit.
+    /// Those of [`WriteTxn::insert_edge_with`](crate::WriteTxn::insert_edge_with) and of a commit.
     pub fn insert_edge_with<N: AsRef<str>, V: Into<Value>>(
         &self,
         edge: EdgeKey<'_>,
@@ -69,7 +70,7 @@ impl Graph {
         }
     }
 
-    /// Of an edge that was checked.
+    /// Makes an edge whose label and ends were checked.
     fn make_with<N: AsRef<str>, V: Into<Value>>(
         &self,
         kind: OpKind,
@@ -83,8 +84,8 @@ impl Graph {
         Ok(self.one(kind, label, edge, weight.unwrap_or(1.0), &given)?.edges > 0)
     }
 
-    /// An edge of the default label with one property, as most edges with properties have: a value of fixed width goes by value all
-    /// the way to the delta.
+    /// Makes an edge of the default label with one property, the most frequent number. A value of fixed width
+    /// is passed by value all the way to the delta.
     #[inline]
     fn make_with_one(&self, kind: OpKind, edge: EdgeKey<'_>, name: &str, value: Value) -> Result<bool> {
         let Some((of, word)) = value.as_ref().to_word() else {
@@ -98,11 +99,12 @@ impl Graph {
         Ok(done.edges > 0)
     }
 
-    /// Lays properties over those of an edge, in a transaction of its own; a null removes. Returns whether the edge exists. Decided
-    /// at commit: it reads no snapshot and cannot conflict. Costs and blocks as [`put_edge_with`](Self::put_edge_with).
+    /// Sets the given properties of an edge and keeps its others, in a transaction of its own; a null removes
+    /// a property. Returns true if the edge exists. The outcome is decided at commit: the call reads no
+    /// snapshot and cannot conflict. Costs and blocks as [`put_edge_with`](Self::put_edge_with).
     ///
     /// # Errors
-    /// As of [`WriteTxn::update_edge`](crate::WriteTxn::update_edge) and of a commit.
+    /// Those of [`WriteTxn::update_edge`](crate::WriteTxn::update_edge) and of a commit.
     pub fn update_edge<N: AsRef<str>, V: Into<Value>>(
         &self,
         edge: EdgeKey<'_>,
@@ -113,8 +115,8 @@ impl Graph {
         Ok(self.one(OpKind::Update, label, edge, 1.0, &Given::patch(&cells))?.applied > 0)
     }
 
-    /// Removes an edge of any label in a transaction of its own. Returns whether it existed. Costs and blocks as
-    /// [`put_edge_with`](Self::put_edge_with).
+    /// Removes an edge of any label in a transaction of its own. Returns true if it existed. Costs and blocks
+    /// as [`put_edge_with`](Self::put_edge_with).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel) and those of a commit.
@@ -123,8 +125,8 @@ impl Graph {
         Ok(self.one(OpKind::Remove, label, edge, 0.0, &Given::NONE)?.edges < 0)
     }
 
-    /// Removes the chosen edges in transactions of at most [`RemoveOptions::batch`] edges, and returns how many were removed. The
-    /// selection's direction has no effect.
+    /// Removes the chosen edges in transactions of at most [`RemoveOptions::batch`] edges, and returns their
+    /// number. The selection's direction has no effect.
     ///
     /// **Each batch is a transaction, and the call is not**: if the call fails or is cancelled, the edges of committed batches
     /// stay removed, and a snapshot taken meanwhile sees some of the batches. The condition holds for each removed edge when its
@@ -169,7 +171,7 @@ impl Graph {
         }
     }
 
-    /// The label of an edge that is there or is not, and the edge with the kinds of its ends.
+    /// Returns the label of an edge, which need not exist, and the edge with the kinds of its ends.
     fn known_edge<'a>(&self, edge: EdgeKey<'a>) -> Result<(LabelId, EdgeKey<'a>)> {
         let label = self.engine.label(edge.label)?;
         let (src, dst) = self.engine.ends_of(Some(label), edge.src, edge.dst)?;

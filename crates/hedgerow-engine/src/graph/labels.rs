@@ -1,4 +1,4 @@
-//! Defining labels and properties.
+//! Definitions of labels, kinds and properties.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::state::label_options::LabelOptions;
 use crate::state::schema::{Label, LabelRef, Schema};
 
 impl Graph {
-    /// The labels and properties defined so far. O(1).
+    /// Returns the labels and properties defined so far. O(1).
     pub fn schema(&self) -> Arc<Schema> {
         self.engine.schema.load_full()
     }
@@ -18,11 +18,12 @@ impl Graph {
     /// Defines a label, or does nothing if one of this name and kind exists. Returns its id, which may be used in
     /// place of the name. Properties that are new are added to an existing label. The empty name is the default label.
     ///
-    /// A definition is a commit of its own: when the call returns it is as durable as a commit that returned, and snapshots see it.
-    /// O(labels): the schema is copied. Blocks as a commit, and for other definitions.
+    /// A definition is a commit of its own. When the call returns, the definition is as durable as a commit
+    /// that returned, and snapshots see it. O(labels): the schema is copied. Blocks as a commit does, and for
+    /// other definitions.
     ///
     /// # Errors
-    /// [`ArgumentError::SchemaConflict`] or [`ArgumentError::PropertyType`] if a definition exists that says otherwise;
+    /// [`ArgumentError::SchemaConflict`] or [`ArgumentError::PropertyType`] if a different definition exists;
     /// [`ArgumentError::Invalid`] and [`ArgumentError::TooLarge`] for names; those of a commit.
     pub fn define_label(&self, name: &str, options: LabelOptions) -> Result<LabelId> {
         self.engine.check_owner()?;
@@ -63,7 +64,7 @@ impl Graph {
     /// [`define_label`](Graph::define_label).
     ///
     /// # Errors
-    /// As of [`define_label`](Graph::define_label); [`ArgumentError::NoSuchLabel`].
+    /// Those of [`define_label`](Graph::define_label), and [`ArgumentError::NoSuchLabel`].
     pub fn define_edge_property<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,
@@ -78,7 +79,7 @@ impl Graph {
     /// [`define_label`](Graph::define_label).
     ///
     /// # Errors
-    /// As of [`define_label`](Graph::define_label).
+    /// Those of [`define_label`](Graph::define_label).
     pub fn define_vertex_property(&self, name: &str, kind: PropertyType) -> Result<PropertyId> {
         self.define_vertex_property_of(KindId::DEFAULT, name, kind)
     }
@@ -87,7 +88,7 @@ impl Graph {
     /// [`define_label`](Graph::define_label).
     ///
     /// # Errors
-    /// As of [`define_label`](Graph::define_label); [`ArgumentError::NoSuchKind`].
+    /// Those of [`define_label`](Graph::define_label), and [`ArgumentError::NoSuchKind`].
     pub fn define_vertex_property_of(
         &self,
         of: KindId,
@@ -132,7 +133,8 @@ impl Graph {
         self.published(self.engine.define_kind(name, keys)?)
     }
 
-    /// What was defined, once all definitions are published: those of others too, which a call may have found made.
+    /// Returns `defined` once all definitions are published. Waits for those of other callers too, since this
+    /// call may have found one of them in place.
     fn published<T>(&self, defined: T) -> Result<T> {
         let last = self.engine.schema.load().changed();
         self.engine.wait_published(last)?;

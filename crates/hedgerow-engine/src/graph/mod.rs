@@ -1,4 +1,4 @@
-//! The handle of a store that users hold.
+//! The handle of a store for users.
 
 mod checkpoint;
 mod edges;
@@ -19,19 +19,21 @@ use crate::state::store::Engine;
 
 /// An open graph. Cloning it gives another handle to the same store; all methods may be called from any thread.
 ///
-/// The last handle that goes (snapshots and transactions are handles too) closes the store; call
-/// [`close`](Graph::close) to see errors of that.
+/// The drop of the last handle closes the store; snapshots and transactions are handles too. Call
+/// [`close`](Graph::close) to see the errors of closing.
 ///
 /// A store belongs to the process that opened it. In a forked child every call that returns a [`Result`] is
 /// [`StateError::Forked`](crate::StateError::Forked), and dropping a handle does nothing; each other call says what it does. The child may open
 /// other stores, and this one once its parent has closed it or ended.
 ///
 /// # Single operations
-/// [`insert_edge`](Self::insert_edge), [`put_edge`](Self::put_edge), [`remove_edge`](Self::remove_edge) and their forms with weights and
-/// properties are transactions of one operation. Where both ends exist they cost O(log degree), else what a transaction of one
-/// operation costs; now and then O(edges of 64 vertices) for a merge. They block for other committers of the same subgraphs, and for a sync
-/// under [`Durability::Sync`](crate::Durability::Sync). They cannot conflict. Their errors are those of [`WriteTxn::commit`] but for
-/// the conflict, and an [`ArgumentError`](crate::ArgumentError) for a key that the graph cannot have.
+/// [`insert_edge`](Self::insert_edge), [`put_edge`](Self::put_edge), [`remove_edge`](Self::remove_edge) and
+/// their forms with weights and properties are transactions of one operation. They cost O(log degree) if both
+/// ends exist, else the cost of a transaction of one operation; now and then O(edges of 64 vertices) for a
+/// merge. They block for other committers of the same subgraphs, and for a sync under
+/// [`Durability::Sync`](crate::Durability::Sync). They cannot conflict. Their errors are those of
+/// [`WriteTxn::commit`] without the conflict, and an [`ArgumentError`](crate::ArgumentError) for a key that
+/// the graph cannot have.
 #[derive(Clone)]
 pub struct Graph {
     pub(crate) engine: Arc<Engine>,
@@ -42,13 +44,13 @@ impl Changeable for Graph {
 }
 
 impl Graph {
-    /// What the graph was created with. O(1).
+    /// Returns the settings that the graph was created with. O(1).
     pub fn config(&self) -> GraphConfig {
         self.engine.config
     }
 
-    /// A snapshot of everything committed so far. O(1), whatever is held or written; waits for no commit, and no commit
-    /// waits for it.
+    /// Returns a snapshot of everything committed so far. O(1), whatever memory holds or commits write. Waits
+    /// for no commit, and no commit waits for it.
     ///
     /// # Errors
     /// A [`StateError`](crate::StateError): closed, forked.
@@ -57,7 +59,8 @@ impl Graph {
         Ok(Snapshot::open(&self.engine).for_user())
     }
 
-    /// Begins a write transaction. O(1); takes no snapshot before the first read, and waits for nobody.
+    /// Begins a write transaction. O(1); takes no snapshot before the first read, and waits for no other
+    /// thread.
     ///
     /// # Errors
     /// A [`StateError`](crate::StateError): closed, forked, read-only, poisoned.
@@ -66,12 +69,12 @@ impl Graph {
         Ok(WriteTxn::new(&self.engine))
     }
 
-    /// Runs `f` in a write transaction and commits it, again after each conflict, up to `retries` times. Before it tries again it
-    /// waits until the conflicting commit is visible. Returns what `f` returned and the timestamp. Each attempt costs what `f` does
-    /// and blocks as [`WriteTxn::commit`].
+    /// Runs `f` in a write transaction and commits it. After a conflict it waits until the conflicting commit
+    /// is visible and tries again, up to `retries` times. Returns the result of `f` and the timestamp. Each
+    /// attempt costs what `f` costs, and blocks as [`WriteTxn::commit`].
     ///
     /// # Errors
-    /// Whatever `f` or the commit returns; the last [`CommitError::Conflict`] when the retries are used up.
+    /// Those of `f` and of the commit; the last [`CommitError::Conflict`] when the retries are used up.
     pub fn transact<T>(
         &self,
         retries: u32,
@@ -91,7 +94,8 @@ impl Graph {
         }
     }
 
-    /// Waits as [`transact`](Graph::transact) does before it tries again: for loops around it in other languages.
+    /// Waits as [`transact`](Graph::transact) does before it tries again. For loops of retries in other
+    /// languages.
     ///
     /// # Errors
     /// A [`StateError`](crate::StateError): closed, forked.
@@ -102,11 +106,11 @@ impl Graph {
         Ok(())
     }
 
-    /// Inserts one edge in a transaction of its own, and its endpoints where absent. Returns whether it was new; an
-    /// existing edge is left as it is. In a weighted graph the weight is 1.
+    /// Inserts one edge in a transaction of its own, and its endpoints if they are absent. Returns true if
+    /// the edge was new, and leaves an existing edge as it is. In a weighted graph the weight is 1.
     ///
-    /// The fastest way to write single edges: it reads no snapshot and cannot conflict. O(log degree): see
-    /// [single operations](Self#single-operations).
+    /// This is the fastest way to write single edges: it reads no snapshot and cannot conflict. O(log
+    /// degree): see [single operations](Self#single-operations).
     ///
     /// # Errors
     /// Those of [single operations](Self#single-operations).
@@ -118,11 +122,11 @@ impl Graph {
         Ok(autocommit::edge(&self.engine, OpKind::Insert, src.into(), dst.into(), 1.0)?.edges > 0)
     }
 
-    /// Inserts many edges in one transaction, and their endpoints where absent; existing edges are left as they are.
-    /// Returns how many were new. See [`WriteTxn::insert_edges`].
+    /// Inserts many edges in one transaction, and their absent endpoints; leaves existing edges as they are.
+    /// Returns the number of new edges. See [`WriteTxn::insert_edges`].
     ///
     /// # Errors
-    /// As of [`WriteTxn::commit`].
+    /// Those of [`WriteTxn::commit`].
     pub fn insert_edges<'a, K: Into<VertexKeyRef<'a>> + Copy>(&self, edges: &[(K, K)]) -> Result<u64> {
         let mut txn = self.write()?;
         txn.insert_edges(edges)?;
@@ -130,7 +134,7 @@ impl Graph {
         Ok(order::publish(&self.engine, outcome)?.edges.unsigned_abs())
     }
 
-    /// As [`insert_edge`](Graph::insert_edge), with a weight.
+    /// Inserts an edge with a weight, otherwise as [`insert_edge`](Graph::insert_edge).
     ///
     /// # Errors
     /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) for a weight that is not a number, or in a graph without weights.
@@ -144,8 +148,9 @@ impl Graph {
         Ok(autocommit::edge(&self.engine, OpKind::Insert, src.into(), dst.into(), weight)?.edges > 0)
     }
 
-    /// Makes sure, in a transaction of its own, that the edge exists, and its endpoints; in a weighted graph its weight becomes 1.
-    /// Returns whether it was new. Otherwise as [`insert_edge`](Graph::insert_edge).
+    /// Makes sure, in a transaction of its own, that the edge and its endpoints exist; in a weighted graph
+    /// its weight becomes 1. Returns true if the edge was new. Otherwise as
+    /// [`insert_edge`](Graph::insert_edge).
     ///
     /// # Errors
     /// Those of [single operations](Self#single-operations).
@@ -157,7 +162,7 @@ impl Graph {
         Ok(autocommit::edge(&self.engine, OpKind::Put, src.into(), dst.into(), 1.0)?.edges > 0)
     }
 
-    /// As [`put_edge`](Graph::put_edge), with a weight.
+    /// Puts an edge with a weight, otherwise as [`put_edge`](Graph::put_edge).
     ///
     /// # Errors
     /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) for a weight that is not a number, or in a graph without weights.
@@ -171,8 +176,8 @@ impl Graph {
         Ok(autocommit::edge(&self.engine, OpKind::Put, src.into(), dst.into(), weight)?.edges > 0)
     }
 
-    /// A [`Pipeline`] for single edge operations of the calling thread, each a transaction of its own. `on_ack` learns what became
-    /// of each. O(1); waits for nobody.
+    /// Returns a [`Pipeline`] for single edge operations of the calling thread, each a transaction of its
+    /// own. `on_ack` receives the outcome of each operation. O(1); waits for no other thread.
     ///
     /// # Errors
     /// A [`StateError`](crate::StateError): closed, forked, read-only, poisoned.
@@ -181,7 +186,8 @@ impl Graph {
         Ok(Pipeline::new(&self.engine, on_ack))
     }
 
-    /// Removes one edge in a transaction of its own. Returns whether it existed. Otherwise as [`insert_edge`](Graph::insert_edge).
+    /// Removes one edge in a transaction of its own. Returns true if it existed. Otherwise as
+    /// [`insert_edge`](Graph::insert_edge).
     ///
     /// # Errors
     /// Those of [single operations](Self#single-operations).
@@ -193,9 +199,9 @@ impl Graph {
         Ok(autocommit::edge(&self.engine, OpKind::Remove, src.into(), dst.into(), 0.0)?.edges < 0)
     }
 
-    /// Merges all deltas, so that reads find plain CSR blocks, and lays the lists out anew in the order of the vertices;
-    /// nothing is done if nothing was committed since the last call. Takes each subgraph's latch in turn; O(edges). Until
-    /// it returns, lists may be in memory twice.
+    /// Merges all deltas, so that reads find plain CSR blocks, and rewrites the lists in the order of the
+    /// vertices. Does nothing if nothing was committed since the last call. Takes each subgraph's latch in
+    /// turn; O(edges). Until it returns, lists may be in memory twice.
     ///
     /// # Errors
     /// A [`StateError`](crate::StateError): closed, forked, read-only, poisoned.
@@ -205,17 +211,18 @@ impl Graph {
         Ok(())
     }
 
-    /// Gives up the view that the store keeps for the next one to be made of. Its memory goes with the last snapshot that uses it.
-    /// The store does the same by itself once the view keeps much that it has replaced. Does nothing in a forked child. O(1), but
-    /// for freeing the view where nothing else uses it.
+    /// Drops the view that the store keeps as the base of the next one. The view's memory is freed with the
+    /// last snapshot that uses it. The store also drops the view without this call, once the view keeps much
+    /// replaced content. Does nothing in a forked child. O(1), except for freeing a view that no snapshot
+    /// uses.
     pub fn forget_views(&self) {
         if !self.engine.is_forked() {
             self.engine.views.forget();
         }
     }
 
-    /// Takes everything out of memory that files hold as it is, as a memory limit does when it leaves no room; returns how many
-    /// subgraphs. O(subgraphs). For tests.
+    /// Evicts everything that files hold as it is, like the store does when the memory limit leaves no room.
+    /// Returns the number of subgraphs. O(subgraphs). For tests.
     ///
     /// # Errors
     /// A [`StateError`](crate::StateError): closed, forked.
@@ -225,21 +232,23 @@ impl Graph {
         Ok(self.engine.evict_until(|| false))
     }
 
-    /// As [`evict`](Self::evict), but keeps all of it for whoever reads it soon (rule E9 of the protocol). O(subgraphs). For tests.
+    /// Takes out of memory what [`evict`](Self::evict) evicts, but keeps it for reads that need it soon (rule
+    /// E9 of the protocol). O(subgraphs). For tests.
     ///
     /// # Errors
-    /// As of that.
+    /// Those of [`evict`](Self::evict).
     #[doc(hidden)]
     pub fn cool(&self) -> Result<usize> {
         self.engine.check_usable()?;
         Ok(self.engine.cool_all())
     }
 
-    /// Has everything that snapshots hold from before the last checkpoint written, as a memory limit does when what they hold leaves no room:
-    /// then [`evict`](Self::evict) takes that too. Returns how many timestamps of snapshots got a page version. O(subgraphs) for each snapshot. For tests.
+    /// Writes everything that snapshots hold from before the last checkpoint, like the store does when this
+    /// leaves no room within the memory limit. Then [`evict`](Self::evict) can evict it too. Returns the
+    /// number of snapshot timestamps that got a page version. O(subgraphs) for each snapshot. For tests.
     ///
     /// # Errors
-    /// A [`StateError`](crate::StateError): closed, forked. What a file that cannot be written is told by.
+    /// A [`StateError`](crate::StateError): closed, forked. The error of a file that cannot be written.
     #[doc(hidden)]
     pub fn write_page_versions(&self) -> Result<usize> {
         self.engine.check_usable()?;
@@ -247,26 +256,27 @@ impl Graph {
         self.engine.durable.as_ref().map_or(Ok(0), |durable| self.engine.write_page_versions(durable))
     }
 
-    /// The most bytes of memory that were charged at any moment since this was asked before. O(1). For tests.
+    /// Returns the peak of charged bytes since the previous call. O(1). For tests.
     #[cfg(feature = "planted-faults")]
     #[doc(hidden)]
     pub fn most_memory_used(&self) -> u64 {
         self.engine.account().most_used()
     }
 
-    /// The last timestamp that is published: what a snapshot opened now sees. In a forked child, that of the fork. O(1).
+    /// Returns the last published timestamp, that of a snapshot opened now. In a forked child, that of the
+    /// fork. O(1).
     pub fn published_ts(&self) -> Timestamp {
         self.engine.clock.published()
     }
 
-    /// The last timestamp known to be on stable media. Of a store without files, the published one. In a forked child, that of the
-    /// fork. O(1).
+    /// Returns the last timestamp known to be on stable media; in a store without files, the published one.
+    /// In a forked child, that of the fork. O(1).
     pub fn durable_ts(&self) -> Timestamp {
         self.engine.durable.as_ref().map_or_else(|| self.published_ts(), |durable| durable.durable_ts())
     }
 
-    /// Closes the store: commits under way are finished, the log is synced and sealed, the directory is released. All handles are
-    /// closed with it; snapshots that are open stay readable.
+    /// Closes the store: finishes commits under way, syncs and seals the log, releases the directory. Closes
+    /// all other handles with it; open snapshots stay readable.
     ///
     /// Before it seals the log, the call writes a checkpoint if that takes less time than the replay of the log in the next
     /// opening (the rule is in `docs/design/checkpoints.md`). The drop of the last handle writes none, nor does `close` with
@@ -274,8 +284,9 @@ impl Graph {
     /// the store closes all the same: [`checkpoint_error`](Graph::checkpoint_error) says why, and the next opening replays the
     /// log.
     ///
-    /// Blocks until commits and a checkpoint under way have ended, and for a sync; a second call blocks until the first one
-    /// returns. O(subgraphs), and with a checkpoint the time of [`checkpoint`](Graph::checkpoint).
+    /// Blocks until commits and a checkpoint under way have ended, and for a sync. A second call blocks until
+    /// the first one returns. O(subgraphs), and with a checkpoint the time of
+    /// [`checkpoint`](Graph::checkpoint).
     ///
     /// # Errors
     /// A [`StateError`](crate::StateError): forked; poisoned if the log failed, now or before. The directory is released all the
@@ -284,14 +295,15 @@ impl Graph {
         self.engine.close(ClosedBy::User)
     }
 
-    /// For the Python package: keeps [`close`](Graph::close) from writing a checkpoint. A checkpoint that `close` is writing, or
-    /// waits for, ends without effect. O(1).
+    /// Keeps [`close`](Graph::close) from writing a checkpoint. A checkpoint that `close` is writing, or
+    /// waits for, ends without effect. O(1). For the Python package.
     #[doc(hidden)]
     pub fn skip_checkpoint_at_close(&self) {
         self.engine.closing.skip_checkpoint();
     }
 
-    /// For the Python package: tells, once all handles are dropped, whether the store's memory was freed.
+    /// Returns a flag that says, once all handles are dropped, if the store's memory was freed. For the
+    /// Python package.
     #[doc(hidden)]
     pub fn freed(&self) -> Freed {
         self.engine.tells_freed.flag()

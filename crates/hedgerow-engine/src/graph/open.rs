@@ -1,4 +1,4 @@
-//! Opening stores.
+//! Methods that open stores.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ impl Graph {
         Options::new().open(path)
     }
 
-    /// A store without files, with default options. O(1).
+    /// Creates a store without files, with default options. O(1).
     ///
     /// # Errors
     /// None with these options.
@@ -31,8 +31,8 @@ impl Graph {
 impl Options {
     /// Opens the store in the directory `path`, creating it if there is none (see [`create`](Self::create)).
     ///
-    /// Blocks for recovery: time in proportion to the log since the last checkpoint and to the keys of vertices, if they have some; the
-    /// rest of the graph is read when it is touched.
+    /// Blocks for recovery. The time is in proportion to the log since the last checkpoint, and to the keys
+    /// of vertices if there are any. The rest of the graph is read on first use.
     ///
     /// # Errors
     /// An [`OpenError`](crate::OpenError): the store is open already, here or in another process (only readers share it), the
@@ -43,7 +43,8 @@ impl Options {
         Ok(Graph { engine: open::open_path(self, path.as_ref())? })
     }
 
-    /// As [`open`](Self::open), on a directory behind the file-system trait: for tests and instrumentation.
+    /// Opens a store like [`open`](Self::open), but on a directory behind the file-system trait: for tests
+    /// and instrumentation.
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
@@ -51,7 +52,7 @@ impl Options {
         Ok(Graph { engine: open::open_on(self, fs)? })
     }
 
-    /// A store without files: its content goes with its last handle. O(1).
+    /// Creates a store without files, whose content is dropped with its last handle. O(1).
     ///
     /// # Errors
     /// [`ArgumentError::Invalid`] for an option out of its range, and for [`read_only`](Self::read_only).

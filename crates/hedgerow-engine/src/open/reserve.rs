@@ -1,4 +1,4 @@
-//! The room in which an opening writes: that of the disk, or on a full disk that of the reserve.
+//! The room in which an opening writes: that of the disk, or if the disk is full that of the reserve.
 
 use hedgerow_io::{Dir, IoError};
 use hedgerow_log::{FIRST_SEGMENT_BYTES, LEAST_SEGMENT_BYTES, spend_reserve};
@@ -14,7 +14,7 @@ pub(super) enum Room {
 }
 
 impl Room {
-    /// Returns the least length of the segment in which the log goes on.
+    /// Returns the least length of the segment in which the log continues.
     pub(super) fn segment(self) -> u64 {
         match self {
             Room::Free => FIRST_SEGMENT_BYTES,
@@ -23,8 +23,8 @@ impl Room {
     }
 }
 
-/// Calls `write`; on a full disk once more, in the room of the reserve, and of the files that an opening or a checkpoint left there which
-/// was killed after it had spent the reserve.
+/// Calls `write`. If the disk is full, removes the strays, spends the reserve and calls `write` once more.
+/// Strays are files of an opening or a checkpoint that was killed after it had spent the reserve.
 pub(super) fn with_reserve<T>(
     dir: &Dir,
     remove_strays: impl Fn() -> std::result::Result<(), IoError>,
