@@ -1,4 +1,4 @@
-//! Reads of a snapshot over the edges of all labels, and which labels its edges have.
+//! Reads of a snapshot over the edges of all labels, and the labels that have edges.
 
 use hedgerow_core::{Direction, LabelId, SubgraphId, VertexId, VertexKey, VertexKeyRef};
 
@@ -36,18 +36,18 @@ pub struct EdgePattern<'a> {
 }
 
 impl<'a> EdgePattern<'a> {
-    /// All edges from `src` to `dst`.
+    /// Returns the pattern of all edges from `src` to `dst`.
     pub fn between(src: impl Into<VertexKeyRef<'a>>, dst: impl Into<VertexKeyRef<'a>>) -> EdgePattern<'a> {
         EdgePattern { src: src.into(), dst: dst.into(), label: None, rank: None }
     }
 
-    /// Those of this label; the empty name is the default label.
+    /// Restricts the pattern to this label; the empty name is the default label.
     pub fn label(mut self, label: impl Into<LabelRef<'a>>) -> EdgePattern<'a> {
         self.label = Some(label.into());
         self
     }
 
-    /// Those of this rank; edges of labels that are not `multi` have rank 0.
+    /// Restricts the pattern to this rank; edges of labels that are not `multi` have rank 0.
     pub fn rank(mut self, rank: u64) -> EdgePattern<'a> {
         self.rank = Some(rank);
         self
@@ -55,36 +55,38 @@ impl<'a> EdgePattern<'a> {
 }
 
 impl Core {
-    /// The labels that are defined now: a later commit may define more, an earlier snapshot has no edges of some.
+    /// Returns the labels that are defined now. A later commit may define more; an earlier snapshot has no
+    /// edges of some.
     pub(crate) fn defined_labels(&self) -> std::ops::Range<u16> {
         0..self.schema.load().labels().len() as u16
     }
 }
 
 impl Snapshot {
-    /// The labels that were defined when the snapshot was taken.
+    /// Returns the labels that were defined when the snapshot was taken.
     pub(super) fn label_ids(&self) -> impl Iterator<Item = LabelId> + use<> {
         let schema = self.engine().schema.load();
         let defined = schema.labels().partition_point(|label| label.defined() <= self.timestamp());
         (0..defined as u16).map(LabelId)
     }
 
-    /// Whether other labels than the default one were defined when the snapshot was taken, with edges or without. O(1).
+    /// True if other labels than the default one were defined when the snapshot was taken, with edges or
+    /// without. O(1).
     pub fn has_labels(&self) -> bool {
         let schema = self.engine().schema.load();
         schema.labels().get(1).is_some_and(|label| label.defined() <= self.timestamp())
     }
 
-    /// The labels that have edges, by ascending id. O(1) where no label but the default one is defined; else
-    /// O(subgraphs) for each label without edges, and less for the others.
+    /// Returns the labels that have edges, by ascending id. O(1) if no label but the default one is defined;
+    /// else O(subgraphs) for each label without edges, and less for the others.
     ///
     /// # Errors
-    /// As of every [read](Self).
+    /// Those of every [read](Self).
     pub fn labels_with_edges(&self) -> Result<Vec<LabelId>> {
         self.used_labels().collect()
     }
 
-    /// The label of all edges; the default one where there are no edges. Costs as
+    /// Returns the label of all edges, or the default one if there are no edges. Costs as
     /// [`labels_with_edges`](Self::labels_with_edges).
     ///
     /// # Errors
@@ -112,7 +114,7 @@ impl Snapshot {
         self.label_ids().filter_map(move |label| is_used(label).map(|used| used.then_some(label)).transpose())
     }
 
-    /// Whether there is an edge of the label. O(subgraphs) if there is none.
+    /// True if the label has an edge. O(subgraphs) if it has none.
     pub(super) fn has_edges(&self, label: LabelId) -> Result<bool> {
         for id in (0..self.engine().subgraph_bound()).map(SubgraphId) {
             let found = self.engine().read_subgraph((label, id), self.timestamp(), |entry| {
@@ -125,8 +127,8 @@ impl Snapshot {
         Ok(false)
     }
 
-    /// Whether one of these edges exists. O(labels * log degree), and for a rank that is not named in a `multi` label
-    /// as many steps more as edges lead from the one vertex to the other.
+    /// True if one of these edges exists. O(labels * log degree); in a `multi` label without a named rank
+    /// also one step for each edge from the one vertex to the other.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`].
@@ -150,8 +152,8 @@ impl Snapshot {
         Ok(false)
     }
 
-    /// Whether there is an edge of the label between the vertices with a rank that is `wanted`; of an undirected graph `src`
-    /// is the smaller.
+    /// True if the label has an edge between the vertices whose rank is `wanted`. In an undirected graph
+    /// `src` is the smaller vertex.
     pub(crate) fn has_edge_with_rank(
         &self,
         label: LabelId,
@@ -170,12 +172,12 @@ impl Snapshot {
         Ok(found == Some(true))
     }
 
-    /// The edges of all labels at a vertex: other endpoint, label and rank, sorted by all three, or `None` if there is no
-    /// such vertex. One entry for each edge: a neighbour that several edges lead to comes several times.
-    /// O(labels + degree log degree).
+    /// Returns the edges of all labels at a vertex: other endpoint, label and rank, sorted by all three, or
+    /// `None` if there is no such vertex. Has one entry for each edge, so a neighbour that several edges lead
+    /// to comes several times. O(labels + degree log degree).
     ///
     /// # Errors
-    /// As of every [read](Self).
+    /// Those of every [read](Self).
     pub fn neighbors_of_all<'a>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -195,11 +197,11 @@ impl Snapshot {
         Ok(Some(found))
     }
 
-    /// The number of edges of all labels at a vertex, or `None` if there is no such vertex: the length of
-    /// [`neighbors_of_all`](Self::neighbors_of_all). A self-loop counts once. O(labels).
+    /// Returns the number of edges of all labels at a vertex, or `None` if there is no such vertex. This is
+    /// the length of [`neighbors_of_all`](Self::neighbors_of_all). A self-loop counts once. O(labels).
     ///
     /// # Errors
-    /// As of every [read](Self).
+    /// Those of every [read](Self).
     pub fn degree_of_all<'a>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -210,10 +212,11 @@ impl Snapshot {
         degrees.sum::<Result<usize>>().map(Some)
     }
 
-    /// As [`neighbors_of_all`](Self::neighbors_of_all), each edge with its properties.
+    /// Returns the edges of all labels at a vertex with their properties, otherwise as
+    /// [`neighbors_of_all`](Self::neighbors_of_all).
     ///
     /// # Errors
-    /// As of every [read](Self).
+    /// Those of every [read](Self).
     pub fn edges_of_all<'a>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,

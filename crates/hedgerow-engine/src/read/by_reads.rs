@@ -1,7 +1,8 @@
-//! When reads make the view: a snapshot that is asked much stops walking chains of versions.
+//! The rule by which reads make the view: a snapshot with many reads stops walking chains of versions.
 //!
-//! A ski rental (Karlin, Manasse, Rudolph, Sleator, "Competitive snoopy caching", 1988): nobody knows how many reads follow, so a snapshot
-//! walks chains until that has cost [`RENTS`] times what the view would, and makes the view then. `docs/design/views.md` has the model.
+//! This is a ski rental (Karlin, Manasse, Rudolph, Sleator, "Competitive snoopy caching", 1988). The number
+//! of reads to come is unknown, so a snapshot walks chains until the walks have cost [`RENTS`] times the
+//! view, and then makes the view. `docs/design/views.md` has the model.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
@@ -15,42 +16,48 @@ use crate::read::view_demand::{Cost, Price};
 use crate::read::views::Makers;
 use crate::state::store::Core;
 
-/// Chains are walked until that has cost so many times what the view costs: so no loop of reads takes more than a quarter longer for it.
+/// Number of times that walks of chains may cost the price of the view before reads make it. No loop of reads
+/// takes more than a quarter longer because of the view.
 const RENTS: u64 = 4;
-/// What a view from scratch costs: nanoseconds for each subgraph, each edge that it copies, and each entry that it sorts.
+/// Costs of a view from scratch, in nanoseconds for each subgraph, each copied edge, and each sorted entry.
 const SUBGRAPH_NS: u64 = 400;
 const COPIED_NS: u64 = 4;
 const ENTRY_NS: u64 = 20;
-/// What it costs for each subgraph to count the edges of an undirected graph that has labels.
+/// Cost for each subgraph of counting the edges of an undirected graph with labels, in nanoseconds.
 const COUNT_NS: u64 = 3000;
-/// From so many subgraphs on reads miss the cache. Views are made with loads ahead and hardly do.
+/// Number of subgraphs from which on reads miss the cache. The making of a view prefetches and hardly misses
+/// it.
 const BEYOND_CACHE: u32 = 2048;
 /// Subgraphs that an estimate looks at.
 const SAMPLED: u32 = 64;
-/// What a thread has spent is added to what its snapshot has once it is so much.
+/// Cost from which on a thread adds what it has spent to its snapshot.
 const CHARGED_AT_ONCE: u32 = 4096;
 
 thread_local! {
-    /// What this thread spent on chains and has not added to a snapshot. A thread that reads several snapshots may add what it spent on
-    /// one to another: then the bound holds for the reads of the thread.
+    /// The cost of this thread's walks of chains that it has not yet added to a snapshot. A thread that reads
+    /// several snapshots may add the cost of one to another: then the bound holds for the reads of the
+    /// thread.
     static UNCHARGED: Cell<Cost> = const { Cell::new(Cost::ZERO) };
 }
 
 impl Snapshot {
-    /// As a user gets it: its reads may make the view where the options of the store say so. Those of a transaction may not.
+    /// Prepares the snapshot for a user: its reads may make the view if the options of the store allow it.
+    /// Reads of a transaction's snapshot may not.
     pub(crate) fn for_user(self) -> Snapshot {
         self.set_views_by_reads(self.engine().views_by_reads);
         self
     }
 
-    /// Whether reads of this snapshot and its clones may make the view, in place of what
-    /// [`Options::views_by_reads`](crate::Options::views_by_reads) says of all snapshots: for one of which no read is to stall. O(1).
+    /// Sets if reads of this snapshot and its clones may make the view, in place of
+    /// [`Options::views_by_reads`](crate::Options::views_by_reads), which holds for all snapshots. For a
+    /// snapshot whose reads must not stall. O(1).
     pub fn set_views_by_reads(&self, may_make: bool) {
         self.may_make_view().store(may_make, Relaxed);
     }
 
-    /// Counts vertices that a read of many asks for; whether it is to read the view: where there is one, or where the snapshot
-    /// was asked for as many as there are subgraphs, all of which are loaded.
+    /// Counts the vertices that a bulk read asks for. True if the read should use the view: it exists, or the
+    /// reads of the snapshot may make it and there are many of them. Many are as many vertices in all as
+    /// there are subgraphs, if all subgraphs are loaded and memory has room for the view.
     pub(super) fn reads_by_view(&self, keys: usize) -> bool {
         let demand = self.demand();
         let keys = keys as u64;
@@ -64,10 +71,11 @@ impl Snapshot {
         self.made_view().is_some() || is_due()
     }
 
-    /// Counts a single read that walked a chain, after it. O(1), and once in [`RENTS`] times its cost that of the view.
+    /// Counts a single read after it walked a chain. O(1); the read with which walks have cost [`RENTS`]
+    /// times the view may also make the view.
     #[inline]
     pub(super) fn note_read(&self, cost: Cost) {
-        // Model checkers repeat what they run: nothing may be left of the runs before.
+        // Model checkers repeat what they run: no count may remain from the runs before.
         if cfg!(feature = "model-checking") || !self.may_make_view().load(Relaxed) {
             return;
         }
@@ -90,7 +98,7 @@ impl Snapshot {
             return;
         }
         let Ok(mut price) = demand.price.try_lock() else { return };
-        // Another thread may have looked meanwhile.
+        // Another thread may have looked since.
         if spent >= demand.due.load(Relaxed) {
             let (next, due) = self.look_at_price(*price);
             *price = next;
@@ -104,7 +112,7 @@ impl Snapshot {
         const NEVER: u64 = u64::MAX;
         let engine = self.engine();
         if !engine.all_loaded() {
-            // Making it would load what reads do not touch. The next look comes as late as the first.
+            // The view would load subgraphs that reads do not touch.
             return (Price::Unknown, RENTS * engine.least_view_cost());
         }
         if let Some(shared) = engine.views.shared(self.timestamp()) {
@@ -113,13 +121,13 @@ impl Snapshot {
         }
         match price {
             Price::Unknown => (Price::AtLeast, RENTS * engine.least_view_cost()),
-            // Where it cannot be made, reads walk chains for ever.
+            // If the cost cannot be sampled, reads walk chains for ever.
             Price::AtLeast => match self.sampled_view_cost() {
                 Ok(cost) => (Price::Sampled, RENTS * cost),
                 Err(_) => (Price::Settled, NEVER),
             },
             Price::Sampled if engine.has_room_for_view() => {
-                // On this thread: the caller may hold what a task of the pool waits for.
+                // Made on this thread: the caller may hold what a task of the pool waits for.
                 if let Ok(view) = self.cached_view_of(LabelId::DEFAULT, Makers::ThisThread) {
                     self.keep_view(view);
                 }
@@ -129,7 +137,7 @@ impl Snapshot {
         }
     }
 
-    /// About what a view from scratch costs, in nanoseconds. Reads [`SAMPLED`] subgraphs.
+    /// Estimates the cost of a view from scratch, in nanoseconds. Reads [`SAMPLED`] subgraphs.
     fn sampled_view_cost(&self) -> Result<u64> {
         let engine = self.engine();
         let bound = engine.subgraph_bound();
@@ -147,7 +155,8 @@ impl Snapshot {
 }
 
 impl Core {
-    /// What a view from scratch of the default label costs if all is settled, in nanoseconds.
+    /// Returns the cost of a view of the default label from scratch if all subgraphs are settled, in
+    /// nanoseconds.
     fn least_view_cost(&self) -> u64 {
         let counts = !self.config.directed && self.defined_labels().len() > 1;
         let each = SUBGRAPH_NS * self.directions().len() as u64 + if counts { COUNT_NS } else { 0 };

@@ -9,14 +9,16 @@ use crate::error::{ArgumentError, Error, Result};
 use crate::read::snapshot::Snapshot;
 use crate::state::schema::LabelRef;
 
-/// Up to so many subgraphs are read by the calling thread: to wake others takes longer.
+/// Number of subgraphs up to which the calling thread reads alone: waking others takes longer.
 const FEW: usize = 1024;
 
 impl Snapshot {
-    /// The differences between an `earlier` snapshot of the same graph and this one, over the default label. Takes no lock that a writer needs.
+    /// Returns the differences between an `earlier` snapshot of the same graph and this one, over the default
+    /// label. Takes no lock that a writer needs.
     ///
-    /// Deltas log them, so a few changes of a large graph take O(subgraphs / 8 + changes). Where a merge left no log, the call compares the lists of the changed
-    /// vertices: O(their degrees). While the earlier snapshot is open, the store keeps the versions that it sees.
+    /// Deltas log the differences, so a few changes of a large graph take O(subgraphs / 8 + changes). If a
+    /// merge left no log, the call compares the lists of the changed vertices: O(their degrees). While the
+    /// earlier snapshot is open, the store keeps the versions that it sees.
     ///
     /// ```
     /// use hedgerow::{EdgeChangeKind, Graph};
@@ -33,16 +35,17 @@ impl Snapshot {
     ///
     /// # Errors
     /// [`ArgumentError::Invalid`] if the other snapshot is of another graph, or later than this one;
-    /// [`StateError::Forked`](crate::StateError::Forked) in a forked child; and as of every [read](Self).
+    /// [`StateError::Forked`](crate::StateError::Forked) in a forked child; and those of every [read](Self).
     pub fn changes_since(&self, earlier: &Snapshot) -> Result<Changes> {
         self.changes_of_label(earlier, LabelId::DEFAULT)
     }
 
-    /// As [`changes_since`](Self::changes_since), over one label. Of a `multi` label several edges between two vertices are told apart by their number
-    /// alone: which of them has which rank is not said.
+    /// Returns the differences over one label, otherwise as [`changes_since`](Self::changes_since). In a
+    /// `multi` label the result counts the edges between two vertices, but does not say which of them has
+    /// which rank.
     ///
     /// # Errors
-    /// As of [`changes_since`](Self::changes_since), and [`ArgumentError::NoSuchLabel`].
+    /// Those of [`changes_since`](Self::changes_since), and [`ArgumentError::NoSuchLabel`].
     pub fn changes_since_of<'a>(
         &self,
         earlier: &Snapshot,
@@ -111,7 +114,8 @@ impl Snapshot {
         Ok(all)
     }
 
-    /// Compares all lists of a subgraph as both snapshots read them, because memory lacks one of the two states (rule E8). O(edges of 64 vertices), and reads of files.
+    /// Compares all lists of a subgraph as both snapshots read them, because memory lacks one of the two
+    /// states (rule E8). O(edges of 64 vertices), and reads of files.
     #[cold]
     fn compare_subgraph(
         &self,

@@ -1,4 +1,5 @@
-//! Making the view of chosen edges: of several labels, of a range of ranks, of those that pass a test, in any direction.
+//! The making of the view of chosen edges: of several labels, of a range of ranks, of those that pass a test,
+//! in any direction.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,13 +21,13 @@ use crate::state::store::Engine;
 /// Chunks that one task takes.
 const AT_ONCE: usize = 4;
 
-/// Why a view is not made.
+/// The reason why a view is not made.
 pub(super) enum Unmade {
     Error(Error),
     NoWeight(Unweighed),
 }
 
-/// An edge that has no number to weigh.
+/// An edge without a number for its weight.
 #[derive(Clone, Copy)]
 pub(super) struct Unweighed {
     pub(super) label: LabelId,
@@ -34,8 +35,8 @@ pub(super) struct Unweighed {
 }
 
 impl Unweighed {
-    /// Returns the edge that errors name: of the least subgraph, then of the least label, then by its ends. So a message does not
-    /// depend on what is in memory, on how far a merge came, or on threads.
+    /// Returns the edge that errors name: of the least subgraph, then of the least label, then by its ends.
+    /// So a message does not depend on what is in memory, on the progress of a merge, or on threads.
     pub(super) fn least(self, other: Unweighed) -> Unweighed {
         let order = |edge: Unweighed| (edge.ends.0.subgraph(), edge.label, edge.ends);
         if order(other) < order(self) { other } else { self }
@@ -48,7 +49,7 @@ impl From<Error> for Unmade {
     }
 }
 
-/// How the sides of a view are made.
+/// The common inputs for making the sides of a view.
 struct Composing<'a> {
     engine: &'a Engine,
     chosen: &'a ChosenEdges,
@@ -57,7 +58,8 @@ struct Composing<'a> {
     arena: Arena,
 }
 
-/// The view of the chosen edges at `ts`, which must be registered.
+/// Makes the view of the chosen edges at `ts`, which must be registered. Loads the labels if memory lacks
+/// them.
 pub(super) fn view(
     engine: &Engine,
     chosen: &ChosenEdges,
@@ -72,14 +74,14 @@ pub(super) fn view(
     engine.with_loaded(load, absent, || compose(engine, chosen, ts))
 }
 
-/// As [`view`], of what is in memory.
+/// Makes the [`view`] from what is in memory.
 fn compose(engine: &Engine, chosen: &ChosenEdges, ts: Timestamp) -> std::result::Result<View, Unmade> {
     let directed = engine.config.directed;
     let by_property = chosen.labels.iter().any(ChosenLabel::reads_properties);
     let shape = Shape {
         directed,
         weighted: chosen.weighted,
-        // Incoming copies of edges have no properties: that side is made of the outgoing one, when it is asked for.
+        // Incoming copies of edges have no properties: that side is made from the outgoing one on first use.
         one_way: engine.config.is_one_way() || directed && by_property,
         vertex_bound: engine.ids.bound() as usize,
         edge_count: 0,
@@ -103,7 +105,7 @@ fn compose(engine: &Engine, chosen: &ChosenEdges, ts: Timestamp) -> std::result:
     })
 }
 
-/// The view with the sides exchanged.
+/// Returns the view with its sides exchanged.
 fn turned(view: &View, shape: Shape) -> View {
     let (mut out, into) = (view.side(Direction::In).clone(), view.side(Direction::Out).clone());
     let chunks = out.chunks_mut(shape.vertex_bound).iter_mut().zip(into.chunks());
@@ -118,9 +120,11 @@ impl Composing<'_> {
         if self.shape.directed { composer } else { composer.counting_loops() }
     }
 
-    /// The outgoing side, with the vertices that exist; and of an undirected graph the number of self-loops.
+    /// Makes the outgoing side with the vertices that exist; in an undirected graph also counts the
+    /// self-loops.
     fn outgoing(&self) -> std::result::Result<(DirectionView, u64), Unmade> {
-        // Text of an undirected edge lies with its first copy: the others are found by turning those.
+        // Only the first copy of an undirected edge has its text: the second copies are made by turning the
+        // first ones.
         let first_copies = !self.shape.directed && self.chosen.labels.iter().any(tests_text);
         let (out, loops) = self.side(Direction::Out, first_copies)?;
         if !first_copies {
@@ -176,7 +180,7 @@ impl Composing<'_> {
         Ok((side, loops.into_inner()))
     }
 
-    /// The edges of both sides in one, self-loops once.
+    /// Joins the edges of both sides, self-loops once.
     fn joined(
         &self,
         out: &DirectionView,
@@ -201,7 +205,7 @@ impl Composing<'_> {
     }
 }
 
-/// What is taken of a label.
+/// Returns the edges that the view takes of a label.
 pub(super) fn take_of(label: &ChosenLabel, first_copies: bool) -> Take<'_> {
     Take { ranks: label.ranks, tests: &label.tests, first_copies, weight: weight_of(label.weight) }
 }

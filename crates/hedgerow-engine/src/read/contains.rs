@@ -1,8 +1,8 @@
-//! Whether edges exist, many in one call.
+//! Tests of many edges for existence in one call.
 //!
-//! A look waits for several cache misses, one after another. Those of several edges overlap here, as those of writers do: while
-//! one edge is looked for, what the looks for later ones read is being loaded, in the lists of the view
-//! ([`for_each_contained`]) or, for a few edges, in the chains of versions.
+//! A look-up waits for several cache misses, one after another. The misses of several edges overlap here, as
+//! those of writers do: while one edge is looked up, the memory that later look-ups read is prefetched. The
+//! look-ups read the lists of the view ([`for_each_contained`]) or, for a few edges, the chains of versions.
 
 use hedgerow_core::{Direction, LabelId, VertexId, VertexKeyRef, for_each_contained};
 use hedgerow_mem::Subgraph;
@@ -14,20 +14,21 @@ use crate::read::snapshot::Snapshot;
 use crate::state::ids::IdMap;
 use crate::state::schema::LabelRef;
 
-/// Source and destination, where both keys name vertices.
+/// Source and destination, if both keys name vertices.
 type Ends = Option<(VertexId, VertexId)>;
 
 /// Edges whose keys are looked up together.
 const TOGETHER: usize = 8;
-/// How many edges ahead of the next step each step of a look is: of loading the header of a subgraph, the head version, and what is
-/// searched.
+/// Number of edges by which each step of a look-up is ahead of the next one. The steps prefetch the header of
+/// a subgraph, its head version, and the list that is searched.
 const STEP: usize = 8;
 
 impl Snapshot {
-    /// Whether edges of a label exist, of any rank, in their order: as a loop over
-    /// [`contains_any_edge`](Self::contains_any_edge) that names the label. An edge of which a key names no vertex does not exist,
-    /// which is no error. In parallel on the current rayon pool where there are many. O(edges log degree), and once O(subgraphs)
-    /// when the snapshot was asked for as many keys, in this and earlier calls.
+    /// Returns for each edge, in order, if the label has it with any rank: like a loop over
+    /// [`contains_any_edge`](Self::contains_any_edge) that names the label. An edge does not exist if one of
+    /// its keys names no vertex, which is no error. In parallel on the current rayon pool if there are many
+    /// edges. O(edges log degree), and once O(subgraphs) when the snapshot was asked for as many keys, in
+    /// this and earlier calls.
     ///
     /// ```
     /// use hedgerow::Graph;
@@ -40,8 +41,9 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel); [`ArgumentError::EndOfKind`](crate::ArgumentError::EndOfKind)
-    /// for a key of another kind than the label says; [`StateError::Forked`](crate::StateError::Forked) in a forked child.
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel);
+    /// [`ArgumentError::EndOfKind`](crate::ArgumentError::EndOfKind) for a key of another kind than the label
+    /// states; [`StateError::Forked`](crate::StateError::Forked) in a forked child.
     pub fn contains_edges_of<'a, 'l, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
         &self,
         label: impl Into<LabelRef<'l>>,
@@ -53,7 +55,8 @@ impl Snapshot {
         self.contains_over(vec![label], states_ends.then_some(label), edges)
     }
 
-    /// As [`contains_edges_of`](Self::contains_edges_of), over the edges of all labels. As often as there are labels.
+    /// Tests edges over all labels, otherwise as [`contains_edges_of`](Self::contains_edges_of). Costs that
+    /// for each label.
     ///
     /// # Errors
     /// [`StateError::Forked`](crate::StateError::Forked) in a forked child.
@@ -64,7 +67,7 @@ impl Snapshot {
         self.contains_over(self.label_ids().collect(), None, edges)
     }
 
-    /// `stated` is the label, where it says the kinds of its ends.
+    /// Tests edges over `labels`. `stated` is the label if it states the kinds of its ends.
     fn contains_over<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
         &self,
         labels: Vec<LabelId>,
@@ -92,7 +95,7 @@ impl Snapshot {
         Ok(found)
     }
 
-    /// The vertices of each edge.
+    /// Looks up the vertices of each edge.
     fn look_up_ends<'a, K: Into<VertexKeyRef<'a>> + Copy>(
         &self,
         stated: Option<LabelId>,

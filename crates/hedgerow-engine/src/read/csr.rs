@@ -1,7 +1,7 @@
-//! One label as compressed rows: copied out of the view in parallel.
+//! One label as compressed rows, copied from the view in parallel.
 //!
-//! Rows by vertex id are copied subgraph by subgraph: where nothing corrects its lists, those of all its 64 vertices are one
-//! stretch. Rows by key are copied list by list.
+//! Rows by vertex id are copied subgraph by subgraph: the lists of its 64 vertices are one stretch if nothing
+//! corrects them. Rows by key are copied list by list.
 
 use std::sync::Arc;
 
@@ -24,16 +24,19 @@ use crate::state::schema::LabelRef;
 
 /// Subgraphs that one task copies.
 const PART: usize = 16;
-/// Rows that one task copies where they are ordered by key.
+/// Number of rows that one task copies if they are ordered by key.
 const ROWS: usize = 1 << 10;
 
 impl Snapshot {
-    /// The vertices and edges of the [view](Self::view_of) of a label as compressed rows: where the label states the kinds of its
-    /// ends, vertices of other kinds have no row. One copy of the [view](Self::view_of), in parallel on the
-    /// current rayon pool: O(vertices + edges), 4 bytes an edge and 8 more with weights; ordered by key also
-    /// O(vertices log vertices + edges log degree). Who asks for the same at the same timestamp gets the same copy, for as
-    /// long as somebody uses it. Of a label that a memory limit leaves no room for, its lists are read [by the page](Self::tiered_view_of), twice, on
-    /// the calling thread; only the copy takes memory, which belongs to the caller and does not count.
+    /// Returns the vertices and edges of the [view](Self::view_of) of a label as compressed rows. If the
+    /// label states the kinds of its ends, vertices of other kinds have no row.
+    ///
+    /// Copies the [view](Self::view_of) once, in parallel on the current rayon pool: O(vertices + edges), 4
+    /// bytes an edge and 8 more with weights; ordered by key also O(vertices log vertices + edges log
+    /// degree). Calls with the same arguments at the same timestamp return the same copy while a caller still
+    /// uses it. If the memory limit leaves no room for the label, the calling thread reads its lists [by the
+    /// page](Self::tiered_view_of), twice. Then only the copy takes memory, which belongs to the caller and
+    /// is not charged.
     ///
     /// ```
     /// use hedgerow::{CsrOptions, Graph, KeyColumn, RowOrder};
@@ -48,8 +51,9 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel); where edges have no weights to copy, as of
-    /// [`view_selected`](Self::view_selected); [`StateError::Forked`](crate::StateError::Forked) in a forked child.
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel); those of
+    /// [`view_selected`](Self::view_selected) if edges have no weights to copy;
+    /// [`StateError::Forked`](crate::StateError::Forked) in a forked child.
     pub fn csr_of<'a>(&self, label: impl Into<LabelRef<'a>>, options: CsrOptions) -> Result<Arc<Csr>> {
         let engine = self.engine();
         engine.check_owner()?;
@@ -94,7 +98,7 @@ fn by_id(view: &View, direction: Direction, vertices: Vec<VertexId>, keys: KeyCo
     let rows = rows_of(&vertices, view.vertex_bound());
     let weighted = view.has_weights();
     let subgraphs = vertices.last().map_or(0, |last| last.subgraph().0 + 1);
-    // Made by one thread, where the view has no incoming side yet.
+    // One thread makes the incoming side if the view has none yet.
     let _ = view.block(SubgraphId(0), direction);
     let starts: Vec<u32> = (0..subgraphs).step_by(PART).collect();
     let edges = hedgerow_par::map(starts.par_iter(), |&start| {

@@ -7,7 +7,8 @@ use hedgerow_txn::Registration;
 
 use crate::state::store::Engine;
 
-/// A registration that its snapshot has alone, until another one asks for it: to open a snapshot allocates nothing for it.
+/// A registration that belongs to one snapshot until another one shares it. So the opening of a snapshot
+/// allocates nothing for it.
 pub(super) struct HeldRegistration {
     holder: Mutex<Holder>,
 }
@@ -15,11 +16,11 @@ pub(super) struct HeldRegistration {
 enum Holder {
     Alone(Registration),
     Shared(Arc<SharedRegistration>),
-    /// It was ended.
+    /// The registration has ended.
     Nobody,
 }
 
-/// Ends with the last snapshot that has it.
+/// A registration that ends with the last snapshot that holds it.
 struct SharedRegistration {
     engine: Arc<Engine>,
     registration: Option<Registration>,
@@ -39,7 +40,7 @@ impl HeldRegistration {
         HeldRegistration { holder: Mutex::new(Holder::Alone(registration)) }
     }
 
-    /// The same registration, which from now on ends with the last of those that have it.
+    /// Returns the same registration, which from now on ends with the last snapshot that holds it.
     pub(super) fn share(&self, engine: &Arc<Engine>) -> HeldRegistration {
         let mut holder = self.holder.lock();
         let shared = match std::mem::replace(&mut *holder, Holder::Nobody) {
@@ -47,14 +48,14 @@ impl HeldRegistration {
                 Arc::new(SharedRegistration { engine: engine.clone(), registration: Some(registration) })
             }
             Holder::Shared(shared) => shared,
-            // Only the end of its snapshot ends it.
+            // Only the drop of the snapshot ends its registration.
             Holder::Nobody => unreachable!("a snapshot that is open is registered"),
         };
         *holder = Holder::Shared(shared.clone());
         HeldRegistration { holder: Mutex::new(Holder::Shared(shared)) }
     }
 
-    /// Ends it, unless other snapshots have it too.
+    /// Ends the registration, unless other snapshots hold it too.
     pub(super) fn end(&mut self, engine: &Engine) {
         let holder = std::mem::replace(&mut *self.holder.lock(), Holder::Nobody);
         if let Holder::Alone(registration) = holder {

@@ -1,4 +1,4 @@
-//! Reading edges of one label at a vertex by their ids, with ranks and properties.
+//! Reads of one label's edges at a vertex by their ids, with ranks and properties.
 
 use hedgerow_core::{Direction, LabelId, LocalVertex, Row, SUBGRAPH_VERTICES, SubgraphId, VertexId};
 use hedgerow_mem::ItemRef;
@@ -9,7 +9,8 @@ use crate::read::snapshot::Snapshot;
 use crate::state::pages::Wanted;
 
 impl Snapshot {
-    /// What `f` reads of what is wanted.
+    /// Calls `f` with the part of the graph that is `wanted`, and returns the result of `f`; `None` if
+    /// nothing is stored there.
     #[inline]
     pub(crate) fn read_of<R>(&self, wanted: Wanted, mut f: impl FnMut(Read<'_>) -> R) -> Result<Option<R>> {
         let (direction, t) = (wanted.direction(), self.timestamp());
@@ -17,7 +18,7 @@ impl Snapshot {
         Ok(found.flatten())
     }
 
-    /// As [`read_of`](Self::read_of), of a version that is kept by a reference: `f` may take its time.
+    /// Reads like [`read_of`](Self::read_of), but from a version that a reference keeps, so `f` may run long.
     pub(super) fn read_kept_of<R>(
         &self,
         wanted: Wanted,
@@ -28,7 +29,7 @@ impl Snapshot {
         Ok(found.flatten())
     }
 
-    /// Weight and properties of an edge; of an undirected graph `src` is the smaller.
+    /// Returns weight and properties of an edge. In an undirected graph `src` is the smaller end.
     pub(crate) fn item_by_id(
         &self,
         label: LabelId,
@@ -52,7 +53,7 @@ impl Snapshot {
         Ok(self.read_of(wanted, item)?.flatten())
     }
 
-    /// Whether the edge exists; of an undirected graph `src` is the smaller.
+    /// True if the edge exists. In an undirected graph `src` is the smaller end.
     pub(super) fn contains_item(
         &self,
         label: LabelId,
@@ -65,9 +66,9 @@ impl Snapshot {
         Ok(found == Some(true))
     }
 
-    /// Calls `f` with each edge of a label at a vertex, ascending by vertex id and rank. The properties of fixed width
-    /// come with the edge; text and bytes of an undirected edge, and all properties of an incoming one, lie with the
-    /// other copy.
+    /// Calls `f` with each edge of a label at a vertex, ascending by vertex id and rank. The properties of
+    /// fixed width come with the edge. Text and bytes of an undirected edge, and all properties of an
+    /// incoming one, are stored with the other copy.
     pub(crate) fn for_each_item(
         &self,
         label: LabelId,
@@ -81,7 +82,8 @@ impl Snapshot {
         self.visit_items(Wanted::list(label, id, self.stored(direction)).with_rows(), id, f)
     }
 
-    /// As [`for_each_item`](Self::for_each_item), with the other endpoint and the rank of each edge: properties are not read.
+    /// Calls `f` with the other endpoint and the rank of each edge, and reads no properties. Otherwise like
+    /// [`for_each_item`](Self::for_each_item).
     pub(crate) fn for_each_end(
         &self,
         label: LabelId,
@@ -105,7 +107,7 @@ impl Snapshot {
         self.read_kept_of(wanted, visit).map(drop)
     }
 
-    /// Whether edges in `direction` are not kept.
+    /// True if the store does not keep edges in `direction`, so that reads must search for them.
     pub(crate) fn has_to_search(&self, direction: Direction) -> bool {
         direction == Direction::In && self.engine().config.is_one_way()
     }

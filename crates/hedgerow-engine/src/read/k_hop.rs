@@ -1,7 +1,8 @@
-//! The neighborhood of some vertices: what is reached from them within some hops.
+//! The neighborhood of some vertices: the vertices within some hops of them.
 //!
-//! Level by level: the lists of the vertices of one level are read one after another, while those of later ones are being loaded, and
-//! what was not reached before is the next level. Nothing is allocated for vertices that are not reached.
+//! The search goes level by level. It reads the lists of one level one after another while it prefetches
+//! later ones. The vertices that it has not reached before form the next level. Memory grows with the reached
+//! vertices alone.
 
 use std::ops::Range;
 
@@ -19,10 +20,10 @@ mod reached;
 
 use reached::{End, Reached};
 
-/// How many vertices ahead of the next step each step towards a list is.
+/// Number of vertices by which each step towards a list is ahead of the next one.
 const STEP: usize = 8;
 
-/// How far [`Snapshot::k_hop`] goes, and what ends it.
+/// Options of [`Snapshot::k_hop`]: its distance, and the conditions that end it.
 #[derive(Clone, Copy)]
 #[must_use]
 pub struct KHopOptions<'f> {
@@ -34,13 +35,13 @@ pub struct KHopOptions<'f> {
 }
 
 impl<'f> KHopOptions<'f> {
-    /// Along at most so many edges.
+    /// Returns options for a search along at most `hops` edges.
     pub fn new(hops: u32) -> KHopOptions<'f> {
         KHopOptions { hops, limit: u64::MAX, is_partial: false, missing: MissingVertex::Refuse, until: None }
     }
 
-    /// At most so many vertices, sources included: a larger neighborhood is an error, found once one vertex more is reached. Without
-    /// this all are returned.
+    /// Limits the result to this many vertices, sources included. A larger neighborhood is an error, found
+    /// once the search reaches one vertex more. Without a limit the search returns all vertices.
     pub fn limit(mut self, vertices: u64) -> KHopOptions<'f> {
         self.limit = vertices;
         self
@@ -53,14 +54,16 @@ impl<'f> KHopOptions<'f> {
         self
     }
 
-    /// What to make of a source that is no vertex: by default an error, else nothing is reached from it.
+    /// Sets the treatment of a source that is no vertex: by default an error, else nothing is reached from
+    /// it.
     pub fn missing(mut self, missing: MissingVertex) -> KHopOptions<'f> {
         self.missing = missing;
         self
     }
 
-    /// Calls `until` before each level and between some 100,000 edges, and ends with [`StateError::Cancelled`] once it returns true. With
-    /// a kernel's flag: `&|| cancel.is_cancelled()`.
+    /// Calls `until` before each level and between some 100,000 edges, and ends with
+    /// [`StateError::Cancelled`] once it returns true. A kernel's flag works with `&||
+    /// cancel.is_cancelled()`.
     pub fn until(mut self, until: &'f dyn Fn() -> bool) -> KHopOptions<'f> {
         self.until = Some(until);
         self
@@ -81,15 +84,17 @@ pub struct Neighborhood {
 }
 
 impl Snapshot {
-    /// The vertices within some hops of `sources` over chosen edges (their k-hop neighborhood), with their distances. A source that is
-    /// given twice is one.
+    /// Returns the vertices within some hops of `sources` over chosen edges (their k-hop neighborhood), with
+    /// their distances. A repeated source counts once.
     ///
-    /// On the calling thread. O(edges of the vertices that are reached in less hops, and vertices log vertices), and memory for
-    /// the vertices that are reached alone: neither grows with the graph. From as many vertices on as there are subgraphs lists are
-    /// read from the [view](Self::view_selected), which is made in parallel on the current rayon pool, and kept; in a graph that
-    /// keeps no incoming edges always, where edges are followed against their direction. Where a memory limit has no room for that view,
-    /// lists are read [by the page](Self::tiered_view_selected). For neighborhoods that are most of the
-    /// graph the kernel `bfs` is faster.
+    /// Runs on the calling thread. O(edges of the vertices that are reached in fewer hops + vertices log
+    /// vertices), and memory for the reached vertices alone: neither grows with the graph. For neighborhoods
+    /// that are most of the graph the kernel `bfs` is faster.
+    ///
+    /// From as many vertices on as there are subgraphs, lists are read from the [view](Self::view_selected),
+    /// which is made in parallel on the current rayon pool, and kept. A search against the edges always reads
+    /// the view in a graph that keeps no incoming edges. If a memory limit has no room for the view, lists
+    /// are read [by the page](Self::tiered_view_selected).
     ///
     /// ```
     /// use hedgerow::{EdgeSelection, Graph, KHopOptions, KeyColumn};
@@ -103,9 +108,10 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ArgumentError::TooLarge`] if there are more vertices than the limit and the options do not allow a [partial
-    /// result](KHopOptions::partial); [`ArgumentError::NoSuchVertex`] if the call is to refuse unknown sources;
-    /// [`StateError::Cancelled`] if the options say so; and as of [`view_selected`](Self::view_selected).
+    /// [`ArgumentError::TooLarge`] if there are more vertices than the limit and the options do not allow a
+    /// [partial result](KHopOptions::partial); [`ArgumentError::NoSuchVertex`] if the options refuse unknown
+    /// sources; [`StateError::Cancelled`] if the options say so; and those of
+    /// [`view_selected`](Self::view_selected).
     pub fn k_hop<'a, K: Into<VertexKeyRef<'a>> + Copy>(
         &self,
         selection: &EdgeSelection<'_>,
@@ -154,7 +160,7 @@ impl Snapshot {
         Ok(Neighborhood { vertices, distances, more })
     }
 
-    /// Reaches what is next to the vertices of a level.
+    /// Reaches the neighbors of the vertices of a level.
     fn expand(
         &self,
         selection: &EdgeSelection<'_>,
@@ -165,9 +171,10 @@ impl Snapshot {
         let searches = chosen.directions().iter().any(|&direction| self.has_to_search(direction));
         let subgraphs = u64::from(self.engine().subgraph_bound());
         if !chosen.labels.iter().all(|label| label.is_all()) {
-            // To make the view of edges that a property chooses reads all of them.
+            // The making of a view of edges that a property chooses reads all edges.
             if searches || level.len() as u64 >= subgraphs {
-                // It is turned already. Which vertices are of which kind does not matter to lists.
+                // This view is turned already, so its outgoing lists are read. Lists do not depend on the
+                // kinds of vertices.
                 let view = self.kernel_view(&selection.clone().of_all_vertices().without_weights())?;
                 return expand_in_view(&view, Direction::Out, level, reached);
             }

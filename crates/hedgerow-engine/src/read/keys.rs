@@ -6,10 +6,10 @@ use rayon::prelude::*;
 use crate::error::{ArgumentError, Result};
 use crate::read::snapshot::Snapshot;
 
-/// Ids whose keys one task reads: fewer are read by the thread that asks.
+/// Number of ids whose keys one task reads; the calling thread reads fewer alone.
 const PART: usize = 1 << 14;
 
-/// Which of the forms of a [`KeyColumn`] the keys of a graph take.
+/// The form of a [`KeyColumn`] that the keys of a graph take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyForm {
     Numbers,
@@ -18,7 +18,7 @@ pub(crate) enum KeyForm {
 }
 
 impl KeyForm {
-    /// A column without keys.
+    /// Returns a column without keys.
     pub(crate) fn column(self) -> KeyColumn {
         match self {
             KeyForm::Kinds => KeyColumn::Kinds(Vec::new()),
@@ -28,9 +28,9 @@ impl KeyForm {
 }
 
 impl Snapshot {
-    /// The keys of vertices by their ids, as a column: what [`vertex_key`](Self::vertex_key) gives of each, without a look
-    /// at the graph. Of a dense graph the key is the id, whether there is such a vertex or not. O(ids, and bytes of texts);
-    /// in parallel on the current rayon pool where there are many.
+    /// Returns the keys of vertices by their ids, as a column: the same as [`vertex_key`](Self::vertex_key)
+    /// for each id, but without a look at the graph. In a dense graph the key is the id, even if there is no
+    /// such vertex. O(ids, and bytes of texts); in parallel on the current rayon pool if there are many ids.
     ///
     /// ```
     /// use hedgerow::{Graph, KeyColumn};
@@ -44,7 +44,7 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ArgumentError::Invalid`] for an id that has no vertex, but of a dense graph.
+    /// [`ArgumentError::Invalid`] for an id without a vertex, except in a dense graph.
     pub fn vertex_keys(&self, ids: &[VertexId]) -> Result<KeyColumn> {
         let form = self.key_form();
         if ids.len() <= PART {
@@ -79,7 +79,7 @@ impl Snapshot {
         Ok(KeyColumn::Str(all))
     }
 
-    /// As [`vertex_keys`](Self::vertex_keys), on the calling thread.
+    /// Returns keys like [`vertex_keys`](Self::vertex_keys), but on the calling thread.
     pub(crate) fn vertex_keys_alone(&self, form: KeyForm, ids: &[VertexId]) -> Result<KeyColumn> {
         let map = &self.engine().ids;
         if !self.engine().learn_keys_of(ids)? {
@@ -96,7 +96,8 @@ impl Snapshot {
         }
     }
 
-    /// As [`vertex_keys`](Self::vertex_keys), where memory does not keep keys: part by part, from the pages of the vertices.
+    /// Returns keys like [`vertex_keys`](Self::vertex_keys) if memory does not keep them: part by part, from
+    /// the pages of the vertices.
     fn unkept_keys(&self, form: KeyForm, ids: &[VertexId]) -> Result<KeyColumn> {
         let mut all = form.column();
         for part in ids.chunks(PART) {
@@ -114,7 +115,8 @@ impl Snapshot {
         Ok(all)
     }
 
-    /// The form of the columns that [`vertex_keys`](Self::vertex_keys) gives: what was defined when the snapshot was taken decides.
+    /// Returns the form of the columns of [`vertex_keys`](Self::vertex_keys). It depends on the kinds that
+    /// were defined when the snapshot was taken.
     pub(crate) fn key_form(&self) -> KeyForm {
         match self.engine().config.keys {
             _ if self.has_kinds() => KeyForm::Kinds,
@@ -130,11 +132,12 @@ impl Snapshot {
         Ok(texts)
     }
 
-    /// All vertices by ascending id, and their keys as a column: what [`vertices`](Self::vertices) gives one by one. Builds
-    /// the view, if the memory limit has room for it. O(vertices, and bytes of texts).
+    /// Returns all vertices by ascending id, and their keys as a column: the content of
+    /// [`vertices`](Self::vertices) in two columns. Builds the view if the memory limit has room for it.
+    /// O(vertices, and bytes of texts).
     ///
     /// # Errors
-    /// Where [`view`](Self::view) fails for another reason than the memory limit.
+    /// Those of [`view`](Self::view), except the memory limit.
     pub fn all_vertex_keys(&self) -> Result<(Vec<VertexId>, KeyColumn)> {
         let mut ids = Vec::with_capacity(self.vertex_count() as usize);
         ids.extend(self.live_vertices()?);

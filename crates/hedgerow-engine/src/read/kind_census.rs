@@ -1,4 +1,4 @@
-//! Which kinds the vertices of a snapshot are of.
+//! The kinds of the vertices of a snapshot.
 
 use std::sync::Arc;
 
@@ -6,9 +6,10 @@ use hedgerow_core::account::{Account, Charge, Purpose};
 use hedgerow_core::{KindId, SubgraphId, VertexId};
 use hedgerow_mem::view::VertexMask;
 
-/// The kinds of all vertices. Kinds have subgraphs of their own as a rule, so that it takes 16 bytes for 64 vertices.
+/// The kinds of all vertices. A subgraph as a rule has vertices of one kind, so the census takes 16 bytes for
+/// 64 vertices.
 pub(crate) struct KindCensus {
-    /// By subgraph. One that has vertices of several kinds stands here once for each.
+    /// The entries by subgraph. A subgraph with vertices of several kinds has an entry for each kind.
     of: Vec<OfKind>,
     /// One more than the last subgraph.
     bound: u32,
@@ -25,12 +26,13 @@ pub(super) struct OfKind {
 const _: () = assert!(size_of::<OfKind>() == 16);
 
 impl OfKind {
-    /// The vertices of a subgraph that are of a kind.
+    /// Returns an entry for the vertices of a subgraph that are of a kind.
     pub(super) fn new(subgraph: SubgraphId, kind: KindId, vertices: u64) -> OfKind {
         OfKind { subgraph, kind, vertices }
     }
 
-    /// Adds a vertex to those before it, which stand in the same subgraph or in earlier ones. O(kinds of the subgraph).
+    /// Adds a vertex to those before it, which are in the same subgraph or in earlier ones. O(kinds of the
+    /// subgraph).
     pub(super) fn add(found: &mut Vec<OfKind>, v: VertexId, kind: KindId) {
         let (subgraph, bit) = (v.subgraph(), v.local().bit());
         let mut same = found.iter_mut().rev().take_while(|of| of.subgraph == subgraph);
@@ -42,8 +44,8 @@ impl OfKind {
 }
 
 impl KindCensus {
-    /// Joins the vertices that threads found in consecutive parts of a graph of `bound` subgraphs, and charges them to the views of
-    /// `account`. O(subgraphs).
+    /// Joins the vertices that threads found in consecutive parts of a graph of `bound` subgraphs, and
+    /// charges them to the views of `account`. O(subgraphs).
     pub(super) fn new(parts: Vec<Vec<OfKind>>, bound: u32, account: &Arc<Account>) -> KindCensus {
         let mut of = Vec::with_capacity(parts.iter().map(Vec::len).sum());
         parts.into_iter().for_each(|part| of.extend(part));
@@ -51,7 +53,7 @@ impl KindCensus {
         KindCensus { of, bound, charge }
     }
 
-    /// The vertices of these kinds. O(subgraphs).
+    /// Returns the vertices of these kinds. O(subgraphs).
     pub(super) fn mask(&self, kinds: &[KindId]) -> VertexMask {
         let mut words = vec![0; self.bound as usize];
         for of in self.of.iter().filter(|of| kinds.contains(&of.kind)) {

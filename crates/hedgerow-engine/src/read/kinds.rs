@@ -16,13 +16,13 @@ use super::kind_census::{KindCensus, OfKind};
 use super::snapshot::Snapshot;
 use crate::error::Result;
 
-/// Subgraphs whose vertices are counted at a time: a page.
+/// Number of subgraphs whose vertices are counted at a time: a page.
 const TOGETHER: usize = 64;
-/// Pages of which one task reads the kinds.
+/// Number of pages whose kinds one task reads.
 const PAGES: usize = 16;
 
 impl Snapshot {
-    /// The number of vertices of one kind. O(vertices), and O(1) in a graph with one kind.
+    /// Returns the number of vertices of one kind. O(vertices), and O(1) in a graph with one kind.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchKind`](crate::ArgumentError::NoSuchKind); a [`StateError`](crate::StateError) in a forked child; a
@@ -42,10 +42,11 @@ impl Snapshot {
         Ok(count)
     }
 
-    /// Calls `f` with each of these vertices and its kind. O(vertices); what memory does not know of their keys is read.
+    /// Calls `f` with each of these vertices and its kind. O(vertices); reads the keys that memory does not
+    /// know.
     ///
     /// # Errors
-    /// As of every [read](Self).
+    /// Those of every [read](Self).
     pub(super) fn for_each_kind(&self, ids: &[VertexId], mut f: impl FnMut(VertexId, KindId)) -> Result<()> {
         let engine = self.engine();
         let found = if engine.learn_keys_of(ids)? { HashMap::new() } else { engine.find_keys_of(ids)? };
@@ -55,12 +56,12 @@ impl Snapshot {
         Ok(())
     }
 
-    /// The vertices of these kinds. `present` gives the vertices of a subgraph that exist. The first call of a snapshot reads the kinds
-    /// of all vertices: O(vertices), in parallel on the current rayon pool where memory has room for all keys, else page by page. Later
-    /// calls are O(subgraphs).
+    /// Returns the vertices of these kinds. `present` returns the existing vertices of a subgraph. The first
+    /// call of a snapshot reads the kinds of all vertices: O(vertices), in parallel on the current rayon pool
+    /// if memory has room for all keys, else page by page. Later calls are O(subgraphs).
     ///
     /// # Errors
-    /// As of every [read](Self).
+    /// Those of every [read](Self).
     pub(super) fn vertices_of_kinds(
         &self,
         kinds: &[KindId],
@@ -69,7 +70,7 @@ impl Snapshot {
         let census = match self.kept_kinds().get() {
             Some(census) => census,
             None => {
-                // Outside the cell, as views are.
+                // Made outside the cell, like views.
                 let census = Arc::new(self.read_kinds(present)?);
                 self.kept_kinds().get_or_init(|| census)
             }
@@ -96,7 +97,7 @@ impl Snapshot {
             let parts = hedgerow_par::map(pages.into_par_iter().with_min_len(PAGES), of_page);
             return Ok(KindCensus::new(parts, bound, engine.account()));
         }
-        // By one thread: each page takes memory for its keys.
+        // One thread reads them, since each page takes memory for its keys.
         let of_page = |page| {
             let (mut ids, mut found) = (Vec::new(), Vec::with_capacity(TOGETHER));
             for subgraph in subgraphs(page) {
@@ -111,13 +112,13 @@ impl Snapshot {
         Ok(KindCensus::new(parts, bound, engine.account()))
     }
 
-    /// Whether other kinds than the default one were defined when the snapshot was taken. O(1).
+    /// True if other kinds than the default one were defined when the snapshot was taken. O(1).
     pub(crate) fn has_kinds(&self) -> bool {
         let schema = self.engine().schema.load();
         schema.kinds().first().is_some_and(|kind| kind.defined() <= self.timestamp())
     }
 
-    /// The vertices of some subgraphs.
+    /// Returns the vertices of some subgraphs.
     fn vertices_of(&self, subgraphs: Range<u32>) -> Result<Vec<VertexId>> {
         let mut ids = Vec::new();
         for subgraph in subgraphs.map(SubgraphId) {
@@ -133,7 +134,7 @@ impl Snapshot {
     }
 }
 
-/// The places of a subgraph.
+/// Returns the places of a subgraph.
 fn locals() -> impl Iterator<Item = LocalVertex> {
     (0..SUBGRAPH_VERTICES as u8).map(LocalVertex)
 }

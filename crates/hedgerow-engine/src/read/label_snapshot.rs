@@ -1,4 +1,4 @@
-//! A snapshot of the edges of one label, about which answers can be kept.
+//! A snapshot of the edges of one label, for kept answers.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,8 +9,11 @@ use crate::error::{ArgumentError, Error, Result};
 use crate::read::snapshot::Snapshot;
 use crate::state::schema::{Label, LabelRef};
 
-/// The edges of a [`Snapshot`] of one label, and the vertices of its [view](Snapshot::view_of): a state of the graph of that label, whose answers a handle can keep
-/// (`hedgerow_kernels::maintain`). Keeps the snapshot open, and the view of the label once a handle asked for it. A clone shares the snapshot, and the view if it is made by then. Any thread may use it.
+/// The edges of one label in a [`Snapshot`], and the vertices of the label's [view](Snapshot::view_of): a
+/// state of the graph of that label, whose answers a handle can keep (`hedgerow_kernels::maintain`).
+///
+/// Keeps the snapshot open, and the view of the label once a handle asked for it. A clone shares the
+/// snapshot, and the view if it was made before. Any thread may use it.
 #[derive(Clone)]
 pub struct LabelSnapshot {
     snapshot: Snapshot,
@@ -19,7 +22,7 @@ pub struct LabelSnapshot {
 }
 
 impl Snapshot {
-    /// This snapshot, of the edges of one label. O(1).
+    /// Returns this snapshot restricted to the edges of one label. O(1).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`]; [`StateError::Forked`](crate::StateError::Forked) in a forked child.
@@ -38,7 +41,7 @@ impl Changing for LabelSnapshot {
         if let Some(view) = self.view.get() {
             return Ok(view);
         }
-        // Made outside the cell, as the view that a snapshot keeps is.
+        // Made outside the cell, like the view that a snapshot keeps.
         let view = self.snapshot.view_of(self.label)?;
         Ok(self.view.get_or_init(|| view))
     }

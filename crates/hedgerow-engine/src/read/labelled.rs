@@ -1,4 +1,4 @@
-//! Reading labels, ranks and properties of a snapshot.
+//! Reads of labels, ranks and properties of a snapshot.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::read::views::Makers;
 use crate::state::edge_key::{EdgeKey, WEIGHT};
 use crate::state::schema::{LabelRef, Schema};
 
-/// An edge of a list: the other endpoint and what the edge has.
+/// An edge of a list: the other endpoint, the rank and the properties.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EdgeOf {
     /// The other endpoint.
@@ -25,13 +25,14 @@ pub struct EdgeOf {
 }
 
 impl Snapshot {
-    /// The labels and properties that were defined when the snapshot was taken. O(labels and properties).
+    /// Returns the labels and properties that were defined when the snapshot was taken. O(labels and
+    /// properties).
     pub fn schema(&self) -> Schema {
         self.engine().schema.load().as_of(self.timestamp())
     }
 
-    /// As [`schema`](Self::schema), shared where nothing was defined since, else copied once. What a read means depends on it, and not on what is
-    /// defined later.
+    /// Returns the same schema as [`schema`](Self::schema): the shared one if nothing was defined since, else
+    /// a copy that is made once. The meaning of a read depends on this schema, and not on later definitions.
     pub(crate) fn schema_seen(&self) -> Arc<Schema> {
         let now = self.engine().schema.load_full();
         match now.changed() <= self.timestamp() {
@@ -40,7 +41,7 @@ impl Snapshot {
         }
     }
 
-    /// The id of a label that was defined when the snapshot was taken. Refuses in a forked child.
+    /// Returns the id of a label that was defined when the snapshot was taken. Refuses in a forked child.
     pub(super) fn label(&self, label: LabelRef<'_>) -> Result<LabelId> {
         let engine = self.engine();
         engine.check_owner()?;
@@ -54,7 +55,8 @@ impl Snapshot {
         }
     }
 
-    /// Endpoints as they are stored: of an undirected graph the smaller first.
+    /// Looks up both endpoints, and returns them as they are stored: in an undirected graph the smaller
+    /// first.
     pub(crate) fn ends(
         &self,
         src: VertexKeyRef<'_>,
@@ -64,13 +66,14 @@ impl Snapshot {
         Ok(src.zip(dst).map(|(src, dst)| self.engine().placement().ends(src, dst)))
     }
 
-    /// As [`ends`](Self::ends), of an edge whose label may say the kinds of its ends.
+    /// Looks up endpoints like [`ends`](Self::ends), but of an edge whose label may state the kinds of its
+    /// ends.
     fn ends_of(&self, label: LabelId, edge: &EdgeKey<'_>) -> Result<Option<(VertexId, VertexId)>> {
         let (src, dst) = self.engine().ends_of(Some(label), edge.src, edge.dst)?;
         self.ends(src, dst)
     }
 
-    /// The vertex at which edges of a label are read, of the kind that the label says.
+    /// Looks up the vertex at which edges of a label are read, of the kind that the label states.
     pub(super) fn end_of(
         &self,
         label: LabelId,
@@ -80,8 +83,8 @@ impl Snapshot {
         self.vertex_id(self.engine().end_of(label, key, direction)?)
     }
 
-    /// Whether the edge of this label and rank exists. O(log degree). See
-    /// [`contains_any_edge`](Self::contains_any_edge) for those of any label or rank.
+    /// True if the edge of this label and rank exists. O(log degree). See
+    /// [`contains_any_edge`](Self::contains_any_edge) for edges of any label or rank.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
@@ -91,8 +94,8 @@ impl Snapshot {
         self.contains_item(label, src, dst, edge.rank)
     }
 
-    /// The properties of an edge that have a value, if the edge exists; in a weighted graph its weight among them.
-    /// O(log degree).
+    /// Returns the properties of an edge that have a value, if the edge exists; in a weighted graph its
+    /// weight among them. O(log degree).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
@@ -105,7 +108,7 @@ impl Snapshot {
         Ok(found.map(|(weight, row)| named(&schema, label, weighted.then_some(weight), row.as_ref())))
     }
 
-    /// One property of an edge, if the edge exists; null if it has no such property. O(log degree).
+    /// Returns one property of an edge, if the edge exists; null if it has no such property. O(log degree).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
@@ -122,8 +125,8 @@ impl Snapshot {
         })
     }
 
-    /// The edges of a label at a vertex: other endpoints and ranks, sorted by both, or `None` if there is no such
-    /// vertex. O(degree log degree).
+    /// Returns the edges of a label at a vertex: other endpoints and ranks, sorted by both, or `None` if
+    /// there is no such vertex. O(degree log degree).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
@@ -144,8 +147,8 @@ impl Snapshot {
         Ok(Some(found))
     }
 
-    /// The edges of a label at a vertex with all their properties, sorted by other endpoint and rank, or `None` if there
-    /// is no such vertex. O(degree log degree).
+    /// Returns the edges of a label at a vertex with all their properties, sorted by other endpoint and rank,
+    /// or `None` if there is no such vertex. O(degree log degree).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
@@ -162,7 +165,7 @@ impl Snapshot {
         Ok(Some(edges))
     }
 
-    /// The edges of a label at a vertex with all their properties.
+    /// Returns the edges of a label at a vertex with all their properties.
     pub(crate) fn edges_by_label(
         &self,
         label: LabelId,
@@ -195,8 +198,8 @@ impl Snapshot {
         Ok(named(schema, label, weighted.then_some(weight), row.as_ref()))
     }
 
-    /// The number of edges of a label at a vertex, or `None` if there is no such vertex. A self-loop counts once. O(1), and a look
-    /// at the delta of 64 vertices.
+    /// Returns the number of edges of a label at a vertex, or `None` if there is no such vertex. A self-loop
+    /// counts once. O(1), and a look at the delta of 64 vertices.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
@@ -211,8 +214,8 @@ impl Snapshot {
         id.map(|id| self.degree_by_label(label, id, direction)).transpose()
     }
 
-    /// The number of edges of a label; an undirected edge counts once. O(subgraphs) in a directed graph; in an
-    /// undirected one every vertex is looked at for a self-loop.
+    /// Returns the number of edges of a label; an undirected edge counts once. O(subgraphs) in a directed
+    /// graph; in an undirected one the call looks at every vertex for a self-loop.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
@@ -223,7 +226,7 @@ impl Snapshot {
     pub(crate) fn count_edges(&self, label: LabelId) -> Result<u64> {
         if self.engine().has_room_for_label(label) {
             match self.count_in_memory(label) {
-                // Others took the room meanwhile.
+                // Another thread took the room meanwhile.
                 Err(Error::Storage(StorageError::MemoryLimit { .. })) => {}
                 counted => return counted,
             }
@@ -250,8 +253,8 @@ impl Snapshot {
         Ok(if directed { entries } else { (entries + loops) / 2 })
     }
 
-    /// Calls `f` with source, destination and rank of every edge of a label, by ascending source id; of an undirected
-    /// graph once per edge. O(edges).
+    /// Calls `f` with source, destination and rank of every edge of a label, by ascending source id; in an
+    /// undirected graph once per edge. O(edges).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
@@ -264,7 +267,8 @@ impl Snapshot {
         self.for_each_edge_in(label, VertexId(0)..bound, f)
     }
 
-    /// As [`for_each_edge_of`](Self::for_each_edge_of), of the sources in a range of vertex ids.
+    /// Calls `f` like [`for_each_edge_of`](Self::for_each_edge_of), but only with edges whose source is in a
+    /// range of vertex ids. Costs as [`for_each_edge_of`](Self::for_each_edge_of) for that range.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
@@ -281,8 +285,8 @@ impl Snapshot {
         })
     }
 
-    /// Calls `f` with each edge of a label that begins in a range of vertex ids, at its source, until `f` fails; of an
-    /// undirected graph once per edge, at the smaller end. O(edges).
+    /// Calls `f` with each edge of a label that begins in a range of vertex ids, at its source, until `f`
+    /// fails. In an undirected graph once per edge, at the smaller end. O(edges).
     pub(crate) fn for_each_item_of<E: From<Error>>(
         &self,
         label: LabelId,
@@ -305,13 +309,15 @@ impl Snapshot {
         outcome
     }
 
-    /// The graph of one label for kernels: its edges, and the vertices of the kinds that it [states](crate::LabelOptions::ends) of
-    /// their ends, or else all vertices; [`EdgeSelection::kinds`](crate::EdgeSelection::kinds) names others. Of the default label it
-    /// is the [`view`](Self::view) that the snapshot keeps. Neighbour lists of a `multi` label name a neighbour once for each edge.
+    /// Returns the graph of one label for kernels: its edges, and the vertices of the kinds that it
+    /// [states](crate::LabelOptions::ends) of their ends, or else all vertices.
+    /// [`EdgeSelection::kinds`](crate::EdgeSelection::kinds) names other kinds. For the default label this is
+    /// the [`view`](Self::view) that the snapshot keeps. Neighbour lists of a `multi` label name a neighbour
+    /// once for each edge.
     ///
-    /// Made of the view of this label that was asked for last, as [`view`](Self::view), for the eight labels asked for last; and
-    /// O(edges of the label) to count them. The first view of a snapshot whose label states kinds reads the kinds of all vertices, in
-    /// O(vertices), and their keys where memory does not know them.
+    /// Made from the label's previous view at the cost of [`view`](Self::view), for the eight labels asked
+    /// for last; and O(edges of the label) to count them. The first view of a snapshot whose label states
+    /// kinds reads the kinds of all vertices, in O(vertices), and their keys if memory does not know them.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
@@ -320,7 +326,7 @@ impl Snapshot {
         self.view_of_whole(label, self.whole_label(label))
     }
 
-    /// The view of a label with all vertices: for reads of lists, which name vertices of any kind.
+    /// Returns the view of a label with all vertices. For reads of lists, which name vertices of any kind.
     pub(super) fn label_view(&self, label: LabelId) -> Result<Arc<View>> {
         match label {
             LabelId::DEFAULT => self.kept_view().cloned(),

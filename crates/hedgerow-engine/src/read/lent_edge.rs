@@ -6,7 +6,7 @@ use crate::read::labelled::EdgeOf;
 use crate::state::edge_key::WEIGHT;
 use crate::state::schema::Label;
 
-/// An edge at a vertex, lent by a read of the vertex's list: what it refers to lies in memory of the store.
+/// An edge at a vertex, lent by a read of the vertex's list. It refers to memory of the store.
 #[derive(Clone, Copy, Debug)]
 pub struct LentEdge<'a> {
     other: VertexId,
@@ -15,17 +15,17 @@ pub struct LentEdge<'a> {
     properties: Source<'a>,
 }
 
-/// Where the properties of an edge are.
+/// The place of an edge's properties.
 #[derive(Clone, Copy, Debug)]
 enum Source<'a> {
-    /// In its list; the label has their names.
+    /// The edge's list; the label has their names.
     Row(RowRef<'a>, Option<&'a Label>),
-    /// Copied, the weight among them.
+    /// A copy, the weight among the properties.
     Copied(&'a EdgeOf),
 }
 
 impl<'a> LentEdge<'a> {
-    /// An edge as it lies in its list.
+    /// Returns an edge that refers to its list.
     pub(crate) fn lent(
         (rank, other): (u64, VertexId),
         weight: Option<f64>,
@@ -35,23 +35,24 @@ impl<'a> LentEdge<'a> {
         LentEdge { other, rank, weight, properties: Source::Row(row, label) }
     }
 
-    /// An edge that was copied.
+    /// Returns an edge whose properties were copied.
     pub(crate) fn copied((rank, other): (u64, VertexId), edge: &'a EdgeOf) -> LentEdge<'a> {
         LentEdge { other, rank, weight: None, properties: Source::Copied(edge) }
     }
 
-    /// The id of the other endpoint; the number of its key where keys are [`Dense`](hedgerow_core::KeyKind::Dense).
+    /// Returns the id of the other endpoint; the number of its key if keys are
+    /// [`Dense`](hedgerow_core::KeyKind::Dense).
     pub fn other(&self) -> VertexId {
         self.other
     }
 
-    /// The rank; 0 unless the label is `multi`.
+    /// Returns the rank; 0 unless the label is `multi`.
     pub fn rank(&self) -> u64 {
         self.rank
     }
 
-    /// The value of a property; null if the edge has none of this name. In a weighted graph the weight is one, `weight`. O(properties of the
-    /// label).
+    /// Returns the value of a property; null if the edge has none of this name. In a weighted graph the
+    /// weight is the property `weight`. O(properties of the label).
     pub fn property(&self, name: &str) -> ValueRef<'a> {
         match self.properties {
             Source::Row(..) if name == WEIGHT && self.weight.is_some() => {

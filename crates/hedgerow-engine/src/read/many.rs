@@ -1,8 +1,8 @@
 //! Reads of many vertices in one call: degrees, and lists of neighbors as columns.
 //!
-//! Once a snapshot was asked for as many keys as there are subgraphs, in one call or in several, the lists come from the view,
-//! which costs no more to make, unless [reads may make none](crate::Options::views_by_reads); fewer keys are read one by one. Either
-//! way the answers are those of a loop over the keys.
+//! Lists come from the view once a snapshot was asked for as many keys as there are subgraphs, in one call or
+//! in several, because the view costs no more to make then. [Options](crate::Options::views_by_reads) can
+//! forbid that. Fewer keys are read one by one. Either way the answers are those of a loop over the keys.
 
 use std::sync::Arc;
 
@@ -15,20 +15,20 @@ use crate::read::keys::KeyForm;
 use crate::read::snapshot::Snapshot;
 use crate::state::schema::LabelRef;
 
-/// Keys that one task reads: fewer are read by the thread that asks.
+/// Number of keys that one task reads; the calling thread reads fewer alone.
 pub(super) const PART: usize = 1 << 11;
-/// Keys that are looked up together.
+/// Number of keys that are looked up together.
 const TOGETHER: usize = 16;
-/// How many keys ahead the place of a list, and the list, are loaded.
+/// Number of keys by which the prefetch of a list's place, and that of the list, are ahead.
 const AHEAD: (usize, usize) = (16, 8);
 
-/// What a read of many vertices makes of a key that names none.
+/// The treatment of a key that names no vertex in a read of many vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissingVertex {
-    /// An [`ArgumentError::NoSuchVertex`].
+    /// The read fails with [`ArgumentError::NoSuchVertex`].
     #[default]
     Refuse,
-    /// A vertex without edges.
+    /// The key counts as a vertex without edges.
     Empty,
 }
 
@@ -36,13 +36,14 @@ pub enum MissingVertex {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NeighborLists {
-    /// One more than there are lists: list `i` has the neighbors from `offsets[i]` up to, not including, `offsets[i + 1]`.
+    /// The bounds of the lists, one more than there are lists: list `i` has the neighbors from `offsets[i]`
+    /// up to, not including, `offsets[i + 1]`.
     pub offsets: Vec<i64>,
     /// The keys of the neighbors, ascending within a list; one entry for each edge.
     pub neighbors: KeyColumn,
 }
 
-/// The end of the edges of a label at which vertices are read: it may say their kind.
+/// The end of the edges of a label at which vertices are read. The label may state its kind.
 #[derive(Clone, Copy)]
 struct End {
     label: LabelId,
@@ -50,7 +51,7 @@ struct End {
 }
 
 impl End {
-    /// None where several labels are read, and for the default label, which says no kinds.
+    /// Returns the end; `None` for several labels, and for the default label, which states no kinds.
     fn of(labels: &[LabelId], direction: Direction) -> Option<End> {
         match *labels {
             [label] if label != LabelId::DEFAULT => Some(End { label, direction }),
@@ -59,19 +60,20 @@ impl End {
     }
 }
 
-/// Where the lists of one label are read.
+/// The source from which the lists of one label are read.
 pub(super) enum Source {
     View(Arc<View>),
     Chains(LabelId),
 }
 
 impl Snapshot {
-    /// The degrees of many vertices over the edges of a label, in the order of their keys: as a loop over
-    /// [`degree_of`](Self::degree_of). In parallel on the current rayon pool where there are many. O(keys), and once O(subgraphs)
-    /// when the snapshot was asked for as many keys, in this and earlier calls.
+    /// Returns the degrees of many vertices over the edges of a label, in the order of their keys, like a
+    /// loop over [`degree_of`](Self::degree_of). In parallel on the current rayon pool if there are many
+    /// keys. O(keys), and once O(subgraphs) when the snapshot was asked for as many keys, in this and earlier
+    /// calls.
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchVertex`] if the call is to refuse unknown keys, [`ArgumentError::NoSuchLabel`],
+    /// [`ArgumentError::NoSuchVertex`] if `missing` refuses unknown keys, [`ArgumentError::NoSuchLabel`],
     /// [`StateError::Forked`](crate::StateError::Forked) in a forked child.
     pub fn degrees_of<'a, 'l, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
         &self,
@@ -84,11 +86,11 @@ impl Snapshot {
         self.degrees_over(labels, keys, direction, missing)
     }
 
-    /// As [`degrees_of`](Self::degrees_of), over the edges of all labels: as a loop over
-    /// [`degree_of_all`](Self::degree_of_all). As often as there are labels.
+    /// Returns the degrees over the edges of all labels, like a loop over
+    /// [`degree_of_all`](Self::degree_of_all). Costs as [`degrees_of`](Self::degrees_of) for each label.
     ///
     /// # Errors
-    /// As of [`degrees_of`](Self::degrees_of).
+    /// Those of [`degrees_of`](Self::degrees_of).
     pub fn degrees_of_all<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
         &self,
         keys: &[K],
@@ -98,9 +100,10 @@ impl Snapshot {
         self.degrees_over(self.label_ids().collect(), keys, direction, missing)
     }
 
-    /// The neighbors of many vertices over the edges of a label, in the order of their keys: as a loop over
-    /// [`neighbors_of`](Self::neighbors_of), without ranks. In parallel on the current rayon pool where there are many.
-    /// O(keys + edges log degree), and once O(subgraphs) when the snapshot was asked for as many keys, in this and earlier calls.
+    /// Returns the neighbors of many vertices over the edges of a label, in the order of their keys, like a
+    /// loop over [`neighbors_of`](Self::neighbors_of) without ranks. In parallel on the current rayon pool if
+    /// there are many keys. O(keys + edges log degree), and once O(subgraphs) when the snapshot was asked for
+    /// as many keys, in this and earlier calls.
     ///
     /// ```
     /// use hedgerow::{Direction, Graph, KeyColumn, MissingVertex};
@@ -115,7 +118,7 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// As of [`degrees_of`](Self::degrees_of).
+    /// Those of [`degrees_of`](Self::degrees_of).
     pub fn neighbor_lists_of<'a, 'l, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
         &self,
         label: impl Into<LabelRef<'l>>,
@@ -127,11 +130,12 @@ impl Snapshot {
         self.lists_over(labels, keys, direction, missing)
     }
 
-    /// As [`neighbor_lists_of`](Self::neighbor_lists_of), over the edges of all labels: as a loop over
-    /// [`neighbors_of_all`](Self::neighbors_of_all), without labels and ranks.
+    /// Returns the neighbors over the edges of all labels, like a loop over
+    /// [`neighbors_of_all`](Self::neighbors_of_all) without labels and ranks. Otherwise as
+    /// [`neighbor_lists_of`](Self::neighbor_lists_of).
     ///
     /// # Errors
-    /// As of [`degrees_of`](Self::degrees_of).
+    /// Those of [`degrees_of`](Self::degrees_of).
     pub fn neighbor_lists_of_all<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
         &self,
         keys: &[K],
@@ -141,7 +145,7 @@ impl Snapshot {
         self.lists_over(self.label_ids().collect(), keys, direction, missing)
     }
 
-    /// Where the lists of each label are read for so many keys.
+    /// Returns the source of each label's lists for a read of this many keys.
     pub(super) fn sources(
         &self,
         labels: Vec<LabelId>,
@@ -151,12 +155,12 @@ impl Snapshot {
         self.engine().check_owner()?;
         let searches = self.has_to_search(direction);
         let by_view = searches || self.reads_by_view(keys);
-        // That a view of another label fits says nothing of this one.
+        // Room for a view of another label says nothing of this one.
         let fits = |label| by_view && (searches || self.engine().has_room_for_label(label));
         let source = |label| match fits(label) {
-            // With all vertices: a vertex of a kind that the label does not state has an empty list.
+            // This view has all vertices: a vertex of a kind that the label does not state has an empty list.
             true => match self.label_view(label) {
-                // Others took the room meanwhile.
+                // Another thread took the room meanwhile.
                 Err(Error::Storage(StorageError::MemoryLimit { .. })) if !searches => {
                     Ok(Source::Chains(label))
                 }
@@ -167,7 +171,7 @@ impl Snapshot {
         labels.into_iter().map(source).collect()
     }
 
-    /// What `f` makes of the vertices of each part of the keys, in their order.
+    /// Looks up the keys, and returns the results of `f` for the vertices of each part, in their order.
     fn in_parts<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync, T: Send>(
         &self,
         sources: &[Source],
@@ -183,7 +187,8 @@ impl Snapshot {
             }
             _ => self.vertex_id(key),
         };
-        // Those of a view whose kind nothing has to say, so that their cache misses overlap.
+        // Keys of a view without a label that may state their kind are looked up together, so that their
+        // cache misses overlap.
         let look_up_all = |keys: &[K; TOGETHER]| match (sources.first(), end) {
             (Some(Source::View(view)), None) => {
                 let found =
@@ -293,7 +298,7 @@ impl Snapshot {
         Ok(lists)
     }
 
-    /// The keys of lists that end there, each list ascending.
+    /// Returns the keys of the lists that end at `ends`, each list ascending.
     pub(super) fn keys_of_lists(&self, form: KeyForm, ids: &[VertexId], ends: &[usize]) -> Result<KeyColumn> {
         Ok(match self.vertex_keys_alone(form, ids)? {
             KeyColumn::U64(mut numbers) => {
@@ -335,7 +340,7 @@ impl Snapshot {
     }
 }
 
-/// Starts loading what vertices behind `i` need.
+/// Prefetches the lists of vertices behind `i` in a view.
 #[inline]
 fn prefetch(sources: &[Source], ids: &[Option<VertexId>], i: usize, direction: Direction) {
     let Some(Source::View(view)) = sources.first() else { return };

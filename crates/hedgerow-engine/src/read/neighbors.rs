@@ -1,4 +1,4 @@
-//! Reading lists of neighbors by vertex id: of one vertex, and of many one after another.
+//! Reads of neighbor lists by vertex id: of one vertex, and of many one after another.
 
 use std::ops::ControlFlow;
 
@@ -15,11 +15,11 @@ use crate::read::view_demand::cost;
 use crate::state::pages::Wanted;
 
 impl Snapshot {
-    /// The neighbours over the default label in `direction`, sorted by key, or `None` if there is no such vertex.
-    /// O(degree log degree).
+    /// Returns the neighbours over the default label in `direction`, sorted by key, or `None` if there is no
+    /// such vertex. O(degree log degree).
     ///
     /// # Errors
-    /// As of every [read](Self).
+    /// Those of every [read](Self).
     pub fn neighbors<'a>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -35,11 +35,11 @@ impl Snapshot {
         Ok(Some(keys))
     }
 
-    /// The neighbours over the default label and weights in `direction`, sorted by key, or `None` if there is no such vertex.
-    /// O(degree log degree).
+    /// Returns the neighbours over the default label and weights in `direction`, sorted by key, or `None` if
+    /// there is no such vertex. O(degree log degree).
     ///
     /// # Errors
-    /// As of every [read](Self).
+    /// Those of every [read](Self).
     pub fn weighted_neighbors<'a>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -55,12 +55,12 @@ impl Snapshot {
         Ok(Some(found))
     }
 
-    /// Calls `f` with each neighbour of `id` over the default label and the weight of the edge, by ascending vertex id.
-    /// O(degree), and a look at the short delta of 64 vertices. From the view where there is one, as
+    /// Calls `f` with each neighbour of `id` over the default label and the weight of the edge, by ascending
+    /// vertex id. O(degree), and a look at the short delta of 64 vertices. Reads the view if there is one, as
     /// [`contains_edge_by_id`](Self::contains_edge_by_id).
     ///
     /// # Errors
-    /// As of every [read](Self); `f` may have been called with some neighbours then.
+    /// Those of every [read](Self); `f` may have been called with some neighbours then.
     pub fn for_each_neighbor(
         &self,
         id: VertexId,
@@ -83,11 +83,12 @@ impl Snapshot {
         Ok(())
     }
 
-    /// As [`for_each_neighbor`](Self::for_each_neighbor), in one or more stretches, each with the weights of its edges, which are none
-    /// in a graph without; in no particular order. What takes a list as a slice, as sums and searches do, is quicker with it.
+    /// Calls `f` with the neighbours in one or more stretches, in no particular order; otherwise as
+    /// [`for_each_neighbor`](Self::for_each_neighbor). Each stretch comes with the weights of its edges, none
+    /// in a graph without weights. Faster for callers that take a list as a slice, as sums and searches do.
     ///
     /// # Errors
-    /// As of every [read](Self); `f` may have been called with some neighbours then.
+    /// Those of every [read](Self); `f` may have been called with some neighbours then.
     pub fn visit_neighbors(
         &self,
         id: VertexId,
@@ -116,9 +117,10 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Gives a list that was not found in memory, read from files or from what came into memory since. A chain that is not in memory may be
-    /// read twice, and `f` must see a list once: the list is copied first. `f` comes as a trait object, so that its code is not compiled
-    /// into the callers a second time: there it stays in registers.
+    /// Calls `f` with a list that was not found in memory, read from files or from what was loaded since. A
+    /// chain that is not in memory may be read twice, and `f` must see a list once, so the list is copied
+    /// first. `f` is a trait object, so that its code is not compiled into the callers a second time: there
+    /// it stays in registers.
     #[cold]
     #[inline(never)]
     fn list_out_of_memory(
@@ -142,7 +144,8 @@ impl Snapshot {
         Ok(())
     }
 
-    /// For reads of the lists of many vertices over the default label, one after another. From the view where there is one by now. O(1).
+    /// Returns a cursor that reads the lists of many vertices over the default label, one after another. It
+    /// reads the view if there is one by now. O(1).
     pub fn neighbor_cursor(&self, direction: Direction) -> NeighborCursor<'_> {
         let lists = match self.made_view() {
             Some(view) => Lists::in_view(view),
@@ -153,11 +156,12 @@ impl Snapshot {
     }
 }
 
-/// Reads the lists of many vertices of a snapshot. Made by [`Snapshot::neighbor_cursor`].
+/// A reader of the lists of many vertices of a snapshot. Made by [`Snapshot::neighbor_cursor`].
 ///
-/// Made for vertices of which those with neighboring ids come one after another, as in a scan by id or a sorted frontier: of 64
-/// vertices what their lists have in common is looked up once. It keeps that in memory until the next 64, or until it is dropped, so do not
-/// keep a cursor that is not in use. In other orders it reads as [`Snapshot::visit_neighbors`]. It belongs to one thread at a time.
+/// It is for orders in which vertices with neighboring ids come one after another, as in a scan by id or a
+/// sorted frontier. It looks up once what the lists of 64 vertices have in common. It keeps that in memory
+/// until the next 64, or until it is dropped, so do not keep a cursor that is not in use. In other orders it
+/// reads like [`Snapshot::visit_neighbors`]. It belongs to one thread at a time.
 ///
 /// ```
 /// use hedgerow::{Direction, Graph, VertexId};
@@ -180,9 +184,9 @@ pub struct NeighborCursor<'a> {
     lists: Lists<'a>,
 }
 
-/// Where a cursor reads.
+/// The source of a cursor's lists.
 enum Lists<'a> {
-    /// With the subgraph that was read last.
+    /// The view, with the subgraph that was read last.
     View(&'a View, Option<(SubgraphId, ViewBlock<'a>)>),
     WeightedView(&'a View),
     Chains(Box<Cursor>),
@@ -201,7 +205,7 @@ impl NeighborCursor<'_> {
     /// delta).
     ///
     /// # Errors
-    /// As of every [read](Snapshot); `f` may have been called with some neighbors then.
+    /// Those of every [read](Snapshot); `f` may have been called with some neighbors then.
     #[inline]
     pub fn visit(&mut self, id: VertexId, mut f: impl FnMut(&[VertexId], &[f64])) -> Result<()> {
         match &mut self.lists {
@@ -224,7 +228,7 @@ impl NeighborCursor<'_> {
                 let subgraph = self.snapshot.engine().subgraphs.get(id.subgraph());
                 match subgraph.map(|subgraph| lists.visit(subgraph, id, &mut f)) {
                     Some(Ok(())) => {}
-                    // Apart, and copied: nothing of it is to be kept for the next list.
+                    // Read separately and copied: the cursor must keep nothing of this list for the next one.
                     _ => self.snapshot.list_out_of_memory(id, self.direction, &mut f)?,
                 }
                 if let Some(in_order) = read {

@@ -17,25 +17,27 @@ use crate::state::schema::{Label, LabelRef};
 
 /// An edge of a list: its rank and the other endpoint.
 type End = (u64, VertexId);
-/// Weight and properties of an edge, where its list has them.
+/// Weight and properties of an edge, if its list has them.
 type Copied = Option<(f64, Option<Row>)>;
 
-/// The ends with the greatest ranks among those that were offered, of equal ranks those of the vertices with the greatest ids.
+/// The ends with the greatest ranks among those offered; among equal ranks those with the greatest vertex
+/// ids.
 struct Newest<T> {
     limit: usize,
-    /// At most twice the limit, and the greatest of all that were offered among them; with what was offered beside them.
+    /// At most twice `limit` ends, among them the greatest of all offered ones, each with the value that came
+    /// with it.
     ends: Vec<(End, T)>,
-    /// What is not above it is not among the greatest.
+    /// The bound at or below which an end is not among the greatest.
     bar: Option<End>,
 }
 
 impl<T> Newest<T> {
-    /// Holds none yet; about `count` will be offered.
+    /// Returns an empty set for about `count` offers.
     fn new(limit: usize, count: usize) -> Newest<T> {
         Newest { limit, ends: Vec::with_capacity(count.min(limit.saturating_mul(2))), bar: None }
     }
 
-    /// O(1), amortized over as many calls as the limit.
+    /// Offers an end with a value. O(1), amortized over `limit` calls.
     fn offer(&mut self, end: End, beside: T) {
         if self.limit == 0 || self.bar.is_some_and(|bar| end <= bar) {
             return;
@@ -55,7 +57,7 @@ impl<T> Newest<T> {
         }
     }
 
-    /// From the greatest rank to the least.
+    /// Returns the ends from the greatest rank to the least.
     fn finish(mut self) -> Vec<(End, T)> {
         self.cut();
         self.ends.sort_unstable_by_key(|(end, _)| Reverse(*end));
@@ -64,12 +66,13 @@ impl<T> Newest<T> {
 }
 
 impl Snapshot {
-    /// The edges of a label at a vertex that have the greatest ranks, at most `limit`, with all their properties: by descending rank, and
-    /// among equal ranks by descending [`VertexId`] of the other endpoint. `None` if there is no such vertex. Where ranks are times, as in
-    /// a label declared `multi`, these are the newest edges of the vertex.
+    /// Returns the edges of a label at a vertex with the greatest ranks, at most `limit`, with all their
+    /// properties. They come by descending rank, and among equal ranks by descending [`VertexId`] of the
+    /// other endpoint. `None` if there is no such vertex. If ranks are times, as labels declared `multi`
+    /// often have them, these are the newest edges of the vertex.
     ///
-    /// O(degree + limit log limit): lists are kept by neighbor, so each rank of the list is looked at; properties are read of those edges
-    /// alone that are returned. Takes no lock that a writer needs.
+    /// O(degree + limit log limit): lists are kept by neighbor, so the call looks at each rank of the list.
+    /// It reads the properties of the returned edges alone. Takes no lock that a writer needs.
     ///
     /// ```
     /// use hedgerow::{Direction, EdgeKey, Graph, LabelOptions};
@@ -102,12 +105,12 @@ impl Snapshot {
         self.edges_at(label, id, direction, &ends).map(Some)
     }
 
-    /// Calls `f` with the edges that [`newest_edges_of`](Self::newest_edges_of) returns, in the same order, lent where they lie. Returns
-    /// whether there is such a vertex.
+    /// Calls `f` with the edges that [`newest_edges_of`](Self::newest_edges_of) returns, in the same order,
+    /// lent from the memory of the store. Returns true if there is such a vertex.
     ///
-    /// O(degree + limit log limit), as [`newest_edges_of`](Self::newest_edges_of), in one pass over the list in place of two, and without what
-    /// copying properties takes; of incoming edges, and in undirected graphs, properties are copied. `f` runs while the list is kept in memory: no
-    /// writer waits for it.
+    /// O(degree + limit log limit), as [`newest_edges_of`](Self::newest_edges_of), but in one pass over the
+    /// list in place of two, and without copies of properties. Properties of incoming edges, and those in
+    /// undirected graphs, are copied. `f` runs while the list is kept in memory: no writer waits for it.
     ///
     /// ```
     /// use hedgerow::{Direction, EdgeKey, Graph, LabelOptions, ValueRef};
@@ -171,7 +174,8 @@ impl Snapshot {
         Err(ArgumentError::Invalid(message).into())
     }
 
-    /// Of the list of outgoing edges of a directed graph, which has all properties of its edges.
+    /// Visits the newest edges in the list of outgoing edges of a directed graph, which has all properties of
+    /// its edges.
     fn visit_newest_where_they_lie(
         &self,
         (label, of_label): (LabelId, Option<&Label>),
@@ -199,7 +203,7 @@ impl Snapshot {
         self.read_kept_of(wanted, visit).map(drop)
     }
 
-    /// Ranks and other endpoints of the newest edges.
+    /// Returns ranks and other endpoints of the newest edges.
     fn newest_ends(
         &self,
         label: LabelId,
@@ -212,8 +216,8 @@ impl Snapshot {
         Ok(newest.finish().into_iter().map(|(end, ())| end).collect())
     }
 
-    /// The ranks of the edges of a label from one vertex to another, ascending; of a label that is not `multi` 0 alone. None where there is
-    /// no edge, or no such vertex. O(log degree + ranks).
+    /// Returns the ranks of the edges of a label from one vertex to another, ascending; 0 alone if the label
+    /// is not `multi`. Empty if there is no edge, or no such vertex. O(log degree + ranks).
     ///
     /// ```
     /// use hedgerow::{EdgeKey, Graph, LabelOptions};
@@ -244,7 +248,8 @@ impl Snapshot {
         }
     }
 
-    /// As [`ranks_between`](Self::ranks_between); of an undirected graph `src` is the smaller.
+    /// Returns ranks like [`ranks_between`](Self::ranks_between). In an undirected graph `src` is the smaller
+    /// end.
     pub(crate) fn ranks_of(&self, label: LabelId, src: VertexId, dst: VertexId) -> Result<Vec<u64>> {
         let ranks = RefCell::new(Vec::new());
         self.has_edge_with_rank(label, src, dst, |rank| {
@@ -256,7 +261,7 @@ impl Snapshot {
         Ok(ranks)
     }
 
-    /// These edges of a vertex, with their properties, in the order in which they are given.
+    /// Returns these edges of a vertex with their properties, in the given order.
     fn edges_at(
         &self,
         label: LabelId,
@@ -276,7 +281,7 @@ impl Snapshot {
         let edge = |(&(rank, other), row): (&End, &mut Copied)| {
             let properties = match row.take().filter(|_| is_own(other)) {
                 Some((weight, row)) => named(&schema, label, is_weighted.then_some(weight), row.as_ref()),
-                // Properties lie with the other copy.
+                // The other copy has the properties.
                 None => self.properties_between(&schema, label, id, other, direction, rank)?,
             };
             Ok(EdgeOf { key: self.engine().key_of(other)?, rank, properties })
@@ -284,7 +289,7 @@ impl Snapshot {
         ends.iter().zip(&mut rows).map(edge).collect()
     }
 
-    /// Weight and properties of these edges, as they lie in the list of the vertex itself: one pass over the list.
+    /// Returns weight and properties of these edges from the list of the vertex itself, in one pass over it.
     fn rows_of(
         &self,
         label: LabelId,
@@ -293,7 +298,7 @@ impl Snapshot {
         ends: &[End],
     ) -> Result<Vec<Copied>> {
         let mut order: Vec<usize> = (0..ends.len()).collect();
-        // As the list is: by neighbor, then by rank.
+        // In the order of the list: by neighbor, then by rank.
         order.sort_unstable_by_key(|&at| (ends[at].1, ends[at].0));
         let (mut next, mut rows) = (order.into_iter().peekable(), vec![None; ends.len()]);
         self.for_each_item(label, id, direction, |item| {

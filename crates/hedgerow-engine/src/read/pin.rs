@@ -1,4 +1,4 @@
-//! Registering with the registry of readers, for snapshots and for work of the store itself.
+//! Registrations in the reader registry, for snapshots and for work of the store itself.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,8 @@ use hedgerow_txn::{Counts, Registration};
 
 use crate::state::store::Core;
 
-/// Each thread has slots of its own in the registry, as long as there are not too many threads.
+/// Returns a hint for the thread's slots in the registry. Each thread has slots of its own, unless there are
+/// too many threads.
 pub(super) fn slot_hint() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local!(static HINT: Cell<usize> = const { Cell::new(usize::MAX) });
@@ -20,7 +21,7 @@ pub(super) fn slot_hint() -> usize {
     })
 }
 
-/// A timestamp whose versions are kept, for work of the store itself that holds no handle of it.
+/// A timestamp whose versions are kept, for work of the store itself that holds no handle of the store.
 pub(crate) struct Pinned<'a> {
     core: &'a Core,
     registration: Option<Registration>,
@@ -29,7 +30,7 @@ pub(crate) struct Pinned<'a> {
 }
 
 impl Pinned<'_> {
-    /// How many vertices and edges there are at that timestamp.
+    /// Returns the numbers of vertices and edges at that timestamp.
     pub(crate) fn counts(&self) -> Counts {
         self.counts
     }
@@ -48,7 +49,7 @@ impl Drop for Pinned<'_> {
 }
 
 impl Core {
-    /// Keeps what is published now readable.
+    /// Registers the published timestamp, so that its state stays readable.
     pub(crate) fn pin(&self) -> Pinned<'_> {
         let (registration, counts) = self.readers.register(slot_hint(), || {
             let ts = self.clock.published();

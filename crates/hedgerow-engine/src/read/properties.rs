@@ -15,7 +15,7 @@ use crate::state::schema::Schema;
 /// The properties of an edge or vertex that have a value, in the order of their definition.
 pub type Properties = Vec<(Arc<str>, Value)>;
 
-/// The cells of `row` under their names, after the weight of an edge that has one.
+/// Returns the cells of `row` under their names, after the weight of an edge that has one.
 pub(crate) fn named(schema: &Schema, label: LabelId, weight: Option<f64>, row: Option<&Row>) -> Properties {
     let mut found: Properties = weight.map(|w| (Arc::from(WEIGHT), Value::F64(w))).into_iter().collect();
     let Some(label) = schema.label_by_id(label) else { return found };
@@ -27,20 +27,20 @@ pub(crate) fn named(schema: &Schema, label: LabelId, weight: Option<f64>, row: O
 }
 
 impl Snapshot {
-    /// The properties of a vertex that have a value, if the vertex exists. O(properties).
+    /// Returns the properties of a vertex that have a value, if the vertex exists. O(properties).
     ///
     /// # Errors
-    /// As of every [read](Self).
+    /// Those of every [read](Self).
     pub fn vertex_properties<'a>(&self, key: impl Into<VertexKeyRef<'a>>) -> Result<Option<Properties>> {
         let Some(id) = self.vertex_id(key)? else { return Ok(None) };
         let row = self.item_by_id(LabelId::VERTICES, id, id, 0)?.and_then(|(_, row)| row);
         Ok(Some(named(&self.engine().schema.load(), LabelId::VERTICES, None, row.as_ref())))
     }
 
-    /// One property of a vertex, if the vertex exists; null if it has no such property. O(1).
+    /// Returns one property of a vertex, if the vertex exists; null if it has no such property. O(1).
     ///
     /// # Errors
-    /// As of every [read](Self).
+    /// Those of every [read](Self).
     pub fn vertex_property<'a>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -52,9 +52,10 @@ impl Snapshot {
         Ok(Some(value.unwrap_or(Value::Null)))
     }
 
-    /// What `f` makes of one property of a vertex, lent where it lies, if the vertex exists; of null if it has no such property. O(1), as
-    /// [`vertex_property`](Self::vertex_property), without what copying text or bytes takes. `f` runs while 64 vertices' properties are
-    /// kept in memory: no writer waits for it.
+    /// Calls `f` with one property of a vertex, lent from the memory of the store, and returns the result of
+    /// `f` if the vertex exists. `f` gets null if the vertex has no such property. O(1), as
+    /// [`vertex_property`](Self::vertex_property), but without a copy of text or bytes. `f` runs while the
+    /// properties of 64 vertices are kept in memory: no writer waits for it.
     ///
     /// ```
     /// use hedgerow::{Graph, ValueRef};
@@ -69,7 +70,7 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// As of every [read](Self).
+    /// Those of every [read](Self).
     pub fn with_vertex_property<'a, R>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -94,7 +95,7 @@ impl Snapshot {
         Ok(if missed { found } else { found.or_else(|| call(ValueRef::Null)) })
     }
 
-    /// The vertex, if it exists, and the property, if it is defined.
+    /// Looks up the vertex, if it exists, and the property, if it is defined.
     fn vertex_and_property(
         &self,
         key: VertexKeyRef<'_>,

@@ -1,4 +1,4 @@
-//! All edges of a label, and all vertices, with their properties.
+//! Scans of all edges of a label, and of all vertices, with their properties.
 
 use hedgerow_core::{Direction, KindId, LabelId, PropertyId, ValueRef, VertexId};
 use hedgerow_mem::ItemRef;
@@ -15,27 +15,27 @@ pub struct EdgeRow<'a> {
 }
 
 impl<'a> EdgeRow<'a> {
-    /// The source; of an undirected edge the endpoint with the smaller id.
+    /// Returns the source; in an undirected graph the endpoint with the smaller id.
     pub fn src(&self) -> VertexId {
         self.src
     }
 
-    /// The destination.
+    /// Returns the destination.
     pub fn dst(&self) -> VertexId {
         self.item.dst
     }
 
-    /// The rank; 0 unless the label is `multi`.
+    /// Returns the rank; 0 unless the label is `multi`.
     pub fn rank(&self) -> u64 {
         self.item.rank
     }
 
-    /// The weight; 1 in a graph without weights, and of labels other than the default one.
+    /// Returns the weight; 1 in a graph without weights, and for labels other than the default one.
     pub fn weight(&self) -> f64 {
         self.item.weight
     }
 
-    /// The value of a property; null if it has none.
+    /// Returns the value of a property; null if the edge has none.
     pub fn get(&self, property: PropertyId) -> ValueRef<'a> {
         self.item.row.get(property)
     }
@@ -50,29 +50,30 @@ pub struct VertexRow<'a> {
 }
 
 impl<'a> VertexRow<'a> {
-    /// The vertex.
+    /// Returns the vertex id.
     pub fn id(&self) -> VertexId {
         self.id
     }
 
-    /// Its kind.
+    /// Returns the kind of the vertex.
     pub fn kind(&self) -> KindId {
         self.kind
     }
 
-    /// The value of a property; null if it has none.
+    /// Returns the value of a property; null if the vertex has none.
     pub fn get(&self, property: PropertyId) -> ValueRef<'a> {
         self.item.map_or(ValueRef::Null, |item| item.row.get(property))
     }
 }
 
 impl Snapshot {
-    /// Calls `f` with every vertex, by ascending id, until `f` fails. Properties are found where the vertex is found: nothing
-    /// is looked up by key, or copied. Builds the view, if the memory limit has room for it. O(vertices).
+    /// Calls `f` with every vertex, by ascending id, until `f` fails. The scan finds properties together with
+    /// the vertex: it looks up nothing by key, and copies nothing. Builds the view if the memory limit has
+    /// room for it. O(vertices).
     ///
     /// # Errors
-    /// That of `f`; where [`view`](Self::view) fails for another reason than the memory limit, and those of every [read](Self), as errors of
-    /// its type.
+    /// That of `f`; those of [`view`](Self::view) except the memory limit, and those of every [read](Self),
+    /// as errors of its type.
     pub fn for_each_vertex_row<E: From<Error>>(
         &self,
         mut f: impl FnMut(VertexRow<'_>) -> std::result::Result<(), E>,
@@ -87,8 +88,8 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Calls `f` with every edge of a label, by ascending source id; of an undirected graph once per edge. Properties
-    /// are found where the edge is found: nothing is looked up or copied. O(edges).
+    /// Calls `f` with every edge of a label, by ascending source id; in an undirected graph once per edge.
+    /// The scan finds properties together with the edge: it looks up nothing, and copies nothing. O(edges).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`].
@@ -103,8 +104,9 @@ impl Snapshot {
         })
     }
 
-    /// As [`for_each_edge_row`](Self::for_each_edge_row), until `f` fails: its error is returned, and the scan ends with the
-    /// edges of that source, with which `f` is not called any more.
+    /// Scans until `f` fails, and returns the error of `f`; otherwise as
+    /// [`for_each_edge_row`](Self::for_each_edge_row). After an error the scan ends with the edges of that
+    /// source, without more calls of `f`.
     ///
     /// # Errors
     /// That of `f`; [`ArgumentError::NoSuchLabel`] and those of every [read](Self), as errors of its type.

@@ -10,7 +10,7 @@ use crate::read::snapshot::Snapshot;
 use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
 
 impl ChosenEdges {
-    /// The stored directions that lists are read in.
+    /// Returns the stored directions in which lists are read.
     pub(super) fn directions(&self) -> &'static [Direction] {
         match self.direction {
             EdgeDirection::Out => &[Direction::Out],
@@ -21,12 +21,14 @@ impl ChosenEdges {
 }
 
 impl Snapshot {
-    /// The chosen edges at a vertex: other endpoint, label and rank, sorted by all three, or `None` if there is no such vertex. One
-    /// entry for each edge, a self-loop too. O(labels + degree log degree); edges chosen by a property take a look-up each where
-    /// their lists do not keep it: incoming ones, and of text and bytes those of an undirected graph.
+    /// Returns the chosen edges at a vertex: other endpoint, label and rank, sorted by all three, or `None`
+    /// if there is no such vertex. Each edge is one entry, a self-loop too. O(labels + degree log degree).
+    ///
+    /// An edge chosen by a property takes one more look-up if its list does not keep that property. This
+    /// concerns incoming edges, and text and bytes in an undirected graph.
     ///
     /// # Errors
-    /// As of [`view_selected`](Self::view_selected).
+    /// Those of [`view_selected`](Self::view_selected).
     pub fn neighbors_selected<'a>(
         &self,
         selection: &EdgeSelection<'_>,
@@ -46,11 +48,12 @@ impl Snapshot {
         Ok(Some(found))
     }
 
-    /// The number of chosen edges at a vertex, or `None` if there is no such vertex: the length of
-    /// [`neighbors_selected`](Self::neighbors_selected). O(labels) for all edges of labels in one direction, else O(degree).
+    /// Returns the number of chosen edges at a vertex, or `None` if there is no such vertex: the length of
+    /// [`neighbors_selected`](Self::neighbors_selected). O(labels) for all edges of labels in one direction,
+    /// else O(degree).
     ///
     /// # Errors
-    /// As of [`view_selected`](Self::view_selected).
+    /// Those of [`view_selected`](Self::view_selected).
     pub fn degree_selected<'a>(
         &self,
         selection: &EdgeSelection<'_>,
@@ -72,10 +75,11 @@ impl Snapshot {
         Ok(Some(degree))
     }
 
-    /// As [`neighbors_selected`](Self::neighbors_selected), each edge with its properties.
+    /// Returns the chosen edges with their properties, otherwise as
+    /// [`neighbors_selected`](Self::neighbors_selected).
     ///
     /// # Errors
-    /// As of [`view_selected`](Self::view_selected).
+    /// Those of [`view_selected`](Self::view_selected).
     pub fn edges_selected<'a>(
         &self,
         selection: &EdgeSelection<'_>,
@@ -94,12 +98,14 @@ impl Snapshot {
         Ok(Some(edges))
     }
 
-    /// The vertex at which chosen edges are read, or `None` if there is none. A key that says no kind is of the kind that all labels which
-    /// the selection names say of their ends in its direction; where one of them says none, or none is named, of the default kind. O(labels).
+    /// Returns the vertex at which chosen edges are read, or `None` if there is none. A key without a kind
+    /// takes the kind that all labels named by the selection state of their ends in its direction. It takes
+    /// the default kind if one of these labels states none, or if no label is named. O(labels).
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel); [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) where the
-    /// labels say several kinds; [`StateError::Forked`](crate::StateError::Forked) in a forked child.
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel);
+    /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) if the labels state several kinds;
+    /// [`StateError::Forked`](crate::StateError::Forked) in a forked child.
     pub fn vertex_id_selected<'a>(
         &self,
         selection: &EdgeSelection<'_>,
@@ -109,12 +115,14 @@ impl Snapshot {
         self.vertex_id(selection.end_of(self, key.into())?)
     }
 
-    /// The vertex at which a kernel over the chosen edges begins, or `None` if there is none: as
-    /// [`vertex_id_selected`](Self::vertex_id_selected). O(labels).
+    /// Returns the vertex at which a kernel over the chosen edges begins, or `None` if there is none. The key
+    /// is looked up as [`vertex_id_selected`](Self::vertex_id_selected) does. O(labels).
     ///
     /// # Errors
-    /// As of that; [`StateError::Forked`](crate::StateError::Forked) in a forked child; [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) where the graph of these edges has no vertices of its
-    /// [kind](EdgeSelection::kinds).
+    /// Those of [`vertex_id_selected`](Self::vertex_id_selected);
+    /// [`StateError::Forked`](crate::StateError::Forked) in a forked child;
+    /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) if the graph of these edges has no vertices
+    /// of its [kind](EdgeSelection::kinds).
     pub fn kernel_vertex<'a>(
         &self,
         selection: &EdgeSelection<'_>,
@@ -126,12 +134,13 @@ impl Snapshot {
         self.vertex_id(key)
     }
 
-    /// Calls `f` with label, source, destination, rank and weight of every chosen edge: label after label, each by ascending source
-    /// id; of an undirected graph once per edge, and whatever the direction is along the edges. The weight is a NaN where the property
-    /// that the selection names for it has no value. O(edges of the labels).
+    /// Calls `f` with label, source, destination, rank and weight of every chosen edge, label after label,
+    /// each by ascending source id. In an undirected graph once per edge; in a directed one along the edges,
+    /// whatever the selection's direction. The weight is NaN if the property that the selection names for it
+    /// has no value. O(edges of the labels).
     ///
     /// # Errors
-    /// As of [`view_selected`](Self::view_selected).
+    /// Those of [`view_selected`](Self::view_selected).
     pub fn for_each_edge_selected(
         &self,
         selection: &EdgeSelection<'_>,
@@ -192,7 +201,7 @@ impl Snapshot {
 }
 
 impl ChosenLabel {
-    /// Whether all edges of the label are taken.
+    /// True if all edges of the label are taken.
     pub(super) fn is_all(&self) -> bool {
         self.ranks.is_none() && self.tests.is_empty()
     }
@@ -211,7 +220,7 @@ impl ChosenLabel {
         self.ranks.is_none_or(|(first, last)| (first..=last).contains(&rank))
     }
 
-    /// Whether the copy of an edge passes, as far as it keeps what is tested.
+    /// True if this copy of an edge passes, as far as it keeps the tested properties.
     pub(crate) fn passes(&self, item: &ItemRef<'_>) -> bool {
         self.tests.iter().all(|test| test.passes(item.weight, item.row))
     }

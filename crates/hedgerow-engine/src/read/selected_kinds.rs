@@ -1,4 +1,5 @@
-//! Which vertices the graph of chosen edges has: those of the kinds that the labels state, or that the call names.
+//! The kinds of the vertices in the graph of chosen edges: those that the labels state, or those that the
+//! call names.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Changes, KindId, LabelId, VertexKeyRef};
@@ -11,8 +12,8 @@ use crate::state::schema::Schema;
 use crate::state::selection::ChosenEdges;
 
 impl EdgeSelection<'_> {
-    /// The kinds of the vertices of the graph of these edges, ascending; `None` for all vertices. `labels` are those that are named, or
-    /// all.
+    /// Returns the kinds of the vertices in the graph of these edges, ascending; `None` for all vertices.
+    /// `labels` are the named labels, or all labels.
     pub(super) fn vertex_kinds(
         &self,
         snapshot: &Snapshot,
@@ -42,7 +43,8 @@ impl EdgeSelection<'_> {
     }
 }
 
-/// The kinds that all of these labels state of their ends; `None` where one of them states none, or they state all kinds.
+/// Returns the kinds that all of these labels state of their ends; `None` if one of them states none, or if
+/// they state all kinds.
 fn stated_by(schema: &Schema, labels: &[LabelId]) -> Option<Vec<KindId>> {
     if schema.kinds().is_empty() || faults::is_on(PlantedFault::OtherKindsKept) {
         return None;
@@ -52,7 +54,7 @@ fn stated_by(schema: &Schema, labels: &[LabelId]) -> Option<Vec<KindId>> {
     some_of(schema, kinds)
 }
 
-/// These kinds, each once, ascending; `None` where they are all that there are.
+/// Returns these kinds, each once, ascending; `None` if they are all that there are.
 fn some_of(schema: &Schema, mut kinds: Vec<KindId>) -> Option<Vec<KindId>> {
     kinds.sort_unstable();
     kinds.dedup();
@@ -60,7 +62,8 @@ fn some_of(schema: &Schema, mut kinds: Vec<KindId>) -> Option<Vec<KindId>> {
     (kinds.len() <= schema.kinds().len()).then_some(kinds)
 }
 
-/// The kinds that a call names, among which must be those of the ends of all edges of these labels.
+/// Returns the kinds that a call names. Refuses them unless they include those of the ends of all edges of
+/// these labels.
 fn checked(schema: &Schema, kinds: &[KindId], labels: &[LabelId]) -> Result<Option<Vec<KindId>>> {
     if kinds.is_empty() {
         return Err(ArgumentError::Invalid("no kind is named: name one, or none at all".into()).into());
@@ -86,26 +89,26 @@ fn checked(schema: &Schema, kinds: &[KindId], labels: &[LabelId]) -> Result<Opti
 }
 
 impl Snapshot {
-    /// The kinds of the vertices of the graph of one label; `None` for all vertices.
+    /// Returns the kinds of the vertices in the graph of one label; `None` for all vertices.
     pub(super) fn kinds_of_label(&self, label: LabelId) -> Option<Vec<KindId>> {
         if label == LabelId::DEFAULT { None } else { stated_by(&self.schema_seen(), &[label]) }
     }
 
-    /// All edges of one label, with the vertices of the kinds that it states.
+    /// Returns the choice of all edges of one label, with the vertices of the kinds that it states.
     pub(super) fn whole_label(&self, label: LabelId) -> ChosenEdges {
         let kinds = self.kinds_of_label(label);
         ChosenEdges { kinds, ..ChosenEdges::whole(label, self.engine().is_weighted(label)) }
     }
 
-    /// The graph of those vertices of a view that are of these kinds, if some are named.
+    /// Returns the view restricted to the vertices of these kinds, if some are named.
     pub(super) fn in_kinds(&self, view: View, kinds: Option<&[KindId]>) -> Result<View> {
         let Some(kinds) = kinds else { return Ok(view) };
         let mask = self.vertices_of_kinds(kinds, |subgraph| view.present(subgraph))?;
         Ok(view.restricted(mask))
     }
 
-    /// Leaves out changed vertices of other kinds. The changes are those between an earlier snapshot, which is open, and this one: so ids
-    /// are bound as they were. O(changed vertices).
+    /// Leaves out changed vertices of other kinds. The earlier snapshot of the changes is still open, so each
+    /// id names the vertex that it named then. O(changed vertices).
     pub(super) fn keep_kinds(&self, changes: &mut Changes, kinds: &[KindId]) -> Result<()> {
         let mut kept = Vec::with_capacity(changes.vertices.len());
         for &(v, inserted) in &changes.vertices {

@@ -12,22 +12,26 @@ use crate::read::snapshot::Snapshot;
 use crate::state::selection::ChosenEdges;
 
 impl Snapshot {
-    /// The graph of the chosen edges for kernels: these edges, one entry for each, and the vertices of the
-    /// [kinds](EdgeSelection::kinds) that their labels state, or else all. Of one label as it is, this is its
-    /// [view](Self::view_of). Other views are made once for all snapshots of a timestamp, and kept while one of them lives, the
-    /// last eight of each: O(subgraphs) for subgraphs with edges of one label alone, all of which are taken; O(edges) for others,
-    /// 4 bytes for each copied edge and end, and 8 more for its weight. In parallel on the current rayon pool.
+    /// Returns the graph of the chosen edges for kernels: one entry for each of these edges, and the vertices
+    /// of the [kinds](EdgeSelection::kinds) that their labels state, or else all vertices. For one whole
+    /// label this is its [view](Self::view_of).
     ///
-    /// The first view of a snapshot whose labels state kinds reads the kinds of all vertices, in O(vertices), and their keys where
-    /// memory does not know them.
+    /// Other views are made once for all snapshots of a timestamp. They are kept while one of these snapshots
+    /// lives, the last eight of each. O(subgraphs) for subgraphs with edges of one label alone, all of which
+    /// are taken; O(edges) for others, 4 bytes for each copied edge and end, and 8 more for its weight. In
+    /// parallel on the current rayon pool.
+    ///
+    /// The first view of a snapshot whose labels state kinds reads the kinds of all vertices, in O(vertices),
+    /// and their keys if memory does not know them.
     ///
     /// Views of a directed graph that choose or weigh edges by a property make their incoming side when it is first used, in
     /// O(vertices + edges).
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchLabel`], [`ArgumentError::NoSuchProperty`], [`ArgumentError::FilterType`], [`ArgumentError::NoSuchKind`];
-    /// [`ArgumentError::Invalid`] where no label is named, edges may end at vertices of other kinds than the call names, or an edge has
-    /// no number to weigh; [`StateError::Forked`](crate::StateError::Forked) in a forked child.
+    /// [`ArgumentError::NoSuchLabel`], [`ArgumentError::NoSuchProperty`], [`ArgumentError::FilterType`],
+    /// [`ArgumentError::NoSuchKind`]; [`ArgumentError::Invalid`] if no label is named, edges may end at
+    /// vertices of other kinds than the call names, or an edge has no number for its weight;
+    /// [`StateError::Forked`](crate::StateError::Forked) in a forked child.
     pub fn view_selected(&self, selection: &EdgeSelection<'_>) -> Result<Arc<View>> {
         let chosen = self.chosen_edges(selection)?;
         match chosen.only_whole_label() {
@@ -36,7 +40,7 @@ impl Snapshot {
         }
     }
 
-    /// The view of a label, all of whose edges are chosen.
+    /// Returns the view of a label, all of whose edges are chosen.
     pub(super) fn view_of_whole(&self, label: LabelId, chosen: ChosenEdges) -> Result<Arc<View>> {
         match chosen.kinds {
             None => self.label_view(label),
@@ -44,8 +48,8 @@ impl Snapshot {
         }
     }
 
-    /// Returns the view of this name that the snapshot keeps, or another one of its timestamp; or the chosen vertices of what `make`
-    /// makes with all vertices.
+    /// Returns the view of these edges that the snapshot keeps, or another one of its timestamp. If there is
+    /// none, `make` makes it with all vertices, and the result is restricted to the chosen ones.
     fn shared_view(
         &self,
         chosen: ChosenEdges,
@@ -60,7 +64,7 @@ impl Snapshot {
         Ok(view)
     }
 
-    /// What a selection chooses of this snapshot: of several labels those that have edges.
+    /// Resolves a selection for this snapshot; of several labels it takes those that have edges.
     pub(super) fn chosen_edges(&self, selection: &EdgeSelection<'_>) -> Result<ChosenEdges> {
         let mut chosen = selection.resolve(self)?;
         if chosen.labels.len() > 1 {
@@ -79,7 +83,7 @@ impl Snapshot {
         })
     }
 
-    /// That the edge between two vertices has no value of the property that is the weight.
+    /// Returns the error for an edge without a value of the property that is the weight.
     pub(super) fn no_weight(&self, property: &str, edge: Unweighed) -> Error {
         let Unweighed { label, ends: (src, dst) } = edge;
         let engine = self.engine();

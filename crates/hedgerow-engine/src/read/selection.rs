@@ -13,8 +13,8 @@ use crate::state::schema::{Label, LabelRef, Schema};
 use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
 use crate::state::store::Core;
 
-/// Which edges a read takes: those of one label, of several or of all; of all ranks or of a range; along edges, against them or both
-/// ways; those whose properties meet conditions.
+/// The choice of edges that a read takes: those of one label, of several or of all; of all ranks or of a
+/// range; along edges, against them or both ways; those whose properties meet conditions.
 ///
 /// An edge is one entry: two vertices that edges of two labels join stand twice in each other's lists.
 ///
@@ -38,7 +38,7 @@ use crate::state::store::Core;
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct EdgeSelection<'a> {
-    /// All, where there is none.
+    /// The named labels; `None` for all.
     labels: Option<Vec<LabelRef<'a>>>,
     ranks: (Bound<u64>, Bound<u64>),
     direction: EdgeDirection,
@@ -58,19 +58,19 @@ pub(super) enum VertexKinds {
     Of(Vec<KindId>),
 }
 
-/// What an edge weighs.
+/// The source of an edge's weight.
 #[derive(Clone, Copy, Debug)]
 enum Weighing<'a> {
-    /// What a weighted graph stores with edges of the default label, and 1 elsewhere.
+    /// The stored weight of edges of a weighted graph's default label, and 1 elsewhere.
     Stored,
-    /// What each label says.
+    /// The weight that each label states.
     Labels,
-    /// What a property holds, or else a number.
+    /// The number in a property, or else the given number.
     Property(&'a str, Option<f64>),
 }
 
 impl<'a> EdgeSelection<'a> {
-    /// The outgoing edges of all labels.
+    /// Selects the outgoing edges of all labels.
     pub fn all() -> EdgeSelection<'a> {
         EdgeSelection {
             labels: None,
@@ -82,24 +82,24 @@ impl<'a> EdgeSelection<'a> {
         }
     }
 
-    /// The outgoing edges of one label; the empty name is the default label.
+    /// Selects the outgoing edges of one label; the empty name is the default label.
     pub fn of(label: impl Into<LabelRef<'a>>) -> EdgeSelection<'a> {
         EdgeSelection::of_labels([label])
     }
 
-    /// The outgoing edges of these labels; a label that is named twice is taken once.
+    /// Selects the outgoing edges of these labels; a repeated label is taken once.
     pub fn of_labels<L: Into<LabelRef<'a>>>(labels: impl IntoIterator<Item = L>) -> EdgeSelection<'a> {
         EdgeSelection { labels: Some(labels.into_iter().map(L::into).collect()), ..EdgeSelection::all() }
     }
 
-    /// Those of these ranks alone. Edges of labels that are not `multi` have rank 0.
+    /// Restricts the selection to these ranks. Edges of labels that are not `multi` have rank 0.
     pub fn ranks(mut self, ranks: impl RangeBounds<u64>) -> EdgeSelection<'a> {
         self.ranks = (ranks.start_bound().cloned(), ranks.end_bound().cloned());
         self
     }
 
-    /// In this direction. A view is turned: [`In`](EdgeDirection::In) makes the source of each edge its destination,
-    /// [`Both`](EdgeDirection::Both) makes an undirected graph of it.
+    /// Sets the direction. A view is turned: [`In`](EdgeDirection::In) makes the source of each edge its
+    /// destination, [`Both`](EdgeDirection::Both) makes an undirected graph of it.
     pub fn direction(mut self, direction: impl Into<EdgeDirection>) -> EdgeSelection<'a> {
         self.direction = direction.into();
         self
@@ -125,26 +125,28 @@ impl<'a> EdgeSelection<'a> {
     /// Takes only edges whose property meets the condition. An edge must meet the conditions of all calls, at most 1,024. An edge
     /// of a label without the property has no value, so it meets [`Condition::Null`].
     ///
-    /// Reads fail with an error if none of the labels has the property, if a value of the condition has another type than the
-    /// property, if such a value is null or NaN, which equals nothing, and if a set is empty or has more than 2^20 values.
+    /// Reads fail with an error if none of the labels has the property, or if a value of the condition has
+    /// another type than the property. They also fail if such a value is null or NaN, which equals nothing,
+    /// and if a set is empty or has more than 2^20 values.
     pub fn filter_by(mut self, property: &'a str, condition: Condition) -> EdgeSelection<'a> {
         self.filter.push(property, condition);
         self
     }
 
-    /// In a view each edge weighs the number that this property holds (`bool` as 0 or 1, `timestamp` in microseconds), and
-    /// `missing` where it has none. Without this and [`weighted`](Self::weighted), edges of the default label of a weighted graph have
-    /// its weights, and others weigh 1.
+    /// Gives each edge of a view the number in this property as its weight (`bool` as 0 or 1, `timestamp` in
+    /// microseconds), and `missing` if it has none. Without this and [`weighted`](Self::weighted), edges of
+    /// the default label of a weighted graph have its weights, and others weigh 1.
     pub fn weighted_by(mut self, property: &'a str, missing: Option<f64>) -> EdgeSelection<'a> {
         self.weight = Weighing::Property(property, missing);
         self
     }
 
-    /// In a view each edge weighs what its label says, unless a property was named: the weight of a weighted graph's default label, the
-    /// number that the property `weight` of another label holds, and 1 if no label has weights. Kernels that read weights are run so.
+    /// Gives each edge of a view the weight of its label, unless a property was named. This is the weight of
+    /// a weighted graph's default label, the number in the property `weight` of another label, and 1 if no
+    /// label has weights. Kernels that read weights are run so.
     ///
-    /// A view is refused with an error where some labels have weights and others have none: of those that are named, or where none is
-    /// named of those with edges.
+    /// A view is refused with an error if some labels have weights and others have none. This concerns the
+    /// named labels, or the labels with edges if no label is named.
     pub fn weighted(mut self) -> EdgeSelection<'a> {
         if matches!(self.weight, Weighing::Stored) && !faults::is_on(PlantedFault::WeightsOfLabelsIgnored) {
             self.weight = Weighing::Labels;
@@ -152,24 +154,26 @@ impl<'a> EdgeSelection<'a> {
         self
     }
 
-    /// In a view the vertices of these kinds; [`KindId::DEFAULT`] is one too. Without this a view has the vertices of the kinds that
-    /// the named labels [state](crate::LabelOptions::ends) of their ends; if one of them states none, or no label is named, all
-    /// vertices. Lists of vertices do not depend on it.
+    /// Restricts a view to the vertices of these kinds; [`KindId::DEFAULT`] is one too. Without this call a
+    /// view has the vertices of the kinds that the named labels [state](crate::LabelOptions::ends) of their
+    /// ends. If one of them states none, or no label is named, it has all vertices. Lists of vertices do not
+    /// depend on the kinds.
     ///
-    /// A view is refused with an error unless these are all kinds at which its edges may end: those that the named labels state, or,
-    /// where none is named, the labels with edges. Edges of a label that states none may end at any.
+    /// A view is refused with an error unless these include all kinds at which its edges may end. Those are
+    /// the kinds that the named labels state, or the labels with edges if no label is named. Edges of a label
+    /// that states none may end at any.
     pub fn kinds(mut self, kinds: impl IntoIterator<Item = KindId>) -> EdgeSelection<'a> {
         self.kinds = VertexKinds::Of(kinds.into_iter().collect());
         self
     }
 
-    /// With all vertices in a view: for reads of lists, which need not know which vertices are of which kind.
+    /// Gives a view all vertices. For reads of lists, which do not depend on the kinds of vertices.
     pub(super) fn of_all_vertices(mut self) -> EdgeSelection<'a> {
         self.kinds = VertexKinds::All;
         self
     }
 
-    /// Without weights in a view: for reads that need none, and so must not fail at an edge that has none.
+    /// Takes stored weights. For reads that need no weights, and so must not fail at an edge without one.
     pub(super) fn without_weights(mut self) -> EdgeSelection<'a> {
         self.weight = Weighing::Stored;
         self
@@ -179,12 +183,12 @@ impl<'a> EdgeSelection<'a> {
         &self.kinds
     }
 
-    /// Whether the call names labels.
+    /// True if the call names labels.
     pub(super) fn names_labels(&self) -> bool {
         self.labels.is_some()
     }
 
-    /// The property that is the weight, where there may be one.
+    /// Returns the name of the property that is the weight; empty for stored weights.
     pub(crate) fn weight_name(&self) -> &'a str {
         match self.weight {
             Weighing::Stored => "",
@@ -193,7 +197,7 @@ impl<'a> EdgeSelection<'a> {
         }
     }
 
-    /// The first and the last rank; `None` if there is none between the bounds.
+    /// Returns the first and the last rank; `None` if there is none between the bounds.
     fn rank_range(&self) -> Option<(u64, u64)> {
         let first = match self.ranks.0 {
             Bound::Included(rank) => rank,
@@ -208,7 +212,7 @@ impl<'a> EdgeSelection<'a> {
         (first <= last).then_some((first, last))
     }
 
-    /// The labels that the call names, as of `schema`; of all labels those that are defined there. Each once, ascending.
+    /// Returns the named labels, or all labels that `schema` defines; each once, ascending.
     pub(super) fn labels(&self, schema: &Schema) -> Result<Vec<LabelId>> {
         let mut labels: Vec<LabelId> = match &self.labels {
             None => (0..schema.labels().len() as u16).map(LabelId).collect(),
@@ -224,12 +228,13 @@ impl<'a> EdgeSelection<'a> {
         Ok(labels)
     }
 
-    /// In ids, as of a snapshot.
+    /// Resolves the selection to ids, as of a snapshot.
     pub(crate) fn resolve(&self, snapshot: &Snapshot) -> Result<ChosenEdges> {
         self.resolve_for(snapshot, true)
     }
 
-    /// As [`resolve`](Self::resolve), for reads of lists, which do not depend on the vertices that a graph has.
+    /// Resolves like [`resolve`](Self::resolve), but for reads of lists, which do not depend on the kinds of
+    /// vertices.
     pub(crate) fn resolve_lists(&self, snapshot: &Snapshot) -> Result<ChosenEdges> {
         self.resolve_for(snapshot, false)
     }
@@ -256,7 +261,7 @@ impl<'a> EdgeSelection<'a> {
             let multi = schema.label_by_id(label).is_some_and(|label| label.is_multi());
             let Some((first, last)) = ranks.filter(|(first, _)| multi || *first == 0) else { continue };
             let ranks = (multi && (first, last) != (0, u64::MAX)).then_some((first, last));
-            // Of a label without a table no snapshot has an edge.
+            // No snapshot has an edge of a label without a table.
             let Some(tests) = tests.filter(|_| core.table(label).is_some()) else { continue };
             chosen.push(ChosenLabel { label, ranks, tests, weight });
         }
@@ -264,21 +269,21 @@ impl<'a> EdgeSelection<'a> {
         Ok(ChosenEdges { labels: chosen, direction, weighted, kinds })
     }
 
-    /// The key of the vertex at which these edges are read: of the kind that the labels say which the call names. A call that names
-    /// none means vertices of the default kind.
+    /// Returns the key of the vertex at which these edges are read, of the kind that the named labels state.
+    /// If the call names no label, the key stays as it is: without a kind it is of the default kind.
     pub(crate) fn end_of<'k>(&self, snapshot: &Snapshot, key: VertexKeyRef<'k>) -> Result<VertexKeyRef<'k>> {
         let schema = snapshot.schema_seen();
         let named = self.named(&schema)?;
         self.end_of_named(snapshot, &schema, named.as_deref(), key)
     }
 
-    /// The labels that the call names, if it names some: for several keys.
+    /// Returns the named labels, if the call names some. For look-ups of several keys.
     pub(crate) fn named<'s>(&self, schema: &'s Schema) -> Result<Option<Vec<&'s Label>>> {
         let Some(named) = &self.labels else { return Ok(None) };
         named.iter().map(|&label| schema.find_label(label)).collect::<Result<_>>().map(Some)
     }
 
-    /// As [`end_of`](Self::end_of), of labels that were looked up.
+    /// Returns the key like [`end_of`](Self::end_of), but for labels that were looked up.
     pub(crate) fn end_of_named<'k>(
         &self,
         snapshot: &Snapshot,
@@ -290,7 +295,7 @@ impl<'a> EdgeSelection<'a> {
         snapshot.engine().end_of_all(schema, named.iter().copied(), key, self.direction)
     }
 
-    /// What edges weigh by what their labels say.
+    /// Returns the weights of edges by their labels.
     fn weights_of_labels(
         &self,
         snapshot: &Snapshot,
@@ -312,7 +317,7 @@ impl<'a> EdgeSelection<'a> {
                 |own: Option<_>| own.and_then(std::result::Result::ok).unwrap_or(ChosenWeight::Stored);
             return Ok(own.into_iter().map(stored).collect());
         }
-        // Where no label is named, those that have no edges have no say.
+        // If no label is named, labels without edges do not count.
         let used = match &self.labels {
             Some(_) => labels.to_vec(),
             None => snapshot.labels_with_edges()?,
@@ -339,7 +344,7 @@ impl<'a> EdgeSelection<'a> {
     }
 }
 
-/// What edges weigh by a property.
+/// Returns the weights of edges by a property.
 fn weights_by(
     core: &Core,
     schema: &Schema,

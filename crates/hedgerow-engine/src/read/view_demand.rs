@@ -1,26 +1,27 @@
-//! What reads of chains cost, and what a snapshot has spent on them so far.
+//! The costs of reads of chains, and the sum that a snapshot has spent on them.
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
-/// What reads of chains cost at least, in nanoseconds.
+/// Least costs of reads of chains, in nanoseconds.
 pub(super) mod cost {
     use super::Cost;
 
     pub(in crate::read) const EXISTENCE: Cost = Cost::new(8, 16);
     pub(in crate::read) const DEGREE: Cost = Cost::new(8, 16);
-    /// Of a vertex of which a delta may have entries.
+    /// The cost for a vertex of which a delta may have entries.
     pub(in crate::read) const DEGREE_BESIDE_DELTA: Cost = Cost::new(35, 90);
     pub(in crate::read) const EDGE: Cost = Cost::new(35, 130);
     pub(in crate::read) const LIST: Cost = Cost::new(120, 230);
-    /// A list by a cursor that has read another one of the subgraph.
+    /// The cost of a list that a cursor reads after another one of the subgraph.
     pub(in crate::read) const LIST_IN_ORDER: Cost = Cost::new(15, 25);
 }
 
-/// More repetitions are counted as so many, so that no sum overflows into the upper half.
+/// The number of repetitions that counts for all greater ones, so that no sum overflows into the upper half.
 const MOST_TIMES: u32 = 1 << 10;
 
-/// Nanoseconds in a graph that the processor's cache holds, and, in the upper half, in a larger one. Sums of costs are costs.
+/// Nanoseconds in a graph that the processor's cache holds, and, in the upper half, in a larger one. A sum of
+/// costs is a cost.
 #[derive(Clone, Copy)]
 pub(super) struct Cost(u64);
 
@@ -46,31 +47,32 @@ impl Cost {
     }
 }
 
-/// What the reads of a snapshot have cost, and from when on they make the view.
+/// The cost of a snapshot's reads, and the cost from which on they make the view.
 ///
-/// All threads that read the snapshot write here, each once in some microseconds; room before and after keeps that off the cache
-/// lines that they read for each vertex.
+/// All threads that read the snapshot write here, each once in some microseconds. The padding before and
+/// after keeps these writes off the cache lines that the threads read for each vertex.
 #[repr(C)]
 pub(super) struct ViewDemand {
     _before: [u64; 8],
-    /// Vertices that reads of many have asked for.
+    /// Number of vertices that bulk reads have asked for.
     pub(super) keys: AtomicU64,
     /// Nanoseconds that single reads have cost.
     pub(super) spent: AtomicU64,
-    /// The next look at the price is due once so much is spent.
+    /// The value of `spent` at which the next look at the price is due.
     pub(super) due: AtomicU64,
-    /// Whoever holds it looks at the price or makes the view; others walk chains meanwhile. Poisoned by a panic in that.
+    /// The lock of the thread that looks at the price or makes the view; others walk chains meanwhile. A
+    /// panic of that thread poisons it.
     pub(super) price: Mutex<Price>,
     _after: [u64; 8],
 }
 
-/// What is known of the price of the view.
+/// The state of what a snapshot knows of the price of the view.
 #[derive(Clone, Copy)]
 pub(super) enum Price {
     Unknown,
-    /// It is this much if nothing is copied.
+    /// The price without copies is known.
     AtLeast,
-    /// As a sample of the subgraphs tells.
+    /// The price was estimated from a sample of the subgraphs.
     Sampled,
     /// The view was made, or cannot be made.
     Settled,

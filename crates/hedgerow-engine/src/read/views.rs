@@ -1,4 +1,4 @@
-//! Making a view at a timestamp: of another one, or from scratch.
+//! The making of a view at a timestamp: from another one, or from scratch.
 
 use std::sync::Arc;
 
@@ -11,20 +11,21 @@ use rayon::prelude::*;
 use crate::error::{Error, Result, StorageError};
 use crate::state::store::Engine;
 
-/// Up to so many subgraphs are read by the thread that asks: waking others takes longer, and where the last commits were
-/// its own it finds them in its cache.
+/// Number of subgraphs up to which the calling thread reads alone. Waking others takes longer, and the thread
+/// finds the last commits in its cache if they were its own.
 const FEW: u32 = 2048;
-/// As long as it has not met more than so many entries of deltas: some tenths of a millisecond.
+/// Number of delta entries after which the calling thread stops reading alone: some tenths of a millisecond.
 const FEW_ENTRIES: usize = 16 << 10;
-/// Subgraphs that it takes at once, in whole chunks, between looks at what it has met.
+/// Number of subgraphs that the thread takes at once, in whole chunks, between looks at the number of
+/// entries.
 const AT_ONCE: u32 = 128;
-/// Chunks that one task of several threads takes.
+/// Number of chunks that one task of several threads takes.
 const MIN_CHUNKS: usize = 4;
 
-/// Who makes a view.
+/// The threads that make a view.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Makers {
-    /// The calling thread, and where there is much to read the current rayon pool.
+    /// The calling thread, and if there is much to read the current rayon pool.
     Pool,
     /// The calling thread alone.
     ThisThread,
@@ -41,7 +42,7 @@ fn shape(engine: &Engine, label: LabelId, edge_count: u64) -> Shape {
     }
 }
 
-/// Makes a view at `ts` of `previous`, or from scratch.
+/// Makes a view at `ts` from `previous`, or from scratch.
 pub(crate) fn make(
     engine: &Engine,
     label: LabelId,
@@ -66,7 +67,8 @@ pub(crate) fn make(
     Ok(View::new(shape, out, into))
 }
 
-/// Does something with a label of which everything is in memory.
+/// Calls `make` with everything of a label in memory. Loads it first, and again if a part was evicted
+/// meanwhile.
 fn loaded(engine: &Engine, label: LabelId, makers: Makers, make: impl FnMut() -> Result<()>) -> Result<()> {
     let load = || engine.load_label(label, makers == Makers::Pool);
     engine.with_loaded(load, is_not_in_memory, make)
@@ -76,7 +78,8 @@ pub(super) fn is_not_in_memory(error: &Error) -> bool {
     matches!(error, Error::Storage(StorageError::NotInMemory(_)))
 }
 
-/// `tables`: of the label, if it has one, and the one that says which vertices exist.
+/// Refreshes one side of a view. `tables` are the label's, if it has one, and the one that says which
+/// vertices exist.
 fn refresh_side(
     side: &mut DirectionView,
     tables: (Option<&SubgraphTable>, &SubgraphTable),
@@ -118,12 +121,12 @@ fn refresh_side(
     Ok(())
 }
 
-/// A side without chunks, of the store's account.
+/// Returns a side without chunks, charged to the store's account.
 pub(super) fn side_of(engine: &Engine) -> DirectionView {
     DirectionView::charging(engine.account().clone())
 }
 
-/// A view made without the cache.
+/// Makes a view without the cache.
 pub(crate) fn fresh(engine: &Engine, label: LabelId, ts: Timestamp, edge_count: u64) -> Result<View> {
     make(engine, label, None, ts, edge_count, Makers::Pool)
 }

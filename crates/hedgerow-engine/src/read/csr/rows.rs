@@ -4,7 +4,7 @@ use hedgerow_core::{KeyColumn, VertexId, VertexKey, VertexKeyRef};
 
 use crate::state::csr::Csr;
 
-/// The row of each vertex id; `None` where the id is the row.
+/// Returns the row of each vertex id; `None` if the id is the row.
 pub(super) fn rows_of(vertices: &[VertexId], bound: usize) -> Option<Vec<u32>> {
     if vertices.last().is_none_or(|last| last.index() + 1 == vertices.len()) && vertices.is_sorted() {
         return None;
@@ -16,7 +16,7 @@ pub(super) fn rows_of(vertices: &[VertexId], bound: usize) -> Option<Vec<u32>> {
     Some(rows)
 }
 
-/// What one task fills: its rows, their ends in `offsets`, their edges.
+/// The share that one task fills: its rows, their ends in `offsets`, their edges.
 pub(super) struct Part<'a> {
     pub(super) vertices: &'a [VertexId],
     pub(super) offsets: &'a mut [i64],
@@ -25,7 +25,7 @@ pub(super) struct Part<'a> {
     pub(super) weights: &'a mut [f64],
 }
 
-/// Room for all rows, in parts of so many rows and edges.
+/// Room for all rows, which is handed out in parts.
 pub(super) struct Room {
     pub(super) vertices: Vec<VertexId>,
     pub(super) offsets: Vec<i64>,
@@ -68,14 +68,14 @@ impl Room {
     }
 }
 
-/// Vertices and their keys, ascending by key.
+/// Returns vertices and their keys, ascending by key.
 pub(super) fn by_keys(vertices: &[VertexId], keys: &KeyColumn) -> (Vec<VertexId>, KeyColumn) {
     let order = order_of(keys);
     let sorted = keys.take(order.iter().map(|&row| row as usize));
     (order.iter().map(|&row| vertices[row as usize]).collect(), sorted)
 }
 
-/// The rows of a column, ascending by key.
+/// Returns the rows of a column, ascending by key.
 fn order_of(keys: &KeyColumn) -> Vec<u32> {
     match keys {
         KeyColumn::U64(numbers) => {

@@ -1,25 +1,25 @@
-//! Which vertices a search has reached, in their order, and when it ends early.
+//! The vertices that a search has reached, in their order, and the reasons that end it early.
 
 use std::collections::HashSet;
 
 use foldhash::fast::RandomState;
 use hedgerow_core::VertexId;
 
-/// Edges between two polls.
+/// Number of edges between two polls.
 const EDGES_BETWEEN_POLLS: usize = 1 << 17;
-/// A set of fewer than one in so many ids takes less memory than a bit for each id.
+/// The share of ids, one in this many, below which a set takes less memory than a bit for each id.
 const SPARSE: usize = 64;
 
-/// Why a search ended before it had all.
+/// The reason why a search ended before it had all vertices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// More vertices than the limit.
+    /// The search found more vertices than the limit.
     Limit,
-    /// Whoever asked wants it no more.
+    /// The caller cancelled the search.
     Cancelled,
 }
 
-/// The vertices that were reached.
+/// The vertices that a search has reached.
 pub(super) struct Reached<'f> {
     ids: Vec<VertexId>,
     seen: Seen,
@@ -39,7 +39,7 @@ enum Seen {
 }
 
 impl<'f> Reached<'f> {
-    /// None, of ids below `bound`.
+    /// Returns an empty set, for ids below `bound`.
     pub(super) fn new(bound: u32, limit: u64, until: Option<&'f dyn Fn() -> bool>) -> Reached<'f> {
         let seen = Seen::Few(HashSet::default());
         Reached {
@@ -57,12 +57,12 @@ impl<'f> Reached<'f> {
         self.ids.len()
     }
 
-    /// All, in the order in which they were reached.
+    /// Returns all vertices in the order in which they were reached.
     pub(super) fn ids(&self) -> &[VertexId] {
         &self.ids
     }
 
-    /// One of them by its place; none once the search has ended.
+    /// Returns the vertex at a place; `None` once the search has ended.
     #[inline]
     pub(super) fn at(&self, place: usize) -> Option<VertexId> {
         self.ids.get(place).copied().filter(|_| self.end.is_none())
@@ -72,7 +72,7 @@ impl<'f> Reached<'f> {
         self.end
     }
 
-    /// Reaches the ends of edges; nothing once the search has ended.
+    /// Reaches the ends of edges; does nothing once the search has ended.
     #[inline]
     pub(super) fn take(&mut self, run: &[VertexId]) {
         for part in run.chunks(EDGES_BETWEEN_POLLS) {
@@ -106,7 +106,7 @@ impl<'f> Reached<'f> {
         }
     }
 
-    /// Asks whether to go on.
+    /// Asks the caller if the search should end.
     pub(super) fn poll(&mut self) {
         self.left = EDGES_BETWEEN_POLLS;
         if self.end.is_none() && self.until.is_some_and(|until| until()) {
@@ -116,7 +116,7 @@ impl<'f> Reached<'f> {
 }
 
 impl Seen {
-    /// Whether `v` was not in it.
+    /// Adds `v`; true if it is new.
     #[inline]
     fn insert(&mut self, v: VertexId) -> bool {
         match self {

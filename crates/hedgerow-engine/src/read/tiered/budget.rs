@@ -1,4 +1,5 @@
-//! The memory that views by the page read into: taken of what reads of the store have reserved, and used again from run to run.
+//! The memory that views by the page read into. It is taken from the reservations of the store's reads, and
+//! used again from run to run.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::state::memory_pool::{InUse, Lends, Line};
 use crate::state::reservations::{Asked, MOST_READS};
 use crate::state::store::Core;
 
-/// Takes memory for what threads of one view read.
+/// The source of memory for the reads of one view's threads.
 pub(super) struct Budget {
     core: Arc<Core>,
 }
@@ -21,15 +22,15 @@ impl Drop for Budget {
     }
 }
 
-/// Why lists were not read.
+/// The reason why lists were not read.
 pub(super) enum Stop {
-    /// Nobody may take so many bytes as things are.
+    /// There is no room for this many bytes at present.
     NoRoom(u64),
     Failed(Error),
 }
 
 impl Stop {
-    /// Where so many bytes were held beside it, which are to be let go of before room is made.
+    /// Adds the bytes that the caller held beside the read, which it releases before room is made.
     pub(super) fn beside(self, held: u64) -> Stop {
         match self {
             Stop::NoRoom(bytes) => Stop::NoRoom(bytes.saturating_add(held)),
@@ -38,7 +39,8 @@ impl Stop {
     }
 }
 
-/// Whether a call may wait until others give memory back: not while it holds some itself, for they may wait for that.
+/// The permission of a call to wait until others give memory back. A call that holds memory must not wait,
+/// since the others may wait for that memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waits {
     Yes,
@@ -57,12 +59,14 @@ impl Budget {
         Budget { core: core.clone() }
     }
 
-    /// What `read` reads, for whose memory room is made where there is none. `read` keeps nothing of what it has reserved when it finds no
-    /// room. To be called with no latch and in no walk; with nothing reserved if it `waits`, and within [`Lends`]: where that is not the only call of
-    /// this thread that lends memory, it waits for nobody.
+    /// Calls `read`, and again after it has made room if `read` found none. `read` keeps none of its
+    /// reservations when it finds no room. The caller holds no latch and is in no walk. If it `waits`, it has
+    /// nothing reserved, and is within [`Lends`]; the call waits for no other thread if this thread is in
+    /// another call that lends memory.
     ///
     /// # Errors
-    /// Where the limit has no room, and, if it waits, nothing is in progress that makes some; whatever `read` returns.
+    /// No room within the limit, and, if the call waits, nothing in progress that makes some; the errors of
+    /// `read`.
     pub(super) fn with_room<R>(
         &self,
         waits: Waits,
@@ -87,7 +91,7 @@ impl Budget {
         Err(Stop::NoRoom(needed))
     }
 
-    /// What a caller of the store is told.
+    /// Returns the error for the caller of the store.
     pub(super) fn error_of(&self, stop: Stop) -> Error {
         match stop {
             Stop::NoRoom(needed) => self.core.no_room_to_read(needed),
@@ -96,13 +100,13 @@ impl Budget {
     }
 }
 
-/// What one thread has taken for what it reads at a time. Given back when it is dropped.
+/// The memory that one thread has taken for its current reads. Given back when it is dropped.
 pub(super) struct Grant {
     core: Arc<Core>,
     asked: Asked,
     bytes: u64,
     lacking: Option<u64>,
-    // After what is given back.
+    // Dropped after the memory is given back.
     _in_use: InUse,
 }
 
@@ -113,32 +117,32 @@ impl Grant {
         Grant { core, asked, bytes: 0, lacking: None, _in_use: in_use }
     }
 
-    /// Whether there is room for what a read is about to take.
+    /// Reserves memory that a read is about to take; false if there is no room.
     pub(super) fn has(&mut self, memory: ReadMemory) -> bool {
         self.set(self.asked.with(memory))
     }
 
-    /// Whether there is room for so many bytes to keep, once what was read is put among them.
+    /// Reserves `bytes` in all for what is kept, the last read included; false if there is no room.
     pub(super) fn keep(&mut self, bytes: u64) -> bool {
         self.set(self.asked.keeping(bytes))
     }
 
-    /// The buffers of a read are gone.
+    /// Gives back the buffers of a read.
     pub(super) fn end_read(&mut self) {
         self.set(self.asked.read());
     }
 
-    /// What is reserved.
+    /// Returns the reserved bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// As many bytes as the limit has no room for, if that was so once.
+    /// Returns the bytes that found no room within the limit, if that happened.
     pub(super) fn lacking(&self) -> Option<u64> {
         self.lacking
     }
 
-    /// `done`, unless there was no room for it.
+    /// Returns `done`, or [`Stop::NoRoom`] if there was no room for it.
     pub(super) fn checked<R>(&self, done: Result<R>) -> std::result::Result<R, Stop> {
         match self.lacking {
             Some(bytes) => Err(Stop::NoRoom(bytes)),

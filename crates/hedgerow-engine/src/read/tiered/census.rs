@@ -1,4 +1,5 @@
-//! Which vertices exist, and about how many edges they have: what kernels ask without a read. Read once, and kept.
+//! The vertices that exist, and about how many edges they have, for questions of kernels that take no read.
+//! Read once, and kept.
 
 use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::{Direction, LabelId, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId};
@@ -10,38 +11,40 @@ use crate::error::Result;
 use crate::state::pages::{places, places_below};
 use crate::state::store::Core;
 
-/// The vertices of a label as of one timestamp, by page; nothing of pages without any.
+/// The vertices of a label as of one timestamp, by page, without entries for pages that have none.
 pub(crate) struct Census {
     pages: Vec<Option<Box<PageCensus>>>,
-    /// The entries of all outgoing lists.
+    /// Number of entries of all outgoing lists.
     entries: u64,
     _charge: Charge,
 }
 
 struct PageCensus {
-    /// The vertices of each subgraph that exist, of whatever label.
+    /// The existing vertices of each subgraph, whatever their labels.
     present: [u64; PAGE],
-    /// How many outgoing edges of the label they have on average.
+    /// The mean number of outgoing edges of the label, for the vertices of each subgraph.
     means: [u32; PAGE],
 }
 
-/// Of a subgraph the vertices that exist, as a chain of the default label says, and the entries of its outgoing lists.
+/// For each subgraph of a page the existing vertices, as its chain of the default label states them, and the
+/// number of entries of its outgoing lists.
 type Counted = [(u64, u64); PAGE];
 
 impl Census {
-    /// Of the default label, whose chains say which vertices exist, at a registered timestamp. Of what is not in memory directories tell, by
-    /// one read for each page and segment that has it. O(subgraphs); in parallel on the current rayon pool.
+    /// Takes the census of the default label, whose chains state which vertices exist, at a registered
+    /// timestamp. Reads directories for what is not in memory, by one read for each page and segment that has
+    /// it. O(subgraphs); in parallel on the current rayon pool.
     ///
     /// # Errors
-    /// As of every read of a file.
+    /// Those of every read of a file.
     pub(super) fn of_default(core: &Core, ts: Timestamp, bound: u32) -> Result<Census> {
         Census::of(core, LabelId::DEFAULT, ts, bound, |_, counted| counted.map(|(present, _)| present))
     }
 
-    /// As [`of_default`](Self::of_default), of another label.
+    /// Takes the census of another label, otherwise like [`of_default`](Self::of_default).
     ///
     /// # Errors
-    /// As of that.
+    /// Those of [`of_default`](Self::of_default).
     pub(super) fn of_label(
         core: &Core,
         label: LabelId,
@@ -82,29 +85,29 @@ impl Census {
         self.pages.get(page as usize)?.as_deref()
     }
 
-    /// Whether a page has vertices. O(1).
+    /// True if a page has vertices. O(1).
     pub(super) fn has_page(&self, page: u32) -> bool {
         self.page(page).is_some()
     }
 
-    /// The vertices of a subgraph that exist. O(1).
+    /// Returns the vertices of a subgraph that exist. O(1).
     #[inline]
     pub(crate) fn present(&self, id: SubgraphId) -> u64 {
         self.page(id.0 / PAGE as u32).map_or(0, |page| page.present[id.index() % PAGE])
     }
 
-    /// How many outgoing edges vertices of a subgraph have on average. O(1).
+    /// Returns the mean number of outgoing edges of a subgraph's vertices. O(1).
     #[inline]
     pub(super) fn mean(&self, id: SubgraphId) -> usize {
         self.page(id.0 / PAGE as u32).map_or(0, |page| page.means[id.index() % PAGE] as usize)
     }
 
-    /// The entries of all outgoing lists. O(1).
+    /// Returns the number of entries of all outgoing lists. O(1).
     pub(super) fn entries(&self) -> u64 {
         self.entries
     }
 
-    /// The vertices that exist, ascending.
+    /// Returns the vertices that exist, ascending.
     pub(crate) fn vertices(&self) -> impl Iterator<Item = VertexId> + '_ {
         let pages = (0u32..).zip(&self.pages).filter_map(|(at, page)| Some((at, page.as_deref()?)));
         let subgraphs = pages.flat_map(|(at, page)| (at * PAGE as u32..).map(SubgraphId).zip(page.present));
@@ -113,8 +116,8 @@ impl Census {
     }
 }
 
-/// A directory that names vertices beyond the bound is not believed: kernels have arrays up to there. Its image is refused when it is read,
-/// for it says otherwise.
+/// Counts the vertices and entries of each subgraph of a page. Ignores vertices beyond the bound that a
+/// directory names, since kernels have arrays up to there. The image itself is refused when it is read.
 fn count(core: &Core, page: PageId, ts: Timestamp, bound: u32) -> Result<Counted> {
     let mut found = [(0, 0); PAGE];
     let cold = core.read_in_memory(page, u64::MAX, ts, |place, subgraph| {

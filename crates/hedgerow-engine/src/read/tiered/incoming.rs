@@ -1,7 +1,9 @@
-//! Incoming edges of a directed graph that keeps none: found by reading all outgoing ones, for as many pages at a time as there is room for.
+//! Incoming edges of a directed graph that keeps none. They are found by reading all outgoing edges, for as
+//! many pages at a time as there is room for.
 //!
-//! A pass over the graph gathers the edges into a *window* of pages. Windows are kept, one for each thread, so that a kernel that goes over the
-//! graph in order makes one pass for each of them, and not for each block that it asks for.
+//! A pass over the graph gathers the edges into a *window* of pages. Windows are kept, one for each thread.
+//! So a kernel that goes over the graph in order makes one pass for each window, and not for each block that
+//! it asks for.
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -14,12 +16,13 @@ use super::budget::{Budget, Grant, Stop, Waits};
 use super::windows::{Gathering, Totals, Window, Windows, page_of};
 use super::{TieredBlock, TieredView, take_batch};
 
-/// All windows together have this share of the memory limit, and half of what is left of it, or so many bytes without one.
+/// Divisor of the memory limit: the share that all windows together may take. They may take half of the
+/// limit's free room if that is more, or [`BYTES`] without a limit.
 const SHARE: u64 = 8;
 const BYTES: u64 = 256 << 20;
 
 impl TieredView {
-    /// As `scan_lists`, against the edges.
+    /// Scans like `scan_lists`, but against the edges.
     pub(super) fn scan_incoming(
         &self,
         subgraphs: Range<SubgraphId>,
@@ -28,7 +31,7 @@ impl TieredView {
         let mut window: Option<Arc<Window>> = None;
         for id in (subgraphs.start.0..subgraphs.end.0).map(SubgraphId) {
             let page = id.0 / PAGE as u32;
-            // Let go of before the next one is made.
+            // Dropped before the next one is made.
             window = window.filter(|window| window.pages.contains(&page));
             let window = match &mut window {
                 Some(window) => window,
@@ -41,7 +44,7 @@ impl TieredView {
         Ok(())
     }
 
-    /// As `visit_lists`, against the edges.
+    /// Visits like `visit_lists`, but against the edges.
     pub(super) fn visit_incoming(
         &self,
         frontier: impl IntoIterator<Item = VertexId>,
@@ -58,7 +61,7 @@ impl TieredView {
                 continue;
             }
             let window = self.window_at(page_of(*first), waits)?;
-            // One that was kept may begin before, and end before.
+            // A kept window may begin before these pages, and end before the last of them.
             if !window.pages.contains(&page_of(*last)) {
                 drop(window);
                 self.visit_far(&batch, waits, &mut f)?;
@@ -72,8 +75,8 @@ impl TieredView {
         }
     }
 
-    /// Visits vertices anywhere, in one pass over the graph for the edges into them alone; of half of them at a time where there is no
-    /// room for those.
+    /// Visits vertices of any pages, in one pass over the graph for the edges into them alone. Takes half of
+    /// the vertices at a time if there is no room for all those edges.
     fn visit_far(
         &self,
         batch: &[VertexId],
@@ -91,8 +94,9 @@ impl TieredView {
         })
     }
 
-    /// Calls `f` with vertices, which are sorted, and what `find` finds of them: of all, or of half of them at a time where there is no room
-    /// for it, down to one. `find` holds what it finds, and so waits for nothing.
+    /// Calls `f` with each of the sorted vertices and what `find` finds for it. Finds for all of them, or for
+    /// half of them at a time if there is no room, down to one. `find` holds what it finds, and so must not
+    /// wait.
     pub(super) fn in_halves(
         &self,
         group: &[VertexId],
@@ -120,16 +124,17 @@ impl TieredView {
         Ok(())
     }
 
-    /// A window that has the page: one that is kept, or the one that begins with it, made now, of fewer pages where there is no room for it.
+    /// Returns a window that has the page: a kept one, or one that begins with the page, made now, of fewer
+    /// pages if there is no room.
     pub(super) fn window_at(&self, page: u32, waits: Waits) -> std::result::Result<Arc<Window>, Stop> {
         if let Some(found) = self.incoming.find(page) {
             return Ok(found);
         }
-        // Threads make windows side by side, and hold no lock for it. The oldest goes first.
+        // Threads make windows side by side, and hold no lock meanwhile. The oldest window goes first.
         self.incoming.make_room(hedgerow_par::threads());
         let mut pages = self.pages_from(page, waits)?;
         let window = self.budget.with_room(waits, || {
-            // Other threads may keep some again meanwhile.
+            // Forgets kept windows once: other threads may keep some again meanwhile.
             let mut forgets = true;
             loop {
                 match self.make_window(pages.clone()) {
@@ -146,7 +151,8 @@ impl TieredView {
         Ok(window)
     }
 
-    /// Leaves the first half of those pages of a window to which edges lead; false where that is none or one.
+    /// Keeps the first half of those pages of a window to which edges lead; false if there are fewer than
+    /// two.
     fn halve(&self, pages: &mut Range<u32>) -> std::result::Result<bool, Stop> {
         let totals = self.totals(Waits::No)?;
         let count = totals.range(pages.clone()).count();
@@ -157,7 +163,8 @@ impl TieredView {
         Ok(true)
     }
 
-    /// The pages of the window that begins with `page`: as many as there is room for, and that one whatever it takes.
+    /// Returns the pages of the window that begins with `page`: as many as there is room for, and `page`
+    /// whatever it takes.
     fn pages_from(&self, page: u32, waits: Waits) -> std::result::Result<Range<u32>, Stop> {
         let threads = hedgerow_par::threads().max(1) as u64;
         let share = |limit: u64| (limit / SHARE).max(self.core().account().room() / 2);
@@ -171,7 +178,7 @@ impl TieredView {
         Ok(page..beyond.map_or(u32::MAX, |(&at, _)| at))
     }
 
-    /// How many edges lead to each page, counted at the first call.
+    /// Returns the number of edges that lead to each page, counted at the first call.
     fn totals(&self, waits: Waits) -> std::result::Result<&BTreeMap<u32, Totals>, Stop> {
         if let Some(totals) = self.incoming.totals.get() {
             return Ok(totals);
@@ -216,7 +223,7 @@ impl TieredView {
     }
 }
 
-/// Edges that were found of some vertices: vertex, neighbor and weight. As many as there is room for.
+/// Edges that were found for some vertices, as vertex, neighbor and weight, within reserved memory.
 pub(super) struct Found {
     edges: Vec<(VertexId, VertexId, f64)>,
     grant: Grant,
@@ -227,11 +234,12 @@ impl Found {
         Found { edges: Vec::new(), grant: Grant::new(budget) }
     }
 
-    /// Breaks where there is no room for one more.
+    /// Adds an edge; breaks if there is no room for it.
     pub(super) fn push(&mut self, edge: (VertexId, VertexId, f64)) -> ControlFlow<()> {
         if self.edges.len() == self.edges.capacity() {
             let most = (2 * self.edges.len()).max(64);
-            // Both for a moment, and then what sorts them, or the list of one vertex.
+            // The old and the new buffer for a moment, and then the buffer of the sort, or the list of one
+            // vertex.
             let each = size_of::<(VertexId, VertexId, f64)>() * 3;
             if self.grant.lacking().is_some() || !self.grant.keep((most * each / 2) as u64) {
                 return ControlFlow::Break(());
@@ -242,7 +250,7 @@ impl Found {
         ControlFlow::Continue(())
     }
 
-    /// These, once all were `read`, unless there was no room for them or for what was read.
+    /// Returns these edges once all were `read`, unless there was no room for them or for the read.
     pub(super) fn checked(self, read: std::result::Result<(), Stop>) -> std::result::Result<Found, Stop> {
         self.grant.checked(Ok(()))?;
         read.map_err(|stop| stop.beside(self.grant.bytes()))?;
@@ -254,7 +262,8 @@ impl Found {
     }
 }
 
-/// Calls `f` with each vertex of a batch, and what was found of it: vertex, neighbor and weight of each edge, in any order.
+/// Calls `f` with each vertex of a batch, and its edges. `found` has vertex, neighbor and weight of each
+/// edge, in any order.
 fn give(
     batch: &[VertexId],
     found: &mut [(VertexId, VertexId, f64)],

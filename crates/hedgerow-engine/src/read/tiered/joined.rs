@@ -1,4 +1,4 @@
-//! Views by the page of chosen edges: how they are visited and counted, and lists that are along edges and against them.
+//! Views by the page of chosen edges: visits, counts, and lists that join the edges of both directions.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use super::{TieredBlock, TieredView, mask_of, of_page, take_batch};
 use crate::error::Result;
 use crate::state::memory_pool::Lends;
 
-/// Subgraphs of which a visit reads the chosen edges at once; a part of a page.
+/// Number of subgraphs whose chosen edges a visit reads at once; a part of a page.
 const AT_ONCE: u32 = 16;
 const _: () = assert!((PAGE as u32).is_multiple_of(AT_ONCE));
 
 impl TieredView {
-    /// How many edges are chosen; those of an undirected store once.
+    /// Counts the chosen edges; those of an undirected store once.
     pub(super) fn count_taken(&self) -> Result<u64> {
         if self.core().config.directed && self.taken.is_all() {
             return Ok(self.taken.entries());
@@ -51,7 +51,8 @@ impl TieredView {
         Ok(self.taken.edges_of(entries, loops))
     }
 
-    /// Visits vertices of one page, which are sorted, where other edges are chosen than those of a label as they are.
+    /// Visits vertices of one page, which are sorted, in a view that does not have the edges of one label as
+    /// they are.
     pub(super) fn visit_taken(
         &self,
         group: &[VertexId],
@@ -84,7 +85,7 @@ impl TieredView {
         Ok(())
     }
 
-    /// As `scan_lists`, along the edges and against them.
+    /// Scans like `scan_lists`, but along the edges and against them.
     pub(super) fn scan_joined(
         &self,
         subgraphs: Range<SubgraphId>,
@@ -100,8 +101,8 @@ impl TieredView {
         })
     }
 
-    /// The lists of some neighboring subgraphs of a page along the edges and against them, and room to merge those of one. Waits for nothing: it
-    /// holds the one while it reads the other.
+    /// Reads the lists of some neighboring subgraphs of a page along the edges and against them, and reserves
+    /// room to merge those of one. Must not wait, since it holds the one while it reads the other.
     fn read_both(&self, page: u32, range: &Range<u32>) -> std::result::Result<Both, Stop> {
         let read = |direction| self.read_lists(page, range, mask_of(range), direction);
         let against = match self.taken.against() {
@@ -121,14 +122,14 @@ impl TieredView {
         Ok(both)
     }
 
-    /// As `visit_lists`, along the edges and against them.
+    /// Visits like `visit_lists`, but along the edges and against them.
     pub(super) fn visit_joined(
         &self,
         frontier: impl IntoIterator<Item = VertexId>,
         mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
     ) -> std::result::Result<(), Stop> {
         let (mut frontier, mut batch) = (frontier.into_iter(), Vec::new());
-        // Those that are searched are found for all of a batch at once: a pass over the graph each time.
+        // Searched edges are found for all of a batch at once: each search is a pass over the graph.
         let is_searched = self.taken.against() == Side::Searched;
         loop {
             take_batch(&mut frontier, &mut batch);
@@ -141,7 +142,8 @@ impl TieredView {
         }
     }
 
-    /// Visits vertices, which are sorted, along the edges and against them. Their edges are in memory meanwhile.
+    /// Visits vertices, which are sorted, along the edges and against them. Their edges are in memory
+    /// meanwhile.
     fn visit_both(
         &self,
         group: &[VertexId],
@@ -178,7 +180,7 @@ impl TieredView {
 struct Both {
     along: Run,
     against: Against,
-    /// For the lists of one subgraph, merged.
+    /// The room for the lists of one subgraph, merged.
     merged: Grant,
 }
 
@@ -188,7 +190,7 @@ enum Against {
 }
 
 impl Against {
-    /// What is reserved for it alone.
+    /// Returns the bytes that are reserved for it alone.
     fn bytes(&self) -> u64 {
         match self {
             Against::Stored(run) => run.grant.bytes(),
@@ -198,7 +200,7 @@ impl Against {
 }
 
 impl Both {
-    /// The lists of the subgraph `id`, which is the one at `at`, along the edges and against them.
+    /// Returns the lists of the subgraph `id`, at the place `at`, along the edges and against them.
     fn sides(&self, at: usize, id: SubgraphId) -> (TieredBlock<'_>, TieredBlock<'_>) {
         let against = match &self.against {
             Against::Stored(run) => TieredBlock(run.lists.get(at)),
@@ -207,7 +209,7 @@ impl Both {
         (TieredBlock(self.along.lists.get(at)), against)
     }
 
-    /// Both lists as one, each self-loop once.
+    /// Returns both lists as one, each self-loop once.
     fn joined(&self, at: usize, id: SubgraphId) -> Lists {
         let (along, against) = self.sides(at, id);
         Lists::merged(along, against, |local, u| u != id.vertex(local))

@@ -1,4 +1,4 @@
-//! What kernels run on: in memory where it fits, by the page where it does not.
+//! The graph that kernels run on: in memory if it fits, else by the page.
 
 use std::sync::Arc;
 
@@ -12,15 +12,15 @@ use crate::read::snapshot::Snapshot;
 use crate::read::views::Makers;
 use crate::state::selection::ChosenEdges;
 
-/// A graph for kernels. They are compiled for each of the two: whoever runs one chooses by a `match`.
+/// A graph for kernels. They are compiled for each of the two forms: the caller chooses by a `match`.
 pub enum KernelView {
-    /// All of it is in memory, and [`Resident`](hedgerow_core::Resident).
+    /// A graph in memory, which is [`Resident`](hedgerow_core::Resident).
     Resident(Arc<View>),
-    /// It is read by the page.
+    /// A graph that is read by the page.
     Tiered(TieredView),
 }
 
-/// Asks whichever it is.
+/// Evaluates an expression on either form.
 macro_rules! either {
     ($view:expr, $it:ident => $answer:expr) => {
         match $view {
@@ -31,50 +31,51 @@ macro_rules! either {
 }
 
 impl KernelView {
-    /// One more than the largest id that can be live. O(1), as all of these, and without a read.
+    /// Returns one more than the largest id that can be live. O(1), as all of these, and without a read.
     pub fn vertex_bound(&self) -> usize {
         either!(self, it => it.vertex_bound())
     }
 
-    /// The number of live vertices.
+    /// Returns the number of live vertices.
     pub fn vertex_count(&self) -> usize {
         either!(self, it => it.vertex_count())
     }
 
-    /// The number of edges; an undirected edge counts once.
+    /// Returns the number of edges; an undirected edge counts once.
     pub fn edge_count(&self) -> u64 {
         either!(self, it => it.edge_count())
     }
 
-    /// Whether the edges carry weights. If not, all weigh 1.
+    /// True if the edges carry weights. If not, all weigh 1.
     pub fn has_weights(&self) -> bool {
         either!(self, it => it.has_weights())
     }
 
-    /// Whether `v` is a live vertex.
+    /// True if `v` is a live vertex.
     pub fn contains(&self, v: VertexId) -> bool {
         either!(self, it => it.contains(v))
     }
 
-    /// The live vertices, ascending.
+    /// Returns the live vertices, ascending.
     pub fn vertices(&self) -> Box<dyn Iterator<Item = VertexId> + '_> {
         either!(self, it => Box::new(it.vertices()))
     }
 }
 
 impl Snapshot {
-    /// The graph of the chosen edges for kernels, whatever the memory limit leaves room for: the [view](Self::view_selected) where it
-    /// fits beside what is in memory, and without a limit always; else a [`TieredView`]. O(pages) more than that.
+    /// Returns the graph of the chosen edges for kernels, in the form that the memory limit has room for.
+    /// This is the [view](Self::view_selected) if it fits beside what is in memory, and always without a
+    /// limit; else a [`TieredView`]. O(pages) more than that costs.
     ///
     /// # Errors
-    /// As of [`view_selected`](Self::view_selected).
+    /// Those of [`view_selected`](Self::view_selected).
     pub fn kernel_view(&self, selection: &EdgeSelection<'_>) -> Result<KernelView> {
         if self.engine().memory_limit.is_some() {
             let chosen = selection.resolve(self)?;
             if !self.engine().has_room_for_labels(chosen.labels.iter().map(|label| label.label)) {
                 return match chosen.only_whole_label() {
                     Some(label) => self.kernel_view_of_whole(label, chosen),
-                    // One that was made costs nothing more.
+                    // A view that was made costs nothing more.
                     None => match self.selected().find(&chosen) {
                         Some(view) => Ok(KernelView::Resident(view)),
                         None => self.tiered_view_selected(selection).map(KernelView::Tiered),
@@ -87,7 +88,7 @@ impl Snapshot {
             return self.kernel_view_of_whole(label, chosen);
         }
         match self.view_selected(selection) {
-            // Others took the room meanwhile.
+            // Another thread took the room meanwhile.
             Err(Error::Storage(StorageError::MemoryLimit { .. })) => {
                 self.tiered_view_selected(selection).map(KernelView::Tiered)
             }
@@ -95,7 +96,7 @@ impl Snapshot {
         }
     }
 
-    /// As [`kernel_view`](Self::kernel_view), of a label, all of whose edges are chosen.
+    /// Returns the [`kernel_view`](Self::kernel_view) of a label, all of whose edges are chosen.
     fn kernel_view_of_whole(&self, label: LabelId, chosen: ChosenEdges) -> Result<KernelView> {
         if chosen.kinds.is_none() {
             return self.kernel_view_by_id(label);
@@ -112,7 +113,7 @@ impl Snapshot {
         }
     }
 
-    /// As [`kernel_view`](Self::kernel_view), of a label, with all vertices.
+    /// Returns the [`kernel_view`](Self::kernel_view) of a label, with all vertices.
     pub(crate) fn kernel_view_by_id(&self, label: LabelId) -> Result<KernelView> {
         let is_made = label == LabelId::DEFAULT && self.made_view().is_some();
         let engine = self.engine();
@@ -126,7 +127,7 @@ impl Snapshot {
             label => self.cached_view_of(label, Makers::Pool),
         };
         match view {
-            // Others took the room meanwhile.
+            // Another thread took the room meanwhile.
             Err(Error::Storage(StorageError::MemoryLimit { .. })) => {
                 self.tiered(label).map(KernelView::Tiered)
             }

@@ -6,11 +6,11 @@ use hedgerow_core::{Block, LocalVertex, SUBGRAPH_VERTICES, VertexId};
 use hedgerow_mem::version::Read;
 use hedgerow_tier::AdjacencyPart;
 
-/// The lists of one subgraph in one direction: copied from versions, or as an image has them.
+/// The lists of one subgraph in one direction: copied from versions, or in the form of an image.
 pub(super) struct Lists {
     offsets: [u32; SUBGRAPH_VERTICES + 1],
     neighbors: Vec<VertexId>,
-    /// None where all edges weigh 1.
+    /// Empty if all edges weigh 1.
     weights: Vec<f64>,
 }
 
@@ -28,13 +28,13 @@ impl From<AdjacencyPart> for Lists {
 }
 
 impl Lists {
-    /// Without edges, with room for so many.
+    /// Returns lists without edges, with this capacity.
     pub(super) fn with_capacity(neighbors: usize, weights: usize) -> Lists {
         let (neighbors, weights) = (Vec::with_capacity(neighbors), Vec::with_capacity(weights));
         Lists { neighbors, weights, ..Lists::default() }
     }
 
-    /// Gives back room that was not used, if it is much.
+    /// Gives back unused capacity, if it is much.
     pub(super) fn shrink(&mut self) {
         if self.neighbors.len() < self.neighbors.capacity() / 2 {
             self.neighbors.shrink_to_fit();
@@ -42,7 +42,7 @@ impl Lists {
         }
     }
 
-    /// A copy of what is seen of a version. O(edges + delta).
+    /// Copies what a reader sees of a version. O(edges + delta).
     pub(super) fn copy(read: Read<'_>, weighted: bool) -> Lists {
         let entries = read.edge_entries() as usize;
         let mut lists = Lists::with_capacity(entries, if weighted { entries } else { 0 });
@@ -58,19 +58,21 @@ impl Lists {
         lists
     }
 
-    /// As long as its list of neighbors is now, the list of a vertex ends; the vertices end theirs ascending.
+    /// Ends the list of a vertex at the present number of neighbors. The vertices end their lists in
+    /// ascending order.
     pub(super) fn end_list(&mut self, local: LocalVertex) {
         self.offsets[local.index() % SUBGRAPH_VERTICES + 1] = self.neighbors.len() as u32;
     }
 
-    /// Adds to the list that ends next.
+    /// Adds an edge to the list that ends next.
     #[inline]
     pub(super) fn push(&mut self, neighbor: VertexId, weight: Option<f64>) {
         self.neighbors.push(neighbor);
         self.weights.extend(weight);
     }
 
-    /// The lists of both, in order; of `b` those neighbors alone that are to be kept. Either has weights if the other has, unless it is empty.
+    /// Merges the lists of both in order; takes of `b` only the neighbors to `keep`. Either has weights if
+    /// the other has, unless it is empty.
     pub(super) fn merged(
         a: TieredBlock<'_>,
         b: TieredBlock<'_>,
@@ -98,13 +100,15 @@ impl Lists {
         self.neighbors.capacity() * size_of::<VertexId>() + self.weights.capacity() * size_of::<f64>()
     }
 
-    /// The neighbors of a vertex, and the weights of the edges to them, which are none where all weigh 1.
+    /// Returns the neighbors of a vertex, and the weights of the edges to them, which are empty if all weigh
+    /// 1.
     #[inline]
     pub(super) fn list(&self, local: LocalVertex) -> (&[VertexId], &[f64]) {
         list_of(&self.offsets, &self.neighbors, &self.weights, local)
     }
 
-    /// Of edges in any order of their vertices; those of one vertex keep theirs. `weights` is as long, or empty where all weigh 1.
+    /// Makes lists of edges that come in any order of their vertices; the edges of one vertex keep their
+    /// order. `weights` is as long, or empty if all weigh 1.
     pub(super) fn of_edges(edges: &[(LocalVertex, VertexId)], weights: &[f64]) -> Lists {
         let mut lists = Lists::default();
         for (local, _) in edges {
@@ -140,7 +144,7 @@ pub(super) fn list_of<'a>(
     (neighbors.get(range.clone()).unwrap_or(&[]), weights.get(range).unwrap_or(&[]))
 }
 
-/// The neighbors of a vertex, each with the weight of the edge to it where edges have some.
+/// Returns the neighbors of a vertex, each with the weight of the edge to it if edges have weights.
 fn entries(block: TieredBlock<'_>, local: LocalVertex) -> impl Iterator<Item = (VertexId, Option<f64>)> + '_ {
     let (neighbors, weights) = block.0.map_or((&[][..], &[][..]), |lists| lists.list(local));
     neighbors.iter().enumerate().map(|(at, &neighbor)| (neighbor, weights.get(at).copied()))
@@ -154,18 +158,18 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// What so many subgraphs take without edges.
+    /// Returns the bytes that this many subgraphs take without edges.
     pub(super) fn bytes_of(subgraphs: usize) -> u64 {
         (subgraphs * size_of::<Lists>()) as u64
     }
 
-    /// So many subgraphs without edges.
+    /// Returns this many subgraphs without edges.
     pub(super) fn new(subgraphs: usize) -> Page {
         let lists = std::iter::repeat_with(Lists::default).take(subgraphs).collect();
         Page { lists, bytes: subgraphs * size_of::<Lists>() }
     }
 
-    /// What is taken, for a moment, when lists of so many bytes are added to those that a subgraph has.
+    /// Returns the bytes that an [`add`](Self::add) of lists of `bytes` takes for a moment.
     pub(super) fn bytes_to_add(&self, at: usize, bytes: usize) -> usize {
         let there = self.lists.get(at).map_or(0, Lists::bytes);
         if there == 0 { 0 } else { there + bytes }
@@ -186,23 +190,24 @@ impl Page {
         self.lists.get(at)
     }
 
-    /// What it takes.
+    /// Returns the bytes that the page takes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 }
 
-/// The lists of one subgraph of a [`TieredView`](super::TieredView): none of them has corrections.
+/// The lists of one subgraph of a [`TieredView`](super::TieredView). No list has corrections.
 #[derive(Clone, Copy)]
 pub struct TieredBlock<'a>(pub(super) Option<&'a Lists>);
 
 impl TieredBlock<'_> {
-    /// What a copy of its lists takes.
+    /// Returns the bytes that a copy of its lists takes.
     pub(super) fn bytes(&self) -> usize {
         self.0.map_or(0, Lists::bytes)
     }
 
-    /// The neighbours of the vertex at `local`, ascending, and the weights of the edges to them, which are none where all weigh 1.
+    /// Returns the neighbours of the vertex at `local`, ascending, and the weights of the edges to them,
+    /// which are empty if all weigh 1.
     #[inline]
     pub fn weighted_neighbors(&self, local: LocalVertex) -> (&[VertexId], &[f64]) {
         self.0.map_or((&[], &[]), |lists| lists.list(local))

@@ -1,8 +1,9 @@
-//! Views of which a part is in files: kernels and scans in bounded memory.
+//! Views that are partly in files: kernels and scans in bounded memory.
 //!
-//! What a [`View`](hedgerow_mem::View) needs in memory as a whole, a [`TieredView`] reads by the page: a run of neighboring subgraphs of one
-//! page at a time, what is in memory from its versions, the rest from images (`state::pages`, rule E6). Nothing is put into tables, so a scan takes
-//! nothing out of memory that others use, and what it read goes when the next page comes.
+//! A [`View`](hedgerow_mem::View) needs all of its lists in memory. A [`TieredView`] reads them by the page:
+//! a run of neighboring subgraphs of one page at a time. It takes what is in memory from its versions, and
+//! the rest from images (`state::pages`, rule E6). It puts nothing into tables, so a scan evicts nothing that
+//! others use. It drops what it read when the next page comes.
 
 mod budget;
 mod census;
@@ -39,68 +40,77 @@ use crate::state::store::Core;
 use taken::Taken;
 use windows::Windows;
 
-/// Vertices of a frontier that are put in the order of their pages at a time.
+/// Number of vertices of a frontier that are sorted by their pages at a time.
 const BATCH: usize = 1 << 14;
 
-/// The graph of one label, or of chosen edges, as of a snapshot, for kernels, whatever is in memory of it.
+/// The graph of one label, or of chosen edges, as of a snapshot, for kernels, whatever part of it is in
+/// memory.
 ///
-/// Made by [`Snapshot::tiered_view_of`] and [`Snapshot::tiered_view_selected`]. It keeps its snapshot open, and in memory 12 bytes for each
-/// 64 vertex ids, 24 more where it has the vertices of some kinds alone. All else is read when it is asked for, and let go of right after: a thread that scans has the lists of up to 64 neighboring
-/// subgraphs (4,096 vertices) in one direction, one that visits those of one subgraph, and beside them the blocks of one read, 512 KiB or
-/// one record if that is longer. So it takes at most that times the threads, and a hub counts with its whole list. Lists are charged to the
-/// account of the store, beside which they may pass the memory limit.
+/// Made by [`Snapshot::tiered_view_of`] and [`Snapshot::tiered_view_selected`]. It keeps its snapshot open.
+/// It keeps in memory 12 bytes for each 64 vertex ids, and 24 more if it has the vertices of some kinds
+/// alone. It reads all else on request, and drops it right after.
 ///
-/// A read of a file that fails, and damage, is the error of the call that needs it.
+/// A thread that scans holds the lists of up to 64 neighboring subgraphs (4,096 vertices) in one direction. A
+/// thread that visits holds those of one subgraph. Each also holds the blocks of one read, 512 KiB or one
+/// record if that is longer. So the view takes at most that times the threads, and a hub counts with its
+/// whole list. Lists are charged to the account of the store before they are read; a call for which the
+/// memory limit gets no room fails with [`StorageError::MemoryLimit`](crate::StorageError::MemoryLimit).
 ///
-/// In a directed graph that keeps no incoming edges these are found by reading all outgoing ones: O(edges) for the pages that an eighth of the
-/// memory limit, or half of what is left of it, has room for (256 MiB without one), which are kept until others are asked for; or for the vertices of one visit.
-/// So are those against chosen edges of any directed graph where a property is tested or weighs: incoming lists do not keep it.
+/// A failed read of a file, and damage, is the error of the call that needs the read.
+///
+/// In a directed graph that keeps no incoming edges these are found by reading all outgoing ones. Each pass
+/// takes O(edges), and finds the edges into the vertices of one visit, or into as many pages as there is room
+/// for. This room is an eighth of the memory limit, or half of its free room if that is more, or 256 MiB
+/// without a limit. The edges into pages are kept until others are asked for. The same holds against the
+/// edges of any directed graph if a property tests or weighs them: incoming lists do not keep it.
 pub struct TieredView {
     budget: Budget,
     snapshot: Snapshot,
-    /// Of the default label: which vertices exist.
+    /// The census of the default label, which states the vertices that exist.
     existing: Arc<Census>,
-    /// The vertices, where they are not all that exist.
+    /// The vertices, if they are not all that exist.
     mask: Option<Arc<VertexMask>>,
-    /// Which edges it has.
+    /// The choice of its edges.
     taken: Taken,
     /// One more than the largest vertex id that can be live.
     bound: u32,
     edge_count: u64,
-    /// In a directed graph that keeps no incoming edges, those of some pages.
+    /// The edges into some pages, if incoming edges must be searched.
     incoming: Arc<Windows>,
 }
 
 impl Snapshot {
-    /// The graph of one label for kernels, of which nothing has to be in memory: see [`TieredView`]. It costs no time where it is not
-    /// needed, but where all is in memory a [`view`](Self::view_of) is quicker by far; [`kernel_view`](Self::kernel_view) chooses.
-    /// O(subgraphs), and a read of the directory of each page that is not in memory, in parallel on the current rayon pool; in an undirected
-    /// graph with several labels a scan of the label, to count its edges.
+    /// Returns the graph of one label for kernels, no part of which has to be in memory: see [`TieredView`].
+    /// If all is in memory, a [`view`](Self::view_of) is quicker by far; [`kernel_view`](Self::kernel_view)
+    /// chooses. O(subgraphs), and a read of the directory of each page that is not in memory, in parallel on
+    /// the current rayon pool; in an undirected graph with several labels also a scan of the label, to count
+    /// its edges.
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel); [`StateError::Forked`](crate::StateError::Forked) in a forked
-    /// child; and as of every [read](Self).
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel);
+    /// [`StateError::Forked`](crate::StateError::Forked) in a forked child; and those of every [read](Self).
     pub fn tiered_view_of<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<TieredView> {
         self.engine().check_owner()?;
         let label = self.label(label.into())?;
         self.tiered_selected(self.whole_label(label), "")
     }
 
-    /// As [`tiered_view_of`](Self::tiered_view_of), of the chosen edges. Beside what that costs, a scan of the labels to count the edges,
-    /// in parallel, unless all edges of labels of a directed graph are taken. A thread that visits has the chosen edges of 16 neighboring subgraphs, not one.
+    /// Returns the graph of the chosen edges, otherwise as [`tiered_view_of`](Self::tiered_view_of). Also
+    /// scans the labels in parallel to count the edges, unless it takes all edges of labels of a directed
+    /// graph. A thread that visits holds the chosen edges of 16 neighboring subgraphs, not of one.
     ///
     /// # Errors
-    /// As of [`view_selected`](Self::view_selected), and as of every [read](Self).
+    /// Those of [`view_selected`](Self::view_selected), and those of every [read](Self).
     pub fn tiered_view_selected(&self, selection: &EdgeSelection<'_>) -> Result<TieredView> {
         self.tiered_selected(selection.resolve(self)?, selection.weight_name())
     }
 
-    /// As [`tiered_view_of`](Self::tiered_view_of), with all vertices.
+    /// Returns the graph of one label with all vertices.
     pub(crate) fn tiered(&self, label: LabelId) -> Result<TieredView> {
         self.tiered_selected(ChosenEdges::whole(label, self.engine().is_weighted(label)), "")
     }
 
-    /// `weight`: the property that is the weight, where one was named.
+    /// Makes a view. `weight` is the property that is the weight, if one was named.
     fn tiered_selected(&self, chosen: ChosenEdges, weight: &str) -> Result<TieredView> {
         let (core, existing) = (self.engine(), self.census()?.clone());
         let (snapshot, incoming, bound) = (self.clone(), Arc::<Windows>::default(), core.ids.bound());
@@ -114,7 +124,7 @@ impl Snapshot {
         Ok(view)
     }
 
-    /// How many edges of a label vertices have, of which these exist.
+    /// Returns the census of a label's edges, given the `vertices` that exist.
     fn census_of(&self, label: LabelId, vertices: &Arc<Census>) -> Result<Arc<Census>> {
         let (core, bound) = (self.engine(), self.engine().ids.bound());
         match label {
@@ -123,21 +133,21 @@ impl Snapshot {
         }
     }
 
-    /// Which vertices exist, read at the first call.
+    /// Returns the census of the vertices that exist, read at the first call.
     pub(crate) fn census(&self) -> Result<&Arc<Census>> {
         if let Some(census) = self.kept_census().get() {
             return Ok(census);
         }
         let core = self.engine();
         core.check_owner()?;
-        // Outside the cell, as views are.
+        // Made outside the cell, like views.
         let census = Census::of_default(core, self.timestamp(), core.ids.bound())?;
         Ok(self.kept_census().get_or_init(|| Arc::new(census)))
     }
 }
 
 impl Snapshot {
-    /// The vertices, ascending: of the view, if the memory limit has room for it.
+    /// Returns the vertices, ascending: those of the view, if the memory limit has room for it.
     pub(crate) fn live_vertices(&self) -> Result<impl Iterator<Item = VertexId> + '_> {
         let view = self.view_if_it_fits()?;
         let census = if view.is_none() { Some(self.census()?) } else { None };
@@ -146,18 +156,18 @@ impl Snapshot {
     }
 }
 
-/// The part of a page that a range of subgraphs has.
+/// Returns the part of a page that is in a range of subgraphs.
 fn of_page(page: u32, range: &Range<SubgraphId>) -> Range<u32> {
     let first = page * PAGE as u32;
     range.start.0.max(first)..range.end.0.min(first + PAGE as u32)
 }
 
-/// The places of subgraphs of one page.
+/// Returns the places of subgraphs of one page as a mask.
 fn mask_of(subgraphs: &Range<u32>) -> u64 {
     subgraphs.clone().fold(0, |mask, id| mask | 1 << (id as usize % PAGE))
 }
 
-/// The next vertices of a frontier, ascending: those of one page follow each other.
+/// Takes the next vertices of a frontier and sorts them, so that those of one page follow each other.
 fn take_batch(frontier: &mut impl Iterator<Item = VertexId>, batch: &mut Vec<VertexId>) {
     batch.clear();
     batch.extend(frontier.take(BATCH));
@@ -169,17 +179,18 @@ impl TieredView {
         self.snapshot.engine()
     }
 
-    /// The snapshot that it belongs to.
+    /// Returns the snapshot that the view belongs to.
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
 
-    /// The live vertices, ascending. O(vertex ids / 64), without a read.
+    /// Returns the live vertices, ascending. O(vertex ids / 64), without a read.
     pub fn vertices(&self) -> impl Iterator<Item = VertexId> + '_ {
         self.existing.vertices().filter(|&v| self.mask.as_ref().is_none_or(|mask| mask.contains(v)))
     }
 
-    /// Leaves the vertices of these kinds, if some are named. Lists are read as before: images are compared with all vertices that exist.
+    /// Keeps only the vertices of these kinds, if some are named. Lists are read as before: images are
+    /// compared with all vertices that exist.
     pub(super) fn restrict(&mut self, kinds: Option<&[KindId]>) -> Result<()> {
         let exists = |subgraph| self.existing.present(subgraph);
         let mask = kinds.map(|kinds| self.snapshot.vertices_of_kinds(kinds, exists)).transpose()?;
@@ -187,11 +198,12 @@ impl TieredView {
         Ok(())
     }
 
-    /// Calls `f` with source, destination and weight of each edge by ascending source, until it breaks; of an undirected graph once per
-    /// edge, at the smaller end. In the memory of a scan by one thread. O(edges).
+    /// Calls `f` with source, destination and weight of each edge by ascending source, until it breaks; in an
+    /// undirected graph once per edge, at the smaller end. Takes the memory of a scan by one thread.
+    /// O(edges).
     ///
     /// # Errors
-    /// Where a page cannot be read, after `f` had the edges before it.
+    /// The error of a page that cannot be read, after `f` had the edges before it.
     pub fn try_for_each_edge(
         &self,
         mut f: impl FnMut(VertexId, VertexId, f64) -> ControlFlow<()>,
@@ -210,7 +222,7 @@ impl TieredView {
         })
     }
 
-    /// All subgraphs that may have vertices.
+    /// Returns all subgraphs that may have vertices.
     fn all(&self) -> Range<SubgraphId> {
         SubgraphId(0)..SubgraphId(self.bound.div_ceil(SUBGRAPH_VERTICES as u32))
     }

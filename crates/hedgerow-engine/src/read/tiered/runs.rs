@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::read::compose::Unweighed;
 use crate::state::pages::{ColdImage, places};
 
-/// The next vertices of a frontier on one page, by the place of their subgraph.
+/// The vertices of a batch on one page, by the place of their subgraph.
 type ByPlace<'v> = [&'v [VertexId]; PAGE];
 
 impl TieredView {
@@ -34,8 +34,9 @@ impl TieredView {
         })
     }
 
-    /// Calls `f` with runs of subgraphs that make up a range, each of one page, and what `read` reads of the first subgraphs of a range on a page,
-    /// until it breaks; with nothing where a page has no vertices. What was read goes before more is.
+    /// Calls `f` with runs of subgraphs that make up a range, each of one page, until it breaks. Each run
+    /// comes with what `read` read: `read` takes the first subgraphs of a range on a page. A page without
+    /// vertices comes without it. What was read is dropped before the next read.
     pub(super) fn for_each_run<R>(
         &self,
         subgraphs: Range<SubgraphId>,
@@ -62,7 +63,7 @@ impl TieredView {
         Ok(())
     }
 
-    /// The first subgraphs of a range on a page, and their lists.
+    /// Reads the lists of the first subgraphs of a range on a page.
     fn read_run(
         &self,
         page: u32,
@@ -73,8 +74,8 @@ impl TieredView {
         self.first_half_that_fits(range, waits, |part| self.read_lists(page, part, mask_of(part), direction))
     }
 
-    /// What `read` reads of the first subgraphs of a range: of all, or of half as many each time that there is no room. Memory that others
-    /// use is asked for only for a single one.
+    /// Reads the first subgraphs of a range: all of them, or half as many each time that there is no room.
+    /// Asks for memory that others use only for a single subgraph.
     pub(super) fn first_half_that_fits<R>(
         &self,
         range: Range<u32>,
@@ -93,7 +94,8 @@ impl TieredView {
         })
     }
 
-    /// The lists of some neighboring subgraphs of a page, of which those in the mask are `wanted`, in a stored direction.
+    /// Reads the lists of some neighboring subgraphs of a page in a stored direction: of those in the mask
+    /// `wanted`.
     pub(super) fn read_lists(
         &self,
         page: u32,
@@ -121,8 +123,9 @@ impl TieredView {
         }
     }
 
-    /// Adds to a run that begins with the subgraph `first` the lists of those that are `wanted` of one label. Stops where there is no room, which
-    /// the run's grant tells. Returns the least edge that has no number to weigh, if there is one.
+    /// Adds the `wanted` lists of one label to a run that begins with the subgraph `first`. Stops if there is
+    /// no room, which the run's grant reports. Returns the least edge without a number for its weight, if
+    /// there is one.
     fn read_label(
         &self,
         (page, first, wanted): (PageId, u32, u64),
@@ -136,7 +139,7 @@ impl TieredView {
         let mut give = |run: &mut Run, place: usize, taking: Taking| match taking {
             Ok(lists) => {
                 let at = (place + PAGE - first as usize % PAGE) % PAGE;
-                // Where several labels have edges, both lists are there beside the merged one.
+                // If several labels have edges, both lists are in memory beside the merged one.
                 let beside = run.lists.bytes_to_add(at, lists.bytes()) as u64;
                 if run.grant.has(ReadMemory::Image(beside)) {
                     run.lists.add(at, lists);
@@ -148,7 +151,7 @@ impl TieredView {
             }
         };
         let cold = core.read_in_memory(page, wanted, ts, |place, subgraph| {
-            // With a reference that keeps the version: a hub takes its time.
+            // Read by a reference that keeps the version, since a hub takes its time.
             let found = subgraph.read_kept(direction, ts, |read| {
                 let bytes = taker.bytes_of(read.edge_entries() as usize);
                 let has = run.grant.lacking().is_none() && run.grant.has(ReadMemory::Image(bytes));
@@ -198,8 +201,8 @@ impl TieredView {
         }
     }
 
-    /// Visits vertices of one page, which are sorted, in a label as it is. Where there is no room for what lies between the first and the
-    /// last of them, for half as many subgraphs at a time, down to one.
+    /// Visits vertices of one page, which are sorted, in a whole label. If there is no room for the subgraphs
+    /// from the first to the last of them, visits half as many at a time, down to one.
     fn visit_page(
         &self,
         group: &[VertexId],
@@ -234,7 +237,7 @@ impl TieredView {
         }
     }
 
-    /// Visits those of the `rest` of a page's vertices whose subgraphs are in the mask, and takes them off it.
+    /// Visits those vertices of the page's `rest` whose subgraphs are in the mask, and takes them off `rest`.
     fn visit_some(
         &self,
         (page, mask): (u32, u64),
@@ -245,7 +248,7 @@ impl TieredView {
         let Some(label) = self.taken.plain else { return Ok(()) };
         let (page, ts) = (PageId { label, page }, self.snapshot.timestamp());
         let cold = self.core().read_in_memory(page, mask, ts, |place, subgraph| {
-            // Those that were visited are not visited again if a later one is not in memory.
+            // A visited vertex is not visited again if a later one is not in memory.
             while let Some((&v, others)) = rest[place].split_first() {
                 subgraph.visit(direction, ts, v.local(), |run, weights| f(v, run, weights))?;
                 rest[place] = others;
@@ -262,7 +265,7 @@ impl TieredView {
             });
             grant.into_inner().checked(read)?;
         }
-        // Where there is no page or image, nobody has neighbors.
+        // Vertices without a page or an image have no neighbors.
         for place in places(mask) {
             std::mem::take(&mut rest[place]).iter().for_each(|&v| f(v, &[], &[]));
         }

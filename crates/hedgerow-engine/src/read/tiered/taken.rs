@@ -1,4 +1,4 @@
-//! Which edges a view by the page has, and how they are read.
+//! The edges that a view by the page has, and how they are read.
 
 use std::sync::Arc;
 
@@ -16,39 +16,41 @@ use crate::read::snapshot::Snapshot;
 use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
 use crate::state::store::Core;
 
-/// Which edges a view by the page has.
+/// The choice of edges that a view by the page has.
 pub(super) struct Taken {
-    /// Ascending by label.
+    /// The labels, ascending.
     labels: Vec<ChosenLabel>,
-    /// Of these labels.
+    /// The censuses of these labels.
     edges: Vec<Arc<Census>>,
     direction: EdgeDirection,
-    /// The label, if these are its edges as they are.
+    /// The label, if the view has its edges as they are.
     pub(super) plain: Option<LabelId>,
     pub(super) weighted: bool,
-    /// Whether the store is directed.
+    /// True if the store is directed.
     directed: bool,
-    /// Of an undirected store: text that is tested lies with the first copy of an edge. Second copies are found by turning those.
+    /// True if second copies are found by turning first ones: in an undirected store the first copy of an
+    /// edge has the text that is tested.
     first_copies: bool,
-    /// Whether the lists against the edges are stored, with all that is read of an edge.
+    /// True if the lists against the edges are stored, with all that is read of an edge.
     stores_incoming: bool,
     /// The property that is the weight.
     weight_name: Box<str>,
 }
 
-/// Where lists in a direction come from.
+/// The source of the lists in a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
-    /// From the lists in a stored direction.
+    /// The lists in a stored direction.
     Stored(Direction),
-    /// Against edges of which outgoing lists alone can be read.
+    /// A search against edges whose outgoing lists alone can be read.
     Searched,
-    /// Along the edges and against them: each once, self-loops too.
+    /// The lists along the edges and against them: each edge once, self-loops too.
     Joined,
 }
 
 impl Taken {
-    /// What is chosen of a snapshot whose vertices these are: as of resident views, of several labels those that have edges.
+    /// Takes the chosen edges of a snapshot with these `vertices`. As in resident views, of several labels it
+    /// takes those that have edges.
     pub(super) fn new(
         snapshot: &Snapshot,
         chosen: ChosenEdges,
@@ -82,12 +84,12 @@ impl Taken {
         })
     }
 
-    /// Whether the edges of the view have a direction.
+    /// True if the edges of the view have a direction.
     pub(super) fn is_directed(&self) -> bool {
         self.directed && self.direction != EdgeDirection::Both
     }
 
-    /// Where the lists of the view in a direction come from.
+    /// Returns the source of the view's lists in a direction.
     pub(super) fn side(&self, direction: Direction) -> Side {
         let along = match self.direction {
             _ if self.first_copies => return Side::Joined,
@@ -99,29 +101,32 @@ impl Taken {
         if along { Side::Stored(Direction::Out) } else { self.against() }
     }
 
-    /// Where the lists against the edges come from.
+    /// Returns the source of the lists against the edges.
     pub(super) fn against(&self) -> Side {
         let is_stored = self.directed && self.stores_incoming;
         if is_stored { Side::Stored(Direction::In) } else { Side::Searched }
     }
 
-    /// About how many outgoing edges vertices of a subgraph have on average, those that are not chosen among them.
+    /// Estimates the mean number of outgoing edges of a subgraph's vertices, including edges of the labels
+    /// that are not chosen.
     pub(super) fn mean(&self, id: SubgraphId) -> usize {
         self.edges.iter().map(|edges| edges.mean(id)).sum()
     }
 
-    /// The entries of all outgoing lists of the labels, those that are not chosen among them.
+    /// Returns the number of entries of all outgoing lists of the labels, including edges that are not
+    /// chosen.
     pub(super) fn entries(&self) -> u64 {
         self.edges.iter().map(|edges| edges.entries()).sum()
     }
 
-    /// Whether every entry is taken, and has its weight.
+    /// True if every entry is taken, and has its weight.
     pub(super) fn is_all(&self) -> bool {
         let weighs = |label: &ChosenLabel| !matches!(label.weight, ChosenWeight::Property(_, None));
         self.labels.iter().all(|label| label.is_all() && weighs(label))
     }
 
-    /// How many edges lists along them have, of which so many entries are self-loops.
+    /// Returns the number of edges in lists along them with this many `entries`, of which `loops` are
+    /// self-loops.
     pub(super) fn edges_of(&self, entries: u64, loops: u64) -> u64 {
         if self.directed || self.first_copies { entries } else { (entries + loops) / 2 }
     }
@@ -130,7 +135,7 @@ impl Taken {
         &self.weight_name
     }
 
-    /// What takes the edges of each label.
+    /// Returns a taker of the edges of each label.
     pub(super) fn takers<'a>(&'a self, core: &'a Core) -> impl Iterator<Item = Taker<'a>> {
         self.labels.iter().map(move |label| {
             let id = label.label;
@@ -142,16 +147,16 @@ impl Taken {
     }
 }
 
-/// What is taken of a subgraph; or the ends of the least edge that has no number to weigh.
+/// The lists that are taken of a subgraph, or the ends of the least edge without a number for its weight.
 pub(super) type Taking = std::result::Result<Lists, (VertexId, VertexId)>;
 
-/// Takes the chosen edges of a label.
+/// The rule by which the chosen edges of a label are taken.
 pub(super) struct Taker<'a> {
     label: LabelId,
-    /// Whether lists are taken as they are.
+    /// True if lists are taken as they are.
     is_whole: bool,
     take: Take<'a>,
-    /// Whether the edges of the view have weights.
+    /// True if the edges of the view have weights.
     weighted: bool,
 }
 
@@ -160,17 +165,17 @@ impl Taker<'_> {
         self.label
     }
 
-    /// What so many entries take at most.
+    /// Returns the most bytes that this many entries take.
     pub(super) fn bytes_of(&self, entries: usize) -> u64 {
         (entries * (size_of::<VertexId>() + if self.weighted { size_of::<f64>() } else { 0 })) as u64
     }
 
-    /// What is taken beside an image for the lists of a part of it.
+    /// Returns the bytes that the lists of an image's part take beside the image.
     pub(super) fn bytes_beside(&self, part: &AdjacencyPart) -> u64 {
         if self.is_whole { 0 } else { self.bytes_of(part.neighbors.len()) }
     }
 
-    /// Of what is seen of a version of a subgraph. O(edges + delta).
+    /// Takes the edges of what a reader sees of a subgraph's version. O(edges + delta).
     pub(super) fn of_version(&self, id: SubgraphId, read: Read<'_>) -> Taking {
         if self.is_whole {
             return Ok(Lists::copy(read, self.weighted));
@@ -178,7 +183,7 @@ impl Taker<'_> {
         self.taking((id, read.edge_entries() as usize), |local, take| read.for_each_item(local, take))
     }
 
-    /// Of the lists of an image. O(edges).
+    /// Takes the edges of an image's lists. O(edges).
     pub(super) fn of_part(&self, id: SubgraphId, part: AdjacencyPart) -> Taking {
         if self.is_whole {
             return Ok(part.into());
@@ -194,7 +199,7 @@ impl Taker<'_> {
         })
     }
 
-    /// Of the edges that `each` gives of each vertex, ascending, no more than `most`.
+    /// Takes the edges that `each` gives for each vertex, ascending, at most `most`.
     fn taking(
         &self,
         (id, most): (SubgraphId, usize),

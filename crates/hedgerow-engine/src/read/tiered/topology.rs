@@ -1,4 +1,4 @@
-//! What kernels ask of a graph.
+//! The traits through which kernels read a view by the page.
 
 use std::ops::{ControlFlow, Range};
 
@@ -10,7 +10,8 @@ use super::{BATCH, TieredBlock, TieredView};
 use crate::error::Error;
 use crate::state::memory_pool::Lends;
 
-/// What kernels do with a block, or a run, called through a table: so what reads files is compiled once, and not for each loop of each kernel.
+/// A kernel's callback for a block, or for a run, as a trait object: so the code that reads files is compiled
+/// once, and not for each loop of each kernel.
 type ScanBlock<'f> = dyn FnMut(SubgraphId, TieredBlock<'_>) -> ControlFlow<()> + 'f;
 type VisitRun<'f> = dyn FnMut(VertexId, &[VertexId], &[f64]) + 'f;
 
@@ -47,7 +48,8 @@ impl Topology for TieredView {
         }
     }
 
-    /// The mean over 64 vertices of outgoing edges, with those of the labels that are not chosen, over all of others: directories do not count those.
+    /// Estimates outgoing edges by the mean over 64 vertices, including edges of the labels that are not
+    /// chosen. Estimates others by the mean over all vertices, since directories do not count them.
     fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize {
         let mean = self.edge_count.div_ceil(self.vertex_count().max(1) as u64) as usize;
         match self.taken.side(direction) {

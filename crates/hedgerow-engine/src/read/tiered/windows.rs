@@ -1,4 +1,4 @@
-//! The edges into some pages, in memory: windows that are kept, and how they are gathered.
+//! The edges into some pages, in memory: the windows that are kept, and how they are gathered.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,19 +12,19 @@ use super::budget::Grant;
 use super::lists::{Lists, Page, TieredBlock};
 use crate::state::memory_pool::KeptForReads;
 
-/// The windows that are kept.
+/// The kept windows of a view.
 #[derive(Default)]
 pub(super) struct Windows {
-    /// How many edges lead to each page, of those to which some lead.
+    /// The number of edges that lead to each page, for pages to which some lead.
     pub(super) totals: OnceLock<BTreeMap<u32, Totals>>,
-    /// The one asked for last at the end.
+    /// The kept windows; the one asked for last is at the end.
     kept: Mutex<Vec<Arc<Window>>>,
-    /// Whether the store knows that it may have them given up.
+    /// True if the store knows that it may have these windows given up.
     is_known: AtomicBool,
 }
 
 impl Windows {
-    /// One that is kept and has the page.
+    /// Returns a kept window that has the page.
     pub(super) fn find(&self, page: u32) -> Option<Arc<Window>> {
         let mut kept = self.kept.lock();
         let at = kept.iter().position(|window| window.pages.contains(&page))?;
@@ -33,7 +33,7 @@ impl Windows {
         Some(found)
     }
 
-    /// Lets go of the one that was asked for longest ago, if `most` are kept.
+    /// Drops the window that was asked for longest ago, if `most` are kept.
     pub(super) fn make_room(&self, most: usize) {
         let mut kept = self.kept.lock();
         let oldest = (kept.len() >= most).then(|| kept.remove(0));
@@ -41,13 +41,14 @@ impl Windows {
         drop(oldest);
     }
 
-    /// Lets go of all; whether there were some.
+    /// Drops all windows; true if there were some.
     pub(super) fn forget(&self) -> bool {
         let kept = std::mem::take(&mut *self.kept.lock());
         !kept.is_empty()
     }
 
-    /// Keeps a window, and no more than `most`: several threads may have found room for theirs. Whether it is the first one ever.
+    /// Keeps a window, and at most `most` of them, since several threads may have found room for theirs. True
+    /// if it is the first one ever.
     pub(super) fn keep(&self, window: Arc<Window>, most: usize) -> bool {
         let mut kept = self.kept.lock();
         kept.push(window);
@@ -65,7 +66,7 @@ impl KeptForReads for Windows {
     }
 }
 
-/// How many edges lead to the vertices of each subgraph of a page.
+/// The number of edges that lead to the vertices of each subgraph of a page.
 #[derive(Clone, Copy)]
 pub(super) struct Totals([u32; PAGE]);
 
@@ -84,8 +85,8 @@ impl Totals {
         self.0.iter().map(|&edges| u64::from(edges)).sum()
     }
 
-    /// What a window of so many edges takes at most for this page: all its edges as they are met, and the lists of one subgraph, which take
-    /// no more than they did.
+    /// Returns the most bytes that a window takes for this page. These are all its edges as they are met, and
+    /// the lists of one subgraph, which take no more than its edges did.
     pub(super) fn bytes(&self, weighted: bool) -> u64 {
         let each = size_of::<(LocalVertex, VertexId)>() + if weighted { size_of::<f64>() } else { 0 };
         let largest = self.0.iter().copied().max().unwrap_or(0);
@@ -96,13 +97,13 @@ impl Totals {
 /// The edges into some pages.
 pub(super) struct Window {
     pub(super) pages: Range<u32>,
-    /// Those to which edges lead, ascending.
+    /// The pages to which edges lead, ascending, with their lists.
     lists: Vec<(u32, Page)>,
     grant: Grant,
 }
 
 impl Window {
-    /// What is reserved for it.
+    /// Returns the bytes that are reserved for it.
     pub(super) fn reserved(&self) -> u64 {
         self.grant.bytes()
     }
@@ -115,14 +116,15 @@ impl Window {
     }
 }
 
-/// A window while its edges are met.
+/// A window in the making, while its edges are met.
 pub(super) struct Gathering {
     /// The pages to which edges lead, ascending, and their edges.
     numbers: Vec<u32>,
     gathered: Vec<Gathered>,
 }
 
-/// Edges into the subgraphs of a page, as they are met, each with its weight where they have some.
+/// The edges into the subgraphs of a page, in the order in which they are met, each with its weight if edges
+/// have weights.
 struct Gathered {
     edges: [Vec<(LocalVertex, VertexId)>; PAGE],
     weights: [Vec<f64>; PAGE],
@@ -134,18 +136,19 @@ impl Default for Gathered {
     }
 }
 
-/// What a page of a window takes at most beside its edges, while they are gathered and when they are lists.
+/// Returns the most bytes that a page of a window takes beside its edges, while they are gathered and when
+/// they are lists.
 fn page_bytes() -> u64 {
     size_of::<Gathered>() as u64 + Page::bytes_of(PAGE)
 }
 
-/// The page of a vertex.
+/// Returns the page of a vertex.
 pub(super) fn page_of(v: VertexId) -> u32 {
     v.subgraph().0 / PAGE as u32
 }
 
 impl Gathering {
-    /// Of the pages to which edges lead, with room for as many.
+    /// Returns a gathering for the pages to which edges lead, with room for all these edges.
     pub(super) fn new<'t>(totals: impl Iterator<Item = (&'t u32, &'t Totals)>, weighted: bool) -> Gathering {
         let room_for = |totals: &Totals| {
             let mut page = Gathered::default();
@@ -168,7 +171,7 @@ impl Gathering {
         page.weights[place].extend(weight);
     }
 
-    /// The window of the edges that were taken, for which there is a `grant`.
+    /// Returns the window of the gathered edges, for which there is a `grant`.
     pub(super) fn finish(self, pages: Range<u32>, mut grant: Grant) -> Window {
         let mut lists = Vec::with_capacity(self.numbers.len());
         for (number, of_page) in self.numbers.into_iter().zip(self.gathered) {
