@@ -20,7 +20,7 @@ use crate::open::LOCK;
 use crate::state::schema::Schema;
 use crate::state::store::Core;
 
-/// What a backup wrote.
+/// The result of a backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Backup {
@@ -32,20 +32,23 @@ pub struct Backup {
     pub bytes: u64,
 }
 
-/// A backup needs no room for a log: the store that is opened from it makes its own.
+/// Size of a log segment in a backup, which needs no room for a log: the store that is opened from it makes
+/// its own.
 const LOG_BYTES: u64 = 4096;
 
 impl Graph {
-    /// Writes everything committed before the call into a new store in the directory `path`, which must not exist or be
-    /// empty. Readers and writers go on meanwhile. The backup is a whole store: restoring it is opening it, or
-    /// copying its directory. It has an identity of its own, so files of the two are never taken for each other. All that was
-    /// written is read back and verified before the backup becomes a store. Works on stores without files, too. O(edges);
-    /// blocks nobody, and keeps the versions of its moment in memory while it runs.
+    /// Writes everything committed before the call into a new store in the directory `path`, which must not
+    /// exist or be empty. Readers and writers go on meanwhile. Works on stores without files, too. O(edges);
+    /// blocks no other thread, and keeps the versions of its timestamp in memory while it runs.
+    ///
+    /// The backup is a whole store: to restore it, open it or copy its directory. It has an identity of its
+    /// own, so files of the two stores are never taken for each other. The call reads back and verifies all
+    /// that it wrote before the backup becomes a store.
     ///
     /// # Errors
-    /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) where there is something at `path`, or it is the store's own
-    /// directory or below it; a [`StorageError`](crate::StorageError), corruption if what was read back is not what was written:
-    /// what was begun is removed as far as possible.
+    /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) if `path` has content, or is the store's own
+    /// directory or below it; a [`StorageError`](crate::StorageError), corruption if the bytes read back are
+    /// not those written. After an error the files that were begun are removed as far as possible.
     pub fn backup(&self, path: impl AsRef<Path>) -> Result<Backup> {
         self.engine.check_usable()?;
         if let Some(directory) = &self.engine.directory {
@@ -54,10 +57,10 @@ impl Graph {
         self.backup_on(vacant(path.as_ref())?)
     }
 
-    /// As [`backup`](Self::backup), into a directory behind the file-system trait.
+    /// Writes a backup into a directory behind the file-system trait, otherwise as [`backup`](Self::backup).
     ///
     /// # Errors
-    /// As of that.
+    /// Those of [`backup`](Self::backup).
     pub fn backup_on(&self, fs: Arc<dyn Vfs>) -> Result<Backup> {
         self.engine.check_usable()?;
         check_vacant(&fs)?;
@@ -92,7 +95,8 @@ impl Core {
     }
 }
 
-/// Removes what was begun in a directory that was empty: without a manifest it is no store, and these are the only files of it.
+/// Removes the files of an unfinished store from a directory that was empty. Without a manifest it is no
+/// store, and it has no other files.
 pub(super) fn remove_files(fs: &Arc<dyn Vfs>) {
     for name in fs.list().unwrap_or_default() {
         if name != LOCK {
@@ -101,7 +105,7 @@ pub(super) fn remove_files(fs: &Arc<dyn Vfs>) {
     }
 }
 
-/// What a new store says beside its segment.
+/// The facts that a new store states besides its segment.
 pub(super) struct StoreContent {
     pub(super) as_of: Timestamp,
     pub(super) next_vertex: u32,
@@ -109,10 +113,11 @@ pub(super) struct StoreContent {
     pub(super) counts: Counts,
 }
 
-/// Makes a store of a segment that was written, once it was read back and verified: with an empty log, and a manifest.
+/// Makes a store of a segment that was written: reads it back, verifies it, and adds an empty log and a
+/// manifest.
 ///
 /// # Errors
-/// Those of writing files; corruption if what was read back is not what was written.
+/// Those of writing files; corruption if the bytes read back are not those written.
 pub(super) fn finish_store(
     fs: &Arc<dyn Vfs>,
     mut manifest: Manifest,

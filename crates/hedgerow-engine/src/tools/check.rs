@@ -1,4 +1,4 @@
-//! Checking a store: what one snapshot says in different places must agree.
+//! The check of a store: what one snapshot states in different places must agree.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ mod labels;
 mod lists;
 mod sides;
 
-/// At most this many problems are described.
+/// The most problems that a report describes.
 const MAX_PROBLEMS: usize = 100;
 
-/// What a check looked at, and what it found.
+/// The extent of a check, and its findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckReport {
@@ -33,14 +33,14 @@ pub struct CheckReport {
     pub edges: u64,
     /// Segment files whose every byte was verified.
     pub segments: u64,
-    /// What is wrong, at most 100 items; empty for a sound store.
+    /// Descriptions of problems, at most 100; empty for a sound store.
     pub problems: Vec<String>,
     /// True if there are other problems, which `problems` leaves out.
     pub more: bool,
 }
 
 impl CheckReport {
-    /// Whether nothing is wrong. O(1).
+    /// True if nothing is wrong. O(1).
     pub fn is_ok(&self) -> bool {
         self.problems.is_empty()
     }
@@ -63,11 +63,12 @@ pub fn check_path(path: impl AsRef<Path>) -> Result<CheckReport> {
     check_opened(path.as_ref(), Options::new())
 }
 
-/// As [`check_path`], within a [memory limit](Options::memory_limit): what it has no room for is read by the page, as
-/// [`Graph::check`] says.
+/// Checks a store like [`check_path`], but within a [memory limit](Options::memory_limit). Reads by the page
+/// what the limit has no room for, like [`Graph::check`].
 ///
 /// # Errors
-/// As of that; [`OpenError::MemoryLimit`](crate::OpenError::MemoryLimit) for a limit that is too low to open the store.
+/// Those of [`check_path`]; [`OpenError::MemoryLimit`](crate::OpenError::MemoryLimit) for a limit that is too
+/// low to open the store.
 pub fn check_path_within(path: impl AsRef<Path>, memory_limit: u64) -> Result<CheckReport> {
     check_opened(path.as_ref(), Options::new().memory_limit(memory_limit))
 }
@@ -88,17 +89,20 @@ fn verify_segments(fs: &Arc<dyn Vfs>, manifest: &Manifest, report: &mut CheckRep
 }
 
 impl Graph {
-    /// Checks a snapshot: every edge has both endpoints, both directions agree, lists ascend, counters and the id map
-    /// agree with the data; and the checksum of every segment file. O(edges log degree); blocks nobody.
+    /// Checks a snapshot: every edge has both endpoints, both directions agree, lists ascend, counters and
+    /// the id map agree with the data. Then verifies the checksum of every segment file. O(edges log degree).
+    /// Blocks no reader and no writer; checkpoints wait while it verifies files.
     ///
-    /// Where a [memory limit](Options::memory_limit) has no room for all of the graph, it is read by the page, and nothing of it stays in
-    /// memory: O(edges), one image at a time, which of a hub is its whole list, and a 32nd of the limit. There the copies of edges are
-    /// compared by sums of fingerprints of 128 bits with a random key, which miss a difference once in 2^128. Edges that differ are
-    /// read again, to name them: those of 100 of the sums at most.
+    /// If a [memory limit](Options::memory_limit) has no room for all of the graph, the check reads it by the
+    /// page and keeps nothing of it in memory: O(edges). It takes memory for one image at a time, which for a
+    /// hub is its whole list, and a 32nd of the limit. It compares the copies of edges by sums of
+    /// fingerprints of 128 bits with a random key, which miss a difference once in 2^128. It reads edges that
+    /// differ again, to name them: those of 100 of the sums at most.
     ///
     /// # Errors
-    /// A [`StateError`](crate::StateError): closed, forked; a [`StorageError`](crate::StorageError) for a segment that is damaged
-    /// or cannot be read. What is wrong with the graph is no error: the report tells of it.
+    /// A [`StateError`](crate::StateError): closed, forked; a [`StorageError`](crate::StorageError) for a
+    /// segment that is damaged or cannot be read. A problem of the graph is no error: the report describes
+    /// it.
     pub fn check(&self) -> Result<CheckReport> {
         let mut report = CheckReport::default();
         self.check_graph(&mut report)?;
@@ -106,7 +110,8 @@ impl Graph {
         Ok(report)
     }
 
-    /// Verifies every byte of the segments of the newest manifest, and that their key indexes say what their images say.
+    /// Verifies every byte of the segments of the newest manifest, and that their key indexes agree with
+    /// their images.
     fn verify_files(&self, report: &mut CheckReport) -> Result<()> {
         match (&self.engine.durable, &self.engine.directory) {
             (Some(durable), _) => {
@@ -127,7 +132,7 @@ impl Graph {
         if self.engine.has_room_for_all() {
             let mut found = CheckReport::default();
             match self.check_in_memory(&mut found) {
-                // Others took the room meanwhile.
+                // Another thread took the room meanwhile.
                 Err(Error::Storage(StorageError::MemoryLimit { .. } | StorageError::NotInMemory(_))) => {}
                 checked => {
                     *report = found;
@@ -142,7 +147,7 @@ impl Graph {
         self.engine.load_all()?;
         self.engine.learn_all()?;
         let snapshot = self.snapshot()?;
-        // What it reads is to be compared with a view, not taken from one.
+        // The check compares reads with a view, so they must not come from one.
         snapshot.set_views_by_reads(false);
         let view = &snapshot.fresh_view()?;
         let directed = self.engine.config.directed;
@@ -173,7 +178,7 @@ impl Graph {
         self.check_counts(&snapshot, report)
     }
 
-    /// Holds what was counted against what the snapshot says.
+    /// Compares the counts of the report with those of the snapshot.
     fn check_counts(&self, snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
         let (v, e) = (snapshot.vertex_count(), snapshot.edge_count()?);
         if (report.vertices, report.edges) != (v, e) {
@@ -183,7 +188,7 @@ impl Graph {
         Ok(())
     }
 
-    /// The ids that a table has room for, ascending: whatever the largest of them is.
+    /// Returns the ids that a table has room for, ascending, whatever the largest id in use is.
     fn possible_vertices(&self, table: &SubgraphTable) -> impl Iterator<Item = VertexId> {
         let locals = || (0..SUBGRAPH_VERTICES as u8).map(LocalVertex);
         table.existing().flat_map(move |id| locals().map(move |local| id.vertex(local)))

@@ -1,4 +1,5 @@
-//! What of a salvaged edge stands at one of its ends in the new store, sorted as the segment is written.
+//! The part of a salvaged edge that the new store keeps at one of its ends, sorted in the order of the
+//! segment.
 
 use hedgerow_core::{Direction, LabelId, LocalVertex, Row, RowRef, SubgraphId, VertexId};
 use hedgerow_io::codec::{PutLe, Reader};
@@ -7,10 +8,10 @@ use hedgerow_tier::ImageId;
 use super::sorter::{Record, Sorter, put_ordered, take_ordered};
 use crate::error::Result;
 
-/// In a key the direction stands above the local vertex.
+/// Number of bits by which the direction is above the local vertex in a key.
 const DIRECTION_SHIFT: u32 = 6;
 
-/// What of an edge stands at one of its ends in the new store. Copies are in the order of a segment.
+/// The part of an edge that the new store keeps at one of its ends. Copies are in the order of a segment.
 #[derive(Debug)]
 pub(super) struct EdgeCopy {
     pub(super) label: LabelId,
@@ -23,12 +24,12 @@ pub(super) struct EdgeCopy {
 }
 
 impl EdgeCopy {
-    /// The image that it belongs to.
+    /// Returns the image that the copy belongs to.
     pub(super) fn image(&self) -> ImageId {
         ImageId { label: self.label, subgraph: self.at.subgraph() }
     }
 
-    /// Adds the copy with the properties `row` to what is sorted.
+    /// Adds the copy with the properties `row` to the sorter.
     ///
     /// # Errors
     /// Those of writing runs.
@@ -45,7 +46,7 @@ impl EdgeCopy {
         to.push(&key, payload)
     }
 
-    /// `None` for a record that is none, which checksums exclude.
+    /// Reads a copy; `None` for an invalid record, which checksums exclude.
     pub(super) fn read(record: Record<'_>) -> Option<EdgeCopy> {
         let (label, key) = record.key.split_first_chunk()?;
         let (subgraph, key) = key.split_first_chunk()?;

@@ -1,7 +1,9 @@
-//! What images and log say of edges, sorted outside of memory, and what follows from it for each edge.
+//! The entries of images and the operations of the log for each edge, sorted outside of memory, and the state
+//! of each edge that follows from them.
 //!
-//! A record is one entry of an image or one operation. Its key is the edge and the order in which it was found: entries of images first,
-//! then the log. The last whole word counts; entries of the end that does not keep all properties count where there is no other.
+//! A record is one entry of an image or one operation. Its key is the edge and the order in which it was
+//! found: entries of images first, then the log. The last whole record counts. An entry of the end that does
+//! not keep all properties counts only if there is no other.
 
 use hedgerow_core::{GraphConfig, LabelId, Row, RowRef, VertexId};
 use hedgerow_io::codec::{PutLe, Reader};
@@ -14,39 +16,40 @@ use crate::state::placement::Placement;
 /// Label, source, destination, rank. The ends of an undirected edge ascend.
 pub(super) type EdgeTuple = (u16, u32, u32, u64);
 
-/// The era of images that older ones stand for, and of the others. Losses begin later ones.
+/// The era of older images that stand for lost ones; [`SOUND`] is that of the others. Losses begin later
+/// eras.
 pub(super) const STALE: u32 = 0;
 pub(super) const SOUND: u32 = 1;
 
-/// What is known of an edge.
+/// The state of an edge, as far as it is known.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub(super) weight: Option<f64>,
     pub(super) row: Option<Row>,
-    /// Whether it was read where it is kept with all its properties, and not from its other end.
+    /// True if it was read at the end that keeps all its properties, and not at the other one.
     pub(super) whole: bool,
-    /// When it was last written.
+    /// The era in which it was last written.
     pub(super) era: u32,
 }
 
-/// An edge is removed.
+/// Flag: the edge is removed.
 const REMOVED: u8 = 1;
-/// A weight stands before the properties.
+/// Flag: a weight stands before the properties.
 const WEIGHT: u8 = 2;
 const WHOLE: u8 = 4;
-/// The record is an entry of an image; its era follows from which images are the newest.
+/// Flag: the record is an entry of an image, whose era follows from which images are the newest.
 const IMAGE: u8 = 8;
-/// The image is that of the destination.
+/// Flag: the image is that of the destination.
 const AT_DST: u8 = 16;
 
-/// Takes entries and operations as they are found.
+/// The collector of entries and operations as they are found.
 pub(super) struct EdgeSorter {
     sorter: Sorter,
     placement: Placement,
     found: u64,
     key: Vec<u8>,
     payload: Vec<u8>,
-    /// The first error: who finds entries cannot be told of it at once.
+    /// The first error. It is kept because the callers that find entries cannot take it at once.
     failed: Option<Error>,
 }
 
@@ -62,7 +65,7 @@ impl EdgeSorter {
         }
     }
 
-    /// Adds entry number `at` of `part`, which stands at the vertex `v` in `label`.
+    /// Adds entry number `at` of `part`, which belongs to the vertex `v` in `label`.
     pub(super) fn add_entry(&mut self, label: LabelId, v: u32, part: &AdjacencyPart, at: usize) {
         let Some(&VertexId(u)) = part.neighbors.get(at) else { return };
         let (src, dst) = self.placement.ends_of_copy(v, u, part.direction);
@@ -75,7 +78,7 @@ impl EdgeSorter {
         });
     }
 
-    /// Adds an edge that the log puts; `row` as it stands there.
+    /// Adds an edge that the log puts, with `row` as the log has it.
     pub(super) fn put_edge(&mut self, place: EdgeTuple, era: u32, weight: Option<f64>, row: &[u8]) {
         self.put(place, WHOLE, era, weight, |out| out.put_bytes(row));
     }
@@ -112,10 +115,10 @@ impl EdgeSorter {
         self.failed = self.sorter.push(&self.key, &self.payload).err();
     }
 
-    /// Sorts what was found.
+    /// Sorts the records.
     ///
     /// # Errors
-    /// Those of writing runs, also from before.
+    /// Those of writing runs, now or before.
     pub(super) fn finish(&mut self) -> Result<FoundEdges> {
         match self.failed.take() {
             Some(error) => Err(error),
@@ -124,14 +127,15 @@ impl EdgeSorter {
     }
 }
 
-/// All that was found of edges, in their order.
+/// All records of edges, in their order.
 pub(super) struct FoundEdges {
     sorted: Sorted,
 }
 
 impl FoundEdges {
-    /// Hands each edge that is there to `take`. `newest` says of which subgraphs the newest image in a label was read: of an edge between
-    /// one of those and another subgraph it knows better than an older image of the other one.
+    /// Calls `take` with each edge that exists. `newest` is true for an image if the newest one of its
+    /// subgraph and label was read. Such an image knows an edge to another subgraph better than an older
+    /// image of that subgraph.
     ///
     /// # Errors
     /// Those of reading runs, and of `take`.
@@ -160,7 +164,7 @@ impl FoundEdges {
     }
 }
 
-/// One record.
+/// One record without its key.
 struct Entry<'a> {
     flags: u8,
     era: u32,
@@ -169,7 +173,7 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Corrects what is known of the edge by this entry.
+    /// Updates the state of the edge by this entry.
     fn fold(self, place: EdgeTuple, newest: impl Fn(ImageId) -> bool, found: &mut Option<Found>) {
         let has = |flag| self.flags & flag != 0;
         if has(REMOVED) {
@@ -191,7 +195,7 @@ impl Entry<'_> {
     }
 }
 
-/// `None` for a record that is none, which checksums exclude.
+/// Decodes a record; `None` for an invalid one, which checksums exclude.
 fn decode(record: Record<'_>) -> Option<(EdgeTuple, Entry<'_>)> {
     let (label, key) = record.key.split_first_chunk()?;
     let (src, key) = key.split_first_chunk()?;

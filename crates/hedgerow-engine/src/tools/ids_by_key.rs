@@ -1,8 +1,10 @@
-//! Which vertex each key names, outside of memory where that does not fit: a hash table whose entries have no keys.
+//! The vertex that each key names, outside of memory if that does not fit: a hash table whose entries have no
+//! keys.
 //!
-//! An entry is the hash of a key, and the id of a vertex. It counts as long as this vertex has the key, so none is ever removed. It is in the first free place
-//! from the one on that its hash says; so a search ends at a free place. The upper bits of the hash say it: a table and one twice as large have
-//! their entries in one order.
+//! An entry is the hash of a key, and the id of a vertex. It counts as long as this vertex has the key, so no
+//! entry is ever removed. The upper bits of its hash give a place, and the entry is in the first free place
+//! from there on. So a search ends at a free place, and a table and one twice as large have their entries in
+//! one order.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -17,12 +19,12 @@ use crate::error::Result;
 #[cfg(test)]
 mod tests;
 
-/// The bytes of an entry. A page has a whole number of them.
+/// Size of an entry in bytes. A page has a whole number of entries.
 const ENTRY_BYTES: u64 = 16;
 /// The binary logarithm of the least number of places.
 const LEAST_BITS: u32 = 8;
 
-/// One place. Zeros are a free one.
+/// One place of the table. Zeros mark a free one.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     hash: u64,
@@ -42,8 +44,8 @@ pub(super) struct IdsByKey<S = RandomState> {
 }
 
 impl<S: BuildHasher + Default> IdsByKey<S> {
-    /// One without keys, with places for `keys` of them. Takes `memory` bytes, twice as many while it grows, and beside them 48 bytes for each page
-    /// of 256 places.
+    /// Returns a table without keys, with places for `keys` of them. Takes `memory` bytes, twice as many
+    /// while it grows, and also 48 bytes for each page of 256 places.
     pub(super) fn new(directory: &Arc<TemporaryDirectory>, memory: usize, keys: u64) -> IdsByKey<S> {
         let mut bits = LEAST_BITS;
         while is_full(keys, bits) {
@@ -53,10 +55,11 @@ impl<S: BuildHasher + Default> IdsByKey<S> {
         IdsByKey { directory: directory.clone(), memory, table, bits, taken: 0, hasher: S::default() }
     }
 
-    /// Has `key` name `id`, whose vertex must have it before the next call. Returns the id that it named before.
+    /// Makes `key` name `id`, whose vertex must have the key before the next call. Returns the id that it
+    /// named before.
     ///
     /// # Errors
-    /// Those of the temporary files, as of every method.
+    /// Those of the temporary files, which every method may return.
     pub(super) fn insert(
         &mut self,
         key: VertexKeyRef<'_>,
@@ -77,8 +80,9 @@ impl<S: BuildHasher + Default> IdsByKey<S> {
         Ok(None)
     }
 
-    /// The place of a key, and the id that it names. If it names none, a place for it: that of an entry with its hash that does not count any more, so that a
-    /// key that comes and goes has one entry, else a free one.
+    /// Returns the place of a key, and the id that it names. If it names none, returns a place for it. That
+    /// is the place of an outdated entry with its hash, so that a key that comes and goes has one entry; else
+    /// a free place.
     fn find(
         &mut self,
         hash: u64,
@@ -100,7 +104,7 @@ impl<S: BuildHasher + Default> IdsByKey<S> {
         Ok((outdated.unwrap_or(at), None))
     }
 
-    /// Adds an entry whose key has none.
+    /// Adds an entry for a key without one.
     fn add(&mut self, entry: Entry) -> Result<()> {
         let mut at = self.place_of(entry.hash);
         while self.entry(at)?.is_some() {
@@ -145,7 +149,7 @@ impl<S: BuildHasher + Default> IdsByKey<S> {
     }
 }
 
-/// Whether so many keys are more than three quarters of the places.
+/// True if this many keys are more than three quarters of the places.
 fn is_full(keys: u64, bits: u32) -> bool {
     keys > (1 << bits) / 4 * 3
 }

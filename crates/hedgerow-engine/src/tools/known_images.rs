@@ -1,11 +1,11 @@
-//! Which images salvage knows.
+//! The images that salvage knows.
 
 use std::collections::BTreeMap;
 
 use hedgerow_core::{LabelId, SubgraphId};
 use hedgerow_tier::ImageId;
 
-/// Which subgraphs are known in which labels.
+/// The known subgraphs of each label.
 #[derive(Default)]
 pub(super) struct KnownImages {
     in_label: BTreeMap<LabelId, Subgraphs>,
@@ -20,18 +20,18 @@ impl KnownImages {
         self.in_label.get(&id.label).is_some_and(|known| known.contains(id.subgraph))
     }
 
-    /// Ascending.
+    /// Returns the known images, ascending.
     pub(super) fn ids(&self) -> impl Iterator<Item = ImageId> {
         let labels = self.in_label.iter();
         labels.flat_map(|(&label, known)| known.ids().map(move |subgraph| ImageId { label, subgraph }))
     }
 
-    /// The subgraphs that are known in `label`.
+    /// Takes out the subgraphs that are known in `label`.
     pub(super) fn take(&mut self, label: LabelId) -> Subgraphs {
         self.in_label.remove(&label).unwrap_or_default()
     }
 
-    /// How many subgraphs are known in some label.
+    /// Returns the number of subgraphs that are known in some label.
     pub(super) fn subgraphs(&self) -> u64 {
         let mut all = Subgraphs::default();
         for known in self.in_label.values() {

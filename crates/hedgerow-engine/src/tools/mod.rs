@@ -1,4 +1,4 @@
-//! Tools for stores: the check of a store, a copy of one at one moment, and a new store of what is left of a damaged one.
+//! Tools for stores: the check of a store, its backup, and a new store of what is left of a damaged one.
 
 mod backup;
 mod check;
@@ -29,7 +29,7 @@ use hedgerow_io::{RealFs, Vfs};
 
 use crate::error::{ArgumentError, Result, io_error};
 
-/// A new directory at `path`, or an empty one that is there: whatever is there is never overwritten.
+/// Makes a new directory at `path`, or opens an empty one. Never overwrites content.
 fn vacant(path: &Path) -> Result<Arc<dyn Vfs>> {
     let fs = match path.symlink_metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => RealFs::create_dir(path),
@@ -43,8 +43,8 @@ fn vacant(path: &Path) -> Result<Arc<dyn Vfs>> {
     Ok(fs)
 }
 
-/// Refuses to write into the directory of the store itself, or below it, by whatever name: there the copy would be lost with
-/// what it is a copy of, and its files would lie among those of the store.
+/// Refuses to write into the directory of the store itself, or below it, by whatever name. There the copy
+/// would be lost together with the original, and its files would lie among those of the store.
 fn refuse_inside(store: &dyn Vfs, path: &Path) -> Result<()> {
     match store.contains(path) {
         Ok(false) => Ok(()),

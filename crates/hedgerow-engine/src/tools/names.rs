@@ -1,4 +1,4 @@
-//! What labels and properties are called in a salvaged graph, also where their definition is lost.
+//! The names of labels and properties in a salvaged graph, also if their definition is lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ struct PropertyName {
     of: KindId,
 }
 
-/// What a found edge, or the properties of a vertex, needs names for.
+/// The parts of a found edge, or of a vertex's properties, that need names.
 #[derive(Clone, Copy)]
 pub(super) struct Unnamed<'a> {
     pub(super) label: u16,
@@ -46,11 +46,11 @@ pub(super) struct Names {
     kinds: BTreeMap<KindId, KindName>,
     labels: BTreeMap<u16, LabelName>,
     properties: BTreeMap<(u16, u16), PropertyName>,
-    /// Labels without a name that edges have, and whether one has a rank.
+    /// Labels of edges without a known name; true if one of the edges has a rank.
     ranked: BTreeMap<u16, bool>,
-    /// Properties without a name that edges or vertices have.
+    /// Properties without a known name that edges or vertices have.
     typed: BTreeMap<(u16, u16), (PropertyType, KindId)>,
-    /// Names made up for what has lost its own.
+    /// Names made up in place of lost ones.
     made_up: Vec<String>,
 }
 
@@ -85,7 +85,7 @@ impl Names {
         self.properties.extend(properties.iter().map(known));
     }
 
-    /// Adds what the log defines. Definitions before it may be lost.
+    /// Adds a definition of the log, unless one is known. Definitions before it may be lost.
     pub(super) fn define(&mut self, op: Op<'_>) {
         match op {
             Op::DefineKind { kind, text, name } => {
@@ -102,13 +102,13 @@ impl Names {
         }
     }
 
-    /// Whether vertices of `kind` need a name for it that is lost.
+    /// True if vertices of `kind` need a name for it that is lost.
     pub(super) fn lacks(&self, kind: KindId) -> bool {
         kind != KindId::DEFAULT && !self.kinds.contains_key(&kind)
     }
 
-    /// Makes up names for kinds that have none, each with whether its keys are texts. Kinds are numbered without gaps: those before them get
-    /// names too.
+    /// Makes up names for kinds that have none. `lost` is true for kinds whose keys are texts. Kinds are
+    /// numbered without gaps, so the kinds before the last one get names too.
     pub(super) fn complete_kinds(&mut self, lost: &BTreeMap<KindId, bool>) {
         let last = self.kinds.keys().chain(lost.keys()).max().map_or(0, |kind| kind.0);
         for kind in (1..=last).map(KindId) {
@@ -122,8 +122,8 @@ impl Names {
         }
     }
 
-    /// Looks at an edge, or the properties of a vertex: what of it has no name is given one by [`complete`](Self::complete). What a label says
-    /// of the kinds of its ends is dropped where an edge says otherwise.
+    /// Notes an edge, or the properties of a vertex, so that [`complete`](Self::complete) makes up the names
+    /// that it lacks. Drops the kinds that a label states of its ends if the edge contradicts them.
     pub(super) fn see(&mut self, Unnamed { label, rank, row, ends }: Unnamed<'_>) {
         if let Some(known) = self.labels.get_mut(&label) {
             let fits = |said: [KindId; 2]| {
@@ -142,7 +142,7 @@ impl Names {
         }
     }
 
-    /// Makes up names for the labels and properties that edges have and that have none.
+    /// Makes up names for the labels and properties of edges that have none.
     pub(super) fn complete(&mut self) {
         for (label, multi) in std::mem::take(&mut self.ranked) {
             let taken = self.labels.values().map(|label| label.name.clone()).collect();
@@ -186,13 +186,13 @@ impl Names {
         self.properties.get(&(label.0, id.0)).map(|p| p.name.as_str())
     }
 
-    /// Whether edges of `label` may have properties.
+    /// True if edges of `label` may have properties.
     pub(super) fn has_properties(&self, label: LabelId) -> bool {
         self.properties.range((label.0, 0)..=(label.0, u16::MAX)).next().is_some()
     }
 }
 
-/// `name`, or something like it that is not taken.
+/// Returns `name`, or a similar one that is not taken.
 fn unlike(name: String, taken: &BTreeSet<String>) -> String {
     let other = (2u32..).map(|n| format!("{name}-{n}"));
     std::iter::once(name.clone()).chain(other).find(|name| !taken.contains(name)).unwrap_or(name)

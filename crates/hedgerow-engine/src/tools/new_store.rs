@@ -1,4 +1,4 @@
-//! Writing what was salvaged into a new store, image by image.
+//! The writer of a salvaged graph into a new store, image by image.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ struct Vertices<'a> {
     map: &'a mut VertexMap,
     cursor: VertexCursor,
     next: Option<FoundVertex>,
-    /// One more than the last one that was taken.
+    /// One more than the last id that was taken.
     bound: u32,
 }
 
@@ -40,12 +40,12 @@ impl<'a> Vertices<'a> {
         Ok(())
     }
 
-    /// The subgraph of the next one.
+    /// Returns the subgraph of the next vertex.
     fn subgraph(&self) -> Option<SubgraphId> {
         self.next.map(|vertex| vertex.id.subgraph())
     }
 
-    /// Takes the next one, if it is of `subgraph`: its id and its key.
+    /// Takes the next vertex if it is in `subgraph`: its id and its key.
     fn take_of(&mut self, subgraph: SubgraphId) -> Result<Option<(VertexId, VertexKey)>> {
         let Some(vertex) = self.next.filter(|vertex| vertex.id.subgraph() == subgraph) else {
             return Ok(None);
@@ -68,8 +68,9 @@ impl NewStore {
         NewStore { fs, config }
     }
 
-    /// Writes vertices, the edges at them, and the schema of `graph`, and verifies what it wrote. Returns how many vertices and edges there
-    /// are. `index` sorts the entries of the key index. Memory: one image, that of a [`SegmentWriter`] without keys, and that of `index`.
+    /// Writes vertices, the edges at them, and the schema of `graph`, and verifies what it wrote. Returns the
+    /// numbers of vertices and edges. `index` sorts the entries of the key index. Takes memory for one image,
+    /// for a [`SegmentWriter`] without keys, and for `index`.
     ///
     /// # Errors
     /// Those of temporary files and of writing the store.
@@ -99,13 +100,13 @@ impl NewStore {
     }
 }
 
-/// Gathers copies of edges into images.
+/// A writer that gathers copies of edges into images.
 struct ImageWriter<'a> {
     writer: SegmentWriter,
     as_of: Timestamp,
     config: GraphConfig,
     vertices: Vertices<'a>,
-    /// Sorts the entries of the key index.
+    /// The sorter of the key index's entries.
     index: Sorter,
     edges: u64,
 }
@@ -151,7 +152,7 @@ impl ImageWriter<'_> {
         self.write_vertices(None)
     }
 
-    /// Writes vertices without edges, those of subgraphs before `end`.
+    /// Writes the vertices without edges of subgraphs before `end`.
     fn write_vertices(&mut self, end: Option<SubgraphId>) -> Result<()> {
         while let Some(id) = self.vertices.subgraph()
             && end.is_none_or(|end| id < end)
@@ -162,7 +163,7 @@ impl ImageWriter<'_> {
     }
 
     fn write(&mut self, id: ImageId, mut lists: Vec<Lists>) -> Result<()> {
-        // Images of the default label, where vertices stand, come first.
+        // Images of the default label, which hold the vertices, come first.
         self.write_vertices(Some(id.subgraph).filter(|_| id.label == LabelId::DEFAULT))?;
         lists.iter_mut().for_each(Lists::finish);
         let parts: Vec<PartRef<'_>> = lists.iter().map(Lists::part).collect();
@@ -228,7 +229,7 @@ impl Lists {
         }
     }
 
-    /// Adds a copy; `false` where it is there already: then the later one holds.
+    /// Adds a copy; false if the list has it already: then the later one replaces it.
     fn push(&mut self, copy: EdgeCopy) -> bool {
         let local = usize::from(copy.at.local().0);
         let before = self.neighbors.len();
@@ -267,7 +268,7 @@ impl Lists {
         self.rows.pop();
     }
 
-    /// Fills in where the lists of vertices without neighbors end, and makes columns of the properties.
+    /// Sets the ends of the lists of vertices without neighbors, and makes columns of the properties.
     fn finish(&mut self) {
         let mut end = 0;
         for offset in &mut self.offsets {

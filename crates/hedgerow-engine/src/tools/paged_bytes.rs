@@ -1,8 +1,9 @@
-//! Bytes that are read and written at any offset, more of them than memory holds: pages, of which a bounded number is in memory and the
-//! others are in a temporary file. What fits in memory never touches a file.
+//! Bytes that are read and written at any offset, more of them than memory holds. A bounded number of pages
+//! is in memory, and the others are in a temporary file. What fits in memory never touches a file.
 //!
-//! Bytes that were never written are zeros. Pages take room in the file in the order in which they are first written, so offsets that are far
-//! apart take no more room than neighboring ones. The checksum of every page that is read back is compared.
+//! Bytes that were never written are zeros. Pages take room in the file in the order in which they are first
+//! written, so offsets that are far apart take no more room than neighboring ones. The checksum of a page is
+//! compared when the page is read back.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use crate::error::Result;
 mod tests;
 
 const PAGE_BYTES: usize = 4096;
-/// In the file, the checksum of a page follows it.
+/// Size of the checksum that follows a page in the file.
 const CHECKSUM_BYTES: usize = 8;
 const ROOM_BYTES: usize = PAGE_BYTES + CHECKSUM_BYTES;
 /// The memory of a page in memory: its room, its slot, and space for more slots in the vector.
@@ -26,9 +27,9 @@ const SLOT_BYTES: usize = ROOM_BYTES + 96;
 /// A page that was written once.
 #[derive(Debug)]
 struct Page {
-    /// Which room of the file is its own.
+    /// The number of the page's room in the file.
     room: u64,
-    /// Where it is in memory, if it is.
+    /// The page's slot in memory, if it has one.
     slot: Option<u32>,
 }
 
@@ -38,9 +39,9 @@ struct Slot {
     /// The number of the page in it.
     page: Option<u64>,
     bytes: Box<[u8; ROOM_BYTES]>,
-    /// Whether the file lacks a change of it.
+    /// True if the file lacks a change of it.
     changed: bool,
-    /// Whether it was used since the hand of the clock passed it.
+    /// True if it was used since the hand of the clock passed it.
     used: bool,
 }
 
@@ -48,18 +49,18 @@ struct Slot {
 #[derive(Debug)]
 pub(super) struct PagedBytes {
     directory: Arc<TemporaryDirectory>,
-    /// Made when the first page leaves memory.
+    /// The file, made when the first page leaves memory.
     file: Option<TemporaryFile>,
     /// The pages that were ever written, by number: about 48 bytes for each.
     pages: BTreeMap<u64, Page>,
     slots: Vec<Slot>,
     most_slots: usize,
-    /// The slot that is looked at first when one is needed.
+    /// The slot at which the last search for a free one ended.
     hand: usize,
 }
 
 impl PagedBytes {
-    /// One that keeps as many pages in memory as `memory` bytes hold, one at least.
+    /// Returns bytes without content that keep as many pages in memory as `memory` bytes hold, at least one.
     pub(super) fn new(directory: &Arc<TemporaryDirectory>, memory: usize) -> PagedBytes {
         PagedBytes {
             directory: directory.clone(),
@@ -93,7 +94,7 @@ impl PagedBytes {
     /// Writes `bytes` from offset `at` on.
     ///
     /// # Errors
-    /// As of [`read`](Self::read).
+    /// Those of [`read`](Self::read).
     pub(super) fn write(&mut self, mut at: u64, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
             let (page, from) = split(at);
@@ -107,13 +108,14 @@ impl PagedBytes {
         Ok(())
     }
 
-    /// The first offset from `at` on whose page was written.
+    /// Returns the first offset from `at` on whose page was written.
     pub(super) fn first_written(&self, at: u64) -> Option<u64> {
         let (&page, _) = self.pages.range(split(at).0..).next()?;
         Some(at.max(page * PAGE_BYTES as u64))
     }
 
-    /// The page in memory. One that was never written must be written now: it has a room in the file from now on.
+    /// Returns the page in memory. A page that was never written must be written now, since it gets a room in
+    /// the file.
     fn slot(&mut self, number: u64) -> Result<&mut Slot> {
         let at = match self.pages.get(&number) {
             Some(Page { slot: Some(at), .. }) => *at as usize,
@@ -125,7 +127,7 @@ impl PagedBytes {
         Ok(slot)
     }
 
-    /// Reads a page from its room in the file, or makes a new one where it has none. Returns its slot.
+    /// Reads a page from its room in the file, or makes a new one if it has none. Returns its slot.
     fn load(&mut self, number: u64, room: Option<u64>) -> Result<usize> {
         let at = self.free_slot()?;
         let slot = &mut self.slots[at];
@@ -139,7 +141,8 @@ impl PagedBytes {
         Ok(at)
     }
 
-    /// A slot without a page: a new one, or the first one that was not used since the hand passed it, once its page is in the file.
+    /// Returns a slot without a page: a new one, or the first that was not used since the hand passed it.
+    /// Writes the slot's old page to the file first if it was changed.
     fn free_slot(&mut self) -> Result<usize> {
         if self.slots.len() < self.most_slots {
             let bytes = Box::new([0; ROOM_BYTES]);
@@ -186,12 +189,12 @@ fn read_room(file: &TemporaryFile, room: u64, bytes: &mut [u8; ROOM_BYTES]) -> R
     Ok(())
 }
 
-/// The number of the page that an offset is in, and where in the page it is.
+/// Returns the number of the page that an offset is in, and the place in that page.
 fn split(at: u64) -> (u64, usize) {
     (at / PAGE_BYTES as u64, (at % PAGE_BYTES as u64) as usize)
 }
 
-/// Covers the offset, so that no page passes for another one.
+/// Returns the checksum of a page. It covers the offset, so that no page passes for another one.
 fn checksum(offset: u64, page: &[u8]) -> u64 {
     let mut sum = Checksum::new();
     sum.update(&offset.to_le_bytes());

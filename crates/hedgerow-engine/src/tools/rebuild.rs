@@ -1,4 +1,4 @@
-//! From what was found of a damaged store to a new one.
+//! The step from the findings in a damaged store to a new store.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::options::Options;
 use crate::state::edge_key::EdgeKey;
 use crate::state::placement::Placement;
 
-/// What became of a wreck.
+/// The content and the losses of a new store, in numbers.
 #[derive(Default)]
 pub(super) struct Rebuilt {
     /// Vertices and edges in the new store.
@@ -31,7 +31,7 @@ pub(super) struct Rebuilt {
     pub(super) halves: u64,
     /// Vertices known only by their edges, in a graph whose vertices have properties.
     pub(super) bare: u64,
-    /// Vertices in a subgraph whose image of their properties is lost, and of which the log has none.
+    /// Vertices without properties in the log, in a subgraph that has lost the image of its properties.
     pub(super) stripped: u64,
     /// Vertices whose key is that of another one, which was written later.
     pub(super) repeated: u64,
@@ -44,11 +44,11 @@ pub(super) struct Rebuilt {
 }
 
 impl SalvagedGraph {
-    /// Writes everything that hangs together into a new store. `copies` sorts what goes into its segment, and `index` the keys in it: it begins once
-    /// the edges that were found are gone.
+    /// Writes all vertices, and all edges whose ends exist, into a new store. `copies` sorts the content of
+    /// its segment, and `index` the keys in it; `index` begins once the found edges are dropped.
     pub(super) fn rebuild(mut self, mut copies: Sorter, index: Sorter, into: NewStore) -> Result<Rebuilt> {
         let GraphConfig { directed, keys, weighted, reverse } = self.config;
-        // It has no vertices: what is written goes through the same checks as what a transaction writes.
+        // This graph has no vertices: it serves for the checks that a transaction makes of what it writes.
         let options = Options::new().directed(directed).keys(keys).weighted(weighted).reverse(reverse);
         let graph = options.background_settling(false).in_memory()?;
         let edges = self.edges.finish()?;
@@ -83,7 +83,7 @@ impl SalvagedGraph {
         Ok(rebuilt)
     }
 
-    /// Whether the edge is one of a vertex that had its id before another one, or was removed.
+    /// True if the edge was removed, or belonged to a vertex that had the id before another one.
     fn is_gone(&mut self, place: EdgeTuple, found: &Found) -> Result<bool> {
         if !self.has_begun {
             return Ok(false);
@@ -91,7 +91,7 @@ impl SalvagedGraph {
         Ok(found.era < self.vertices.begun(place.1)?.max(self.vertices.begun(place.2)?))
     }
 
-    /// The kinds of vertices that have no name, each with whether its keys are texts.
+    /// Returns the kinds of vertices without a name; true for a kind whose keys are texts.
     fn kinds_without_name(&mut self) -> Result<BTreeMap<KindId, bool>> {
         let (mut unnamed, mut cursor) = (BTreeMap::new(), VertexCursor::default());
         while let Some((_, vertex)) = cursor.next(&mut self.vertices)? {
@@ -102,7 +102,7 @@ impl SalvagedGraph {
         Ok(unnamed)
     }
 
-    /// Learns from all edges which vertices and which names there are, and which vertices have properties.
+    /// Learns from all edges which vertices and which names exist, and which vertices have properties.
     fn look_at_edges(&mut self, edges: &FoundEdges) -> Result<()> {
         let newest = std::mem::take(&mut self.newest);
         let seen = edges.for_each(
@@ -132,8 +132,9 @@ impl SalvagedGraph {
         Ok(())
     }
 
-    /// Learns from an edge that was last written in `era` of one of its ends, and returns of which kind that is. An edge is proof of its ends: of
-    /// their existence where a vertex is its number, and where ids cannot have been given to others, of their keys.
+    /// Learns from an edge that was last written in `era` about one of its ends, and returns the kind of that
+    /// end. An edge proves that its ends exist if a vertex is its number. It proves their keys if ids cannot
+    /// have been given to other vertices.
     fn look_at_end(&mut self, id: u32, era: u32) -> Result<Option<KindId>> {
         let dense = self.config.keys == KeyKind::Dense;
         let proves = !self.rebound && (dense || self.certain_from > 1);
@@ -177,7 +178,7 @@ impl SalvagedGraph {
         Ok(())
     }
 
-    /// Puts an edge, or the properties of a vertex, among what is written.
+    /// Adds an edge, or the properties of a vertex, to the content of the new store.
     fn put_edge(
         &mut self,
         place: EdgeTuple,
@@ -202,7 +203,7 @@ impl SalvagedGraph {
         rebuilt.doubtful.1 += u64::from(era < self.certain_from);
         rebuilt.halves += u64::from(!found.whole && self.names.has_properties(label));
         let name = self.names.label(label).unwrap_or_default();
-        // The keys passed the checks when vertices were numbered; here those of their kinds follow, and those of label and rank.
+        // The keys were checked when vertices were numbered. This checks their kinds, the label and the rank.
         let ends = [src, dst].map(|end| end.key_like_its_own());
         let key = EdgeKey::new(name, &ends[0], &ends[1]).rank(place.3);
         let (label, ..) = engine.edge_for_writing(&key)?;
@@ -220,7 +221,8 @@ impl SalvagedGraph {
         Ok(())
     }
 
-    /// Of several vertices with one key the one that was written last has it.
+    /// Removes all but the last written one of several vertices with one key, and returns the number of
+    /// removed ones.
     fn drop_repeated(&mut self) -> Result<u64> {
         if self.config.keys == KeyKind::Dense {
             return Ok(0);
@@ -246,7 +248,7 @@ impl SalvagedGraph {
     }
 }
 
-/// Sorts the copies of edges.
+/// The writer of edges' copies into a sorter.
 struct CopyWriter<'a> {
     graph: &'a Graph,
     copies: &'a mut Sorter,

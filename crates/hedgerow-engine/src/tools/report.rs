@@ -1,13 +1,13 @@
-//! What a salvage tells.
+//! The report of a salvage.
 
 use std::fmt;
 
 use hedgerow_core::Timestamp;
 
-/// At most so many losses are described one by one.
+/// The most damages, and the most losses, that a report describes one by one.
 const MAX_LOSSES: usize = 1000;
 
-/// What salvage saved, what is lost, and which of the saved vertices and edges are doubtful.
+/// The saved content of a salvage, its losses, and the saved vertices and edges that are doubtful.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SalvageReport {
@@ -21,17 +21,17 @@ pub struct SalvageReport {
     pub commits: u64,
     /// The last commit that was read, or that a segment holds.
     pub timestamp: Timestamp,
-    /// Subgraphs that are known to be lost, or of which an older image had to do.
+    /// Subgraphs that are known to be lost, or that were restored from an older image.
     pub lost_subgraphs: u64,
-    /// Commits that are lost, at most: timestamps are counted, and those may have gaps. Where the end of the log is lost
-    /// nobody knows how many it held, and it counts as one.
+    /// The most commits that may be lost: timestamps are counted, which may have gaps. If the end of the log
+    /// is lost, the number of its commits is unknown, and it counts as one.
     pub lost_commits: u64,
     /// Edges left out because one of their ends is lost.
     pub lost_edges: u64,
-    /// Vertices in the new store that nothing shows to be there after what is lost: lost commits may have changed or removed
-    /// them.
+    /// Vertices in the new store whose existence nothing proves after a loss: lost commits may have changed
+    /// or removed them.
     pub doubtful_vertices: u64,
-    /// Edges in the new store of which the same holds.
+    /// Edges in the new store that are doubtful for the same reason.
     pub doubtful_edges: u64,
     /// Damage that `losses` does not name: at most 1,000 items, and the number of others. Damage may have cost nothing; then
     /// `losses` is empty.
@@ -64,7 +64,7 @@ impl SalvageReport {
         tell(&mut self.losses, &mut self.unlisted[1], what);
     }
 
-    /// Tells of lost commits; returns how many there are at most, and the largest number where that is not known.
+    /// Records lost commits; returns their greatest possible number, and `u64::MAX` if it is not known.
     pub(super) fn lose_commits(&mut self, first: Timestamp, last: Option<Timestamp>) -> u64 {
         let before = Timestamp(first.0.saturating_sub(1));
         let Some(last) = last else {
@@ -82,7 +82,7 @@ impl SalvageReport {
         count
     }
 
-    /// Tells of bytes at the end of the log that are no record, and that nothing shows to have been durable.
+    /// Records bytes at the end of the log that are no record, and that nothing proves to have been durable.
     pub(super) fn lose_tail(&mut self, error: &impl fmt::Display, bytes: u64) {
         self.lose(format_args!(
             "{error}; {bytes} bytes from there on are no commit: a crash left them of commits that were never \
@@ -90,7 +90,7 @@ impl SalvageReport {
         ));
     }
 
-    /// Adds the sums, which are told however many losses there are.
+    /// Adds the sums, whatever the number of losses.
     pub(super) fn sum_up(&mut self, sums: &[(u64, &str)]) {
         let [damages, losses] = self.unlisted;
         if damages > 0 {

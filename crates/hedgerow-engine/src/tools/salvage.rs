@@ -1,7 +1,7 @@
 //! Salvage: a new store of what is left of a damaged one.
 //!
-//! What is used has passed its checksums. Of the images of a subgraph the newest that can be read is taken; the log is
-//! read on behind every damage. The old store is only read. The rules, and what is doubtful, are in `docs/design/salvage.md`.
+//! All used bytes have passed their checksums. Of a subgraph's images the newest readable one is taken; the
+//! log is read on behind every damage. The old store is only read. `docs/design/salvage.md` has the rules.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -31,31 +31,32 @@ use crate::open::LOCK;
 use crate::options::LEAST_MEMORY_LIMIT;
 use crate::state::schema::Schema;
 
-/// One part of so many of the memory limit is that of each of the two sorters that are at work at one time, and another one that of vertices and keys.
+/// Divisor of the memory limit: one share for each of two sorters at work, one for vertices and keys.
 const SHARE: u64 = 4;
 
-/// Reads what can be read of the store in the directory `path`, whatever is damaged, and makes a new store of it in the
-/// directory `into`, which must not exist or be empty. Changes nothing at `path`, which must not be open for writing.
-///
-/// Takes at most half of the memory that there is for the process, as [`salvage_within`] says.
+/// Reads what is readable of the store in the directory `path`, whatever is damaged, and makes a new store of
+/// it in the directory `into`, which must not exist or be empty. Changes nothing at `path`, which must not be
+/// open for writing. Takes at most half of the process's memory, as [`salvage_within`] says.
 ///
 /// # Errors
-/// As of that.
+/// Those of [`salvage_within`].
 pub fn salvage(path: impl AsRef<Path>, into: impl AsRef<Path>) -> Result<SalvageReport> {
     salvage_dirs(path.as_ref(), into.as_ref(), default_limit())
 }
 
-/// As [`salvage`], within `memory_limit` bytes: edges are sorted in half of it, vertices and their keys stand in a quarter. What has no room there stands in temporary
-/// files at `into`, which take about 35 bytes for each end of an edge as it is read and 30 as it is written, its properties beside that, and twice as much
-/// while files are merged; for a vertex about 100 bytes, and its key three times. Beside these shares stand a byte for each vertex, a page of images, a commit, and one image, which of a hub is its
-/// whole list. O(edges log edges).
+/// Salvages like [`salvage`], within `memory_limit` bytes: half of them sort edges, a quarter is for vertices
+/// and their keys. The rest goes to temporary files at `into`. These take about 35 bytes for each end of an
+/// edge as it is read and 30 as it is written, and its properties; twice as much while files are merged. A
+/// vertex takes about 100 bytes, and three times its key. Beside the shares memory holds a byte for each
+/// vertex, a page of images, a commit, and one image, which for a hub is its whole list. O(edges log edges).
 ///
 /// # Errors
-/// [`OpenError::Locked`]; [`OpenError::NotAStore`] where there is no file of a store at all; [`OpenError::FutureVersion`] and
-/// [`OpenError::OldVersion`] where all files are of another format; [`OpenError::MemoryLimit`] for a limit below
-/// [`LEAST_MEMORY_LIMIT`](crate::LEAST_MEMORY_LIMIT); an [`ArgumentError`](crate::ArgumentError) where there is something at `into`, or it is the
-/// directory of the store or below it; those of [`Graph::backup`](crate::Graph::backup) for the new store, a full disk among them: what was begun
-/// is removed then as far as possible. Damage is no error: the report tells of it.
+/// [`OpenError::Locked`]; [`OpenError::NotAStore`] if there is no file of a store;
+/// [`OpenError::FutureVersion`] and [`OpenError::OldVersion`] if all files are of another format;
+/// [`OpenError::MemoryLimit`] for a limit below [`LEAST_MEMORY_LIMIT`](crate::LEAST_MEMORY_LIMIT); an
+/// [`ArgumentError`](crate::ArgumentError) if `into` has content, or is the store's directory or below it;
+/// those of [`Graph::backup`](crate::Graph::backup) for the new store, a full disk among them, after which
+/// its files are removed as far as possible. Damage is no error: the report lists it.
 pub fn salvage_within(
     path: impl AsRef<Path>,
     into: impl AsRef<Path>,
@@ -70,36 +71,36 @@ pub fn salvage_within(
 fn salvage_dirs(path: &Path, into: &Path, memory_limit: u64) -> Result<SalvageReport> {
     let fs = RealFs::open_dir(path).map_err(io_error(path, "open"))?;
     let fs: Arc<dyn Vfs> = Arc::new(fs);
-    // Looked at before anything is made at `into`.
+    // Looks before it makes anything at `into`.
     let source = Source::find(&fs)?;
     refuse_inside(&*fs, into)?;
     salvage_from(source, vacant(into)?, memory_limit)
 }
 
-/// As [`salvage`], on directories behind the file-system trait.
+/// Salvages like [`salvage`], on directories behind the file-system trait.
 ///
 /// # Errors
-/// As of that.
+/// Those of [`salvage`].
 pub fn salvage_on(fs: Arc<dyn Vfs>, into: Arc<dyn Vfs>) -> Result<SalvageReport> {
     salvage_on_within(fs, into, default_limit())
 }
 
-/// As [`salvage_on`], within a memory limit, however low.
+/// Salvages like [`salvage_on`], within a memory limit, however low.
 ///
 /// # Errors
-/// As of that.
+/// Those of [`salvage_on`].
 #[doc(hidden)]
 pub fn salvage_on_within(fs: Arc<dyn Vfs>, into: Arc<dyn Vfs>, memory_limit: u64) -> Result<SalvageReport> {
     check_vacant(&into)?;
     salvage_from(Source::find(&fs)?, into, memory_limit)
 }
 
-/// Half of the memory that there is for the process.
+/// Returns half of the memory that the process has.
 fn default_limit() -> u64 {
     machine::memory_bytes().map_or(u64::MAX, |bytes| bytes / 2)
 }
 
-/// What there is to read.
+/// The files to read.
 struct Source {
     fs: Arc<dyn Vfs>,
     store: StoreId,
@@ -114,7 +115,7 @@ struct Source {
 impl Source {
     fn find(fs: &Arc<dyn Vfs>) -> Result<Source> {
         let names = fs.list().map_err(io_error(fs.path(), "list"))?;
-        // The lock file is not made where there is none: nothing is changed here.
+        // Makes no lock file where there is none, since it must change nothing here.
         let lock = fs.lock_existing(LOCK).map_err(|error| match error.kind() {
             std::io::ErrorKind::WouldBlock => Error::Open(OpenError::Locked {
                 path: fs.path().display().to_string(),
@@ -142,7 +143,7 @@ impl Source {
                 let named = found.segments.iter().map(|s| (s.info.file_id, Some(s.info)));
                 (named.collect(), found.logs.iter().map(|log| log.id).collect())
             }
-            // What an older manifest says, or none, is not all there is.
+            // An older manifest, or none, does not name all files.
             _ => {
                 let info = |id| {
                     let named = manifest.iter().flat_map(|m| &m.segments);
@@ -158,7 +159,7 @@ impl Source {
         Ok(source)
     }
 
-    /// What kind of graph it is. Where no manifest says it, segments are read for that alone.
+    /// Returns the settings of the graph. Reads segments for that alone if no manifest states them.
     fn find_config(&self) -> Option<GraphConfig> {
         let of_segment = |(id, info): &(FileId, Option<SegmentInfo>)| {
             let file = (*id, self.store);
@@ -168,7 +169,7 @@ impl Source {
         named.or_else(|| self.segments.iter().find_map(of_segment))
     }
 
-    /// Gives what segments hold to `salvaged`, the newest first. Returns up to where that is.
+    /// Gives the content of segments to `salvaged`, newest first. Returns the timestamp that they reach.
     fn read_segments(&mut self, schema: &Schema, salvaged: &mut SalvagedGraph) -> Timestamp {
         let mut config = self.manifest.as_ref().map(|manifest| manifest.config);
         let mut checkpoint = self.manifest.as_ref().map_or(Timestamp::ZERO, |m| m.checkpoint);
@@ -218,7 +219,7 @@ impl Source {
         checkpoint
     }
 
-    /// Gives each commit of the log that the segments do not hold to `salvaged`, on behind every damage.
+    /// Gives `salvaged` the commits that the segments do not hold; reads the log on behind every damage.
     fn read_log(&mut self, salvaged: &mut SalvagedGraph, checkpoint: Timestamp) {
         let report = &mut self.report;
         report.timestamp = checkpoint;
@@ -248,15 +249,15 @@ impl Source {
     }
 }
 
-/// What a segment cannot say.
+/// The images that a segment has lost.
 struct LostImages {
     images: Vec<ImageId>,
-    /// Whether there may be more of which nothing is known.
+    /// True if there may be more of which nothing is known.
     unknown: bool,
 }
 
-/// Tells of what cannot be read of a segment, of the rest of which everything was read if it is `whole`. Images of what was
-/// `seen` in it or in a newer one are not missed.
+/// Reports the losses of a segment. If it is `whole`, everything else in it was read. Images that were `seen`
+/// in it or in a newer one are not missed.
 fn tell_losses(
     report: &mut SalvageReport,
     (name, schema): (&str, &Schema),
@@ -341,7 +342,6 @@ fn read_and_write(
     finish(source.report, salvaged.rebuild(copies, index, into)?)
 }
 
-/// Writes the sums into the report.
 fn finish(mut report: SalvageReport, rebuilt: Rebuilt) -> Result<SalvageReport> {
     report.lost_edges = rebuilt.dangling;
     (report.doubtful_vertices, report.doubtful_edges) = rebuilt.doubtful;

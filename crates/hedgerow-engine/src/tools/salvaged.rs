@@ -1,8 +1,8 @@
-//! What was found of a damaged store: vertices and edges under their old ids, whatever is missing around them, and which of
-//! them may be stale.
+//! The findings in a damaged store: vertices and edges under their old ids, whatever is missing around them,
+//! and which of them may be stale.
 //!
-//! Time is counted in *eras*: each loss of commits begins one. What was last written in an era before the last
-//! loss may have been changed by what is lost (`docs/design/salvage.md`).
+//! Time is counted in *eras*: each loss of commits begins one. Lost commits may have changed what was last
+//! written in an era before the last loss (`docs/design/salvage.md`).
 
 use std::sync::Arc;
 
@@ -19,38 +19,40 @@ use super::vertex_map::{VertexCursor, VertexMap};
 use crate::error::{Error, Result};
 use crate::state::schema::Schema;
 
-/// Vertices and edges.
+/// The vertices and edges that were found.
 pub(super) struct SalvagedGraph {
     pub(super) config: GraphConfig,
     pub(super) names: Names,
     pub(super) vertices: VertexMap,
     pub(super) edges: EdgeSorter,
     era: u32,
-    /// What was last written before this era may be stale.
+    /// The era before which everything last written may be stale.
     pub(super) certain_from: u32,
-    /// Whether an id may stand for another key than the one known: somebody may have removed the vertex, and somebody
-    /// else may have got its id, both in commits that are lost.
+    /// True if an id may belong to another key than the known one: lost commits may have removed the vertex,
+    /// and given its id to another one.
     pub(super) rebound: bool,
     lost_commits: u64,
-    /// Once something is lost: where each key was bound last. What contradicts it is gone.
+    /// The vertex that each key was bound to last; kept once something is lost. What contradicts it is gone.
     keys: Option<IdsByKey>,
-    /// Whether an id has [begun](VertexMap::begun) to belong to another vertex.
+    /// True if an id has [begun](VertexMap::begun) to belong to another vertex.
     pub(super) has_begun: bool,
     directory: Arc<TemporaryDirectory>,
     /// The memory of a table of keys; it takes twice as much while it grows.
     table_memory: usize,
-    /// The first error of vertices: the reader of segments or of the log cannot be told of it at once.
+    /// The first error of vertices. It is kept because the readers of segments and of the log cannot take it
+    /// at once.
     failed: Option<Error>,
     /// Vertices that lost commits removed, as later ones show.
     pub(super) replaced: u64,
     /// The subgraphs whose newest image of the properties of vertices is lost.
     pub(super) without_properties: Subgraphs,
-    /// Of which subgraphs the newest image in a label was read.
+    /// The images that are known to be the newest of their subgraph and label.
     pub(super) newest: KnownImages,
 }
 
 impl SalvagedGraph {
-    /// `edges` sorts edges; vertices and their keys take `memory` bytes, and those that have no room there stand in files in `directory`.
+    /// Returns an empty graph. `edges` sorts edges. Vertices and their keys take `memory` bytes; those that
+    /// exceed it are in files in `directory`.
     pub(super) fn new(
         (config, schema): (GraphConfig, &Schema),
         edges: Sorter,
@@ -77,7 +79,8 @@ impl SalvagedGraph {
         }
     }
 
-    /// Adds what an image holds. Vertices of a `stale` one may be so; edges are judged once all images are known.
+    /// Adds the content of an image. Vertices of a `stale` image may be stale; edges are judged once all
+    /// images are known.
     pub(super) fn add_image(&mut self, image: &SubgraphImage, stale: bool) {
         self.attempt(|graph| graph.add_vertices(image, if stale { STALE } else { SOUND }));
         let ImageId { label, subgraph } = image.id;
@@ -115,22 +118,22 @@ impl SalvagedGraph {
         }
     }
 
-    /// The last operation was applied: which vertex a key names is not asked any more.
+    /// Ends the log after its last operation: keys are not looked up any more.
     ///
     /// # Errors
-    /// The first one of temporary files of vertices.
+    /// The first error of the temporary files of vertices.
     pub(super) fn end_log(&mut self) -> Result<()> {
         self.keys = None;
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    /// Takes over which images are the newest, and whether others were added too.
+    /// Takes over the newest images. `added_stale` is true if others were added too.
     pub(super) fn know_newest(&mut self, newest: KnownImages, added_stale: bool) {
         self.rebound |= added_stale && self.config.keys != KeyKind::Dense;
         self.newest = newest;
     }
 
-    /// From here on what is applied may contradict what is known: something before it is lost.
+    /// Begins an era because something is lost: operations from here on may contradict what is known.
     pub(super) fn distrust(&mut self) {
         if self.keys.is_none() && self.config.keys != KeyKind::Dense {
             self.attempt(SalvagedGraph::bind_keys);
@@ -148,17 +151,17 @@ impl SalvagedGraph {
         Ok(())
     }
 
-    /// An empty table with places for the keys of all vertices.
+    /// Returns an empty table with places for the keys of all vertices.
     pub(super) fn ids_by_key(&self) -> IdsByKey {
         IdsByKey::new(&self.directory, self.table_memory, self.vertices.len())
     }
 
-    /// Up to `count` commits are lost here: all that was written before may be stale.
+    /// Notes that up to `count` commits are lost here: everything that was written before may be stale.
     pub(super) fn lose_commits(&mut self, count: u64) {
         self.distrust();
         self.certain_from = self.era;
         self.lost_commits = self.lost_commits.saturating_add(count);
-        // One commit does not give an id out again that it has freed.
+        // One commit does not reuse an id that it has freed.
         self.rebound |= self.lost_commits > 1 && self.config.keys != KeyKind::Dense;
     }
 
@@ -166,7 +169,7 @@ impl SalvagedGraph {
         self.era == SOUND
     }
 
-    /// Does what an operation of the log says, as far as that is possible.
+    /// Applies an operation of the log, as far as that is possible.
     pub(super) fn apply(&mut self, op: Op<'_>) {
         let era = self.era;
         let edges = &mut self.edges;
@@ -189,7 +192,8 @@ impl SalvagedGraph {
 
     fn insert_vertex(&mut self, id: u32, key: VertexKeyRef<'_>) -> Result<()> {
         if !self.is_sound() {
-            // A vertex that has the id still, with another key or the same one, was removed meanwhile, and its edges were.
+            // A vertex that still has the id, with another key or the same one, was removed meanwhile,
+            // together with its edges.
             self.replaced += u64::from(self.vertices.get(id)?.is_some());
             let elsewhere = match &mut self.keys {
                 Some(keys) => keys.insert(key, id, &mut self.vertices)?,
@@ -209,7 +213,8 @@ impl SalvagedGraph {
         if self.is_sound() { Ok(()) } else { self.begin(id) }
     }
 
-    /// Edges of `id` that were written before now are gone.
+    /// Begins an era in which `id` belongs to another vertex: edges of `id` that were written before are
+    /// gone.
     fn begin(&mut self, id: u32) -> Result<()> {
         self.era = self.era.saturating_add(1);
         self.has_begun = true;

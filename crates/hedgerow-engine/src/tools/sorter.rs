@@ -20,19 +20,19 @@ pub(super) use record::{Record, put_ordered, take_ordered};
 
 use record::{LARGEST_HEAD, put_record};
 
-/// How many runs are merged at a time.
+/// Number of runs that are merged at a time.
 const FAN_IN: usize = 16;
-/// Before a block stand its length (4) and its checksum (8).
+/// Size of the head of a block: its length (4) and its checksum (8).
 const BLOCK_HEAD: usize = 12;
-/// A sorter keeps so many chunks, more where single records are larger than a chunk.
+/// Number of chunks that a sorter's memory is divided into, within the bounds of a chunk's size.
 const CHUNKS: usize = 32;
-/// No limit makes chunks or blocks smaller than this.
+/// Least size of chunks and blocks, whatever the memory limit.
 const LEAST_BLOCK: usize = 4 << 10;
-/// Larger blocks make no run faster.
+/// Largest size of a block: larger blocks make no run faster.
 const LARGEST_BLOCK: usize = 256 << 10;
 const LARGEST_CHUNK: usize = 1 << 20;
 
-/// Records in memory, and where each of them begins, in the order of keys once the chunk is full.
+/// Records in memory, and the place of each: in the order of keys once the chunk is full.
 #[derive(Debug, Default)]
 struct Chunk {
     bytes: Vec<u8>,
@@ -60,7 +60,7 @@ struct Run {
     level: u32,
 }
 
-/// Takes records in any order.
+/// A sorter that takes records in any order.
 #[derive(Debug)]
 pub(super) struct Sorter {
     directory: Arc<TemporaryDirectory>,
@@ -69,13 +69,14 @@ pub(super) struct Sorter {
     chunk_bytes: usize,
     block_bytes: usize,
     chunks: Vec<Chunk>,
-    /// Of the chunks that are full.
+    /// The bytes of the full chunks.
     held: usize,
     runs: Vec<Run>,
 }
 
 impl Sorter {
-    /// One that takes up to `memory` bytes: three quarters for records, a quarter for blocks of the runs that it merges.
+    /// Returns a sorter that takes up to `memory` bytes: three quarters for records, a quarter for blocks of
+    /// the runs that it merges.
     pub(super) fn new(directory: &Arc<TemporaryDirectory>, memory: usize) -> Sorter {
         let most = memory / 4 * 3;
         Sorter {
@@ -119,7 +120,8 @@ impl Sorter {
         }
     }
 
-    /// Writes all chunks, which are sorted, into a run, and merges runs where there are as many of a level as are merged at a time.
+    /// Writes all chunks, which are sorted, into a run. Merges runs if a level has as many as are merged at a
+    /// time.
     fn spill(&mut self) -> Result<()> {
         if self.chunks.is_empty() {
             return Ok(());
@@ -162,13 +164,13 @@ impl Sorter {
         Ok(run)
     }
 
-    /// All records, which can be read in order as often as they are needed. The sorter is empty then.
+    /// Returns all records, which can be read in order as often as they are needed, and empties the sorter.
     ///
     /// # Errors
     /// Those of merging runs.
     pub(super) fn finish(&mut self) -> Result<Sorted> {
         self.close_chunk();
-        // Those that a merge at the end reads are of several levels.
+        // The runs that a merge at the end reads are of several levels.
         while self.runs.len() > FAN_IN {
             self.merge_last(self.runs.len().min(FAN_IN))?;
         }
@@ -184,7 +186,7 @@ impl Chunk {
 }
 
 impl Run {
-    /// Writes a block, whose head is still to be filled in, and empties it.
+    /// Fills in the head of a block, writes the block, and empties it.
     fn append(&mut self, block: &mut Vec<u8>) -> Result<()> {
         let (head, body) = block.split_at_mut(BLOCK_HEAD);
         let (len, sum) = head.split_at_mut(4);
@@ -197,7 +199,7 @@ impl Run {
         Ok(())
     }
 
-    /// Reads the block at `offset`, which is not the end; returns where the next one begins.
+    /// Reads the block at `offset`, which is not the end; returns the offset of the next one.
     fn read(&self, offset: u64, block: &mut Vec<u8>) -> Result<u64> {
         let mut head = [0; BLOCK_HEAD];
         self.file.read_exact_at(&mut head, offset)?;
@@ -221,7 +223,7 @@ impl Run {
     }
 }
 
-/// Covers the offset, so that no block passes for another one.
+/// Returns the checksum of a block. It covers the offset, so that no block passes for another one.
 fn block_checksum(offset: u64, body: &[u8]) -> u64 {
     let mut sum = Checksum::new();
     sum.update(&offset.to_le_bytes());
@@ -237,7 +239,7 @@ pub(super) struct Sorted {
 }
 
 impl Sorted {
-    /// Reads all of them in order.
+    /// Returns a reader of all records in order.
     ///
     /// # Errors
     /// Those of reading runs.
@@ -246,14 +248,14 @@ impl Sorted {
     }
 }
 
-/// Reads on in a chunk or a run.
+/// A position in a chunk or a run.
 enum Cursor<'a> {
     Chunk { chunk: &'a Chunk, at: usize },
     Run { run: &'a Run, block: Vec<u8>, at: usize, next: u64 },
 }
 
 impl Cursor<'_> {
-    /// The record that it stands at; one without key at the end.
+    /// Returns the record at the position; one without key at the end.
     fn record(&self) -> Record<'_> {
         match self {
             Cursor::Chunk { chunk, at } => {
@@ -263,7 +265,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Goes on to the next record; `false` at the end.
+    /// Moves to the next record; false at the end.
     fn step(&mut self) -> Result<bool> {
         let passed = self.record().bytes;
         match self {
@@ -290,7 +292,7 @@ impl Cursor<'_> {
 /// Records of several chunks and runs in the order of their keys: a heap of cursors.
 pub(super) struct Merge<'a> {
     cursors: Vec<Cursor<'a>>,
-    /// Whether the record of the first cursor was handed out.
+    /// True if the record of the first cursor was handed out.
     passed: bool,
 }
 
@@ -309,7 +311,7 @@ impl<'a> Merge<'a> {
         Ok(merge)
     }
 
-    /// The next record.
+    /// Returns the next record.
     ///
     /// # Errors
     /// Those of reading runs.

@@ -8,7 +8,7 @@ use hedgerow_io::{Dir, NamedFile, Vfs};
 
 use crate::error::Result;
 
-/// Names temporary files.
+/// The directory of temporary files, which names them.
 #[derive(Debug)]
 pub(super) struct TemporaryDirectory {
     fs: Arc<dyn Vfs>,
@@ -20,7 +20,7 @@ impl TemporaryDirectory {
         Arc::new(TemporaryDirectory { fs, next: AtomicU64::new(1) })
     }
 
-    /// Makes a file.
+    /// Makes a temporary file.
     ///
     /// # Errors
     /// Those of the file system.
@@ -30,7 +30,7 @@ impl TemporaryDirectory {
         Ok(TemporaryFile { directory: self.clone(), file })
     }
 
-    /// How many files were made.
+    /// Returns the number of files that were made.
     #[cfg(test)]
     pub(super) fn made(&self) -> u64 {
         self.next.load(Ordering::Relaxed) - 1
@@ -54,7 +54,7 @@ impl Deref for TemporaryFile {
 
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
-        // Where that fails the directory has a file more, which no manifest names.
+        // If the removal fails, the directory has one file more, which no manifest names.
         let _ = self.directory.fs.unlink(self.file.name());
     }
 }

@@ -1,4 +1,4 @@
-//! The vertices of a damaged store by their old ids, outside of memory where they do not fit.
+//! The vertices of a damaged store by their old ids, outside of memory if they do not fit.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::error::Result;
 #[cfg(test)]
 mod tests;
 
-/// Each id has a record of so many bytes: an era, then the vertex. A page has a whole number of records.
+/// Size of the record of an id in bytes: an era, then the vertex. A page has a whole number of records.
 const RECORD_BYTES: u64 = 32;
 const ERA_BYTES: u64 = 4;
 const VERTEX_BYTES: usize = 28;
 
-/// What the first byte of a vertex says. All bytes of an id without vertex are zeros.
+/// Flags in the first byte of a vertex. All bytes of an id without vertex are zeros.
 const PRESENT: u8 = 1;
 const TEXT: u8 = 2;
 const BARE: u8 = 4;
@@ -28,9 +28,9 @@ const PROPERTIES: u8 = 8;
 pub(super) struct FoundVertex {
     pub(super) kind: KindId,
     pub(super) era: u32,
-    /// When its properties were last written, if it has any. Known once the edges were gone through.
+    /// The era in which its properties were last written, if it has any. Known after the pass over the edges.
     pub(super) properties: Option<u32>,
-    /// Whether only edges prove it.
+    /// True if only edges prove it.
     pub(super) bare: bool,
     /// Its id in the new store.
     pub(super) id: VertexId,
@@ -41,7 +41,7 @@ pub(super) struct FoundVertex {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StoredKey {
     Number(u64),
-    /// A text of so many bytes, and its offset among the texts.
+    /// A text: its number of bytes, and its offset among the texts.
     Text(u32, u64),
 }
 
@@ -50,7 +50,7 @@ impl FoundVertex {
         matches!(self.key, StoredKey::Text(..))
     }
 
-    /// A key of the same form and kind: its own if that is a number, else one without text.
+    /// Returns a key of the same form and kind: the vertex's own if that is a number, else an empty text.
     pub(super) fn key_like_its_own(&self) -> VertexKey {
         let plain = match self.key {
             StoredKey::Number(n) => VertexKey::U64(n),
@@ -81,7 +81,7 @@ impl FoundVertex {
         raw
     }
 
-    /// `None` where there is no vertex.
+    /// Decodes a vertex; `None` if there is none.
     fn decode(raw: &[u8; VERTEX_BYTES]) -> Option<FoundVertex> {
         let mut r = Reader::new(raw);
         let flags = r.u8().ok()?;
@@ -110,33 +110,34 @@ pub(super) struct VertexMap {
 }
 
 impl VertexMap {
-    /// One that takes `memory` bytes, half of them for texts, and beside them 48 bytes for each page of 128 ids or of texts.
+    /// Returns a map that takes `memory` bytes, half of them for texts, and also 48 bytes for each page of
+    /// 128 ids or of texts.
     pub(super) fn new(directory: &Arc<TemporaryDirectory>, memory: usize) -> VertexMap {
         let half = || PagedBytes::new(directory, memory / 2);
         VertexMap { records: half(), texts: half(), text_bytes: 0, vertices: 0 }
     }
 
-    /// How many vertices there are.
+    /// Returns the number of vertices.
     pub(super) fn len(&self) -> u64 {
         self.vertices
     }
 
-    /// The vertex that has an id.
+    /// Returns the vertex that has an id.
     ///
     /// # Errors
-    /// Those of the temporary files, as of every method.
+    /// Those of the temporary files, which every method may return.
     pub(super) fn get(&mut self, id: u32) -> Result<Option<FoundVertex>> {
         let mut raw = [0; VERTEX_BYTES];
         self.records.read(record(id) + ERA_BYTES, &mut raw)?;
         Ok(FoundVertex::decode(&raw))
     }
 
-    /// Writes a vertex again that was read, and changed.
+    /// Writes back a vertex that was read and changed.
     pub(super) fn update(&mut self, id: u32, vertex: &FoundVertex) -> Result<()> {
         self.records.write(record(id) + ERA_BYTES, &vertex.encode())
     }
 
-    /// Adds a vertex, in the place of the one that has the id, if there is one.
+    /// Adds a vertex, and replaces the one that has the id, if there is one.
     pub(super) fn insert(&mut self, id: u32, key: VertexKeyRef<'_>, era: u32, bare: bool) -> Result<()> {
         let (kind, plain) = key.split();
         let key = match plain {
@@ -152,7 +153,7 @@ impl VertexMap {
         self.update(id, &FoundVertex { kind, era, properties: None, bare, id: VertexId(0), key })
     }
 
-    /// Removes the vertex that has an id; whether there was one.
+    /// Removes the vertex that has an id; true if there was one.
     pub(super) fn remove(&mut self, id: u32) -> Result<bool> {
         if self.get(id)?.is_none() {
             return Ok(false);
@@ -162,16 +163,17 @@ impl VertexMap {
         Ok(true)
     }
 
-    /// The key of a vertex.
+    /// Returns the key of a vertex.
     pub(super) fn key(&mut self, vertex: &FoundVertex) -> Result<VertexKey> {
         let StoredKey::Text(bytes, at) = vertex.key else { return Ok(vertex.key_like_its_own()) };
         let mut text = vec![0; bytes as usize];
         self.texts.read(at, &mut text)?;
-        // It is UTF-8, as it was when it was written: pages have checksums.
+        // The text is UTF-8, as it was when it was written: pages have checksums.
         Ok(VertexKey::from(&*String::from_utf8_lossy(&text)).with_kind(vertex.kind))
     }
 
-    /// Edges of the id that were last written before this era are gone, with the vertex that had the id then.
+    /// Returns the era in which the id began to belong to its present vertex. Edges of the id that were last
+    /// written before are gone, with the vertex that had the id then.
     pub(super) fn begun(&mut self, id: u32) -> Result<u32> {
         let mut era = [0; ERA_BYTES as usize];
         self.records.read(record(id), &mut era)?;
@@ -183,19 +185,19 @@ impl VertexMap {
     }
 }
 
-/// The offset of the record of an id.
+/// Returns the offset of the record of an id.
 fn record(id: u32) -> u64 {
     u64::from(id) * RECORD_BYTES
 }
 
-/// Goes through the vertices by ascending ids. They may be changed meanwhile.
+/// A pass over the vertices by ascending ids. They may be changed meanwhile.
 #[derive(Debug, Default)]
 pub(super) struct VertexCursor {
     next: u64,
 }
 
 impl VertexCursor {
-    /// The next vertex, with its id.
+    /// Returns the next vertex, with its id.
     pub(super) fn next(&mut self, vertices: &mut VertexMap) -> Result<Option<(u32, FoundVertex)>> {
         while let Some(at) = vertices.records.first_written(self.next)
             && let Ok(id) = u32::try_from(at / RECORD_BYTES)

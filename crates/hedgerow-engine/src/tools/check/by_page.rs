@@ -1,4 +1,5 @@
-//! Checking a graph that the memory limit has no room for: every list is read once, by the page.
+//! The check of a graph that the memory limit has no room for. It reads every list by the page: once, and
+//! again if copies of edges differ.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,8 @@ use crate::graph::Graph;
 use crate::read::snapshot::Snapshot;
 use crate::state::schema::Label;
 
-/// Copies of edges that are compared one by one take this share of the memory limit, about, or so many bytes without one.
+/// Divisor of the memory limit: about the share for copies of edges that are compared one by one. [`BYTES`]
+/// without a limit.
 const SHARE: u64 = 32;
 const BYTES: u64 = 64 << 20;
 
@@ -23,7 +25,7 @@ impl Graph {
     /// Checks the graph by the page, whatever the memory limit has room for. For tests.
     ///
     /// # Errors
-    /// As of [`check`](Self::check).
+    /// Those of [`check`](Self::check).
     #[doc(hidden)]
     pub fn check_by_page(&self) -> Result<CheckReport> {
         let mut report = CheckReport::default();
@@ -42,7 +44,7 @@ impl Graph {
         for (label, _) in self.engine.tables() {
             match schema.label_by_id(label) {
                 Some(defined) => LabelCheck::new(self, lists, &snapshot, defined).run(report)?,
-                // Defined after the snapshot: it must not see an edge of it.
+                // Defined after the snapshot, which must not see an edge of it.
                 None if snapshot.count_edges(label)? > 0 => {
                     report.problem(format!("edges of label {}, which is not defined", label.0));
                 }
@@ -60,11 +62,11 @@ struct LabelCheck<'a> {
     lists: Lists<'a>,
     snapshot: &'a Snapshot,
     label: &'a Label,
-    /// Edges into vertices that do not exist, of a graph that keeps no incoming ones.
+    /// Edges into vertices that do not exist, in a graph that keeps no incoming edges.
     into_nothing: BTreeMap<VertexId, u64>,
     edges: u64,
     reversed: u64,
-    /// Of the list that is read.
+    /// The state of the list that is read.
     list: ListSoFar,
 }
 
@@ -85,7 +87,7 @@ impl<'a> LabelCheck<'a> {
         self.label.id() == LabelId::DEFAULT
     }
 
-    /// Whether each edge is held against the schema: of the default label only where it has properties.
+    /// True if each edge is compared with the schema: in the default label only if it has properties.
     fn is_of_schema(&self) -> bool {
         !self.is_default() || !self.label.properties().is_empty()
     }
@@ -140,7 +142,8 @@ impl<'a> LabelCheck<'a> {
         }
     }
 
-    /// Where incoming edges are kept, the other copy tells.
+    /// Notes an edge into a vertex that does not exist. If incoming edges are kept, the other copy reports
+    /// it.
     fn note_end_that_is_not(&mut self, dst: VertexId) {
         let core = &self.graph.engine;
         let known = self.into_nothing.contains_key(&dst) || self.into_nothing.len() < MAX_PROBLEMS;
@@ -211,7 +214,7 @@ impl<'a> LabelCheck<'a> {
         Ok(())
     }
 
-    /// Compares the copies of one edge, as far as there are any.
+    /// Compares the copies of one edge, as far as they exist.
     fn compare(&self, copies: &[Copied], report: &mut CheckReport) {
         let of = |second: bool| copies.iter().find(|copy| copy.second == second);
         let placement = self.graph.engine.placement();

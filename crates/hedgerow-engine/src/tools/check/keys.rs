@@ -1,9 +1,10 @@
-//! Whether the key of each vertex names it.
+//! The check that the key of each vertex names it.
 //!
-//! Where memory does not keep all keys, a look-up would read a block of a key index for each vertex. So what the indexes say is not looked
-//! up: a pass over the vertices adds a fingerprint of each key that memory does not know and of its vertex to the sum of some neighboring
-//! ids, and a pass over the indexes takes those off that a look-up would find. Keys of ids whose sum is not zero are looked up one by one; of
-//! all others each names its vertex, but once in 2^128, as with the [copies of edges](super::sides).
+//! If memory does not keep all keys, a look-up would read a block of a key index for each vertex. So the
+//! check does not look them up. A pass over the vertices adds a fingerprint of each key that memory does not
+//! know, and of its vertex, to the sum of some neighboring ids. A pass over the indexes takes off the
+//! fingerprints that a look-up would find. Keys of ids whose sum is not zero are looked up one by one. All
+//! others name their vertices, except once in 2^128, as with the [copies of edges](super::sides).
 
 use std::hash::{DefaultHasher, Hash, RandomState};
 
@@ -20,16 +21,17 @@ use crate::read::snapshot::Snapshot;
 use crate::read::tiered::Census;
 use crate::state::store::Core;
 
-/// The keys of so many vertices are read at a time: those of neighbors stand in the same blocks.
+/// Number of vertices whose keys are read at a time: keys of neighbors stand in the same blocks.
 const TOGETHER: usize = 512;
-/// So many ids share a sum at least.
+/// Least number of ids that share a sum.
 const IDS_PER_SUM: u32 = 1 << 8;
-/// Sums take this share of the memory limit at most, or so many bytes without one.
+/// Divisor of the memory limit: the share that sums take at most. [`BYTES`] without a limit.
 const SHARE: u64 = 64;
 const BYTES: u64 = 16 << 20;
 
 impl Graph {
-    /// Looks whether the key of each vertex names it. Each block of a key index is read once, and more often only for keys that may name another vertex.
+    /// Checks that the key of each vertex names it. Reads each block of a key index once, and again only for
+    /// keys that may name another vertex.
     pub(super) fn check_keys(
         &self,
         census: &Census,
@@ -51,7 +53,8 @@ impl Graph {
             Ok(())
         })?;
         if sums.keys > 0 {
-            // Those of now: a checkpoint may have taken the place of files that were read above, with the same keys.
+            // The present sources: a checkpoint may have replaced files that were read above by files with
+            // the same keys.
             self.engine.pages.sources().for_each_key(|key, named| {
                 if !self.engine.ids.knows(named) {
                     sums.take_off(key, named);
@@ -96,12 +99,12 @@ impl Graph {
     }
 }
 
-/// A sum of fingerprints for some neighboring ids each.
+/// Sums of fingerprints, each for some neighboring ids.
 struct Sums {
     fingerprints: RandomState,
     ids_per_sum: u32,
     sums: Vec<Sum>,
-    /// Keys that were added.
+    /// Number of keys that were added.
     keys: u64,
     _charge: Charge,
 }
@@ -109,7 +112,7 @@ struct Sums {
 #[derive(Clone, Copy, Default)]
 struct Sum {
     keys: u128,
-    /// Whether keys are to be looked up whatever the sum is.
+    /// True if keys are to be looked up whatever the sum is.
     is_suspect: bool,
 }
 
@@ -123,7 +126,7 @@ impl Sums {
         Sums { fingerprints: RandomState::new(), ids_per_sum, sums, keys: 0, _charge: charge }
     }
 
-    /// None of ids that came later.
+    /// Returns the sum of an id; `None` for ids that came later.
     fn of(&mut self, id: VertexId) -> Option<&mut Sum> {
         self.sums.get_mut((id.0 / self.ids_per_sum) as usize)
     }
@@ -132,7 +135,7 @@ impl Sums {
         fingerprint(&self.fingerprints, |hasher: &mut DefaultHasher| (key, id.0).hash(hasher))
     }
 
-    /// Takes the key of a vertex into account, which memory does not know.
+    /// Adds the key of a vertex, which memory does not know.
     fn add(&mut self, sources: &Sources, key: VertexKeyRef<'_>, id: VertexId) {
         let Some(key) = sources.indexed_key(key) else { return self.suspect(id) };
         let fingerprint = self.fingerprint(key, id);
@@ -142,7 +145,7 @@ impl Sums {
         }
     }
 
-    /// Takes into account what a key names.
+    /// Takes off a key of an index, with the vertex that it names.
     fn take_off(&mut self, key: IndexedKey<'_>, named: VertexId) {
         let fingerprint = self.fingerprint(key, named);
         if let Some(sum) = self.of(named) {
@@ -156,7 +159,7 @@ impl Sums {
         }
     }
 
-    /// Whether keys of the ids around this one are to be looked up.
+    /// True if keys of the ids around this one are to be looked up.
     fn differs(&self, id: VertexId) -> bool {
         let sum = self.sums.get((id.0 / self.ids_per_sum) as usize);
         sum.is_none_or(|sum| sum.keys != 0 || sum.is_suspect)

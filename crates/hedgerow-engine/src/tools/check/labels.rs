@@ -1,4 +1,4 @@
-//! Checking labels and properties.
+//! The check of labels and properties.
 
 use hedgerow_core::{Direction, InterpolationHint, LabelId, Row, VertexId};
 use hedgerow_mem::ItemRef;
@@ -23,7 +23,7 @@ impl Listed {
         Listed { dst: item.dst, rank: item.rank, weight: item.weight, row: item.row.to_row() }
     }
 
-    /// What the problem with an edge of a list is called.
+    /// Describes a fault of an edge of a list.
     pub(super) fn shown(&self, label: &Label, v: VertexId, direction: Direction, what: &str) -> String {
         format!("{}: edge with {} rank {}: {what}", list_shown(label, v, direction), self.dst.0, self.rank)
     }
@@ -33,7 +33,7 @@ pub(super) fn list_shown(label: &Label, v: VertexId, direction: Direction) -> St
     format!("{}, vertex number {}, {direction:?}", label.shown(), v.0)
 }
 
-/// What is wrong with a copy of an edge beside the other one, as far as both keep the same.
+/// Returns the fault of a copy of an edge compared with the other copy, as far as both keep the same.
 pub(super) fn difference(edge: &Listed, other: Option<&Listed>, directed: bool) -> Option<&'static str> {
     let Some(other) = other else { return Some("it has no other copy") };
     if other.weight.to_bits() != edge.weight.to_bits() {
@@ -43,21 +43,22 @@ pub(super) fn difference(edge: &Listed, other: Option<&Listed>, directed: bool) 
     (!directed && fixed(other) != fixed(edge)).then_some("its copies have different properties")
 }
 
-/// What is wrong with the copy of an edge in the list of `v` that the other copy has nothing to do with, and that a difference of the two
-/// would be told before.
+/// Returns the fault of the copy of an edge in the list of `v` that does not concern the other copy. Where
+/// both are known, a difference of the two copies has precedence.
 pub(super) fn misplaced(edge: &Listed, v: VertexId, directed: bool) -> Option<&'static str> {
     let row = edge.row.as_ref().filter(|_| !directed && v > edge.dst)?;
     (row.fixed_only().as_ref() != Some(row)).then_some("text in its second copy")
 }
 
 impl Graph {
-    /// Checks the edges of all labels: order, endpoints, both copies, properties against the schema; and the properties
-    /// of vertices. Of the default label only what has to do with properties: the rest is checked elsewhere.
+    /// Checks the edges of all labels: order, endpoints, both copies, properties against the schema; and the
+    /// properties of vertices. For the default label it checks properties alone: the rest is checked
+    /// elsewhere.
     pub(super) fn check_labels(&self, snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
         let schema = snapshot.schema();
         for (label, table) in self.engine.tables() {
             let Some(defined) = schema.label_by_id(label) else {
-                // Defined after the snapshot: it must not see an edge of it.
+                // Defined after the snapshot, which must not see an edge of it.
                 if snapshot.count_edges(label)? > 0 {
                     report.problem(format!("edges of label {}, which is not defined", label.0));
                 }
@@ -142,7 +143,7 @@ impl Graph {
         Ok(what.or_else(|| misplaced(edge, v, directed)))
     }
 
-    /// What is wrong with an edge in the list of `v` by itself, whatever its other copy says.
+    /// Returns the fault of an edge in the list of `v`, whatever its other copy states.
     pub(super) fn own_fault(
         &self,
         label: &Label,

@@ -1,5 +1,6 @@
-//! Every list of a label once, a page at a time: of what is in memory from its versions, of the rest from images, which go as soon as they were
-//! read (rule E6 of `docs/design/protocol.md`). Nothing is put into tables.
+//! A pass over every list of a label, a page at a time. It reads versions of what is in memory, and images of
+//! the rest, which it drops once they were read (rule E6 of `docs/design/protocol.md`). It puts nothing into
+//! tables.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::read::tiered::Census;
 use crate::state::pages::Expected;
 use crate::state::store::Core;
 
-/// What is met in the list of a vertex.
+/// An item of a vertex's list.
 pub(super) enum Met<'a> {
     /// An edge.
     Edge(ItemRef<'a>),
@@ -29,15 +30,16 @@ pub(super) enum Met<'a> {
 pub(super) struct Lists<'a> {
     pub(super) core: &'a Core,
     pub(super) ts: Timestamp,
-    /// Which vertices exist then.
+    /// The vertices that exist then.
     pub(super) census: &'a Census,
 }
 
 impl Lists<'_> {
-    /// Calls `f` with all that is met in the lists of a label, page after page. O(edges); one image is in memory at a time.
+    /// Calls `f` with every item of the lists of a label, page after page. O(edges); one image is in memory
+    /// at a time.
     ///
     /// # Errors
-    /// As of every read of a file.
+    /// Those of every read of a file.
     pub(super) fn of_label(
         self,
         label: LabelId,
@@ -58,7 +60,7 @@ impl Lists<'_> {
             for (version, &direction) in versions.iter_mut().zip(directions) {
                 *version = subgraph.version(direction, self.ts)?;
             }
-            // Both are there: from here on nothing is read again.
+            // Both versions are there: from here on nothing is read again.
             for (version, &direction) in versions.iter().zip(directions) {
                 let Some(version) = version else { continue };
                 for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
@@ -94,7 +96,7 @@ fn of_part(id: SubgraphId, part: &AdjacencyPart, f: &mut impl FnMut(VertexId, Di
     }
 }
 
-/// The bytes of memory that the lists of a part take.
+/// Returns the bytes of memory that the lists of a part take.
 fn bytes_of(part: &AdjacencyPart) -> usize {
     let numbers =
         part.weights.as_ref().map_or(0, Vec::capacity) + part.ranks.as_ref().map_or(0, Vec::capacity);

@@ -1,8 +1,9 @@
-//! Whether the two copies of each edge agree, without looking either up.
+//! The check that the two copies of each edge agree, without a look-up of either.
 //!
-//! Each edge has a fingerprint of 128 bits, of all that both of its copies keep. The edges of a label are spread over some sums. A pass over the
-//! lists adds the fingerprint of each first copy to its sum, and takes off that of each second copy: where all agree, all sums end at
-//! zero. Fingerprints are keyed with random numbers of the process, so they are as good as random: edges that differ leave a sum at zero once in
+//! Each edge has a fingerprint of 128 bits, of all that both of its copies keep. The edges of a label are
+//! spread over some sums. A pass over the lists adds the fingerprint of each first copy to its sum, and takes
+//! off that of each second copy. If all agree, all sums end at zero. Fingerprints are keyed with random
+//! numbers of the process, so they are as good as random: edges that differ leave a sum at zero once in
 //! 2^128.
 
 use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
@@ -16,9 +17,9 @@ use super::labels::Listed;
 use crate::state::placement::Placement;
 use crate::state::store::Core;
 
-/// So many edges share a sum, about.
+/// About the number of edges that share a sum.
 const EDGES_PER_SUM: u64 = 256;
-/// Sums take this share of the memory limit at most.
+/// Divisor of the memory limit: the share that sums take at most.
 const SHARE: u64 = 64;
 const FEWEST: u64 = 1 << 8;
 const MOST: u64 = 1 << 20;
@@ -27,10 +28,10 @@ const MOST: u64 = 1 << 20;
 pub(super) struct Sides {
     placement: Placement,
     fingerprints: RandomState,
-    /// Which sum an edge belongs to: both copies to the same.
+    /// Factors that choose the sum of an edge, the same for both copies.
     spread: [u64; 2],
     sums: Vec<u128>,
-    /// First copies that were met.
+    /// Number of first copies that were met.
     edges: u64,
     _charge: Charge,
 }
@@ -41,14 +42,14 @@ pub(super) type EdgeName = (VertexId, VertexId, u64);
 /// A copy of an edge.
 pub(super) struct Copied {
     pub(super) edge: EdgeName,
-    /// Whether it is the second one.
+    /// True if it is the second one.
     pub(super) second: bool,
-    /// Whether something is wrong with it by itself.
+    /// True if it has a fault of its own.
     pub(super) has_fault: bool,
     pub(super) listed: Listed,
 }
 
-/// 128 bits of what `feed` tells a hasher, by a key of random numbers.
+/// Returns 128 bits of what `feed` gives a hasher, keyed with random numbers.
 pub(super) fn fingerprint(keyed: &RandomState, feed: impl Fn(&mut DefaultHasher)) -> u128 {
     let half = |which: u8| {
         let mut hasher = keyed.build_hasher();
@@ -60,20 +61,20 @@ pub(super) fn fingerprint(keyed: &RandomState, feed: impl Fn(&mut DefaultHasher)
 }
 
 impl Sides {
-    /// For a label of a graph of so many edges.
+    /// Returns the sums for a label of a graph with this many edges.
     pub(super) fn new(core: &Core, edges: u64) -> Sides {
         let fingerprints = RandomState::new();
         let spread = [0_u64, 1].map(|n| fingerprints.hash_one(n) | 1);
         let room = core.memory_limit.unwrap_or(u64::MAX) / SHARE / size_of::<u128>() as u64;
         let wanted = (edges / EDGES_PER_SUM).clamp(FEWEST, MOST).next_power_of_two();
-        // Of the limit a power of two as well: sums are chosen by bits.
+        // A power of two for the limit as well: sums are chosen by bits.
         let count = wanted.min(1 << room.max(FEWEST).ilog2()) as usize;
         let charge = Charge::new(core.account(), Purpose::Views, count * size_of::<u128>());
         let placement = core.placement();
         Sides { placement, fingerprints, spread, sums: vec![0; count], edges: 0, _charge: charge }
     }
 
-    /// The edge that a copy is of, and whether it is the second copy; `None` for an edge that has only one.
+    /// Returns the edge of a copy, and true if it is the second copy; `None` for an edge that has only one.
     fn name(
         &self,
         at: VertexId,
@@ -110,7 +111,7 @@ impl Sides {
         })
     }
 
-    /// Takes a copy of an edge into account, which the list of `at` in `direction` has.
+    /// Adds a copy of an edge to its sum. The list of `at` in `direction` has it.
     pub(super) fn note(&mut self, at: VertexId, direction: Direction, item: &ItemRef<'_>) {
         let Some((edge, second)) = self.name(at, direction, item.dst, item.rank) else { return };
         let fingerprint = self.fingerprint(edge, item);
@@ -124,7 +125,7 @@ impl Sides {
         }
     }
 
-    /// The sums of which copies of edges differ.
+    /// Returns the sums of which copies of edges differ.
     pub(super) fn differing(&self) -> Vec<usize> {
         if faults::is_on(PlantedFault::SidesNotCompared) {
             return Vec::new();
@@ -132,13 +133,14 @@ impl Sides {
         (0..).zip(&self.sums).filter(|(_, sum)| **sum != 0).map(|(at, _)| at).collect()
     }
 
-    /// How many sums may be looked at together, if the copies of their edges are to take `bytes` of memory.
+    /// Returns how many sums may be looked at together if the copies of their edges are to take `bytes` of
+    /// memory.
     pub(super) fn at_once(&self, bytes: u64) -> usize {
         let copies = 2 * (self.edges / self.sums.len().max(1) as u64 + 1);
         (bytes / (copies * size_of::<Copied>() as u64)).max(1) as usize
     }
 
-    /// The copy of an edge that belongs to one of the chosen sums, which ascend.
+    /// Returns the copy of an edge if it belongs to one of the chosen sums, which ascend.
     pub(super) fn chosen(
         &self,
         chosen: &[usize],

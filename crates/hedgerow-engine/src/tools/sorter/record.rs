@@ -2,16 +2,17 @@
 
 use hedgerow_io::codec::{PutLe, Reader};
 
-/// Before the key of a record stand its length, and that of its payload in one byte, or, behind this byte, in four.
+/// Mark of a long payload. Before the key of a record stand the key's length, and the length of the payload
+/// in one byte or, after this mark, in four.
 const LONG: u8 = u8::MAX;
-/// So many bytes at most stand before a key.
+/// The most bytes that stand before a key.
 pub(super) const LARGEST_HEAD: usize = 6;
-/// A record as it stands in a chunk or block. Empty slices for one that is cut short, which checksums exclude.
+/// A record in a chunk or block. Its slices are empty if it is cut short, which checksums exclude.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tools) struct Record<'a> {
     pub(in crate::tools) key: &'a [u8],
     pub(in crate::tools) payload: &'a [u8],
-    /// How many bytes it takes.
+    /// Number of bytes that the record takes.
     pub(super) bytes: usize,
 }
 
@@ -43,7 +44,7 @@ pub(super) fn put_record(bytes: &mut Vec<u8>, key: &[u8], payload: &[u8]) {
     bytes.put_bytes(payload);
 }
 
-/// Appends a number so that bytes are in the order of numbers: the small ones, of which most are, in few bytes.
+/// Appends a number so that bytes sort like numbers. Small numbers, which are most frequent, take few bytes.
 pub(in crate::tools) fn put_ordered(bytes: &mut Vec<u8>, number: u64) {
     let all = number.to_be_bytes();
     let skipped = number.leading_zeros() as usize / 8;
@@ -51,7 +52,7 @@ pub(in crate::tools) fn put_ordered(bytes: &mut Vec<u8>, number: u64) {
     bytes.put_bytes(all.get(skipped..).unwrap_or(&[]));
 }
 
-/// Takes what [`put_ordered`] wrote from the front of `bytes`.
+/// Takes a number that [`put_ordered`] wrote from the front of `bytes`.
 pub(in crate::tools) fn take_ordered(bytes: &mut &[u8]) -> Option<u64> {
     let (len, rest) = bytes.split_first()?;
     let (number, rest) = rest.split_at_checked(usize::from(*len))?;
