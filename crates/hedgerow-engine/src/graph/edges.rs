@@ -84,8 +84,8 @@ impl Graph {
         Ok(self.one(kind, label, edge, weight.unwrap_or(1.0), &given)?.edges > 0)
     }
 
-    /// Makes an edge of the default label with one property, the most frequent number. A value of fixed width
-    /// is passed by value all the way to the delta.
+    /// Makes an edge of the default label with one property, as most edges with properties have. A value of
+    /// fixed width is passed by value all the way to the delta.
     #[inline]
     fn make_with_one(&self, kind: OpKind, edge: EdgeKey<'_>, name: &str, value: Value) -> Result<bool> {
         let Some((of, word)) = value.as_ref().to_word() else {

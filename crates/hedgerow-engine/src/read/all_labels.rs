@@ -152,7 +152,7 @@ impl Snapshot {
         Ok(false)
     }
 
-    /// True if the label has an edge between the vertices whose rank is `wanted`. In an undirected graph
+    /// True if an edge of the label between the vertices has a rank that is `wanted`. In an undirected graph
     /// `src` is the smaller vertex.
     pub(crate) fn has_edge_with_rank(
         &self,

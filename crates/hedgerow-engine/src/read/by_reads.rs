@@ -48,7 +48,7 @@ impl Snapshot {
         self
     }
 
-    /// Sets if reads of this snapshot and its clones may make the view, in place of
+    /// Permits or forbids that reads of this snapshot and its clones make the view, in place of
     /// [`Options::views_by_reads`](crate::Options::views_by_reads), which holds for all snapshots. For a
     /// snapshot whose reads must not stall. O(1).
     pub fn set_views_by_reads(&self, may_make: bool) {

@@ -27,8 +27,8 @@ impl Snapshot {
     /// Returns for each edge, in order, if the label has it with any rank: like a loop over
     /// [`contains_any_edge`](Self::contains_any_edge) that names the label. An edge does not exist if one of
     /// its keys names no vertex, which is no error. In parallel on the current rayon pool if there are many
-    /// edges. O(edges log degree), and once O(subgraphs) when the snapshot was asked for as many keys, in
-    /// this and earlier calls.
+    /// edges. O(edges log degree), and once O(subgraphs) when all calls together have asked for as many keys
+    /// as there are subgraphs.
     ///
     /// ```
     /// use hedgerow::Graph;
@@ -55,8 +55,8 @@ impl Snapshot {
         self.contains_over(vec![label], states_ends.then_some(label), edges)
     }
 
-    /// Tests edges over all labels, otherwise as [`contains_edges_of`](Self::contains_edges_of). Costs that
-    /// for each label.
+    /// Tests edges over all labels, otherwise as [`contains_edges_of`](Self::contains_edges_of). Costs as
+    /// much for each label.
     ///
     /// # Errors
     /// [`StateError::Forked`](crate::StateError::Forked) in a forked child.

@@ -62,8 +62,7 @@ impl<'f> KHopOptions<'f> {
     }
 
     /// Calls `until` before each level and between some 100,000 edges, and ends with
-    /// [`StateError::Cancelled`] once it returns true. A kernel's flag works with `&||
-    /// cancel.is_cancelled()`.
+    /// [`StateError::Cancelled`] once it returns true. To pass a kernel's flag: `&|| cancel.is_cancelled()`.
     pub fn until(mut self, until: &'f dyn Fn() -> bool) -> KHopOptions<'f> {
         self.until = Some(until);
         self

@@ -69,8 +69,8 @@ pub(super) enum Source {
 impl Snapshot {
     /// Returns the degrees of many vertices over the edges of a label, in the order of their keys, like a
     /// loop over [`degree_of`](Self::degree_of). In parallel on the current rayon pool if there are many
-    /// keys. O(keys), and once O(subgraphs) when the snapshot was asked for as many keys, in this and earlier
-    /// calls.
+    /// keys. O(keys), and once O(subgraphs) when all calls together have asked for as many keys as there are
+    /// subgraphs.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchVertex`] if `missing` refuses unknown keys, [`ArgumentError::NoSuchLabel`],
@@ -102,8 +102,8 @@ impl Snapshot {
 
     /// Returns the neighbors of many vertices over the edges of a label, in the order of their keys, like a
     /// loop over [`neighbors_of`](Self::neighbors_of) without ranks. In parallel on the current rayon pool if
-    /// there are many keys. O(keys + edges log degree), and once O(subgraphs) when the snapshot was asked for
-    /// as many keys, in this and earlier calls.
+    /// there are many keys. O(keys + edges log degree), and once O(subgraphs) when all calls together have
+    /// asked for as many keys as there are subgraphs.
     ///
     /// ```
     /// use hedgerow::{Direction, Graph, KeyColumn, MissingVertex};

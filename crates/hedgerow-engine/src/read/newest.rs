@@ -68,8 +68,8 @@ impl<T> Newest<T> {
 impl Snapshot {
     /// Returns the edges of a label at a vertex with the greatest ranks, at most `limit`, with all their
     /// properties. They come by descending rank, and among equal ranks by descending [`VertexId`] of the
-    /// other endpoint. `None` if there is no such vertex. If ranks are times, as labels declared `multi`
-    /// often have them, these are the newest edges of the vertex.
+    /// other endpoint. `None` if there is no such vertex. If the ranks of a `multi` label are times, these
+    /// are the newest edges of the vertex.
     ///
     /// O(degree + limit log limit): lists are kept by neighbor, so the call looks at each rank of the list.
     /// It reads the properties of the returned edges alone. Takes no lock that a writer needs.

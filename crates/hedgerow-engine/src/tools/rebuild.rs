@@ -44,8 +44,9 @@ pub(super) struct Rebuilt {
 }
 
 impl SalvagedGraph {
-    /// Writes all vertices, and all edges whose ends exist, into a new store. `copies` sorts the content of
-    /// its segment, and `index` the keys in it; `index` begins once the found edges are dropped.
+    /// Writes all vertices, and all edges that have both ends and are not gone, into a new store. `copies`
+    /// sorts the content of its segment, and `index` the keys in it; `index` begins once the found edges are
+    /// dropped.
     pub(super) fn rebuild(mut self, mut copies: Sorter, index: Sorter, into: NewStore) -> Result<Rebuilt> {
         let GraphConfig { directed, keys, weighted, reverse } = self.config;
         // This graph has no vertices: it serves for the checks that a transaction makes of what it writes.
@@ -133,8 +134,8 @@ impl SalvagedGraph {
     }
 
     /// Learns from an edge that was last written in `era` about one of its ends, and returns the kind of that
-    /// end. An edge proves that its ends exist if a vertex is its number. It proves their keys if ids cannot
-    /// have been given to other vertices.
+    /// end. If keys are the ids, an edge proves that its ends exist. It proves their keys if ids cannot have
+    /// been given to other vertices.
     fn look_at_end(&mut self, id: u32, era: u32) -> Result<Option<KindId>> {
         let dense = self.config.keys == KeyKind::Dense;
         let proves = !self.rebound && (dense || self.certain_from > 1);

@@ -36,7 +36,7 @@ const SHARE: u64 = 4;
 
 /// Reads what is readable of the store in the directory `path`, whatever is damaged, and makes a new store of
 /// it in the directory `into`, which must not exist or be empty. Changes nothing at `path`, which must not be
-/// open for writing. Takes at most half of the process's memory, as [`salvage_within`] says.
+/// open for writing. Takes at most half of the available memory, as [`salvage_within`] says.
 ///
 /// # Errors
 /// Those of [`salvage_within`].
@@ -95,7 +95,7 @@ pub fn salvage_on_within(fs: Arc<dyn Vfs>, into: Arc<dyn Vfs>, memory_limit: u64
     salvage_from(Source::find(&fs)?, into, memory_limit)
 }
 
-/// Returns half of the memory that the process has.
+/// Returns half of the memory that is available to the process.
 fn default_limit() -> u64 {
     machine::memory_bytes().map_or(u64::MAX, |bytes| bytes / 2)
 }

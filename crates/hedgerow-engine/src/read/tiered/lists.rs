@@ -100,8 +100,7 @@ impl Lists {
         self.neighbors.capacity() * size_of::<VertexId>() + self.weights.capacity() * size_of::<f64>()
     }
 
-    /// Returns the neighbors of a vertex, and the weights of the edges to them, which are empty if all weigh
-    /// 1.
+    /// Returns the neighbors of a vertex, and the weights of the edges to them, empty if all weigh 1.
     #[inline]
     pub(super) fn list(&self, local: LocalVertex) -> (&[VertexId], &[f64]) {
         list_of(&self.offsets, &self.neighbors, &self.weights, local)
