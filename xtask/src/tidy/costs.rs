@@ -7,7 +7,7 @@ use super::report::{File, Place, Report};
 /// What users hold of a store.
 const HANDLES: &[&str] = &["Graph", "Snapshot", "WriteTxn", "Pipeline", "Ticket"];
 /// How a cost looks, or the reference to a method that states it.
-const STATED: &[&str] = &["O(", "As [`", "as [`", "See [`", "see [`"];
+const STATED: &[&str] = &["O(", "As [`", "as [`", "Like [`", "like [`", "See [`", "see [`"];
 
 /// Checks a Rust file: the inherent `impl` blocks of handles, if it is one of `hedgerow-engine`.
 pub(super) fn check(file: &File, place: &Place<'_>, report: &mut Report) {

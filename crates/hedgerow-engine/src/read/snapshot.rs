@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use hedgerow_core::{
-    Direction, InterpolationHint, LabelId, PropertyId, Timestamp, Topology, VertexId, VertexKey, VertexKeyRef,
+    Direction, InterpolationHint, LabelId, Timestamp, Topology, VertexId, VertexKey, VertexKeyRef,
 };
 use hedgerow_mem::View;
 use hedgerow_mem::version::Read;

@@ -7,14 +7,12 @@
 use std::sync::Arc;
 
 use hedgerow_core::account::{Account, Charge, Purpose};
-use hedgerow_core::{Direction, LocalVertex, SUBGRAPH_VERTICES, Timestamp, VertexId, simd};
+use hedgerow_core::{SUBGRAPH_VERTICES, VertexId, simd};
 
 use super::block::{NO_LISTS, ViewBlock, WeightedViewBlock};
 use super::corrections::{Corrections, Masks, SmallPatch};
-use crate::arena::{Arena, Counted};
-use crate::items::ItemRef;
-use crate::table::{PAGE, SubgraphPage};
-use crate::version::NotInMemory;
+use crate::arena::Counted;
+use crate::table::PAGE;
 
 mod compose;
 mod fold;

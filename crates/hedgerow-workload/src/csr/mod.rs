@@ -1,4 +1,4 @@
-//! A graph that cannot change, as compressed sparse rows: offsets and one array of neighbours. Long, since
+//! A graph that cannot change, as compressed sparse rows: offsets and one array of neighbours. Long because
 //! all ways to build and to read it are in one place.
 //!
 //! The plainest layout there is, and the unit that engines are compared with: [`Csr`] implements [`Topology`] and
