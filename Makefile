@@ -1,7 +1,7 @@
 # Every command of the project. The work itself is in `xtask` and in `hedgerow-bench`.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-deep bench bench-papers rivals lint python platforms lab-check lab-test clean
+.PHONY: help demo test test-deep bench bench-papers rivals lint python docs platforms lab-check lab-test clean
 
 CARGO ?= cargo
 # The graph of `make bench`; figures for docs/benchmarks.md use kron:18 and kron:20.
@@ -64,6 +64,9 @@ lint: ## Format check, tidy and clippy
 
 python: ## Build the Python package, optimised, into .venv
 	$(CARGO) xtask python
+
+docs: ## Build the site of the documentation into target/site; open target/site/index.html
+	$(CARGO) xtask test docs
 
 clean: ## Remove what was built: target/, lab/target/, .venv and Python's caches
 	rm -rf target lab/target .venv .hypothesis python/.pytest_cache

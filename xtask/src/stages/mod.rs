@@ -3,6 +3,7 @@
 //! tests.
 
 mod count;
+mod docs;
 mod evicted;
 mod lab;
 mod ledger;
@@ -44,6 +45,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "venv", plan: python::packages },
     Stage { name: "clippy", plan: clippy },
     Stage { name: "python", plan: |root, _| python::test(root, PLANTED_FAULTS) },
+    Stage { name: "docs", plan: |root, _| docs::plan(root) },
     Stage { name: "kill9", plan: |root, workspace| exploring(root, workspace, "kill9") },
     Stage { name: "crash", plan: |root, workspace| exploring(root, workspace, "crash") },
     Stage { name: "isolation", plan: |root, workspace| exploring(root, workspace, "isolation") },

@@ -9,13 +9,12 @@ use super::plan::{Plan, target_folder};
 use super::shell::{Output, Step, is_deep};
 use crate::metadata::Workspace;
 
-/// What the tests and the build need, each pinned.
-const REQUIREMENTS: &str = "python/requirements-test.txt";
-/// Holds the requirements that were installed last, so that later runs need no network.
-const INSTALLED: &str = ".venv/installed.txt";
+/// What the tests and the build need, each package pinned.
+const ENVIRONMENT: Environment =
+    Environment { folder: ".venv", requirements: "python/requirements-test.txt" };
 
-/// Held while `.venv` is made: one stage begins early, and another needs it.
-static ENVIRONMENT: Mutex<()> = Mutex::new(());
+/// Held while an environment is made: one stage begins early, and another needs it.
+static MAKING: Mutex<()> = Mutex::new(());
 
 /// Those with which Rust's tests are built: the store is compiled once for both. As it ships, without planted faults, it is looked at
 /// beside clippy.
@@ -24,7 +23,7 @@ const FEATURES: &str = "extension-module,planted-faults,hedgerow/kernels";
 /// Makes `.venv` beside the builds of other stages: installing packages waits for the network.
 pub(super) fn packages(root: &Path, _: &Workspace) -> Plan {
     let root = root.to_path_buf();
-    Plan::default().call(move || environment(&root))
+    Plan::default().call(move || ENVIRONMENT.make(&root))
 }
 
 /// Builds the package with the tests' profile, builds the command line with `features`, and runs pytest.
@@ -38,8 +37,8 @@ pub(super) fn test(root: &Path, features: &str) -> Plan {
          hedgerow.open().insert_edge(1, 2)"
     );
     Plan::default()
-        .prepare(move || environment(&here))
-        .build(maturin(root, &["develop", "--locked", "--profile", "dev", "--features", FEATURES]))
+        .prepare(move || ENVIRONMENT.make(&here))
+        .build(develop(root))
         .build(pip_install(root))
         // The tests' programs load files by the command line.
         .build(Step::cargo(root, &["build", "--locked", features, "--bin", "hedgerow"]))
@@ -51,6 +50,22 @@ pub(super) fn test(root: &Path, features: &str) -> Plan {
             }
             outcome.require_explored();
         })
+}
+
+/// Builds the package with the tests' profile, unless one is there.
+pub(super) fn package_if_absent(root: &Path, plan: Plan) -> Plan {
+    if root.join(MODULE).is_file() {
+        return plan;
+    }
+    let here = root.to_path_buf();
+    plan.prepare(move || ENVIRONMENT.make(&here)).build(develop(root))
+}
+
+/// The native module that is built into the package.
+const MODULE: &str = "python/src/hedgerow/_native.abi3.so";
+
+fn develop(root: &Path) -> Step {
+    maturin(root, &["develop", "--locked", "--profile", "dev", "--features", FEATURES])
 }
 
 const PYTEST: &[&str] = &["-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider"];
@@ -81,34 +96,51 @@ fn pip_install(root: &Path) -> Step {
 
 /// Builds the package, optimised, into `.venv`.
 pub(crate) fn release(root: &Path) -> Result<(), String> {
-    environment(root).map_err(|failure| failure.what)?;
+    ENVIRONMENT.make(root).map_err(|failure| failure.what)?;
     done(&maturin(root, &["develop", "--locked", "--profile", "wheel"])).map_err(|failure| failure.what)?;
     println!("built into .venv; use it with `.venv/bin/python`");
     Ok(())
 }
 
-/// Creates `.venv` and installs the pinned requirements, unless that was done.
-fn environment(root: &Path) -> Result<(), Failure> {
-    let _alone = ENVIRONMENT.lock().unwrap_or_else(PoisonError::into_inner);
-    let broken = |file: &str, error: std::io::Error| Failure::of_stage(format!("{file}: {error}"));
-    let wanted = fs::read_to_string(root.join(REQUIREMENTS)).map_err(|e| broken(REQUIREMENTS, e))?;
-    if fs::read_to_string(root.join(INSTALLED)).is_ok_and(|installed| installed == wanted) {
-        return Ok(());
+/// A virtual environment with pinned packages.
+pub(super) struct Environment {
+    pub(super) folder: &'static str,
+    pub(super) requirements: &'static str,
+}
+
+impl Environment {
+    /// Creates it and installs its requirements, unless that was done.
+    pub(super) fn make(&self, root: &Path) -> Result<(), Failure> {
+        let Environment { folder, requirements } = *self;
+        let _alone = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+        let broken = |file: &str, error: std::io::Error| Failure::of_stage(format!("{file}: {error}"));
+        let wanted = fs::read_to_string(root.join(requirements)).map_err(|e| broken(requirements, e))?;
+        // Holds the requirements that were installed last, so that later runs need no network.
+        let record = root.join(folder).join("installed.txt");
+        if fs::read_to_string(&record).is_ok_and(|installed| installed == wanted) {
+            return Ok(());
+        }
+        let check = "import sys; sys.exit(sys.version_info < (3, 11))";
+        let advice = "the package needs Python 3.11 or later as `python3`";
+        done(&Step::new("python3", root, &["-c", check]).advice(advice))?;
+        let advice = "Python's `venv` module is needed; some systems package it apart, as python3-venv";
+        done(&Step::new("python3", root, &["-m", "venv", folder]).advice(advice))?;
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements];
+        let advice =
+            format!("the first run installs the packages of {requirements} and needs the package registry");
+        done(&Step::new(self.program(root, "python"), root, &pip).advice(&advice))?;
+        fs::write(&record, wanted).map_err(|e| broken(&record.to_string_lossy(), e))
     }
-    let check = "import sys; sys.exit(sys.version_info < (3, 11))";
-    let advice = "the package needs Python 3.11 or later as `python3`";
-    done(&Step::new("python3", root, &["-c", check]).advice(advice))?;
-    let advice = "Python's `venv` module is needed; some systems package it apart, as python3-venv";
-    done(&Step::new("python3", root, &["-m", "venv", ".venv"]).advice(advice))?;
-    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", REQUIREMENTS];
-    let advice = "the first build installs the packages of python/requirements-test.txt and needs the package registry";
-    done(&Step::new(program(root, "python"), root, &pip).advice(advice))?;
-    fs::write(root.join(INSTALLED), wanted).map_err(|e| broken(INSTALLED, e))
+
+    /// Returns the path of a program of its packages.
+    pub(super) fn program(&self, root: &Path, name: &str) -> PathBuf {
+        root.join(self.folder).join("bin").join(name)
+    }
 }
 
 /// Installs a package of the package index into `.venv`, which it makes if need be.
 pub(super) fn install(root: &Path, package: &str) -> Result<(), Failure> {
-    environment(root)?;
+    ENVIRONMENT.make(root)?;
     let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", package];
     done(&Step::new(program(root, "python"), root, &pip).advice("the package index is needed"))
 }
@@ -119,7 +151,7 @@ fn done(step: &Step) -> Result<(), Failure> {
 }
 
 fn maturin(root: &Path, arguments: &[&str]) -> Step {
-    let environment = root.join(".venv");
+    let environment = root.join(ENVIRONMENT.folder);
     Step::new(program(root, "maturin"), root, arguments)
         .env("VIRTUAL_ENV", &environment.to_string_lossy())
         // The tests' profile and folder: what they built is used again.
@@ -127,5 +159,5 @@ fn maturin(root: &Path, arguments: &[&str]) -> Step {
 }
 
 fn program(root: &Path, name: &str) -> PathBuf {
-    root.join(".venv/bin").join(name)
+    ENVIRONMENT.program(root, name)
 }
