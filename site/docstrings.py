@@ -10,6 +10,8 @@ from typing import Any
 
 import griffe
 
+import reference
+
 PACKAGE = Path(__file__).resolve().parent.parent / "python/src"
 PARAMETER = re.compile(r"^(?P<names>[*\w][\w, *]*) : (?P<type>.+)$", re.MULTILINE)
 
@@ -24,6 +26,8 @@ class NativeDocstrings(griffe.Extension):
             sys.path.insert(0, str(PACKAGE))
         import hedgerow
 
+        if unshown := set(hedgerow.__all__) - reference.names() - {"__version__"}:
+            raise SystemExit(f"site/reference.py has no page for {', '.join(sorted(unshown))}")
         native = pkg["_native"]
         for name in hedgerow.__all__:
             if name in native.members and not native.members[name].is_alias:

@@ -39,7 +39,7 @@ MIN_PAGES = 60
 # What the site has of docs/.
 SHOWN = {".md", ".png", ".svg"}
 LINK = re.compile(r"(?P<image>!?)\[(?P<text>(?:[^\[\]`]|`[^`]*`)*)\]\((?P<target>[^)\s]+)\)")
-FENCE = re.compile(r"^\s*(```|~~~)")
+FENCED = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
 DRAWING = re.compile(r"^!\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]+\.svg)\)$", re.MULTILINE)
 
 
@@ -69,14 +69,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return markdown
     folder = Path(source).parent
     here = page.file.src_uri
-    fenced = False
-    lines = []
-    for line in markdown.split("\n"):
-        if FENCE.match(line):
-            fenced = not fenced
-        lines.append(line if fenced else LINK.sub(lambda link: _rewritten(link, folder, here), line))
-    text = "\n".join(lines)
-    return DRAWING.sub(lambda drawing: _inlined(drawing, folder), text)
+    parts = FENCED.split(markdown)
+    # Code stands at the odd places. A link may be broken over lines.
+    for at in range(0, len(parts), 2):
+        text = LINK.sub(lambda link: _rewritten(link, folder, here), parts[at])
+        parts[at] = DRAWING.sub(lambda drawing: _inlined(drawing, folder), text)
+    return "".join(parts)
 
 
 def on_post_build(config: MkDocsConfig) -> None:
