@@ -64,6 +64,8 @@ def examples() -> Iterator[doctest.DocTest]:
             yield test
     guides = [ROOT / "docs/guide" / name for name in ("python.md", "kept-answers.md")]
     guides += sorted((ROOT / "docs/guide/analytics").glob("*.md"))
+    guides += [ROOT / "docs/start/python.md", ROOT / "docs/operations.md"]
+    guides += sorted((ROOT / "docs/concepts").glob("*.md"))
     for guide in guides:
         # A closing fence would read as expected output.
         text = guide.read_text().replace("```\n", "\n")
@@ -86,6 +88,15 @@ def test_the_example_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     scope: dict[str, object] = {}
     exec(compile(blocks[0].split("```\n")[0], "README.md", "exec"), scope)  # noqa: S102
     assert scope["db"].closed
+
+
+def test_the_first_page_on_rust_shows_programs_that_run() -> None:
+    run = "".join((ROOT / name).read_text() for name in ("README.md", "docs/guide/rust.md"))
+    blocks = (ROOT / "docs/start/rust.md").read_text().split("```rust\n")[1:]
+    assert len(blocks) >= 4
+    for block in blocks:
+        program = block.split("```\n")[0]
+        assert f"```rust\n{program}```\n" in run, program
 
 
 def test_there_are_examples() -> None:

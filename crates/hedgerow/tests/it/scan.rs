@@ -79,13 +79,12 @@ fn a_property_is_the_weight_in_both_directions() {
                 assert_eq!(found, expected, "{key} {direction:?}");
             }
         }
-        let refused = |label: &str, property: &str| match view_weighted_by(&s, label, property).map(drop) {
-            Err(Error::Argument(ArgumentError::Invalid(why))) => why,
-            other => panic!("{other:?}"),
+        let refused = |label: &str, property: &str| {
+            view_weighted_by(&s, label, property).map(drop).unwrap_err().to_string()
         };
-        assert_eq!(refused("road", "hours"), "label \"road\" has no property hours");
+        assert!(refused("road", "hours").contains("has no property hours"), "{}", refused("road", "hours"));
         assert_eq!(refused("road", "name"), "property name is of type utf8: a weight must be a number");
-        assert_eq!(refused("", "weight"), "label \"\" has no property weight");
+        assert!(refused("", "weight").contains("has no property weight"), "{}", refused("", "weight"));
         assert!(matches!(
             view_weighted_by(&s, "rail", "miles"),
             Err(Error::Argument(ArgumentError::NoSuchLabel { .. }))
@@ -94,6 +93,6 @@ fn a_property_is_the_weight_in_both_directions() {
         tx.put_edge_with(road(2, 3), [("name", "new")]).unwrap();
         tx.commit().unwrap();
         let error = view_weighted_by(&graph.snapshot().unwrap(), "road", "miles").map(drop).unwrap_err();
-        assert!(error.to_string().ends_with("has no value of property miles"), "{error}");
+        assert!(error.to_string().contains("has no value of property miles"), "{error}");
     }
 }
