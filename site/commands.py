@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = Path(os.environ.get("HEDGEROW_PROGRAM") or ROOT / "target/debug/hedgerow")
 PLACE = "reference/commands"
 # Of lines in code blocks.
-WIDTH = 92
+WIDTH = 84
 
 
 @functools.cache

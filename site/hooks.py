@@ -36,6 +36,8 @@ ROOT_PAGES = {f"{name}.md": f"repository/{place}.md" for name, place in AT_ROOT.
 
 # Fewer pages would mean that some are no longer found.
 MIN_PAGES = 60
+# Pages that a search shows behind others.
+FOR_DEVELOPERS = ("benchmarks", "design/", "format/", "repository/")
 # What the site has of docs/.
 SHOWN = {".md", ".png", ".svg"}
 LINK = re.compile(r"(?P<image>!?)\[(?P<text>(?:[^\[\]`]|`[^`]*`)*)\]\((?P<target>[^)\s]+)\)")
@@ -69,6 +71,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return markdown
     folder = Path(source).parent
     here = page.file.src_uri
+    if here.startswith(FOR_DEVELOPERS):
+        page.meta.setdefault("search", {"boost": 0.5})
     parts = FENCED.split(markdown)
     # Code stands at the odd places. A link may be broken over lines.
     for at in range(0, len(parts), 2):
@@ -118,7 +122,7 @@ def _inlined(drawing: re.Match[str], folder: Path) -> str:
         return drawing[0]
     svg = re.sub(r"<style>.*?</style>\s*", "", path.read_text(), flags=re.DOTALL).strip()
     svg = svg.replace("<svg ", f'<svg role="img" aria-label="{drawing["text"]}" ', 1)
-    return f'<div class="drawing">{svg}</div>'
+    return f'<div class="drawing" data-search-exclude>{svg}</div>'
 
 
 def _expanded(item: Any) -> Any:
