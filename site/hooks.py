@@ -97,7 +97,7 @@ def _rewritten(link: re.Match[str], folder: Path, here: str) -> str:
     path = Path(os.path.normpath(folder / target))
     place = _place(path)
     if place is None:
-        known = path.exists() and path.is_relative_to(ROOT) and path.suffix != ".md"
+        known = path.exists() and path.is_relative_to(ROOT)
         return _as_text(link["text"], path.relative_to(ROOT)) if known else link[0]
     relative = os.path.relpath(place, Path(here).parent)
     return f"{link['image']}[{link['text']}]({relative}{'#' if anchor else ''}{anchor})"
