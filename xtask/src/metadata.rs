@@ -30,7 +30,7 @@ pub(crate) struct Package {
     pub(crate) tests: Vec<String>,
     /// Names of its examples.
     pub(crate) examples: Vec<String>,
-    /// Whether it is among the default members.
+    /// True if it is among the default members.
     pub(crate) is_default: bool,
 }
 

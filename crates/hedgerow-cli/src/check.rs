@@ -14,7 +14,7 @@ use crate::store::open_within;
 pub(crate) struct CheckArgs {
     /// The directory of the store
     store: PathBuf,
-    /// What the store may take of memory, as 8GiB: what does not fit is read from its files, a page at a time
+    /// The most memory that the store may take, as 8GiB: it reads the rest from its files, a page at a time
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     memory_limit: Option<u64>,
 }

@@ -45,7 +45,7 @@ struct StreamArgs {
 struct DemoArgs {
     #[command(flatten)]
     stream: StreamArgs,
-    /// Where store, acknowledgements and report go; what an earlier demo left there is removed
+    /// The folder of store, acknowledgements and report; files of an earlier demo there are removed
     #[arg(long, default_value = "target/demo", value_name = "DIR")]
     dir: PathBuf,
 }

@@ -8,7 +8,8 @@ use hedgerow_mem::Subgraph;
 use crate::error::Result;
 use crate::graph::Graph;
 
-/// What a store holds and where its bytes are. Gathered by walking over all subgraphs: O(subgraphs + versions).
+/// The content of a store, and the places of its bytes. [`Graph::stats`] walks over all subgraphs for it:
+/// O(subgraphs + versions).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
@@ -44,7 +45,7 @@ pub struct Stats {
     /// Bytes of views, of all snapshots: their own, and of lists that they copied. Lists of the store that they alone keep stand in
     /// the arena.
     pub view_bytes: u64,
-    /// Views that the store keeps for snapshots to come, whoever else uses them; each is given up when it keeps too many lists that
+    /// Views that the store keeps for snapshots to come, whether others use them or not; each is given up when it keeps too many lists that
     /// were replaced.
     pub views_kept: u64,
     /// Views built from scratch since the store was opened.
@@ -127,7 +128,7 @@ impl Stats {
             + self.coordination_bytes
     }
 
-    /// What the account says, by purpose.
+    /// Returns the bytes of the account by purpose.
     fn of_account(account: &Account) -> Stats {
         let used = |purpose| account.used_for(purpose);
         Stats {
@@ -146,7 +147,7 @@ impl Stats {
 
 impl Graph {
     /// [`Stats::memory_bytes`] alone: what counts against the memory limit, as of some moment around beside writers. O(1), without the
-    /// walk that [`stats`](Self::stats) is; blocks nobody.
+    /// walk that [`stats`](Self::stats) is; never blocks.
     pub fn memory_bytes(&self) -> u64 {
         self.engine.account().used()
     }

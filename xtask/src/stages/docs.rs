@@ -7,7 +7,7 @@ use super::plan::{Plan, target_folder};
 use super::python::{self, Environment};
 use super::shell::Step;
 
-/// What builds the site, each package pinned.
+/// The packages that build the site, each pinned.
 const ENVIRONMENT: Environment =
     Environment { folder: "target/docs-venv", requirements: "python/requirements-docs.txt" };
 

@@ -12,7 +12,7 @@ const TARGETS: [&str; 3] = ["it", "isolation", "crash"];
 /// And in the deep form alone: `make test` has little time for histories, whose checkers are the same with and without the switch.
 const DEEP_TARGETS: [&str; 1] = ["history"];
 
-/// What `make test` runs of them, by parts of names: what explores most.
+/// The tests that `make test` runs of them, by parts of names: those that explore most.
 const EXPLORING: &[&str] = &[
     "random_transactions_agree_with_the_model",
     "own_writes::",
@@ -58,7 +58,7 @@ const LEFT_OUT: &[&str] = &[
 /// Of so many rounds, `make test` makes one.
 const SHARE: &str = "20";
 
-/// What the stage does; `features` are those of the build of the tests.
+/// Returns the plan of the stage; `features` are those of the build of the tests.
 pub(super) fn plan(root: &Path, features: &str) -> Plan {
     let deep = shell::is_deep();
     let mut arguments = vec!["test", "--locked", features];

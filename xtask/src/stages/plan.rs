@@ -1,4 +1,4 @@
-//! What a stage does: first what it builds, which may go on beside the tests of other stages, then what it runs.
+//! The plan of a stage: its builds, which may go on beside the tests of other stages, then its runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,16 +22,16 @@ pub(super) enum Task {
     Call(Box<dyn FnOnce() -> Result<(), Failure> + Send>),
 }
 
-/// What a stage does.
+/// The plan of a stage.
 #[derive(Default)]
 pub(super) struct Plan {
     builds: Vec<Task>,
     runs: Vec<Task>,
     judge: Option<fn(&mut Outcome)>,
-    /// What was found out so far: why there is nothing to do, or why the stage cannot begin.
+    /// The outcome so far: the reason why there is nothing to do, or why the stage cannot begin.
     outcome: Outcome,
     programs: Vec<TestProgram>,
-    /// What the steps took of processors since the part of the stage began that is under way.
+    /// The processor time of the steps since the current part of the stage began.
     processor: Duration,
 }
 
@@ -78,7 +78,7 @@ impl Plan {
         self
     }
 
-    /// What the counts have to be, besides at their floors.
+    /// Sets a function that judges the counts, besides their floors.
     pub(super) fn judged_by(mut self, judge: fn(&mut Outcome)) -> Plan {
         self.judge = Some(judge);
         self
@@ -117,7 +117,7 @@ impl Plan {
         self.outcome
     }
 
-    /// What the part of the stage took that began at `started` and ends now.
+    /// Returns the time of the part of the stage that began at `started` and ends now.
     fn taken_since(&mut self, started: Instant) -> Taken {
         Taken { wall: started.elapsed(), processor: std::mem::take(&mut self.processor) }
     }
@@ -180,7 +180,7 @@ fn some_at_once(steps: &[Step], output: Output<'_>) -> Vec<Ended> {
     })
 }
 
-/// Where cargo puts what it builds.
+/// Returns the folder of cargo's builds.
 pub(super) fn target_folder(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }

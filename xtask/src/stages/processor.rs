@@ -8,7 +8,7 @@ const TICKS_A_SECOND: f64 = 100.0;
 /// How often the end of a child is looked for.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// What a child and all of its children for which it waited have taken, user and system time together. Waits for the end of the
+/// Returns the time that a child, and all of its children for which it waited, have taken, user and system time together. Waits for the end of the
 /// child, which its parent must not have waited for yet. Zero where the system has no `/proc`.
 pub(super) fn time_of_child(id: u32) -> Duration {
     loop {
@@ -28,7 +28,7 @@ pub(super) enum State {
     Ended,
 }
 
-/// What a line of `/proc/ID/stat` says. The name of the program, in parentheses, may hold anything.
+/// Reads a line of `/proc/ID/stat`. The name of the program, in parentheses, may hold anything.
 pub(super) fn parse(stat: &str) -> Option<(State, Duration)> {
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
     // `utime`, `stime`, `cutime` and `cstime` of proc(5); the state is the first field behind the name.

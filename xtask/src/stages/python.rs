@@ -9,7 +9,7 @@ use super::plan::{Plan, target_folder};
 use super::shell::{Output, Step, is_deep};
 use crate::metadata::Workspace;
 
-/// What the tests and the build need, each package pinned.
+/// The packages that the tests and the build need, each pinned.
 const ENVIRONMENT: Environment =
     Environment { folder: ".venv", requirements: "python/requirements-test.txt" };
 
@@ -74,7 +74,7 @@ const PYTEST: &[&str] = &["-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider
 const EXPLORING: &[&str] =
     &["python/tests/property/test_obvious_programs.py", "python/tests/unit/test_signals.py"];
 
-/// Where [`pip_install`] puts the package, from where it is imported alone.
+/// The folder into which [`pip_install`] puts the package, from where it is imported alone.
 const PIP_TARGET: &str = "target/pip";
 
 /// `pip install .`, as users call it, except that what was built is used again: with the profile of the tests, and with the

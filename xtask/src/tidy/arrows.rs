@@ -6,9 +6,9 @@ use crate::metadata::{Arrow, Kind};
 /// One crate's permitted arrows to other crates of the workspace.
 struct Row {
     krate: &'static str,
-    /// What the product may link.
+    /// The crates that the product may link.
     may_use: &'static [&'static str],
-    /// What its tests, examples and benches may use besides.
+    /// The crates that its tests, examples and benches may use besides.
     tests_may_use: &'static [&'static str],
 }
 

@@ -4,7 +4,7 @@ use syn::{ImplItem, ImplItemFn, Item, ItemImpl, Type, Visibility};
 
 use super::report::{File, Place, Report};
 
-/// What users hold of a store.
+/// The types of handles that users hold.
 const HANDLES: &[&str] = &["Graph", "Snapshot", "WriteTxn", "Pipeline", "Ticket"];
 /// How a cost looks, or the reference to a method that states it.
 const STATED: &[&str] = &["O(", "As [`", "as [`", "Like [`", "like [`", "See [`", "see [`"];

@@ -33,7 +33,7 @@ fn inherits_lints(manifest: &str) -> bool {
     false
 }
 
-/// Where a line of a manifest stands.
+/// The place of a line in a manifest.
 enum Section {
     /// `[dependencies]` and its kin: one dependency a line.
     List,

@@ -10,6 +10,7 @@ mod sizes;
 mod source;
 mod text;
 mod tokens;
+mod words;
 
 #[cfg(test)]
 mod tests;
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 use crate::metadata;
 use report::{File, Place, Report};
 
-/// What the checks permit, beside the table of crates.
+/// The exceptions that the checks permit, beside the table of crates.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tables {
     known_cycles: &'static [modules::known::KnownCycle],
@@ -71,6 +72,7 @@ fn check(root: &Path, tables: Tables) -> Result<Report, String> {
         let tokens = tokens::tokens(file.stream.clone());
         source::check(file, &place, &tokens, &mut report);
         costs::check(file, &place, &mut report);
+        words::check(file, &place, &mut report);
         sizes::check_file(file, tables.long_files, &mut report);
         if !place.is_test() {
             sizes::check_functions(file, &tokens, &mut report);
@@ -86,7 +88,7 @@ fn check(root: &Path, tables: Tables) -> Result<Report, String> {
 const SKIPPED_FOLDERS: &[&str] = &["target", "node_modules", "__pycache__"];
 /// Hidden folders that belong to the repository.
 const HIDDEN_FOLDERS: &[&str] = &[".ci", ".cargo"];
-/// What is read as text; `run` is the extension-less script of the continuous integration.
+/// The extensions of files that are read as text; `run` is the extension-less script of the continuous integration.
 const TEXT_EXTENSIONS: &[&str] = &["rs", "toml", "md", "py", "pyi", "txt", "sh"];
 const TEXT_NAMES: &[&str] = &["Makefile", "run"];
 

@@ -1,8 +1,8 @@
-//! What the checks read, a file, and what they write, a report.
+//! The input of the checks, a file, and their output, a report.
 
 use proc_macro2::{LexError, TokenStream};
 
-/// What the checks found.
+/// The findings of the checks.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     /// Each fails the run.
@@ -54,7 +54,7 @@ impl File {
     }
 }
 
-/// Where a Rust file stands in the workspace.
+/// The place of a Rust file in the workspace.
 pub(super) struct Place<'a> {
     pub(super) krate: &'a str,
     /// The path inside `src`; none for tests, examples and benches.

@@ -369,3 +369,16 @@ fn this_repository_states_each_crate_once() {
     super::arrows::check(&workspace.arrows, &mut report);
     assert_eq!(report.errors, Vec::<String>::new());
 }
+
+#[test]
+fn comments_without_a_noun_are_found() {
+    let path = "crates/hedgerow-mem/src/words.rs";
+    let found = |name, text: &str, expected| finds(name, path, &format!("//! Sound.\n{text}"), expected);
+    found("words-what", "/// What a thing is.\nfn f() {}\n", "begins with `What`");
+    found("words-many", "/// Sound.\nfn f() {}\n/// So many bytes.\nfn g() {}\n", "begins with `So many`");
+    found("words-nobody", "fn f() {} \n    // Here nobody waits.\n", "`nobody` stands for a noun");
+    let sound = "/// Sound.\n/// What follows is read on.\nfn f() {}\n// SAFETY: nobody\n// and whoever.\nfn g() {}\n#[cfg(test)]\n/// What.\n";
+    let tree = Tree::sound("words-sound");
+    tree.write(path, &format!("//! Sound.\n{sound}"));
+    assert_eq!(tree.report().errors, Vec::<String>::new());
+}

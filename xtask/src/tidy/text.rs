@@ -13,7 +13,7 @@ const MACHINE_PATHS: &[&str] =
 const OUTSIDE: &str = concat!("../sha", "red/");
 const OUTSIDE_PERMITTED: &str = concat!("../sha", "red/data");
 
-/// Where design pages must be linked from.
+/// The pages from which design pages must be linked.
 const INDEXES: &[&str] = &["docs/README.md", "docs/design/README.md", "ARCHITECTURE.md"];
 
 /// Checks prose and all other text.
@@ -45,7 +45,7 @@ fn check_paths(file: &File, report: &mut Report) {
     }
 }
 
-/// Whether a path begins at `at`, rather than going on, as in `target/work/`.
+/// True if a path begins at `at`, rather than going on, as in `target/work/`.
 fn begins_path(text: &str, at: usize) -> bool {
     let before = text[..at].chars().next_back();
     !before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | ')' | '}'))
@@ -129,7 +129,7 @@ fn check_design_index(files: &[File], report: &mut Report) {
     }
 }
 
-/// Whether the relative link `target` on page `from` leads to `to`; `from` is at most two folders deep.
+/// True if the relative link `target` on page `from` leads to `to`; `from` is at most two folders deep.
 fn resolves(from: &str, target: &str, to: &str) -> bool {
     let target = target.split('#').next().unwrap_or(target);
     let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -154,7 +154,7 @@ fn check_contract(files: &[File], report: &mut Report) {
     }
 }
 
-/// What stands between `fn` or `def` and the next parenthesis: the names of all functions without type parameters.
+/// Returns the words between `fn` or `def` and the next parenthesis: the names of all functions without type parameters.
 fn functions(files: &[File]) -> HashSet<&str> {
     let mut names = HashSet::new();
     for file in files.iter().filter(|f| f.has_extension("rs") || f.has_extension("py")) {

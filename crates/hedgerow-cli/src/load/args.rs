@@ -69,7 +69,7 @@ pub(crate) struct LoadArgs {
     /// Lines to leave out before everything else
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) skip: u64,
-    /// What separates fields: one character, tab, or blanks
+    /// The separator of fields: one character, tab, or blanks
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub(super) delimiter: Option<Delimiter>,
     /// A text without quotes that stands for null, as \N or NULL, beside the empty one; may be repeated
@@ -106,10 +106,10 @@ pub(crate) struct LoadArgs {
     /// The column of the time, which is checked, and not stored
     #[arg(long, value_name = "COLUMN", value_parser = column)]
     pub(super) time_col: Option<Column>,
-    /// What becomes of malformed rows
+    /// The treatment of malformed rows
     #[arg(long, value_enum, default_value_t = OnError::Raise)]
     pub(super) on_error: OnError,
-    /// What an edge that is there already does to its weight
+    /// The weight of an edge that comes again
     #[arg(long, value_enum, default_value_t = Repeat::Last)]
     pub(super) repeat: Repeat,
     /// Rows per transaction; 0 loads everything in one, of at most 16,777,216 rows

@@ -15,7 +15,7 @@ pub(crate) struct RunArgs {
     pub(super) matches: ArgMatches,
 }
 
-/// What to compute on, and with.
+/// The graph to compute on, and the parameters.
 #[derive(clap::Args)]
 pub(super) struct Machine {
     /// The directory of the store
@@ -29,7 +29,7 @@ pub(super) struct Machine {
     /// Threads to compute with; all cores by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) threads: Option<u16>,
-    /// What the store may take of memory, as 8GiB: what does not fit is read from its files as it is needed
+    /// The most memory that the store may take, as 8GiB: it reads the rest from its files as needed
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub(super) memory_limit: Option<u64>,
 }

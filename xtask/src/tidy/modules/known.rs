@@ -1,4 +1,4 @@
-//! What the checks of modules permit: known cycles, and the rooms of crates. Stated once, here.
+//! The exceptions that the checks of modules permit: known cycles, and the rooms of crates. Stated once, here.
 
 /// Modules of a crate that use each other in a cycle, until somebody cuts it.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(in crate::tidy) struct Room {
     pub(in crate::tidy) may_use: &'static [&'static str],
 }
 
-/// A ratchet: whoever cuts an arrow shortens the entry or removes it; nobody adds a module or an entry.
+/// A ratchet: a change that cuts an arrow shortens the entry or removes it; no change adds a module or an entry.
 pub(in crate::tidy) const KNOWN_CYCLES: &[KnownCycle] = &[];
 
 /// Crates with rooms.

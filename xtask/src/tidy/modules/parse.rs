@@ -1,4 +1,4 @@
-//! What one module says: its items, its imports, its children, and every path that its code mentions.
+//! The content of one module: its items, its imports, its children, and every path that its code mentions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use syn::{Item, ItemImpl, ItemMacro, ItemMod, Type};
 
 use super::super::tokens::{Token, text, tokens};
 
-/// What a name of a module stands for.
+/// The thing that a name of a module stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Type,
@@ -23,7 +23,7 @@ pub(super) struct Import {
     /// `*` for all names, `_` for a trait without its name.
     pub(super) name: String,
     pub(super) path: Vec<String>,
-    /// Whether it says `pub` in any form: such an import is a re-export.
+    /// True if it says `pub` in any form: such an import is a re-export.
     pub(super) public: bool,
     pub(super) line: usize,
 }
@@ -52,7 +52,7 @@ pub(super) struct Module {
     pub(super) files: Vec<(String, usize)>,
     /// Modules in braces; `cfg` may select among several of one name.
     pub(super) inline: Vec<(String, Module)>,
-    /// Whether a macro may define items that nothing here names.
+    /// True if a macro may define items that nothing here names.
     pub(super) has_macro_items: bool,
 }
 
@@ -174,7 +174,7 @@ impl Module {
     }
 }
 
-/// Whether a path may begin with this token behind `before`; `$crate` is the crate, and `$name` no path.
+/// True if a path may begin with this token behind `before`; `$crate` is the crate, and `$name` no path.
 fn begins_path(token: &Token, before: &str) -> bool {
     let goes_on = matches!(before, "." | "::" | "fn" | "mod") || (before == "$" && token.text != "crate");
     token.is_word() && !goes_on

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::parse::{Import, Kind};
 use super::tree::Tree;
 
-/// What a path names.
+/// The thing that a path names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
     /// A module, by its scope.
@@ -16,7 +16,7 @@ pub(super) enum Target {
     Elsewhere,
 }
 
-/// What the place of a name in a path asks of it.
+/// The kind of thing that the place of a name in a path requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Want {
     /// More words follow: a module, or a type with variants or functions.
@@ -29,7 +29,7 @@ pub(super) enum Want {
 type Seen = BTreeSet<(usize, String, Want)>;
 
 impl Tree {
-    /// What `path`, read in `scope`, names: nothing if no module says so, several if `cfg` selects among imports.
+    /// Returns the things that `path`, read in `scope`, names: nothing if no module says so, several if `cfg` selects among imports.
     pub(super) fn resolve(&self, scope: usize, path: &[String], want: Want) -> Vec<Target> {
         self.path(scope, path, want, &mut Seen::new())
     }
@@ -50,7 +50,7 @@ impl Tree {
         targets
     }
 
-    /// What a word of a path names in module `inside`, for a path that stands in module `reader`.
+    /// Returns the things that a word of a path names in module `inside`, for a path that stands in module `reader`.
     fn word(
         &self,
         inside: usize,
@@ -77,7 +77,7 @@ impl Tree {
         }
     }
 
-    /// What `name` means in module `scope` to code in module `reader`.
+    /// Returns the meanings of `name` in module `scope` to code in module `reader`.
     fn name(&self, scope: usize, reader: usize, name: &str, want: Want, seen: &mut Seen) -> Vec<Target> {
         let question = (scope, name.to_owned(), want);
         if !seen.insert(question.clone()) {
@@ -121,7 +121,7 @@ impl Tree {
         found
     }
 
-    /// What an import's path names: something elsewhere, if no module of this crate knows its first word.
+    /// Returns the things that an import's path names: something elsewhere, if no module of this crate knows its first word.
     fn imported(&self, scope: usize, path: &[String], want: Want, seen: &mut Seen) -> Vec<Target> {
         let mut found = self.path(scope, path, want, seen);
         if found.is_empty() && self.path(scope, &path[..1], Want::Container, seen).is_empty() {

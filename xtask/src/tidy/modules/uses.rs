@@ -13,7 +13,7 @@ pub(super) type Items = BTreeMap<String, usize>;
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     pub(super) arrows: BTreeMap<(usize, usize), Items>,
-    /// `impl` blocks without a trait of types that another module defines: their methods are arrows that nobody sees.
+    /// `impl` blocks without a trait of types that another module defines: their methods are arrows that no reader sees.
     pub(super) foreign_impls: usize,
     /// Paths from `crate`, `self` or `super` that this reader could not follow, with their modules and lines.
     pub(super) unknown: Vec<(usize, usize, String)>,
@@ -97,12 +97,12 @@ impl Graph {
     }
 }
 
-/// Whether a path that begins with `word` leads to a module of this crate.
+/// True if a path that begins with `word` leads to a module of this crate.
 fn is_local(word: &str) -> bool {
     matches!(word, "crate" | "self" | "super")
 }
 
-/// Whether a single word is a variable or a field rather than a function or a module.
+/// True if a single word is a variable or a field rather than a function or a module.
 fn is_variable(module: &Module, mention: &Mention) -> bool {
     let word = &mention.path[0];
     let is_called = matches!(mention.next.as_str(), "(" | "!" | "::");

@@ -11,7 +11,7 @@ use crate::state::store::Engine;
 /// Latches the subgraphs of a part. One thread at a time claims parts, in order: so the commit as a whole
 /// takes latches in ascending order.
 ///
-/// Where there is no page and the part only removes, there is nothing to latch: the commit checks again when
+/// If there is no page and the part only removes, there is nothing to latch: the commit checks again when
 /// it orders (invariant I28). Otherwise missing pages are made, unless the memory limit, beside the `used`
 /// bytes from before, has no room for them.
 pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, used: u64) {
