@@ -173,7 +173,7 @@ impl Composing<'_> {
             loops.fetch_add(composer.loops(), Ordering::Relaxed);
             Ok::<_, Unmade>(())
         })?;
-        if let Some(edge) = unweighed.into_inner() {
+        if let Some(edge) = *unweighed.lock() {
             return Err(Unmade::NoWeight(edge));
         }
         side.charge_lists();
