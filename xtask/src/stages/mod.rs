@@ -273,7 +273,8 @@ fn fmt(root: &Path, _: &Workspace) -> Plan {
 
 fn tidy_stage(root: &Path, _: &Workspace) -> Plan {
     let root = root.to_path_buf();
-    Plan::default().call(move || tidy::run(&root).map_err(Failure::of_stage))
+    let tests = Step::cargo(&root, &["test", "--locked", "-p", "xtask"]);
+    Plan::default().test(tests).call(move || tidy::run(&root).map_err(Failure::of_stage))
 }
 
 fn clippy(root: &Path, _: &Workspace) -> Plan {
