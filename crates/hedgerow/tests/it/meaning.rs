@@ -280,6 +280,9 @@ fn an_error_names_the_least_edge_without_a_weight() {
     for dst in [9u64, 5, 7] {
         put(&graph, EdgeKey::new("e", 1, dst));
     }
+    // In another subgraph, which a read by the page meets later.
+    graph.transact(0, |tx| (100..200u64).try_for_each(|v| tx.insert_vertex(v).map(drop))).unwrap();
+    put(&graph, EdgeKey::new("e", 199, 100));
     graph.transact(0, |tx| tx.put_edge_with(EdgeKey::new("e", 8, 5), [("weight", 1.5)])).unwrap();
     let said = || {
         let snapshot = graph.snapshot().unwrap();
