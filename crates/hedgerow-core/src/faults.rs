@@ -4,7 +4,7 @@
 //!
 //! A test chooses a fault at run time, for the whole process, since commits, checkpoints and clients run on
 //! threads of their own. [`plant`](fn@plant) waits until no test holds [`sound`](fn@sound), and keeps all
-//! others out while it lasts. `docs/design/testing.md` lists the faults with the tests that find each.
+//! others out while it lasts. `docs/design/testing/faults.md` lists the faults with the tests that find each.
 
 macro_rules! faults {
     ($($(#[$doc:meta])* $fault:ident,)*) => {

@@ -172,7 +172,7 @@ fn nothing_is_found_where_nothing_is_planted() {
 /// Each fault has one finder, here, in `hedgerow-schedules` or in Python's tests, and a line in the documentation.
 #[test]
 fn every_fault_has_its_finder() {
-    let page = include_str!("../../../../docs/design/testing.md");
+    let page = include_str!("../../../../docs/design/testing/faults.md");
     for fault in Fault::ALL {
         let here = FOUND_BY.iter().any(|(listed, _)| listed == fault);
         let scheduled = finders::SCHEDULED.contains(fault);
@@ -182,7 +182,10 @@ fn every_fault_has_its_finder() {
             places == 1,
             "{fault:?}: found here {here}, under the scheduler {scheduled}, in Python {in_python}"
         );
-        assert!(page.contains(&format!("| `{fault:?}` |")), "{fault:?} is not in docs/design/testing.md");
+        assert!(
+            page.contains(&format!("| `{fault:?}` |")),
+            "{fault:?} is not in docs/design/testing/faults.md"
+        );
     }
 }
 
