@@ -1,7 +1,8 @@
 //! Containers that the store is compared with, behind the same traits, so that the same compiled kernels run on them.
 //!
-//! The [CSR](hedgerow_workload::Csr) is the unit of every comparison; the others are graphs that change, each a folder that names its paper. `docs/design/lab.md`
-//! says what each follows, with which parameters, and where it deviates. Research code: the product never links it.
+//! The [CSR](hedgerow_workload::Csr) is the unit of every comparison; the others are graphs that change, each a
+//! folder that names its paper. `docs/design/lab.md` leads to the page of each, with its parameters and its
+//! deviations from the paper. Research code: the product never links it.
 #![forbid(unsafe_code)]
 
 pub mod adjlst;

@@ -4,7 +4,7 @@
 //! ascending order, until the transaction is published (sorted two-phase locking, section 4.1.2); readers lock one vertex for each
 //! access. Each neighbour has the timestamp of its newest version; what a version replaced is kept in a list beside the array while a
 //! reader sees it. [`Adjlst`] is the whole container, [`AdjlstAlone`] the same lists for one user at a time. Parameters and
-//! deviations: `docs/design/lab.md`.
+//! deviations: `docs/design/lab/adjlst.md`.
 
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@
 //! unlinks the versions that no reader of the reader tracer sees. A reader enters the tracer and collects one version for each subgraph, under a lock that is held while a
 //! pointer is copied; then it takes none. In a version (section 6) short lists lie together in a clustered index, and each long one in a
 //! compressed radix tree. [`RapidStore`] is the whole container, [`RapidStoreAlone`] the same for one user at a time. Parameters and
-//! deviations: `docs/design/lab.md`.
+//! deviations: `docs/design/lab/rapidstore.md`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -19,7 +19,7 @@ pub(super) const ABSENT: &[Absent] = &[
     absent(Paper::Dgs, "figure 21", "The study's containers against the authors' own", "The authors' programs are no part of this one."),
     absent(Paper::Dgs, "table 14", "Memory of the study's containers against the authors' own", "The authors' programs are no part of this one."),
     absent(Paper::Dgs, "table 15", "Kernels on the study's containers against the authors' own", "The authors' programs are no part of this one."),
-    absent(Paper::RapidStore, "table 3", "How full leaves of radix trees are", "Leaves here are as long as what they hold (docs/design/lab.md), and so always full."),
+    absent(Paper::RapidStore, "table 3", "How full leaves of radix trees are", "Leaves here are as long as what they hold (docs/design/lab/rapidstore.md), and so always full."),
     absent(Paper::RapidStore, "figure 11", "Bandwidth of the memory beside writers", BANDWIDTH),
     absent(Paper::RapidStore, "supplement, |P|", "The number |P| of vertices in a subgraph", "It is 64 in this container, as subgraphs of all topologies here have 64 vertices: there is no parameter."),
     absent(Paper::Teseo, "table 2", "The CSR's kernels against two libraries of graph kernels", "These libraries are no part of this program."),
