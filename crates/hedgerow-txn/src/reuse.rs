@@ -1,4 +1,4 @@
-//! Reuse of ids, and when it is safe (invariant I22 in `docs/design/protocol.md`).
+//! Reuse of ids, and when it is safe (invariant I22 in `docs/design/snapshots.md`).
 //!
 //! # Protocol
 //! * Remover: draws its timestamp, notes it with the id, and completes.

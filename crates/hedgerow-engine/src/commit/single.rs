@@ -2,7 +2,7 @@
 //! reduced to two endpoints. Nothing is allocated beside the log record and the properties, and the cache misses of both
 //! endpoints overlap.
 //!
-//! It is the same protocol, step by step (`docs/design/protocol.md`, section 2): latches ascending, look-ups verified
+//! It is the same protocol, step by step (`docs/design/commit-schedules.md`): latches ascending, look-ups verified
 //! under them, effect computed against everything applied, timestamp drawn and record appended in the ordering section,
 //! applied, released, completed. Whatever is unusual (an endpoint to be created, a key that moved) goes to the general
 //! path with nothing changed.

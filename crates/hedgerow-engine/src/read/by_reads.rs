@@ -2,7 +2,7 @@
 //!
 //! This is a ski rental (Karlin, Manasse, Rudolph, Sleator, "Competitive snoopy caching", 1988). The number
 //! of reads to come is unknown, so a snapshot walks chains until the walks have cost [`RENTS`] times the
-//! view, and then makes the view. `docs/design/views.md` has the model.
+//! view, and then makes the view. `docs/design/views-by-reads.md` has the model.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;

@@ -1,4 +1,4 @@
-//! State of evicted chains (rules E1 to E5, E9 of `docs/design/protocol.md`).
+//! State of evicted chains (rules E1 to E5, E9 of `docs/design/eviction.md`).
 
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering};
 use hedgerow_core::{LabelId, SubgraphId, Timestamp};

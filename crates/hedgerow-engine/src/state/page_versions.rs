@@ -1,5 +1,5 @@
 //! Page versions: segments that hold the graph as of timestamps that readers hold, for reads of data that is
-//! not in memory as of these (rule E8 of `docs/design/protocol.md`).
+//! not in memory as of these (rule E8 of `docs/design/page-versions.md`).
 
 use std::sync::Arc;
 

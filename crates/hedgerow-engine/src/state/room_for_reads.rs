@@ -3,7 +3,7 @@
 //! The waiting read is *in line*: one at a time, which holds no reservation. While it waits, and until it has
 //! read, no other call begins that reads by the page. So those that have begun end, and give back their
 //! memory. A wait ends without room once nothing is in progress that could make some (rule E10 of
-//! `docs/design/protocol.md`).
+//! `docs/design/reservations.md`).
 
 use std::sync::Weak;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Cooling chains: taken out of memory, and kept for a while (rule E9 of `docs/design/protocol.md`).
+//! Cooling chains: taken out of memory, and kept for a while (rule E9 of `docs/design/eviction.md`).
 //!
 //! Reads leave no trace, so the evictor does not know which chains are in use. It takes out the chains that
 //! it comes to, and they wait here in order of arrival. If a read needs one meanwhile, the chain is linked

@@ -1,4 +1,4 @@
-//! A chain that cools while somebody who did not get its latch reads it back from files (rule E9 of `docs/design/protocol.md`): what cools is
+//! A chain that cools while somebody who did not get its latch reads it back from files (rule E9 of `docs/design/eviction.md`): what cools is
 //! a copy then, and may be outdated.
 
 use hedgerow::{Direction, VertexId};

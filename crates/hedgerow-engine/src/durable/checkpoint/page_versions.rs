@@ -1,5 +1,5 @@
 //! Writing page versions, for snapshots that hold more in memory than the limit leaves room for (rule E8 of
-//! `docs/design/protocol.md`).
+//! `docs/design/page-versions.md`).
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Keys that segments hold and memory need not know. A look-up that finds nothing in memory asks the
 //! segments, and memory learns the answer (`state::pages::StoredKeys`, `state::keys`); the rules K1 to K6 are
-//! in `docs/design/larger-than-memory.md`.
+//! in `docs/design/stored-keys.md`.
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Ordering};

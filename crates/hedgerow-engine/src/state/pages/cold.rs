@@ -1,5 +1,5 @@
 //! Reads of data outside memory that do not load it: for calls that read much of the graph once (rule E6 of
-//! `docs/design/protocol.md`).
+//! `docs/design/cold-reads.md`).
 
 use std::sync::Arc;
 

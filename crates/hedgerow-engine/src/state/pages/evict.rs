@@ -1,5 +1,5 @@
 //! Eviction of chains that files hold unchanged, when the limit leaves no room (rules E1 to E5, E9 of
-//! `docs/design/protocol.md`).
+//! `docs/design/eviction.md`).
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 //! Cold reads: reads of single lists outside memory, which do not load them (rule E6 of
-//! `docs/design/protocol.md`).
+//! `docs/design/cold-reads.md`).
 //!
 //! The first read of a chain reads only the requested list; a second one soon after loads the chain for later
 //! reads. Without a limit everything is loaded at its first touch, and stays.

@@ -1,5 +1,5 @@
 //! Pages of tables that files hold until they are touched: read whole, checked, and put into their table
-//! (`docs/design/larger-than-memory.md`, *Opening*).
+//! (`docs/design/opening.md`).
 //!
 //! The first call that needs a page loads it, with no latch and no lock but the one that keeps two threads
 //! from reading one page twice. A page that is not loaded has not changed since the store was opened, so

@@ -1,5 +1,5 @@
 //! Keys that segments hold and memory does not know yet: learned one by one from the key indexes, or page by
-//! page (`docs/design/larger-than-memory.md`, *Keys*).
+//! page (`docs/design/stored-keys.md`).
 //!
 //! Memory never forgets what it knows of an id (`KeyTable::knows`), and every change makes it known. So a
 //! binding in segments counts as long as memory knows nothing of the id. Then it is the one with which the

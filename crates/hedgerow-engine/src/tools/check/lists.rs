@@ -1,5 +1,5 @@
 //! A pass over every list of a label, a page at a time. It reads versions of what is in memory, and images of
-//! the rest, which it drops once they were read (rule E6 of `docs/design/protocol.md`). It puts nothing into
+//! the rest, which it drops once they were read (rule E6 of `docs/design/cold-reads.md`). It puts nothing into
 //! tables.
 
 use std::sync::Arc;
