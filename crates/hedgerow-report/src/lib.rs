@@ -1,5 +1,5 @@
-//! Parts that the demo and the benchmarks share: self-contained HTML pages with tables and SVG charts, figures as
-//! text, errors with their context, and the memory of the process.
+//! Parts that the demo and the benchmarks share: self-contained HTML pages with tables and SVG charts, figures
+//! as text, errors with their context, the memory of the process, and the date.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::disallowed_methods,
@@ -9,7 +9,7 @@
 pub mod failure;
 pub mod figures;
 mod html;
-mod memory;
+mod machine;
 mod radar;
 mod scale;
 mod svg;
@@ -18,7 +18,7 @@ mod svg;
 mod tests;
 
 use html::escape;
-pub use memory::resident_bytes;
+pub use machine::{resident_bytes, today};
 pub use radar::Radar;
 pub use svg::{Bars, COLORS, Chart, Mark, Series};
 

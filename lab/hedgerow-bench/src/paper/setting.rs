@@ -6,7 +6,8 @@ use std::time::Instant;
 use hedgerow_subjects::Engine;
 
 use super::bench::Bench;
-use crate::system::{has_event_counters, today};
+use crate::system::has_event_counters;
+use hedgerow_report::today;
 
 /// What a reader needs to make it again.
 #[derive(Clone, Debug, Default, PartialEq)]
