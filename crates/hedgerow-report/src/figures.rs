@@ -45,18 +45,30 @@ pub fn grouped(n: u64) -> String {
     text
 }
 
-/// Returns a time in a suitable unit.
-pub fn seconds(s: f64) -> String {
-    match s {
-        s if s >= 10.0 => format!("{s:.1} s"),
-        s if s >= 1.0 => format!("{s:.2} s"),
-        s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
-        s if s >= 1e-6 => format!("{:.2} us", s * 1e6),
-        s => format!("{:.0} ns", s * 1e9),
+/// Returns a number of about three digits, in groups of three from 1,000; "-" for none.
+pub fn rounded(v: f64) -> String {
+    match v {
+        v if !v.is_finite() => "-".to_owned(),
+        0.0 => "0".to_owned(),
+        v if v >= 99.95 => grouped(v.round() as u64),
+        v if v >= 9.995 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
     }
+}
+
+/// Returns a time in a suitable unit; "-" for none.
+pub fn seconds(s: f64) -> String {
+    let (units, unit) = match s {
+        s if !s.is_finite() => return rounded(s),
+        s if s >= 1.0 => (1.0, "s"),
+        s if s >= 1e-3 => (1e3, "ms"),
+        s if s >= 1e-6 => (1e6, "us"),
+        _ => (1e9, "ns"),
+    };
+    format!("{} {unit}", rounded(s * units))
 }
 
 /// Returns a number of mebibytes.
 pub fn mebibytes(bytes: u64) -> String {
-    format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20))
+    format!("{} MiB", rounded(bytes as f64 / f64::from(1 << 20)))
 }

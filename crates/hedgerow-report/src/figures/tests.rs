@@ -1,4 +1,4 @@
-use super::{geomean, grouped, median, percentile, range, seconds};
+use super::{geomean, grouped, mebibytes, median, percentile, range, rounded, seconds};
 
 #[test]
 fn middles_and_ranks() {
@@ -24,4 +24,10 @@ fn numbers_as_text() {
     assert_eq!(seconds(0.0035), "3.50 ms");
     assert_eq!(seconds(75.0), "75.0 s");
     assert_eq!(seconds(4.2e-7), "420 ns");
+    assert_eq!(seconds(0.0), "0 ns");
+    assert_eq!(seconds(1234.5), "1,235 s");
+    assert_eq!(seconds(f64::NAN), "-");
+    assert_eq!(mebibytes(1_300 << 20), "1,300 MiB");
+    let values = [0.126, 9.994, 9.996, 99.94, 99.96, 1_234_567.4, f64::INFINITY];
+    assert_eq!(values.map(rounded), ["0.13", "9.99", "10.0", "99.9", "100", "1,234,567", "-"]);
 }
