@@ -1,9 +1,9 @@
 //! The acknowledgement file: begun and acknowledged transactions, kept outside the store.
 //!
 //! One line per event, appended by a single write: `b WRITER INDEX` before a writer commits a transaction,
-//! `a WRITER INDEX TIMESTAMP EVENTS WROTE MICROSECONDS` after the commit was acknowledged, and `p INDEX EVENTS` for a
-//! transaction that was in flight at the kill and that the reopened store holds. The file is not synced: the death of a
-//! process loses nothing that it wrote to the system.
+//! `a WRITER INDEX TIMESTAMP EVENTS WROTE AT MICROSECONDS` after the commit was acknowledged, and
+//! `p INDEX EVENTS` for a transaction that was in flight at the kill and that the reopened store holds. The
+//! file is not synced: the death of a process loses nothing that it wrote to the system.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
@@ -11,6 +11,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use hedgerow_report::failure::{Context, Result};
+use hedgerow_report::figures::percentile;
 
 #[cfg(test)]
 mod tests;
@@ -34,8 +35,9 @@ impl AckWriter {
 
     /// Records that the commit of `index` returned `ack`.
     pub(crate) fn acknowledge(&self, writer: usize, index: u64, ack: &Ack) -> Result<()> {
-        let Ack { timestamp, events, wrote, microseconds } = ack;
-        self.append(&format!("a {writer} {index} {timestamp} {events} {} {microseconds}\n", u8::from(*wrote)))
+        let Ack { timestamp, events, wrote, at, microseconds } = ack;
+        let wrote = u8::from(*wrote);
+        self.append(&format!("a {writer} {index} {timestamp} {events} {wrote} {at} {microseconds}\n"))
     }
 
     /// Records that the reopened store holds `index`, which was never acknowledged.
@@ -57,8 +59,17 @@ pub(crate) struct Ack {
     pub(crate) events: u64,
     /// True if it had any operation: a transaction that finds nothing to remove has nothing to make durable.
     pub(crate) wrote: bool,
+    /// The microseconds from the start of the process to the acknowledgement.
+    pub(crate) at: u64,
     /// The time from its begin to its acknowledgement.
     pub(crate) microseconds: u64,
+}
+
+/// Returns the latency that this share of the commits does not exceed, in seconds; NaN without commits.
+pub(crate) fn percentile_of(acks: &[Ack], share: f64) -> f64 {
+    let mut latencies: Vec<f64> = acks.iter().map(|ack| ack.microseconds as f64 * 1e-6).collect();
+    latencies.sort_unstable_by(f64::total_cmp);
+    percentile(&latencies, share)
 }
 
 /// The content of the file so far.
@@ -101,9 +112,9 @@ impl Acks {
             ("b", &[writer, index]) => {
                 self.begun.insert(writer, index);
             }
-            ("a", &[_, index, timestamp, events, wrote, microseconds]) => {
+            ("a", &[_, index, timestamp, events, wrote, at, microseconds]) => {
                 self.events += events;
-                let ack = Ack { timestamp, events, wrote: wrote != 0, microseconds };
+                let ack = Ack { timestamp, events, wrote: wrote != 0, at, microseconds };
                 if self.acknowledged.insert(index, ack).is_some() {
                     return None;
                 }

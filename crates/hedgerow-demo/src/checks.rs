@@ -20,20 +20,20 @@ use hedgerow_report::failure::Result;
 use hedgerow_report::figures::{grouped, seconds};
 
 /// The greatest relative difference of PageRank scores.
-const RANK_TOLERANCE: f64 = 1e-9;
+pub(crate) const RANK_TOLERANCE: f64 = 1e-9;
 const RANK_ITERATIONS: u32 = 20;
 
 /// The content of the reopened store.
 pub(crate) struct Recovered {
     /// The time from opening the files to the first snapshot.
     pub(crate) seconds: f64,
-    acknowledged: usize,
+    pub(crate) acknowledged: u64,
     /// The stream index of each transaction in flight at the kill, and true if the store holds it.
-    in_flight: Vec<(u64, bool)>,
-    vertices: u64,
-    edges: u64,
+    pub(crate) in_flight: Vec<(u64, bool)>,
+    pub(crate) vertices: u64,
+    pub(crate) edges: u64,
     /// The seconds of replay and comparison.
-    compared: f64,
+    pub(crate) compared: f64,
 }
 
 impl Recovered {
@@ -45,12 +45,13 @@ impl Recovered {
             grouped(self.vertices),
             grouped(self.edges)
         );
-        let fate =
-            |&(index, held): &(u64, bool)| format!("{index} {}", if held { "present" } else { "absent" });
+        let fate = |&(index, held): &(u64, bool)| {
+            format!("{} {}", grouped(index), if held { "present" } else { "absent" })
+        };
         let fates: Vec<String> = self.in_flight.iter().map(fate).collect();
         println!(
             "equal to the replay of {} acknowledged transactions plus one subset of {} in flight [{}] (checked in {})",
-            grouped(self.acknowledged as u64),
+            grouped(self.acknowledged),
             self.in_flight.len(),
             fates.join(", "),
             seconds(self.compared)
@@ -92,7 +93,7 @@ pub(crate) fn recovered(spec: &StreamSpec, dir: &Path, ack_file: &Path, fault: F
     graph.close()?;
     Ok(Recovered {
         seconds: open_seconds,
-        acknowledged: acks.acknowledged.len(),
+        acknowledged: acks.acknowledged.len() as u64,
         in_flight: in_flight.into_iter().zip(chosen).collect(),
         vertices,
         edges,

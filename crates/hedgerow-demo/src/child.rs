@@ -61,11 +61,12 @@ fn print(messages: &Receiver<Message>) -> Result<()> {
 }
 
 fn ingest(options: &ChildOptions, messages: &Sender<Message>) -> Result<()> {
+    let start = Instant::now();
     let held = Acks::read(&options.acks)?;
     let (graph, counters) = store::open(&options.store, options.stream.key_kind()?)?;
     let ingestion = Ingestion {
         graph,
-        start: Instant::now(),
+        start,
         counters,
         commits: AtomicU64::new(0),
         events: AtomicU64::new(0),
@@ -124,8 +125,8 @@ where
             Ok(!tx.is_empty())
         })?;
         let events = transaction.events.len() as u64;
-        let microseconds = begun.elapsed().as_micros() as u64;
-        let ack = Ack { timestamp: timestamp.0, events, wrote, microseconds };
+        let (at, microseconds) = (one.start.elapsed().as_micros() as u64, begun.elapsed().as_micros() as u64);
+        let ack = Ack { timestamp: timestamp.0, events, wrote, at, microseconds };
         acks.acknowledge(writer, transaction.index, &ack)?;
         one.commits.fetch_add(u64::from(wrote), Ordering::SeqCst);
         one.events.fetch_add(events, Ordering::SeqCst);
@@ -151,7 +152,6 @@ fn checkpoint(one: &Ingestion, first_event: u64, total: u64, messages: &Sender<M
             let begun = Instant::now();
             let written = one.graph.checkpoint()?;
             messages.send(Message::Checkpoint {
-                at: one.now(),
                 taken: begun.elapsed().as_secs_f64(),
                 timestamp: written.timestamp.0,
                 bytes: written.bytes,

@@ -15,6 +15,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// One ingestion.
 pub(crate) struct Ingestion {
     pub(crate) graph: Graph,
+    /// The start of the process.
     pub(crate) start: Instant,
     pub(super) counters: Arc<IoCounters>,
     pub(super) commits: AtomicU64,
@@ -26,7 +27,7 @@ pub(crate) struct Ingestion {
 }
 
 impl Ingestion {
-    /// Returns the seconds since the ingestion began.
+    /// Returns the seconds since the process began.
     pub(crate) fn now(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
     }
@@ -59,10 +60,10 @@ impl Ingestion {
         Sample {
             at: self.now(),
             commits,
-            events: self.events.load(Ordering::SeqCst),
             syncs: self.counters.file_syncs.load(Ordering::SeqCst),
             conflicts: self.conflicts.load(Ordering::Relaxed),
             resident_bytes: hedgerow_report::resident_bytes().unwrap_or(0),
+            store_bytes: self.graph.memory_bytes(),
         }
     }
 }

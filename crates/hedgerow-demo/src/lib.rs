@@ -73,7 +73,7 @@ pub fn run(options: &DemoOptions) -> Result<()> {
     }
     println!("stream: {}, {}", spec.name(), described(totals));
     println!("store: {}, durability sync, {WRITERS} writers, 1 analyst", places.store.display());
-    let watch = Watch { options, places: &places, totals };
+    let watch = Watch { options, places: &places, totals, clock: Instant::now() };
 
     println!("\n== 1. ingest, kill -9 at {KILL_PERCENT} % ==");
     let first = watch.run(Some(totals.events * KILL_PERCENT / 100))?;
@@ -95,12 +95,13 @@ pub fn run(options: &DemoOptions) -> Result<()> {
         second,
         recovered,
         end,
+        checked: watch.clock.elapsed().as_secs_f64(),
         seconds: begun.elapsed().as_secs_f64(),
     };
     checks::fsyncs(&story.first, &story.second)?;
     print!("{}", table::text(&story));
-    page::write(&story, &places.report)?;
-    println!("curves: {}", places.report.display());
+    page::write(&story, options, &places.report)?;
+    println!("page: {}", places.report.display());
     Ok(())
 }
 

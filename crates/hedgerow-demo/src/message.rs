@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use hedgerow_report::failure::{Context, Result};
 
-/// A report of the child. Times are seconds since its ingestion began, unless stated otherwise.
+/// A report of the child. Times are seconds since its process began, unless stated otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Message {
     /// The state of the ingestion, several times a second.
@@ -13,8 +13,6 @@ pub(crate) enum Message {
     Analysis(Analysis),
     /// A checkpoint was written.
     Checkpoint {
-        /// The time at which it was finished.
-        at: f64,
         /// The time that it took.
         taken: f64,
         /// Its commit timestamp.
@@ -32,11 +30,13 @@ pub(crate) struct Sample {
     pub(crate) at: f64,
     /// The commits of this child that wrote something, and so had to be synced.
     pub(crate) commits: u64,
-    pub(crate) events: u64,
     /// The calls of fsync or fdatasync on files by this child's store.
     pub(crate) syncs: u64,
     pub(crate) conflicts: u64,
+    /// The memory of the process.
     pub(crate) resident_bytes: u64,
+    /// The part of it that the store accounts for.
+    pub(crate) store_bytes: u64,
 }
 
 /// The results of the analyst on one snapshot.
@@ -61,15 +61,15 @@ impl Message {
     pub(crate) fn to_line(&self) -> String {
         match self {
             Message::Sample(s) => json!({
-                "kind": "sample", "at": s.at, "commits": s.commits, "events": s.events, "syncs": s.syncs,
-                "conflicts": s.conflicts, "resident_bytes": s.resident_bytes,
+                "kind": "sample", "at": s.at, "commits": s.commits, "syncs": s.syncs, "conflicts": s.conflicts,
+                "resident_bytes": s.resident_bytes, "store_bytes": s.store_bytes,
             }),
             Message::Analysis(a) => json!({
                 "kind": "analysis", "at": a.at, "taken": a.taken, "opened": a.opened, "behind": a.behind,
                 "vertices": a.vertices, "edges": a.edges, "components": a.components, "top": a.top,
             }),
-            Message::Checkpoint { at, taken, timestamp, bytes } => json!({
-                "kind": "checkpoint", "at": at, "taken": taken, "timestamp": timestamp, "bytes": bytes,
+            Message::Checkpoint { taken, timestamp, bytes } => json!({
+                "kind": "checkpoint", "taken": taken, "timestamp": timestamp, "bytes": bytes,
             }),
             Message::Final(figures) => json!({ "kind": "final", "figures": figures }),
         }
@@ -85,10 +85,10 @@ impl Message {
             Some("sample") => Message::Sample(Sample {
                 at: number("at"),
                 commits: count("commits"),
-                events: count("events"),
                 syncs: count("syncs"),
                 conflicts: count("conflicts"),
                 resident_bytes: count("resident_bytes"),
+                store_bytes: count("store_bytes"),
             }),
             Some("analysis") => Message::Analysis(Analysis {
                 at: number("at"),
@@ -101,7 +101,6 @@ impl Message {
                 top: list(&value["top"], |item| Some((item[0].as_str()?.to_owned(), item[1].as_f64()?))),
             }),
             Some("checkpoint") => Message::Checkpoint {
-                at: number("at"),
                 taken: number("taken"),
                 timestamp: count("timestamp"),
                 bytes: count("bytes"),

@@ -1,136 +1,291 @@
-//! The demo's page: the table, and curves over time.
+//! The demo's page: what happened when, charts on one axis of time, the table, how to repeat it.
 
 use std::path::Path;
 
+use super::acks::{Ack, percentile_of};
 use super::message::Sample;
+use super::setting::{DemoOptions, WRITERS};
 use super::story::Story;
 use super::table;
 use super::watch::Ingested;
 use hedgerow_report::failure::{Context, Result};
-use hedgerow_report::{Chart, Mark, Page, Series};
+use hedgerow_report::figures::{grouped, mebibytes, rounded, seconds};
+use hedgerow_report::{Curve, Mark, Page, Panel, Timeline, today};
+
+#[cfg(test)]
+mod tests;
+
+/// The windows of the axis of time in which commits are counted.
+const WINDOWS: f64 = 80.0;
 
 /// Writes the page.
-pub(super) fn write(story: &Story, path: &Path) -> Result<()> {
-    let mut page = Page::new(&format!("Hedgerow demo: {}", story.stream));
+pub(super) fn write(story: &Story, options: &DemoOptions, path: &Path) -> Result<()> {
+    let mut page = Page::new("Hedgerow demo: a graph store is killed and recovers");
     page.paragraph(&format!(
-        "{} events in {} transactions, replayed by two writers with durability sync beside an analyst. The process was \
-         killed after {:.1} s, the store was opened again and went on. The time in which the parent compared it with a replay \
-         of what was acknowledged is left out of the curves.",
-        story.totals.events,
-        story.totals.transactions,
-        story.first.seconds
+        "Two writers and an analyst work on one graph. After {} of {} events the process is killed. The store \
+         opens again in {} with every acknowledged commit, takes the rest of the events, and gives the right \
+         answers.",
+        grouped(story.first.events()),
+        grouped(story.totals.events),
+        seconds(story.recovered.seconds)
     ));
-    page.paragraph(&format!(
-        "Checked at the end: graph, {} components, {} vertices reached by BFS to depth {}, PageRank within {:.1e}.",
-        story.end.components, story.end.reached, story.end.depth, story.end.rank_difference
-    ));
+    page.heading("What happened");
+    page.steps(&steps(story));
+    page.heading("Before, during and after the kill");
+    page.drawing(&timeline(story).to_html());
     page.heading("Figures");
-    page.table(&["figure", "value"], table::rows(story).into_iter().map(|(n, v)| vec![n, v]));
-    for chart in charts(&story.first, story.recovered.seconds, &story.second) {
-        page.chart(&chart);
-    }
+    let rows = table::rows(story).into_iter().map(|row| vec![row.name, row.value, row.meaning, row.good]);
+    page.stacked_table(&["figure", "value", "meaning", "good"], rows);
+    page.heading("How to repeat it");
+    page.table(&[], setting(story).into_iter().map(|(name, fact)| vec![name.to_owned(), fact]));
+    page.paragraph("This run:");
+    page.command(&match &options.data {
+        Some(_) => format!("make demo DATA={}", story.stream),
+        None => format!("target/release/hedgerow-demo --events {} --seed {}", options.events, options.seed),
+    });
+    page.paragraph("The same with a file of your own:");
+    page.command("make demo DATA=PATH");
+    page.paragraph(
+        "The file has a row with source, destination and perhaps time for each event, or is an event log with the \
+         header commit_time,author_id,file_id,op,commit_id. Files may end in .gz or .zst.",
+    );
     std::fs::write(path, page.finish()).context(path.display())
 }
 
-/// Returns the curves, all on one time axis with marks at the kill and the recovery.
-fn charts(first: &Ingested, recovery: f64, second: &Ingested) -> Vec<Chart> {
-    let reopened = first.seconds + recovery;
-    let marks = [("killed", first.seconds), ("open again", reopened)]
-        .map(|(what, at)| Mark { at, what: what.to_owned() });
-    let chart = |title: &str, unit: &str, points: &dyn Fn(&Ingested) -> Vec<(f64, f64)>| {
-        let later = points(second).into_iter().map(|(x, y)| (x + reopened, y)).collect();
-        let curves =
-            vec![Series::new("before the kill", points(first)), Series::new("after the kill", later)];
-        Chart::new(title, "seconds", unit, curves).over(reopened + second.ingesting(), &marks)
-    };
+/// Returns the facts on which the figures depend.
+fn setting(story: &Story) -> Vec<(&'static str, String)> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let memory =
+        hedgerow::io::machine::memory_bytes().map_or(f64::NAN, |bytes| bytes as f64 / f64::from(1 << 30));
+    let (system, processor) = (std::env::consts::OS, std::env::consts::ARCH);
+    let build = if cfg!(debug_assertions) { ", built for tests: its figures mean nothing" } else { "" };
     vec![
-        chart("Ingestion rate", "events/s", &|run| rate(run, |s| s.events)),
-        chart("Commit rate", "commits/s", &|run| rate(run, |s| s.commits)),
-        chart("Analyst: time for components and PageRank", "seconds", &|run| {
-            run.analyses.iter().map(|a| (a.at, a.taken)).collect()
-        }),
-        chart("Resident memory", "MiB", &|run| {
-            run.samples.iter().map(|s| (s.at, s.resident_bytes as f64 / f64::from(1 << 20))).collect()
-        }),
+        ("machine", format!("{cores} cores, {} GiB of memory, {system}, {processor}", rounded(memory))),
+        ("program", format!("hedgerow-demo {}{build}", env!("CARGO_PKG_VERSION"))),
+        ("day", format!("{} (UTC)", today())),
+        ("stream", story.stream.clone()),
+        ("store", format!("durability sync, {WRITERS} writers, 1 analyst")),
     ]
 }
 
-/// The seconds over which a rate is taken, since group commits make shorter windows jump; or a share of a
-/// short run.
-const WINDOW: f64 = 1.0;
-const LEAST_WINDOWS: f64 = 10.0;
+/// Returns the story: class of the style, moment, name and text of each step.
+fn steps(story: &Story) -> Vec<(&'static str, String, &'static str, String)> {
+    let Story { totals, first, second, recovered, end, .. } = story;
+    let held = recovered.in_flight.iter().filter(|(_, held)| *held).count();
+    let reopened = first.to + recovered.seconds;
+    vec![
+        (
+            "",
+            moment(0.0),
+            "Started",
+            format!(
+                "The stream has {} events in {} transactions, which {WRITERS} writers replay. The store \
+                 acknowledges a commit when it is on the disk.",
+                grouped(totals.events),
+                grouped(totals.transactions)
+            ),
+        ),
+        ("", moment(first.ingesting().1), "Ingested", ingested(first)),
+        (
+            "killed",
+            moment(first.to),
+            "Killed",
+            format!(
+                "SIGKILL (kill -9) ended the process, with {} transactions in flight.",
+                recovered.in_flight.len()
+            ),
+        ),
+        (
+            "recovered",
+            moment(reopened),
+            "Recovered",
+            format!(
+                "The store opened in {}: {} vertices, {} edges.",
+                seconds(recovered.seconds),
+                grouped(recovered.vertices),
+                grouped(recovered.edges)
+            ),
+        ),
+        (
+            "",
+            moment(second.from),
+            "Compared",
+            format!(
+                "The store equals a replay of all {} acknowledged transactions, plus {held} of the {} in flight. \
+                 No acknowledged commit was lost.",
+                grouped(recovered.acknowledged),
+                recovered.in_flight.len()
+            ),
+        ),
+        ("", moment(second.ingesting().1), "Ingested the rest", ingested(second)),
+        (
+            "",
+            moment(story.checked),
+            "Checked",
+            format!(
+                "The graph with all weights, its {} components, BFS depths of {} vertices (at most {}) and \
+                 PageRank equal those of plain algorithms on a plain CSR of the whole stream. The store's own \
+                 check found no problem.",
+                grouped(end.components),
+                grouped(end.reached),
+                end.depth
+            ),
+        ),
+    ]
+}
 
-/// Returns a rate at each sample, since the last sample that is a window before it. A run too short for that
-/// has one point.
-fn rate(run: &Ingested, count: impl Fn(&Sample) -> u64) -> Vec<(f64, f64)> {
-    let window = WINDOW.min(run.ingesting() / LEAST_WINDOWS);
-    let since = |a: &Sample, b: &Sample| (b.at, (count(b) - count(a)) as f64 / (b.at - a.at));
-    let mut from = 0;
-    let mut points = Vec::new();
-    for to in &run.samples {
-        while run.samples.get(from + 1).is_some_and(|next| to.at - next.at >= window) {
-            from += 1;
-        }
-        if let Some(from) = run.samples.get(from)
-            && to.at - from.at >= window
-            && to.at > from.at
-        {
-            points.push(since(from, to));
-        }
-    }
-    match (run.samples.first(), run.samples.last()) {
-        (Some(first), Some(last)) if points.is_empty() && last.at > first.at => vec![since(first, last)],
-        _ => points,
+fn moment(at: f64) -> String {
+    format!("{} s", rounded(at))
+}
+
+/// Returns a sentence on the work of one process.
+fn ingested(run: &Ingested) -> String {
+    let slowest = run.analyses.iter().map(|analysis| analysis.opened).fold(f64::NAN, f64::max);
+    let analyst = match run.analyses.last() {
+        Some(last) => format!(
+            "opened {} snapshots, each within {}, and computed components and PageRank on up to {} edges",
+            run.analyses.len(),
+            seconds(slowest),
+            grouped(last.edges)
+        ),
+        None => "had no answers yet".to_owned(),
+    };
+    format!(
+        "{} events in {} commits, {} events/s. Meanwhile the analyst {analyst}. {} checkpoints were written.",
+        grouped(run.events()),
+        grouped(run.acks.len() as u64),
+        rounded(run.rate()),
+        run.checkpoints
+    )
+}
+
+/// Returns the charts, with marks at the kill and the recovery.
+fn timeline(story: &Story) -> Timeline {
+    let runs = [&story.first, &story.second];
+    let reopened = story.first.to + story.recovered.seconds;
+    let mark =
+        |at, until, what: &str, class| Mark { at, until, what: format!("{what} {}", moment(at)), class };
+    let marks = vec![
+        mark(story.first.to, reopened, "killed", "killed"),
+        mark(reopened, story.second.from, "recovered", "recovered"),
+    ];
+    let last_sample = story.second.samples.last().map(|sample| sample.at);
+    let last_answers = story.second.analyses.last().map(|analysis| analysis.at);
+    let ends = [last_sample, last_answers].into_iter().flatten();
+    let end = ends.fold(story.second.ingesting().1, f64::max);
+    Timeline {
+        end,
+        marks,
+        panels: vec![ingestion(&runs, end), latency(&runs, end), analyst(&runs), memory(&runs)],
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::message::Analysis;
-    use super::*;
+type Points = Vec<(f64, f64)>;
 
-    /// Returns a run of `seconds` with a sample each `every` seconds; it counts 1,000 events and 100 commits
-    /// a second.
-    fn run(seconds: f64, every: f64) -> Ingested {
-        let samples = (0..=(seconds / every).round() as u64).map(|i| {
-            let at = i as f64 * every;
-            Sample { at, events: (at * 1e3) as u64, commits: (at * 100.0) as u64, ..Sample::default() }
-        });
-        let analyses = vec![Analysis { at: seconds / 2.0, taken: 0.01, ..Analysis::default() }];
-        Ingested { seconds: seconds + 0.01, samples: samples.collect(), analyses, ..Ingested::default() }
+fn curve(name: &str, runs: &[&Ingested], points: impl Fn(&Ingested) -> Points) -> Curve {
+    Curve { name: name.to_owned(), stretches: runs.iter().map(|run| points(run)).collect() }
+}
+
+fn ingestion(runs: &[&Ingested; 2], end: f64) -> Panel {
+    let rate = |run: &Ingested| {
+        let windows = windows(run, end / WINDOWS);
+        windows
+            .map(|Window { middle, length, acks }| {
+                (middle, acks.iter().map(|ack| ack.events).sum::<u64>() as f64 / length)
+            })
+            .collect()
+    };
+    Panel {
+        title: "Ingestion".to_owned(),
+        unit: "events/s".to_owned(),
+        note: format!(
+            "{} before the kill, {} after it. Shaded: the recovery, then the comparison with a replay.",
+            rounded(runs[0].rate()),
+            rounded(runs[1].rate())
+        ),
+        curves: vec![curve("", runs, rate)],
+        is_log_where_wide: false,
     }
+}
 
-    #[test]
-    fn each_chart_of_short_runs_shows_both_and_marks_the_kill() {
-        for (seconds, every) in [(0.05, 0.01), (0.3, 0.003), (0.3, 0.3), (20.0, 0.2)] {
-            let charts = charts(&run(seconds, every), 0.02, &run(seconds / 2.0, every));
-            assert_eq!(charts.len(), 4);
-            let mut axes: Vec<String> = Vec::new();
-            for chart in charts {
-                let svg = chart.to_svg();
-                let curves: Vec<&str> = svg.split("points=\"").skip(1).collect();
-                assert_eq!(curves.len(), 2);
-                let drawn = |curve: &str| curve.split('"').next().is_some_and(|points| !points.is_empty());
-                // A second run of one sample has no interval to count in.
-                if every < seconds {
-                    assert!(curves.iter().all(|curve| drawn(curve)), "{}: {svg}", chart.title);
-                    assert!(svg.contains("<circle"), "{}: a curve of one point is a dot", chart.title);
-                }
-                assert!(svg.contains(">killed</text>") && svg.contains(">open again</text>"));
-                let (_, axis) = svg.split_once("stroke-dasharray").expect("a mark");
-                axes.push(axis.chars().take(60).collect());
-                assert!(!svg.contains("NaN") && !svg.contains("inf"));
-            }
+fn latency(runs: &[&Ingested; 2], end: f64) -> Panel {
+    let of_windows = |share: f64| {
+        move |run: &Ingested| {
+            let windows = windows(run, end / WINDOWS);
+            windows.map(|window| (window.middle, 1e3 * percentile_of(window.acks, share))).collect()
         }
+    };
+    let of_run =
+        |run: &Ingested| [0.5, 0.99].map(|share| seconds(percentile_of(&run.acks, share))).join(" and ");
+    Panel {
+        title: "Commit latency".to_owned(),
+        unit: "ms".to_owned(),
+        note: format!("p50 and p99: {} before the kill, {} after it.", of_run(runs[0]), of_run(runs[1])),
+        curves: vec![curve("p50", runs, of_windows(0.5)), curve("p99", runs, of_windows(0.99))],
+        is_log_where_wide: true,
     }
+}
 
-    #[test]
-    fn rates_are_those_of_a_window() {
-        let points = rate(&run(20.0, 0.2), |s| s.events);
-        assert!(points.len() > 90 && points.iter().all(|(_, y)| (y - 1000.0).abs() < 20.0), "{points:?}");
-        // The window is a tenth of a short run.
-        let points = rate(&run(0.5, 0.005), |s| s.events);
-        assert!(points.len() > 80 && points.iter().all(|(_, y)| (y - 1000.0).abs() < 50.0), "{points:?}");
-        assert!(rate(&Ingested::default(), |s| s.events).is_empty());
+fn analyst(runs: &[&Ingested; 2]) -> Panel {
+    let all = || runs.iter().flat_map(|run| &run.analyses);
+    let slowest = all().map(|analysis| analysis.taken).fold(f64::NAN, f64::max);
+    let behind = all().map(|analysis| analysis.behind).max().unwrap_or(0);
+    Panel {
+        title: "Analyst".to_owned(),
+        unit: "ms from opening a snapshot to its answers".to_owned(),
+        note: format!(
+            "{} snapshots, answers within {}. By then the store was at most {} commits ahead of the \
+             snapshot.",
+            all().count(),
+            seconds(slowest),
+            grouped(behind)
+        ),
+        curves: vec![curve("", runs, |run| run.analyses.iter().map(|a| (a.at, 1e3 * a.taken)).collect())],
+        is_log_where_wide: false,
     }
+}
+
+fn memory(runs: &[&Ingested; 2]) -> Panel {
+    let most = |bytes: fn(&Sample) -> u64| {
+        mebibytes(runs.iter().flat_map(|run| &run.samples).map(bytes).max().unwrap_or(0))
+    };
+    let points = |bytes: fn(&Sample) -> u64| {
+        move |run: &Ingested| {
+            run.samples.iter().map(|s| (s.at, bytes(s) as f64 / f64::from(1 << 20))).collect()
+        }
+    };
+    let process: fn(&Sample) -> u64 = |sample| sample.resident_bytes;
+    let store: fn(&Sample) -> u64 = |sample| sample.store_bytes;
+    Panel {
+        title: "Memory".to_owned(),
+        unit: "MiB".to_owned(),
+        note: format!(
+            "At most {} in the process, and {} by the store's own accounting.",
+            most(process),
+            most(store)
+        ),
+        curves: vec![curve("process", runs, points(process)), curve("store", runs, points(store))],
+        is_log_where_wide: false,
+    }
+}
+
+/// The commits in a stretch of time.
+struct Window<'a> {
+    middle: f64,
+    length: f64,
+    acks: &'a [Ack],
+}
+
+/// Returns the commits of a run in windows of equal length, which is at most `length`.
+fn windows(run: &Ingested, length: f64) -> impl Iterator<Item = Window<'_>> {
+    let (begun, ended) = run.ingesting();
+    let count = ((ended - begun) / length).ceil().max(1.0);
+    let length = (ended - begun) / count;
+    let until =
+        move |i: u32| run.acks.partition_point(|ack| run.moment(ack) <= begun + length * f64::from(i));
+    (0..count as u32).map(move |i| Window {
+        middle: begun + length * (f64::from(i) + 0.5),
+        length,
+        acks: &run.acks[until(i)..until(i + 1)],
+    })
 }

@@ -13,5 +13,8 @@ pub(super) struct Story {
     pub(super) second: Ingested,
     pub(super) recovered: Recovered,
     pub(super) end: End,
+    /// The moment of the last check.
+    pub(super) checked: f64,
+    /// The seconds of the whole demo, which begins before its clock: with one pass over the stream.
     pub(super) seconds: f64,
 }

@@ -2,8 +2,8 @@ use super::message::{Analysis, Message, Sample};
 
 #[test]
 fn messages_survive_the_pipe() {
-    let sample =
-        Sample { at: 1.5, commits: 10, events: 500, syncs: 7, conflicts: 1, resident_bytes: 1 << 30 };
+    let (resident_bytes, store_bytes) = (1 << 30, 1 << 29);
+    let sample = Sample { at: 1.5, commits: 10, syncs: 7, conflicts: 1, resident_bytes, store_bytes };
     let analysis = Analysis {
         at: 2.25,
         taken: 0.5,
@@ -17,7 +17,7 @@ fn messages_survive_the_pipe() {
     let all = [
         Message::Sample(sample),
         Message::Analysis(analysis),
-        Message::Checkpoint { at: 3.0, taken: 0.25, timestamp: 99, bytes: 1 << 20 },
+        Message::Checkpoint { taken: 0.25, timestamp: 99, bytes: 1 << 20 },
         Message::Final(vec![("bfs.seconds".into(), 0.125, "s".into())]),
     ];
     for message in all {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use hedgerow_workload::Totals;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::acks::AckFollower;
+use super::acks::{Ack, AckFollower};
 use super::message::{Analysis, Message, Sample};
 use super::setting::{DemoOptions, Places};
 use hedgerow_report::failure::{Context, Result};
@@ -25,29 +25,45 @@ pub(super) struct Watch<'a> {
     pub(super) options: &'a DemoOptions,
     pub(super) places: &'a Places,
     pub(super) totals: Totals,
+    /// The start of the first child, from which all moments of the story are counted.
+    pub(super) clock: Instant,
 }
 
-/// The facts that the parent learned from one child.
+/// The facts that the parent learned from one child. Moments are seconds of the demo's clock.
 #[derive(Debug, Default)]
 pub(super) struct Ingested {
-    /// The seconds from the start of the process to its end.
-    pub(super) seconds: f64,
-    /// The transactions and events acknowledged by this child.
-    pub(super) transactions: u64,
-    pub(super) events: u64,
-    /// The commit latencies in microseconds, ascending.
-    pub(super) latencies: Vec<u32>,
+    /// The start of the process, and its end.
+    pub(super) from: f64,
+    pub(super) to: f64,
+    /// The commits acknowledged by this child, in the order of their acknowledgements.
+    pub(super) acks: Vec<Ack>,
     pub(super) samples: Vec<Sample>,
     pub(super) analyses: Vec<Analysis>,
-    /// The time at which each checkpoint ended, and the time that it took.
-    pub(super) checkpoints: Vec<(f64, f64)>,
+    pub(super) checkpoints: u64,
     pub(super) figures: Vec<(String, f64, String)>,
 }
 
 impl Ingested {
-    /// Returns the seconds from the beginning of the child's ingestion to its last sample.
-    pub(super) fn ingesting(&self) -> f64 {
-        self.samples.last().map_or(self.seconds, |s| s.at)
+    /// Returns the moments of the first sample and of the last acknowledgement.
+    pub(super) fn ingesting(&self) -> (f64, f64) {
+        let begun = self.samples.first().map_or(self.from, |sample| sample.at);
+        (begun, self.acks.last().map_or(begun, |ack| self.moment(ack)))
+    }
+
+    /// Returns the moment of an acknowledgement.
+    pub(super) fn moment(&self, ack: &Ack) -> f64 {
+        self.from + ack.at as f64 * 1e-6
+    }
+
+    /// Returns the number of acknowledged events.
+    pub(super) fn events(&self) -> u64 {
+        self.acks.iter().map(|ack| ack.events).sum()
+    }
+
+    /// Returns the number of acknowledged events in a second of ingestion.
+    pub(super) fn rate(&self) -> f64 {
+        let (begun, ended) = self.ingesting();
+        self.events() as f64 / (ended - begun)
     }
 
     /// Returns a figure that the child measured at its end.
@@ -59,8 +75,9 @@ impl Ingested {
 impl Watch<'_> {
     /// Runs a child over the rest of the stream: to its end, or until `kill_at` events are acknowledged.
     pub(super) fn run(&self, kill_at: Option<u64>) -> Result<Ingested> {
+        let from = self.clock.elapsed().as_secs_f64();
         let mut child = self.spawn()?;
-        let outcome = self.follow(&mut child, kill_at);
+        let outcome = self.follow(&mut child, kill_at, from);
         if outcome.is_err() {
             // After any error, the child must not stay.
             let _ = child.kill();
@@ -85,15 +102,13 @@ impl Watch<'_> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("child process")
     }
 
-    fn follow(&self, child: &mut Child, kill_at: Option<u64>) -> Result<Ingested> {
-        let begun = Instant::now();
+    fn follow(&self, child: &mut Child, kill_at: Option<u64>, from: f64) -> Result<Ingested> {
         let messages = receive(child)?;
         let mut acks = AckFollower::new(&self.places.acks);
         acks.poll()?;
         let before: BTreeSet<u64> = acks.acks.acknowledged.keys().copied().collect();
-        let events_before = acks.acks.events;
-        let mut show = Show::new(self.totals.events, events_before);
-        let mut run = Ingested::default();
+        let mut show = Show::new(self.totals.events, acks.acks.events);
+        let mut run = Ingested { from, ..Ingested::default() };
         loop {
             acks.poll()?;
             show.progress(acks.acks.events);
@@ -107,15 +122,13 @@ impl Watch<'_> {
             break;
         }
         let status = child.wait().context("child process")?;
+        run.to = self.clock.elapsed().as_secs_f64();
         messages.iter().try_for_each(|message| run.take(message?, &show))?;
         acks.poll()?;
         show.end();
-        run.seconds = begun.elapsed().as_secs_f64();
-        run.events = acks.acks.events - events_before;
-        let own = acks.acks.acknowledged.iter().filter(|(index, _)| !before.contains(index));
-        run.latencies = own.map(|(_, ack)| u32::try_from(ack.microseconds).unwrap_or(u32::MAX)).collect();
-        run.transactions = run.latencies.len() as u64;
-        run.latencies.sort_unstable();
+        let own = acks.acks.acknowledged.into_iter().filter(|(index, _)| !before.contains(index));
+        run.acks = own.map(|(_, ack)| ack).collect();
+        run.acks.sort_unstable_by_key(|ack| ack.at);
         judge(status, kill_at, &run)?;
         Ok(run)
     }
@@ -125,18 +138,16 @@ impl Watch<'_> {
 /// succeeded.
 fn judge(status: std::process::ExitStatus, kill_at: Option<u64>, run: &Ingested) -> Result<()> {
     use std::os::unix::process::ExitStatusExt;
-    let (transactions, events) = (grouped(run.transactions), grouped(run.events));
+    let (transactions, events) = (grouped(run.acks.len() as u64), grouped(run.events()));
+    let taken = seconds(run.to - run.from);
     match (kill_at, status.signal()) {
         (Some(_), Some(9)) => {
-            println!(
-                "killed with SIGKILL after {transactions} transactions, {events} events, {}",
-                seconds(run.seconds)
-            );
+            println!("killed with SIGKILL after {transactions} transactions, {events} events, {taken}");
             Ok(())
         }
         (Some(_), _) if status.success() => Err("the child came to its end before it could be killed".into()),
         (None, _) if status.success() => {
-            println!("acknowledged {transactions} transactions, {events} events in {}", seconds(run.seconds));
+            println!("acknowledged {transactions} transactions, {events} events in {taken}");
             Ok(())
         }
         _ => Err(format!("the child failed: {status}").into()),
@@ -164,18 +175,18 @@ fn receive(child: &mut Child) -> Result<Receiver<Result<Message>>> {
 impl Ingested {
     fn take(&mut self, message: Message, show: &Show) -> Result<()> {
         match message {
-            Message::Sample(sample) => self.samples.push(sample),
+            Message::Sample(sample) => self.samples.push(Sample { at: self.from + sample.at, ..sample }),
             Message::Analysis(a) => {
                 show.line(&describe(&a));
-                self.analyses.push(a);
+                self.analyses.push(Analysis { at: self.from + a.at, ..a });
             }
-            Message::Checkpoint { at, taken, timestamp, bytes } => {
+            Message::Checkpoint { taken, timestamp, bytes } => {
                 show.line(&format!(
                     "checkpoint  at commit {timestamp}, {} in {}",
                     mebibytes(bytes),
                     seconds(taken)
                 ));
-                self.checkpoints.push((at, taken));
+                self.checkpoints += 1;
             }
             Message::Final(figures) => self.figures = figures,
         }

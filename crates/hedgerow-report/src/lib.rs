@@ -13,6 +13,7 @@ mod machine;
 mod radar;
 mod scale;
 mod svg;
+mod timeline;
 
 #[cfg(test)]
 mod tests;
@@ -20,24 +21,23 @@ mod tests;
 use html::escape;
 pub use machine::{resident_bytes, today};
 pub use radar::Radar;
-pub use svg::{Bars, COLORS, Chart, Mark, Series};
+pub use svg::{Bars, COLORS, Chart, Series};
+pub use timeline::{Curve, Mark, Panel, Timeline};
 
 /// A page under construction.
 pub struct Page {
     html: String,
 }
 
-const STYLE: &str = "body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;\
-color:#222;background:#fff}h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}h3{font-size:1rem;\
-margin-top:1.6rem}table{border-collapse:collapse;display:block;overflow-x:auto}\
-td,th{vertical-align:top;padding:.25rem .8rem .25rem 0;text-align:left;border-bottom:1px solid #ddd}svg{width:100%;height:auto}";
+const STYLE: &str = include_str!("page.css");
 
 impl Page {
     /// Returns a page with a title.
     pub fn new(title: &str) -> Page {
         let title = escape(title);
         let head = format!(
-            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
+            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+             <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>{title}</title>\
              <style>{STYLE}</style></head>\n<body><h1>{title}</h1>\n"
         );
         Page { html: head }
@@ -82,14 +82,52 @@ impl Page {
         self.html += &bars.to_svg();
     }
 
-    /// Adds a table.
+    /// Adds a command line.
+    pub fn command(&mut self, text: &str) {
+        self.html += &format!("<pre><code>{}</code></pre>\n", escape(text));
+    }
+
+    /// Adds the steps of a story: a class of the style, the moment, the step's name, and a text.
+    pub fn steps(&mut self, steps: &[(&str, String, &str, String)]) {
+        self.html += "<ol class=\"steps\">\n";
+        for (class, at, name, text) in steps {
+            self.html += &format!(
+                "<li class=\"{class}\"><span class=\"at\">{}</span><span><b>{}.</b> {}</span></li>\n",
+                escape(at),
+                escape(name),
+                escape(text)
+            );
+        }
+        self.html += "</ol>\n";
+    }
+
+    /// Adds a table; without a line of names if `head` is empty.
     pub fn table(&mut self, head: &[&str], rows: impl Iterator<Item = Vec<String>>) {
-        let cells = |tag: &str, cells: &mut dyn Iterator<Item = &str>| -> String {
-            cells.map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect()
-        };
-        self.html += &format!("<table><tr>{}</tr>\n", cells("th", &mut head.iter().copied()));
+        self.table_of("<table>", |_| "<td>".to_owned(), head, rows);
+    }
+
+    /// Adds a table of sentences. On a narrow screen each row becomes a block of lines.
+    pub fn stacked_table(&mut self, head: &[&str], rows: impl Iterator<Item = Vec<String>>) {
+        let cell = |column: &str| format!("<td data-head=\"{}\">", escape(column));
+        self.table_of("<table class=\"stacked\">", cell, head, rows);
+    }
+
+    fn table_of(
+        &mut self,
+        table: &str,
+        cell: impl Fn(&str) -> String,
+        head: &[&str],
+        rows: impl Iterator<Item = Vec<String>>,
+    ) {
+        self.html += table;
+        if !head.is_empty() {
+            let columns: String = head.iter().map(|column| format!("<th>{}</th>", escape(column))).collect();
+            self.html += &format!("<tr>{columns}</tr>\n");
+        }
         for row in rows {
-            self.html += &format!("<tr>{}</tr>\n", cells("td", &mut row.iter().map(String::as_str)));
+            let columns = head.iter().copied().chain(std::iter::repeat(""));
+            let cells = row.iter().zip(columns).map(|(text, column)| cell(column) + &escape(text) + "</td>");
+            self.html += &format!("<tr>{}</tr>\n", cells.collect::<String>());
         }
         self.html += "</table>\n";
     }

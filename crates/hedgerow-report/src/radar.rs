@@ -38,7 +38,7 @@ impl Radar {
             let (middle_x, middle_y) = self.place(i, 0.0);
             let _ = write!(
                 svg,
-                "<line x1=\"{middle_x:.1}\" y1=\"{middle_y:.1}\" x2=\"{x:.1}\" y2=\"{y:.1}\" stroke=\"#ddd\"/>"
+                "<line x1=\"{middle_x:.1}\" y1=\"{middle_y:.1}\" x2=\"{x:.1}\" y2=\"{y:.1}\" stroke=\"var(--line)\"/>"
             );
             let anchor = if far_x < middle_x - 1.0 {
                 "end"

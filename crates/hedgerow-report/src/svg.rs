@@ -14,7 +14,7 @@ const TOP: f64 = 24.0;
 const BOTTOM: f64 = 40.0;
 /// The colors of curves and bars, which are chosen by number.
 pub const COLORS: [&str; 12] = [
-    "#2a6f97", "#bc4b51", "#5b8e7d", "#8a5a9e", "#d08c3c", "#444444", "#4fb0c6", "#c77dba", "#8aa83a",
+    "#2a6f97", "#bc4b51", "#5b8e7d", "#8a5a9e", "#d08c3c", "#808080", "#4fb0c6", "#c77dba", "#8aa83a",
     "#7a5230", "#d9a5a5", "#5566cc",
 ];
 /// The height of a line of a label, and about the width of a letter.
@@ -39,15 +39,6 @@ impl Series {
     }
 }
 
-/// A moment that a chart marks with a line: where it is on the x axis, and what happened.
-#[derive(Clone, Debug)]
-pub struct Mark {
-    /// The place on the axis of time.
-    pub at: f64,
-    /// Its label.
-    pub what: String,
-}
-
 /// Curves over one axis; y begins at 0, unless it is logarithmic.
 pub struct Chart {
     /// The heading, as plain text.
@@ -55,9 +46,6 @@ pub struct Chart {
     x_label: String,
     y_label: String,
     series: Vec<Series>,
-    /// The x axis reaches at least this far.
-    x_end: f64,
-    marks: Vec<Mark>,
     /// True if the y axis is logarithmic when values differ much.
     is_log_where_wide: bool,
     colors: Vec<usize>,
@@ -71,24 +59,7 @@ impl Chart {
     pub fn new(title: &str, x_label: &str, y_label: &str, series: Vec<Series>) -> Chart {
         let (title, x_label, y_label) = (title.to_owned(), x_label.to_owned(), y_label.to_owned());
         let colors = (0..series.len()).collect();
-        Chart {
-            title,
-            x_label,
-            y_label,
-            series,
-            x_end: 0.0,
-            marks: Vec::new(),
-            is_log_where_wide: false,
-            colors,
-        }
-    }
-
-    /// Returns the chart with an x axis that reaches to `x_end`, and with marks: charts of one story get the
-    /// same.
-    pub fn over(mut self, x_end: f64, marks: &[Mark]) -> Chart {
-        self.x_end = x_end;
-        self.marks = marks.iter().filter(|mark| mark.at.is_finite()).cloned().collect();
-        self
+        Chart { title, x_label, y_label, series, is_log_where_wide: false, colors }
     }
 
     /// Returns the chart with a logarithmic y axis if its values differ so much that a linear one hides the
@@ -106,8 +77,7 @@ impl Chart {
     /// Returns the chart as an `svg` element.
     pub fn to_svg(&self) -> String {
         let all = || self.series.iter().flat_map(|s| &s.points);
-        let marks = self.marks.iter().map(|mark| mark.at);
-        let xs: Vec<f64> = all().map(|p| p.0).chain(marks).chain([self.x_end]).collect();
+        let xs: Vec<f64> = all().map(|p| p.0).collect();
         let ys: Vec<f64> = all().map(|p| p.1).collect();
         let x_max = ceiling(range(&xs).1);
         let scale = Scale::of(&ys, self.is_log_where_wide);
@@ -124,9 +94,6 @@ impl Chart {
                 HEIGHT - BOTTOM + 16.0
             );
             let _ = write!(svg, "{}</text>", number(x_max * share));
-        }
-        for (i, mark) in self.marks.iter().enumerate() {
-            mark_at(&mut svg, x(mark.at), &mark.what, i % 2 == 0);
         }
         for (i, series) in self.series.iter().enumerate() {
             let color = color(&self.colors, i);
@@ -245,7 +212,7 @@ pub(super) fn open(title: &str, names: usize, below: f64) -> String {
     let mut svg = String::new();
     let _ = write!(
         svg,
-        "<svg viewBox=\"0 {} {WIDTH} {}\" font-size=\"11\" fill=\"#444\" role=\"img\" aria-label=\"{}\">",
+        "<svg viewBox=\"0 {} {WIDTH} {}\" font-size=\"11\" fill=\"currentColor\" role=\"img\" aria-label=\"{}\">",
         0.0 - above,
         HEIGHT + above + below,
         escape(title)
@@ -269,19 +236,6 @@ fn curve(svg: &mut String, points: &[(f64, f64)], color: &str) {
     for (x, y) in points.iter().filter(|_| points.len() <= MOST_DOTS) {
         let _ = write!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.4\" fill=\"{color}\"/>");
     }
-}
-
-/// Draws a dashed line from top to bottom, with its name to the left or right of it: two close ones stay
-/// apart.
-fn mark_at(svg: &mut String, x: f64, what: &str, left: bool) {
-    let (from, to) = (TOP, HEIGHT - BOTTOM);
-    let _ = write!(
-        svg,
-        "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{from}\" y2=\"{to}\" stroke=\"#888\" stroke-dasharray=\"4 3\"/>"
-    );
-    let (at, anchor) = if left { (x - 4.0, "end") } else { (x + 4.0, "start") };
-    let y = TOP + 10.0;
-    let _ = write!(svg, "<text x=\"{at:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>", escape(what));
 }
 
 /// Returns the height of a value.
@@ -311,7 +265,8 @@ fn axis_titles(svg: &mut String, (x_label, y_label): (&str, &str), scale: &Scale
 
 fn rule(svg: &mut String, y: f64, label: &str) {
     let end = WIDTH - RIGHT;
-    let _ = write!(svg, "<line x1=\"{LEFT}\" x2=\"{end}\" y1=\"{y:.1}\" y2=\"{y:.1}\" stroke=\"#ddd\"/>");
+    let _ =
+        write!(svg, "<line x1=\"{LEFT}\" x2=\"{end}\" y1=\"{y:.1}\" y2=\"{y:.1}\" stroke=\"var(--line)\"/>");
     let _ = write!(svg, "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>", LEFT - 6.0, y + 4.0);
 }
 

@@ -13,7 +13,15 @@ fn a_page_holds_its_parts_escaped() {
     ));
     page.bars(&Bars::new("bars", "s", vec!["k".into()], vec![("g".into(), vec![2.0])]));
     page.table(&["n", "v"], [vec!["a".to_owned(), "\"1\"".to_owned()]].into_iter());
+    page.stacked_table(&["<n>"], [vec!["c".to_owned(), "d".to_owned()]].into_iter());
+    page.table(&[], [vec!["e".to_owned()]].into_iter());
+    page.steps(&[("killed", "5 s".to_owned(), "Killed", "x > y".to_owned())]);
+    page.command("make demo DATA='a b'");
     let html = page.finish();
+    assert!(html.contains("<td data-head=\"&lt;n&gt;\">c</td><td data-head=\"\">d</td>"));
+    assert!(html.contains("<table><tr><td>e</td></tr>"), "no line of names without names");
+    assert!(html.contains("<li class=\"killed\"><span class=\"at\">5 s</span>") && html.contains("x &gt; y"));
+    assert!(html.contains("<code>make demo DATA='a b'</code>"));
     assert!(
         html.contains("<title>a &lt; b</title>")
             && html.contains("x &amp; y")

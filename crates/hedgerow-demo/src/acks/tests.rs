@@ -9,7 +9,7 @@ fn a_file_is_followed_while_it_grows() {
     let mut follower = AckFollower::new(&path);
     follower.poll().unwrap();
     let writer = AckWriter::open(&path).unwrap();
-    let ack = Ack { timestamp: 9, events: 50, wrote: true, microseconds: 4000 };
+    let ack = Ack { timestamp: 9, events: 50, wrote: true, at: 7000, microseconds: 4000 };
     writer.begin(0, 3).unwrap();
     writer.begin(1, 4).unwrap();
     follower.poll().unwrap();
@@ -32,7 +32,10 @@ fn a_file_is_followed_while_it_grows() {
 #[test]
 fn lines_that_say_nothing_are_errors() {
     let dir = tempfile::tempdir().unwrap();
-    for (i, line) in ["x 1 2", "a 1", "b 0 -1", "a 0 1 2 3 1 5\na 1 1 2 3 1 5"].into_iter().enumerate() {
+    for (i, line) in ["x 1 2", "a 1", "b 0 -1", "a 0 1 2 3 1 5", "a 0 1 2 3 1 4 5\na 1 1 2 3 1 4 5"]
+        .into_iter()
+        .enumerate()
+    {
         let path = dir.path().join(i.to_string());
         std::fs::write(&path, format!("{line}\n")).unwrap();
         let error = Acks::read(&path).unwrap_err().to_string();

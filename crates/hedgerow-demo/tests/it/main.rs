@@ -30,6 +30,24 @@ fn last_line(output: &Output) -> String {
     last
 }
 
+/// Returns the text of a page without tags, style and commands.
+fn shown(page: &str) -> String {
+    let (mut text, mut is_hidden) = (String::new(), false);
+    for part in page.split('<').skip(1) {
+        let (tag, content) = part.split_once('>').unwrap_or((part, ""));
+        match tag {
+            "style" | "code" => is_hidden = true,
+            "/style" | "/code" => is_hidden = false,
+            _ => {}
+        }
+        if !is_hidden {
+            text += content;
+            text += " ";
+        }
+    }
+    text
+}
+
 #[test]
 fn a_generated_stream_survives_the_kill() {
     let dir = tempfile::tempdir().unwrap();
@@ -49,8 +67,17 @@ fn a_generated_stream_survives_the_kill() {
         assert!(stdout.contains(part), "no {part:?} in\n{stdout}");
     }
     let page = std::fs::read_to_string(dir.path().join("out/report.html")).unwrap();
-    assert_eq!(page.matches("<svg").count(), 4);
-    assert!(!page.contains("http"), "the page refers to something outside");
+    assert_eq!(page.matches("role=\"img\" aria-label=\"").count(), 4);
+    assert_eq!(page.matches("class=\"mark ").count(), 2, "the kill and the recovery, through all charts");
+    for part in
+        ["<b>Killed.</b>", "<b>Recovered.</b>", "<td data-head=\"good\">", "make demo DATA=PATH", " cores, "]
+    {
+        assert!(page.contains(part), "no {part:?} in\n{page}");
+    }
+    assert!(!page.contains("http") && !page.contains("url("), "the page refers to something outside");
+    assert!(shown(&page).contains("20,000"));
+    let digits = |text: &str| text.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() > 4);
+    assert!(!digits(&shown(&page)), "digits without groups in {}", shown(&page));
     // A second demo in the same place begins anew.
     assert_eq!(last_line(&demo(dir.path(), &["--events", EVENTS], None)), "demo ok");
 }
