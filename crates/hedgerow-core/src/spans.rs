@@ -1,5 +1,5 @@
-//! Spans of free pages, for an allocator that maps each large block on its own: it keeps them for reuse, in
-//! place of a return to the system.
+//! Spans of free memory pages, for an allocator that maps each large block on its own: it keeps them for
+//! reuse, in place of a return to the system.
 //!
 //! A slot holds a whole span in one word, and every change is one exchange of such a word. So there is no
 //! lock: a process may call an allocator in every state, also in a child that was forked while another thread

@@ -123,7 +123,7 @@ pub trait Resident: Topology<Error = Infallible> {
     }
 }
 
-/// The neighbour lists of one subgraph in one direction.
+/// A list block: the neighbour lists of one subgraph in one direction.
 pub trait Block: Copy {
     /// Returns the number of neighbours of the vertex at `local`.
     fn degree(&self, local: LocalVertex) -> usize;
@@ -156,7 +156,7 @@ pub trait Block: Copy {
     fn for_each_added(&self, _f: impl FnMut(LocalVertex, VertexId)) {}
 }
 
-/// The block of a [`Resident`] graph without a look-up per subgraph: it asks the graph for each vertex.
+/// The list block of a [`Resident`] graph without a look-up per subgraph: it asks the graph for each vertex.
 #[derive(Debug)]
 pub struct ByVertex<'a, G> {
     graph: &'a G,
@@ -173,7 +173,7 @@ impl<G> Clone for ByVertex<'_, G> {
 impl<G> Copy for ByVertex<'_, G> {}
 
 impl<'a, G> ByVertex<'a, G> {
-    /// Returns the block of `subgraph` in `graph`.
+    /// Returns the list block of `subgraph` in `graph`.
     #[inline]
     pub fn new(graph: &'a G, subgraph: SubgraphId, direction: Direction) -> Self {
         ByVertex { graph, subgraph, direction }
@@ -196,7 +196,7 @@ impl<G: Resident> Block for ByVertex<'_, G> {
     }
 }
 
-/// Calls `f` with each of these subgraphs and its block, until it breaks: an implementation of
+/// Calls `f` with each of these subgraphs and its list block, until it breaks: an implementation of
 /// [`Topology::scan`] for blocks in memory.
 #[inline]
 pub fn scan_blocks<B>(

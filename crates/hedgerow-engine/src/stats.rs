@@ -35,9 +35,10 @@ pub struct Stats {
     pub delta_bytes: u64,
     /// Bytes of versions that only older snapshots need, that wait to be reclaimed, or that are out of memory and kept for a while.
     pub old_version_bytes: u64,
-    /// Bytes of the arena that hold no block: gaps between main parts and deltas, and what is kept in reserve.
+    /// Bytes of the arena that no arena block takes: gaps between main parts and deltas, and what is kept in
+    /// reserve.
     pub arena_free_bytes: u64,
-    /// Bytes of the arena in all, as far as they occupy memory: blocks and what is free.
+    /// Bytes of the arena in all, as far as they occupy memory: its blocks and the free space.
     pub arena_bytes: u64,
     /// Bytes of the blocks of the arena that current and old versions were found to hold. Without writers and views this
     /// is [`arena_bytes`](Self::arena_bytes) less [`arena_free_bytes`](Self::arena_free_bytes).

@@ -46,8 +46,8 @@ impl std::ops::AddAssign for Merged {
 
 /// Decides about a version that lived in `begin..end`: `None` if it is dead.
 ///
-/// It is dead if its end is published and no active timestamp lies in its lifetime (rule R6). The decision is
-/// precise: an old snapshot keeps the version that it reads, and none of the later ones.
+/// It is dead if its end timestamp is published and no active timestamp lies in its lifetime (rule R6). The
+/// decision is precise: an old snapshot keeps the version that it reads, and none of the later ones.
 #[inline]
 pub fn judge(begin: Timestamp, end: Timestamp, horizon: &impl Horizon) -> Option<Pin> {
     if end > horizon.published() {

@@ -2,8 +2,8 @@
 //!
 //! If a thread looks at an account and takes memory afterwards, another thread may look at the same moment.
 //! So these reads take turns: one looks, and the memory that it is about to take counts before the next one
-//! looks. Memory of known size is charged in that turn. Memory in an arena, which charges pieces of regions
-//! and not blocks, is promised until it is taken.
+//! looks. Memory of known size is charged in that turn. Memory in an arena, which charges increments of
+//! regions and not blocks, is promised until it is taken.
 //!
 //! A read that finds no room has to know whether other reads will give some back. So each read counts as one
 //! of the [`Uses`] of the memory for as long as it may have reserved some.

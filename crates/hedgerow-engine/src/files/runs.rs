@@ -1,5 +1,5 @@
-//! The run that holds the newest image of each subgraph in each label, and the runs that the next one takes
-//! in.
+//! The segment that holds the newest image of each subgraph in each label, and the segments that the next one
+//! takes in. The names `run` and `Runs` in this module count segments.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -11,7 +11,7 @@ use hedgerow_tier::{ImageId, LevelSegment};
 use super::sources::Sources;
 use crate::error::Result;
 
-/// The most runs.
+/// The most segments of checkpoints that a store keeps.
 pub(crate) const MOST_RUNS: usize = 8;
 /// The bytes of an image in a segment beside its own: its entry in a directory.
 const ENTRY_BYTES: u64 = 24;
@@ -34,17 +34,18 @@ pub(crate) struct Runs {
     are_read: bool,
 }
 
-/// The runs that the next run takes in, and the others.
+/// The segments that the next segment takes in, and the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Merge {
-    /// The runs that stay, oldest first.
+    /// The segments that stay, oldest first.
     pub(crate) keep: Vec<LevelSegment>,
-    /// The runs that go, because the next one takes their images in, or because they have none that are valid.
+    /// The segments that go, because the next one takes their images in, or because they have none that are
+    /// valid.
     pub(crate) gone: Vec<LevelSegment>,
 }
 
 impl Merge {
-    /// True if a subgraph without vertices needs an empty image: an older run may show it.
+    /// True if a subgraph without vertices needs an empty image: an older segment may show it.
     pub(crate) fn needs_empty_images(&self) -> bool {
         !self.keep.is_empty()
     }
@@ -58,7 +59,7 @@ impl Runs {
     /// The most bytes of memory that an image takes, while a table grows.
     pub(crate) const MOST_BYTES_PER_IMAGE: u64 = 3 * (size_of::<(ImageId, ImageLocation)>() as u64 + 1);
 
-    /// True if it is known which run has which image.
+    /// True if it is known which segment has which image.
     pub(crate) fn are_read(&self) -> bool {
         self.are_read
     }
@@ -93,22 +94,22 @@ impl Runs {
         Ok(())
     }
 
-    /// True if this run has the newest image.
+    /// True if this segment has the newest image.
     pub(crate) fn is_in(&self, id: ImageId, run: FileId) -> bool {
         self.newest.get(&id).is_some_and(|place| place.run == run)
     }
 
-    /// Notes an image in a run.
+    /// Notes an image in a segment.
     pub(crate) fn put(&mut self, id: ImageId, run: FileId, bytes: u64) {
         self.newest.insert(id, ImageLocation { run, bytes: bytes + ENTRY_BYTES });
     }
 
-    /// Notes that the runs in `gone` have no images any more.
+    /// Notes that the segments in `gone` have no images any more.
     pub(crate) fn forget_all_in(&mut self, gone: &[LevelSegment]) {
         self.newest.retain(|_, place| gone.iter().all(|run| run.info.file_id != place.run));
     }
 
-    /// True if some run has an image with this id.
+    /// True if some segment has an image with this id.
     pub(crate) fn has(&self, id: ImageId) -> bool {
         self.newest.contains_key(&id)
     }
@@ -123,20 +124,20 @@ impl Runs {
         self.newest.values().map(|place| place.bytes).sum()
     }
 
-    /// True if the next run holds the image because it takes in the run that does.
+    /// True if the next segment holds the image because it takes in the segment that does.
     pub(crate) fn is_taken_in(&self, id: ImageId, merge: &Merge) -> bool {
         self.newest.get(&id).is_some_and(|place| merge.takes(place.run))
     }
 
-    /// Returns the bytes of the images that the next run rewrites, except for those that `changed` selects, which the run writes
-    /// anyway. O(images).
+    /// Returns the bytes of the images that the next segment rewrites, except for those that `changed`
+    /// selects, which the segment writes anyway. O(images).
     pub(crate) fn bytes_taken_in(&self, merge: &Merge, changed: impl Fn(ImageId) -> bool) -> u64 {
         let taken_in = self.newest.iter().filter(|&(&id, place)| merge.takes(place.run) && !changed(id));
         taken_in.map(|(_, place)| place.bytes).sum()
     }
 
-    /// Chooses the runs that the next run takes in, if the images that `changed` selects are in it anyway.
-    /// See `docs/design/checkpoints.md` for the rule and its bounds. O(images).
+    /// Chooses the segments that the next segment takes in, if the images that `changed` selects are in it
+    /// anyway. See `docs/design/checkpoints.md` for the rule and its bounds. O(images).
     pub(crate) fn plan(&self, runs: &[LevelSegment], changed: impl Fn(ImageId) -> bool) -> Merge {
         let mut runs = runs.to_vec();
         runs.sort_by_key(|run| run.info.file_id);
@@ -165,7 +166,7 @@ impl Runs {
         Merge { keep: runs(keep), gone: runs(gone) }
     }
 
-    /// Returns the merge of a run that takes in all others.
+    /// Returns the merge of a segment that takes in all others.
     pub(crate) fn whole(runs: &[LevelSegment]) -> Merge {
         Merge { keep: Vec::new(), gone: runs.to_vec() }
     }

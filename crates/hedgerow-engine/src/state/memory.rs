@@ -13,8 +13,8 @@ use crate::state::checkpoint_demand::Waited;
 use crate::state::limits::{MAX_OPERATIONS, bytes_of};
 use crate::state::store::Core;
 
-/// The spare: the part of the limit for what a commit does not foresee: a piece of a region, or this share of
-/// a small limit.
+/// The spare: the part of the limit for what a commit does not foresee: an increment of a region, or this
+/// share of a small limit.
 const SPARE: (u64, u64) = (2 << 20, 32);
 
 /// The share of the limit that a thread without room has freed beside its need.
@@ -57,7 +57,7 @@ pub(super) fn unopened(limit: u64) -> u64 {
     spare(limit) / 4
 }
 
-/// True if `bytes` in one piece are more than the spare is for.
+/// True if one allocation of `bytes` is more than the spare is for.
 pub(super) fn is_large(limit: u64, bytes: u64) -> bool {
     bytes > spare(limit) / 8
 }
@@ -68,7 +68,7 @@ pub(super) struct Need {
     bytes: u64,
     /// The bytes to leave free beside them.
     spare: u64,
-    /// The part of the bytes that may come in one piece, which may fit no gap of the arena.
+    /// The bytes that may be one allocation, which may fit no gap of the arena.
     block: u64,
     /// The bytes that a commit leaves for a block that a read needs, in a store that reads from files.
     for_reads: u64,
@@ -83,7 +83,7 @@ impl Need {
         Need { bytes, spare, block: 0, for_reads: spare / 2, buffers: buffers(limit) }
     }
 
-    /// Makes the need of a commit for bytes in one piece, or in pieces that are freed only when it is over.
+    /// Makes the need of a commit for one allocation, or for several that are freed only when it is over.
     pub(super) fn of_merge(bytes: u64, limit: u64) -> Need {
         Need { block: bytes, ..Need::of_commit(bytes, limit) }
     }
@@ -106,8 +106,8 @@ impl Need {
         Need { bytes: bytes.saturating_add(left), ..Need::of_load(bytes, promised, limit) }
     }
 
-    /// Makes the need of a commit that loads lists into the arena, and then merges; merges take pieces that
-    /// are freed only when it is over.
+    /// Makes the need of a commit that loads lists into the arena, and then merges; merges take memory
+    /// that is freed only when it is over.
     pub(super) fn of_loads(lists: u64, merges: u64, limit: u64) -> Need {
         Need { block: merges, ..Need::of_commit(lists.saturating_add(merges), limit) }
     }

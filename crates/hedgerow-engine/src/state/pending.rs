@@ -31,7 +31,7 @@ pub(crate) struct PendingVersions {
 
 #[derive(Default)]
 struct Waiting {
-    /// The least end of the versions that wait, by chain.
+    /// The least end timestamp of the versions that wait, by chain.
     registering: HashMap<PartitionKey, Timestamp, FixedState>,
     unpublished: BTreeMap<Timestamp, Chains>,
     /// Pinned chains, by the newest timestamp that reads the version.

@@ -236,7 +236,7 @@ impl Core {
         self.promise_as(bytes, |promised, limit| Need::of_load(bytes, promised, limit))
     }
 
-    /// Like [`promise`](Self::promise), but for memory outside the arena that is charged piece by piece.
+    /// Like [`promise`](Self::promise), but for memory outside the arena that is charged in several steps.
     ///
     /// # Errors
     /// Those of [`promise`](Self::promise).

@@ -32,7 +32,7 @@ impl EdgeCopy {
     /// Adds the copy with the properties `row` to the sorter.
     ///
     /// # Errors
-    /// Those of writing runs.
+    /// Those of writing sorted files.
     pub(super) fn put(&self, row: RowRef<'_>, payload: &mut Vec<u8>, to: &mut Sorter) -> Result<()> {
         let mut key = Vec::with_capacity(20);
         key.put_bytes(&self.label.0.to_be_bytes());

@@ -118,7 +118,7 @@ impl EdgeSorter {
     /// Sorts the records.
     ///
     /// # Errors
-    /// Those of writing runs, now or before.
+    /// Those of writing sorted files, now or before.
     pub(super) fn finish(&mut self) -> Result<FoundEdges> {
         match self.failed.take() {
             Some(error) => Err(error),
@@ -138,7 +138,7 @@ impl FoundEdges {
     /// image of that subgraph.
     ///
     /// # Errors
-    /// Those of reading runs, and of `take`.
+    /// Those of reading sorted files, and of `take`.
     pub(super) fn for_each(
         &self,
         newest: impl Fn(ImageId) -> bool,

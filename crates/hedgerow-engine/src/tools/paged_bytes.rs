@@ -1,9 +1,9 @@
-//! Bytes that are read and written at any offset, more of them than memory holds. A bounded number of pages
-//! is in memory, and the others are in a temporary file. What fits in memory never touches a file.
+//! Bytes that are read and written at any offset, more of them than memory holds. A bounded number of file
+//! pages is in memory, and the others are in a temporary file. What fits in memory never touches a file.
 //!
-//! Bytes that were never written are zeros. Pages take room in the file in the order in which they are first
-//! written, so offsets that are far apart take no more room than neighboring ones. The checksum of a page is
-//! compared when the page is read back.
+//! Bytes that were never written are zeros. Pages get their places in the file in the order in which they are
+//! first written, so offsets that are far apart take no more space than neighboring ones. The checksum of a
+//! page is compared when the page is read back.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,19 +21,19 @@ const PAGE_BYTES: usize = 4096;
 /// Size of the checksum that follows a page in the file.
 const CHECKSUM_BYTES: usize = 8;
 const ROOM_BYTES: usize = PAGE_BYTES + CHECKSUM_BYTES;
-/// The memory of a page in memory: its room, its slot, and space for more slots in the vector.
+/// The memory of a page in memory: its content, its slot, and space for more slots in the vector.
 const SLOT_BYTES: usize = ROOM_BYTES + 96;
 
 /// A page that was written once.
 #[derive(Debug)]
 struct Page {
-    /// The number of the page's room in the file.
+    /// The number of the page's place in the file.
     room: u64,
     /// The page's slot in memory, if it has one.
     slot: Option<u32>,
 }
 
-/// Memory for a page, laid out as its room in the file.
+/// Memory for a page, laid out as its place in the file.
 #[derive(Debug)]
 struct Slot {
     /// The number of the page in it.
@@ -114,8 +114,8 @@ impl PagedBytes {
         Some(at.max(page * PAGE_BYTES as u64))
     }
 
-    /// Returns the page in memory. A page that was never written must be written now, since it gets a room in
-    /// the file.
+    /// Returns the page in memory. A page that was never written must be written now, since it gets a place
+    /// in the file.
     fn slot(&mut self, number: u64) -> Result<&mut Slot> {
         let at = match self.pages.get(&number) {
             Some(Page { slot: Some(at), .. }) => *at as usize,
@@ -127,7 +127,7 @@ impl PagedBytes {
         Ok(slot)
     }
 
-    /// Reads a page from its room in the file, or makes a new one if it has none. Returns its slot.
+    /// Reads a page from its place in the file, or makes a new one if it has none. Returns its slot.
     fn load(&mut self, number: u64, room: Option<u64>) -> Result<usize> {
         let at = self.free_slot()?;
         let slot = &mut self.slots[at];

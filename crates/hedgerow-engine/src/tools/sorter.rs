@@ -1,8 +1,9 @@
-//! Sorting more records than memory holds: sorted chunks in memory, and runs of sorted records in temporary files.
+//! Sorting more records than memory holds: sorted chunks in memory, and sorted files.
 //!
-//! A record is a key, whose bytes order it, and a payload. Chunks fill up to a bound; then all of them are merged into a run. Sixteen
-//! runs of one level are merged into one of the next, so a merge reads few files at a time. What fits in memory never touches a file.
-//! The directory, and every block that is read back, is treated like any other file: checksums are compared, errors name file and offset.
+//! A record is a key, whose bytes order it, and a payload. Chunks fill up to a bound; then all of them are
+//! merged into a sorted file. Sixteen sorted files of one level are merged into one of the next, so a merge
+//! reads few files at a time. What fits in memory never touches a file. The directory, and every block that
+//! is read back, is treated like any other file: checksums are compared, errors name file and offset.
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ pub(super) use record::{Record, put_ordered, take_ordered};
 
 use record::{LARGEST_HEAD, put_record};
 
-/// Number of runs that are merged at a time.
+/// Number of sorted files that are merged at a time.
 const FAN_IN: usize = 16;
 /// Size of the head of a block: its length (4) and its checksum (8).
 const BLOCK_HEAD: usize = 12;
@@ -28,7 +29,7 @@ const BLOCK_HEAD: usize = 12;
 const CHUNKS: usize = 32;
 /// Least size of chunks and blocks, whatever the memory limit.
 const LEAST_BLOCK: usize = 4 << 10;
-/// Largest size of a block: larger blocks make no run faster.
+/// Largest size of a block: larger blocks make no sorted file faster.
 const LARGEST_BLOCK: usize = 256 << 10;
 const LARGEST_CHUNK: usize = 1 << 20;
 
@@ -76,7 +77,7 @@ pub(super) struct Sorter {
 
 impl Sorter {
     /// Returns a sorter that takes up to `memory` bytes: three quarters for records, a quarter for blocks of
-    /// the runs that it merges.
+    /// the sorted files that it merges.
     pub(super) fn new(directory: &Arc<TemporaryDirectory>, memory: usize) -> Sorter {
         let most = memory / 4 * 3;
         Sorter {
@@ -93,7 +94,7 @@ impl Sorter {
     /// Adds a record. The key has at most 255 bytes, the payload 4 GiB.
     ///
     /// # Errors
-    /// Those of writing a run.
+    /// Those of writing a sorted file.
     pub(super) fn push(&mut self, key: &[u8], payload: &[u8]) -> Result<()> {
         let needed = LARGEST_HEAD + key.len() + payload.len();
         let full = self.chunks.last().is_none_or(|chunk| {
@@ -120,8 +121,8 @@ impl Sorter {
         }
     }
 
-    /// Writes all chunks, which are sorted, into a run. Merges runs if a level has as many as are merged at a
-    /// time.
+    /// Writes all chunks, which are sorted, into a sorted file. Merges sorted files if a level has as many as
+    /// are merged at a time.
     fn spill(&mut self) -> Result<()> {
         if self.chunks.is_empty() {
             return Ok(());
@@ -137,7 +138,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// Merges the last `count` runs. Levels descend, so these are the smallest.
+    /// Merges the last `count` sorted files. Levels descend, so these are the smallest.
     fn merge_last(&mut self, count: usize) -> Result<()> {
         let from = self.runs.len().saturating_sub(count);
         let merged = self.runs.get(from..).unwrap_or(&[]);
@@ -167,10 +168,10 @@ impl Sorter {
     /// Returns all records, which can be read in order as often as they are needed, and empties the sorter.
     ///
     /// # Errors
-    /// Those of merging runs.
+    /// Those of merging sorted files.
     pub(super) fn finish(&mut self) -> Result<Sorted> {
         self.close_chunk();
-        // The runs that a merge at the end reads are of several levels.
+        // The sorted files that a merge at the end reads are of several levels.
         while self.runs.len() > FAN_IN {
             self.merge_last(self.runs.len().min(FAN_IN))?;
         }
@@ -242,13 +243,13 @@ impl Sorted {
     /// Returns a reader of all records in order.
     ///
     /// # Errors
-    /// Those of reading runs.
+    /// Those of reading sorted files.
     pub(super) fn merge(&self) -> Result<Merge<'_>> {
         Merge::of(&self.chunks, &self.runs)
     }
 }
 
-/// A position in a chunk or a run.
+/// A position in a chunk or a sorted file.
 enum Cursor<'a> {
     Chunk { chunk: &'a Chunk, at: usize },
     Run { run: &'a Run, block: Vec<u8>, at: usize, next: u64 },
@@ -289,7 +290,7 @@ impl Cursor<'_> {
     }
 }
 
-/// Records of several chunks and runs in the order of their keys: a heap of cursors.
+/// Records of several chunks and sorted files in the order of their keys: a heap of cursors.
 pub(super) struct Merge<'a> {
     cursors: Vec<Cursor<'a>>,
     /// True if the record of the first cursor was handed out.
@@ -314,7 +315,7 @@ impl<'a> Merge<'a> {
     /// Returns the next record.
     ///
     /// # Errors
-    /// Those of reading runs.
+    /// Those of reading sorted files.
     pub(super) fn next(&mut self) -> Result<Option<Record<'_>>> {
         if self.passed
             && let Some(first) = self.cursors.first_mut()

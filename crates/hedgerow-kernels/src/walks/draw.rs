@@ -179,7 +179,7 @@ fn has_neighbor<B: Block>(block: &B, local: LocalVertex, v: VertexId) -> bool {
     ended.is_break()
 }
 
-/// Calls `f` with the block of each vertex of `asked`, which is sorted, until the flag is raised.
+/// Calls `f` with the list block of each vertex of `asked`, which is sorted, until the flag is raised.
 fn for_each_block<G: Topology>(
     g: &G,
     direction: Direction,

@@ -230,7 +230,7 @@ fn nth_neighbor<B: Block>(block: &B, v: VertexId, n: usize) -> Option<VertexId> 
     found
 }
 
-/// Calls `f` with each vertex of `range`, which begins with a subgraph, and the block that holds it.
+/// Calls `f` with each vertex of `range`, which begins with a subgraph, and the list block that holds it.
 #[inline]
 fn scan_vertices<G: Topology>(
     g: &G,

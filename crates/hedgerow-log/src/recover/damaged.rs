@@ -156,7 +156,8 @@ impl Reading<'_> {
         self.chain = Some(head.previous_checksum);
     }
 
-    /// Takes the next piece of a segment. Returns the end of the segment, if this was it.
+    /// Takes the next record of a log segment, or the bytes in its place. Returns the end of the segment, if
+    /// this was it.
     fn take(&mut self, piece: Piece, remains: &mut Remains) -> Option<Ended> {
         match piece {
             Piece::Record(frame, checksum, at) => {

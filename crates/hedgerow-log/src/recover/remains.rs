@@ -8,7 +8,7 @@ use super::window::Window;
 use crate::record::{ALIGN, Frame, RECORD_HEADER_BYTES, record_len};
 use crate::segment::{DATA_START, Preamble, open_segment, read_head};
 
-/// The next piece of a segment.
+/// The next record of a log segment, or the bytes in its place.
 #[derive(Debug)]
 pub(super) enum Piece {
     /// A whole record: its frame, the frame's checksum, and the record's position.
@@ -60,7 +60,7 @@ impl Remains {
         self.allocated.is_none_or(|allocated| allocated == self.window.len())
     }
 
-    /// Reads the next record, or the piece in its place. Must not be called after the end.
+    /// Reads the next record, or the bytes in its place. Must not be called after the end.
     pub(super) fn next(&mut self) -> Result<Piece, FileError> {
         let at = self.offset;
         Ok(match look(&mut self.window, (self.store, self.id), at, self.base)? {

@@ -1,4 +1,5 @@
-//! The part of an arena that its handles, regions and large blocks share: its shards, and the sums over them.
+//! The state of an arena that its handles, regions and large blocks share: its shards, and the sums over
+//! them.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -13,8 +14,8 @@ use super::mapping::{HUGE, PAGE};
 use super::region::{OVERHEAD, Region};
 use super::shard::Shard;
 
-/// Number of independent parts of an arena. A thread takes the first part whose lock is free, so that a
-/// single writer fills one part.
+/// Number of shards of an arena. A thread takes the first shard whose lock is free, so that a single writer
+/// fills one shard.
 const SHARDS: usize = 4;
 
 /// Limit in bytes of all regions: below it, a new region gets its huge pages late, because one huge page is
@@ -38,7 +39,7 @@ pub(super) struct Inner {
     purpose: Purpose,
 }
 
-/// The divisor of the room under the memory limit: opening a piece takes at most that share of it.
+/// The divisor of the room under the memory limit: opening an increment takes at most that share of it.
 const OPENED_SHARE: usize = 32;
 
 /// A shard, aligned to cache lines of its own, and the process that made the arena.
@@ -71,7 +72,7 @@ impl Inner {
     }
 
     /// Returns the most bytes by which a region is opened. Near the memory limit these are few, so that the
-    /// arena charges hardly more than it needs. A block that needs more gets several pieces.
+    /// arena charges hardly more than it needs. A block that needs more gets several increments.
     fn most_opened(&self) -> usize {
         let room = usize::try_from(self.account.room()).unwrap_or(usize::MAX);
         (room / OPENED_SHARE).next_multiple_of(PAGE).max(PAGE)

@@ -7,10 +7,12 @@
 //! handles as long as a snapshot or a view holds a block.
 //!
 //! # Invariants
-//! * Every block belongs to one region, every region to one shard; the lists and block headers of a shard are touched
-//!   only under its lock, except for the words that never change while a block is allocated ([`header`]).
+//! * Every block belongs to one region, every region to one shard; the lists and block headers of a shard are
+//!   touched only under its lock, except for the words that never change while a block is allocated
+//!   ([`header`]).
 //! * Blocks fill a region without gaps, from its head to an end mark. Memory behind the mark was never
-//!   touched. When no free block is large enough, another piece of a region is opened, and the mark moves.
+//!   touched. When no free block is large enough, the next increment of a region is opened, and the
+//!   mark moves.
 //! * No two free blocks of a region are neighbours, unless the region is being evacuated.
 //! * Pages inside free blocks may occupy no memory; then they are not charged. Each free block knows its own
 //!   ([`returned`]).
@@ -125,7 +127,7 @@ impl Arena {
         }
     }
 
-    /// Returns the bytes by use. Takes the lock of each part in turn; O(regions).
+    /// Returns the bytes by use. Takes the lock of each shard in turn; O(regions).
     pub fn stats(&self) -> ArenaStats {
         let Some(owner) = &self.owner else { return ArenaStats::default() };
         let inner = &owner.inner;
@@ -201,7 +203,7 @@ impl Arena {
         }
     }
 
-    /// Checks the invariants of all parts. O(blocks).
+    /// Checks the invariants of all shards. O(blocks).
     #[cfg(test)]
     fn check(&self) {
         if let Some(owner) = &self.owner {

@@ -63,7 +63,8 @@ impl<A> Region<A> {
         start
     }
 
-    /// Opens the next piece, of at most `most` bytes, if one is left. Returns how many bytes are open then.
+    /// Opens the next increment, of at most `most` bytes, if one is left. Returns how many bytes are open
+    /// then.
     ///
     /// With late huge pages, this makes a huge page of each that is open as a whole. That takes half a
     /// millisecond, and the faults of its small pages cost as much before. So late pages are for arenas in

@@ -1,16 +1,16 @@
 //! System pages inside free blocks that were given back: so a block keeps its region, but not the memory
 //! between blocks.
 //!
-//! A free block of a page or more records which of its pages occupy no memory: one run of whole pages, behind
-//! the links and before the last word, which keep their memory. An allocation takes from that run the pages
-//! that it needs, and the rest of the block keeps the others. When two such blocks are joined, so are their
-//! runs, and the pages between them are given back too.
+//! A free block of a page or more records which of its pages occupy no memory: one range of whole pages,
+//! behind the links and before the last word, which keep their memory. An allocation takes from that range
+//! the pages that it needs, and the rest of the block keeps the others. When two such blocks are joined, so
+//! are their ranges, and the pages between them are given back too.
 
 use std::ptr::NonNull;
 
 use super::mapping::{PAGE, give_back};
 
-/// A run of whole pages, as a range of addresses.
+/// Whole memory pages, as a range of addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pages {
     from: usize,
@@ -62,10 +62,11 @@ impl Pages {
         now
     }
 
-    /// Joins the runs of two free blocks that become one, in either order. Gives the pages between them back.
+    /// Joins the ranges of two free blocks that become one, in either order. Gives the pages between them
+    /// back.
     ///
     /// # Safety
-    /// Like [`give_back`](Self::give_back), for all pages from the begin of the first run to the end of the
+    /// Like [`give_back`](Self::give_back), for all pages from the begin of the first range to the end of the
     /// last one.
     pub(super) unsafe fn join(self, other: Pages, start: NonNull<u8>) -> Pages {
         if self.bytes() == 0 {

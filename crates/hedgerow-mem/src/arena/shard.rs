@@ -1,4 +1,4 @@
-//! One part of an arena: its regions, and its free blocks by size.
+//! A shard of an arena: its regions, and its free blocks by size.
 
 #[cfg(test)]
 mod check;
@@ -165,7 +165,7 @@ impl<A> Shard<A> {
         self.open(region, most).unwrap_or(0)
     }
 
-    /// Opens the next piece, of at most `most` bytes, of any region. Returns its bytes. O(regions).
+    /// Opens the next increment, of at most `most` bytes, of any region. Returns its bytes. O(regions).
     pub(super) fn extend(&mut self, most: usize) -> Option<usize> {
         let mut next = self.regions;
         while let Some(region) = next {
@@ -178,8 +178,8 @@ impl<A> Shard<A> {
         None
     }
 
-    /// Opens the next piece of a region of the list: a free block begins where the end mark was, if there was
-    /// one, and ends at the new mark. Returns the bytes of the piece.
+    /// Opens the next increment of a region of the list: a free block begins where the end mark was, if there
+    /// was one, and ends at the new mark. Returns the bytes of the increment.
     fn open(&mut self, region: NonNull<Region<A>>, most: usize) -> Option<usize> {
         // SAFETY: a region of the list, see the head of the implementation; `grow` gives a place inside the mapping, further
         // than the head and the least block at the first time.

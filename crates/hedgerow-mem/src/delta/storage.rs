@@ -1,4 +1,4 @@
-//! The memory of a log: its arrays in one block, or, for the model checker, cells that it watches.
+//! The memory of a log: its arrays in one arena block, or, for the model checker, cells that it watches.
 
 #[cfg(not(feature = "loom"))]
 pub(super) use blocks::Storage;
@@ -18,9 +18,9 @@ mod blocks {
     use super::ENTRIES_PER_WORD;
     use crate::arena::{Arena, Block};
 
-    /// The arrays in one block, in falling alignment: the words of the Bloom filter; with room for property
-    /// words, a bit for each entry that lacks one, and `capacity` words; if weighted, `capacity` weights;
-    /// destinations, timestamp offsets and tags. A log of capacity 0 has no block.
+    /// The arrays in one arena block, in falling alignment: the words of the Bloom filter; with room for
+    /// property words, a bit for each entry that lacks one, and `capacity` words; if weighted, `capacity`
+    /// weights; destinations, timestamp offsets and tags. A log of capacity 0 has no block.
     pub(in crate::delta) struct Storage {
         block: Option<Block>,
         capacity: u32,

@@ -57,7 +57,7 @@ pub(super) struct Row<'a>(&'a Line, usize);
 
 /// The fields that few rows need. Their pages are made when the first of their ids needs them.
 struct Past {
-    /// The end of the binding.
+    /// The end timestamp of the binding.
     died: AtomicU64,
     /// The id that the key was bound to before.
     older: AtomicU32,

@@ -9,7 +9,7 @@ use crate::arena::{Arena, Builder as Array};
 use crate::items::Extra;
 use crate::main_part::{Main, Offsets};
 
-/// The length of the piece that a search looks at first. Changes are close to each other, so that it often
+/// The number of elements that a search looks at first. Changes are close to each other, so that it often
 /// ends there.
 const PIECE: usize = 16;
 
@@ -19,7 +19,7 @@ fn smaller(list: &[VertexId], range: std::ops::Range<usize>, dst: VertexId) -> u
     let Some(piece) = list[range.clone()].first_chunk::<PIECE>() else {
         return list[range].partition_point(|&x| x < dst);
     };
-    // All elements of the piece at once: no branch to predict.
+    // All of these elements at once: no branch to predict.
     let count = piece.iter().map(|&x| u32::from(x < dst)).sum::<u32>() as usize;
     if count < PIECE {
         return count;

@@ -1,4 +1,5 @@
-//! The exceptions that the checks of modules permit: known cycles, and the rooms of crates. Stated once, here.
+//! The exceptions that the checks of modules permit: known cycles, and the module rooms of crates. Stated
+//! once, here.
 
 /// Modules of a crate that use each other in a cycle, until somebody cuts it.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ pub(in crate::tidy) struct Room {
 /// A ratchet: a change that cuts an arrow shortens the entry or removes it; no change adds a module or an entry.
 pub(in crate::tidy) const KNOWN_CYCLES: &[KnownCycle] = &[];
 
-/// Crates with rooms.
+/// Crates with module rooms.
 pub(in crate::tidy) const ROOMS: &[Rooms] = &[
     Rooms {
         krate: "hedgerow-engine",

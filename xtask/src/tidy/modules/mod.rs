@@ -1,4 +1,5 @@
-//! Which module of a crate uses which: no cycles but the known ones, and no arrows between rooms that the table forbids.
+//! Which module of a crate uses which: no cycles but the known ones, and no arrows between module rooms that
+//! the table forbids.
 
 mod cycles;
 pub(super) mod known;

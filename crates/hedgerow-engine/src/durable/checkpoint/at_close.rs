@@ -18,7 +18,7 @@ struct Work {
     changed: u64,
     /// The part of `changed` that has an older image in files. A replay loads that image.
     loaded: u64,
-    /// Bytes of unchanged older images that the checkpoint rewrites as it merges runs.
+    /// Bytes of unchanged older images that the checkpoint rewrites as it merges segments.
     taken_in: u64,
 }
 

@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::files::sources::Sources;
 use crate::state::pages::{invalid, page_of};
 
-/// The images of the page that was read last. A run needs images in the order of a segment, so each page is
-/// read once, and again if another manifest holds since. A backup runs beside checkpoints: chains that one of
+/// The images of the page that was read last. A segment has its images in order, so each page is read
+/// once, and again if another manifest holds since. A backup runs beside checkpoints: chains that one of
 /// them wrote may be evicted before the backup comes to them, and images that were read before do not have
 /// them.
 #[derive(Default)]

@@ -1,5 +1,5 @@
-//! Checkpoints: changes since the last one, as of one timestamp, written as a run, and a manifest that names
-//! it.
+//! Checkpoints: changes since the last one, as of one timestamp, written as a segment, and a manifest that
+//! names it.
 
 mod at_close;
 mod copy;
@@ -59,7 +59,7 @@ enum Room {
 /// The amount that a checkpoint writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// Changes, and the images that merging runs takes in.
+    /// Changes, and the images that merging segments takes in.
     Changed,
     /// Everything.
     Whole,
@@ -103,7 +103,7 @@ impl Core {
         // next.
         let covers = durable.log.end().0;
         self.wait_published(self.clock.drawn())?;
-        // An opening leaves this to the first checkpoint: finding out which run has which image.
+        // An opening leaves this to the first checkpoint: finding out which segment has which image.
         self.read_runs(durable)?;
         let pinned = self.pin();
         // A manifest may name an image only if every commit in it is durable.
@@ -126,8 +126,8 @@ impl Core {
     }
 
     /// Makes the reserve again before the switch of manifests, except for the bytes that the checkpoint will free. If the disk
-    /// has no room for that, removes the run and fails: a checkpoint that used up the reserve would leave none for the next
-    /// opening.
+    /// has no room for that, removes the segment and fails: a checkpoint that used up the reserve would leave
+    /// none for the next opening.
     fn make_reserve_good(
         &self,
         durable: &Durable,
@@ -144,8 +144,8 @@ impl Core {
         })
     }
 
-    /// Returns the images that changed since the last checkpoint, and the runs that the next one takes in.
-    /// The caller has read which run has which image. O(subgraphs + images).
+    /// Returns the images that changed since the last checkpoint, and the segments that the next one takes
+    /// in. The caller has read which segment has which image. O(subgraphs + images).
     fn plan_checkpoint(&self, durable: &Durable, extent: Extent) -> (HashSet<ImageId>, Merge) {
         let (last, segments) = {
             let manifest = durable.manifest.lock();
@@ -172,7 +172,8 @@ impl Core {
         self.tables().take(labels).flat_map(of_table).collect()
     }
 
-    /// Writes the run, if there is anything to write. A failure leaves at most a file that no manifest names.
+    /// Writes the segment, if there is anything to write. A failure leaves at most a file that no manifest
+    /// names.
     fn write_changes(
         &self,
         durable: &Durable,
@@ -227,7 +228,7 @@ impl Core {
         }
     }
 
-    /// Makes the manifest name the new run, and removes the files that it no longer names.
+    /// Makes the manifest name the new segment, and removes the files that it no longer names.
     fn switch(
         &self,
         durable: &Durable,

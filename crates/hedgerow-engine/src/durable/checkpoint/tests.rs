@@ -1,4 +1,4 @@
-//! Runs that are written while checkpoints end beside them.
+//! Segments that are written while checkpoints end beside them.
 
 use std::sync::Arc;
 
@@ -12,8 +12,9 @@ use crate::config::Durability;
 use crate::graph::Graph;
 use crate::options::Options;
 
-/// A run takes images of a page from files; meanwhile a checkpoint writes another subgraph of that page, which is taken out of memory. The run
-/// has it as it was written last, and not as the images that were read before say.
+/// A segment takes images of a page from files; meanwhile a checkpoint writes another subgraph of that page,
+/// which is taken out of memory. The segment has it as it was written last, and not as the images that were
+/// read before say.
 #[test]
 fn a_run_beside_a_checkpoint_has_what_was_taken_out_of_memory_since() {
     let options =

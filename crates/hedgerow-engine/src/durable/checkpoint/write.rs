@@ -1,4 +1,4 @@
-//! Writing a run: the images of subgraphs as of one timestamp.
+//! Writing a segment: the images of subgraphs as of one timestamp.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,14 +19,14 @@ use super::copy::{KeyCopy, PageCopy};
 use crate::error::{Error, Result, StateError, StorageError, io_error};
 use crate::state::store::Core;
 
-/// A run that was written. No manifest names it yet.
+/// A segment that was written. No manifest names it yet.
 pub(crate) struct Written {
     pub(crate) info: SegmentInfo,
     /// The images in it, with their bytes.
     pub(crate) images: Vec<(ImageId, u64)>,
 }
 
-/// The destination of a run.
+/// The destination of a segment.
 pub(crate) struct Target {
     pub(crate) fs: Arc<dyn Vfs>,
     pub(crate) file_id: FileId,

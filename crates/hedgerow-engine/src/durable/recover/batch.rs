@@ -21,14 +21,14 @@ pub(super) fn most_sides(bytes: u64) -> usize {
     usize::try_from(sides).map_or(MOST_SIDES, |sides| sides.clamp(1, MOST_SIDES))
 }
 
-/// The effect at one end of an operation.
+/// The effect of an operation at one edge copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
     /// The edge exists from now on; the weight is beside it.
     Put,
     /// The edge is gone.
     Remove,
-    /// The vertex must exist, for an edge that only its other end keeps.
+    /// The vertex must exist, for an edge that only the list of its other end keeps.
     Exists,
     /// The vertex begins.
     InsertVertex,
@@ -63,7 +63,8 @@ impl Act {
     }
 }
 
-/// One end of an operation. Sorts by subgraph, label, direction, vertex, other end, order.
+/// One side of an operation: its effect at one edge copy. Sorts by subgraph, label, direction, vertex, other
+/// end, order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReplayEntry {
     place: u64,

@@ -10,8 +10,8 @@ use super::{BATCH, TieredBlock, TieredView};
 use crate::error::Error;
 use crate::state::memory_pool::Lends;
 
-/// A kernel's callback for a block, or for a run, as a trait object: so the code that reads files is compiled
-/// once, and not for each loop of each kernel.
+/// A kernel's callback for a list block, or for a run, as a trait object: so the code that reads files is
+/// compiled once, and not for each loop of each kernel.
 type ScanBlock<'f> = dyn FnMut(SubgraphId, TieredBlock<'_>) -> ControlFlow<()> + 'f;
 type VisitRun<'f> = dyn FnMut(VertexId, &[VertexId], &[f64]) + 'f;
 

@@ -74,7 +74,7 @@ fn a_damaged_page_is_found() {
         disk.corrupt(&name, rng.below(bytes.len() as u64), 1 << rng.below(8));
         is_found(&disk, &mut paged, &format!("round {round}"));
     }
-    // A page with its checksum in the room of another one.
+    // A page with its checksum in the place of another one.
     let disk = SimFs::new();
     let mut paged = eight_pages(&disk).unwrap();
     let (name, mut bytes) = disk.files().pop_first().unwrap();

@@ -1,4 +1,4 @@
-//! Records come back sorted, however many runs they went through, and damaged runs are found.
+//! Records come back sorted, however many sorted files they went through, and damaged sorted files are found.
 
 use hedgerow_testkit::SimFs;
 use hedgerow_testkit::sim_fs::SplitMix64;
