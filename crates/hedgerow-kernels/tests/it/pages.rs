@@ -1,5 +1,5 @@
-//! What is said of kernels elsewhere is what the registry says: the page of the guide, which is written from it, the table of
-//! the crate's documentation, and the signatures of the Python package.
+//! Texts about kernels agree with the registry: the page of the guide, which is written from it, the table of the
+//! crate's documentation, and the signatures of the Python package.
 //!
 //! `HEDGEROW_BLESS=1 cargo test -p hedgerow-kernels --test it pages` writes the page anew.
 // The guide is no file of a store.
@@ -12,18 +12,20 @@ use hedgerow_kernels::registry::{Absent, KERNELS, Kernel, Parameter, ParameterKi
 
 const PAGE: &str = "docs/guide/kernels.md";
 
-/// What stands before the kernels.
+/// The text before the kernels.
 const INTRODUCTION: &str = "\
 # Kernels
 
-The algorithms on whole graphs, as the registry in `hedgerow-kernels` has them. A test writes this page from it:
-`HEDGEROW_BLESS=1 cargo test -p hedgerow-kernels --test it pages`. How to call them is told by the guides for
-[the command line](cli.md#algorithms), [Python](python.md#analytics) and [Rust](rust.md#snapshots).
+The algorithms on whole graphs, each with its parameters, result, time, memory and source. A test writes this
+page from the registry in `hedgerow-kernels`: `HEDGEROW_BLESS=1 cargo test -p hedgerow-kernels --test it
+pages`. The guides for [the command line](cli.md#algorithms), [Python](python.md#analytics) and
+[Rust](rust.md#snapshots) show the calls.
 
-In Python each can be called as `Snapshot.run(NAME, ...)` too, and in Rust by its name: `registry::find(NAME)?.arguments()`,
-then `set` and `run`.
+A Python program can also call each kernel as `Snapshot.run(NAME, ...)`, and a Rust program by its name:
+`registry::find(NAME)?.arguments()`, then `set` and `run`.
 
-Vertices in the formulas of memory are vertex ids, those of removed vertices too; an undirected edge is one edge.
+In the formulas of memory, *vertices* counts vertex ids, also those of removed vertices; an undirected edge is
+one edge.
 
 ";
 
@@ -60,7 +62,7 @@ fn describe(kernel: &Kernel, page: &mut String) {
     let _ = writeln!(page, "- **Gives** `{}`: {}.", kernel.result.name, kernel.result.kind.text());
     let _ = writeln!(page, "- **Time**: {}.", kernel.cost);
     if !kernel.steps.is_empty() {
-        let _ = writeln!(page, "- **Progress** is told in {}.", kernel.steps);
+        let _ = writeln!(page, "- **Progress** counts {}.", kernel.steps);
     }
     let provided = match kernel.memory.provided {
         "" => String::new(),
@@ -68,7 +70,7 @@ fn describe(kernel: &Kernel, page: &mut String) {
     };
     let _ = writeln!(page, "- **Memory** besides the graph, at most, in bytes: {}{provided}.", kernel.memory);
     if kernel.needs_resident {
-        page.push_str("- **Needs** all edges in memory at once; the others read by the page what a memory limit leaves no room for.\n");
+        page.push_str("- **Needs** all edges in memory at once. Other kernels read data that does not fit the memory limit by the page.\n");
     }
     let _ = writeln!(page, "- **From** {}.", kernel.cited);
     if kernel.parameters.is_empty() {
@@ -109,7 +111,7 @@ fn default(parameter: &Parameter) -> String {
     }
 }
 
-/// The design page tells of each kernel its rule and its oracle, in a row of one table.
+/// The design page has the rule and the oracle of each kernel, in a row of one table.
 #[test]
 fn the_design_page_has_a_row_for_every_kernel() {
     let page = include_str!("../../../../docs/design/analytics.md");
@@ -159,15 +161,15 @@ fn python_default(parameter: &Parameter) -> String {
     }
 }
 
-/// Kernels without a method of their own are called by `Snapshot.run`. That methods take what the stubs say is checked by the
-/// tests of the package.
+/// Programs call kernels without a method of their own by `Snapshot.run`. The tests of the package check that
+/// methods take the parameters of the stubs.
 #[test]
 fn methods_in_python_take_what_the_registry_says() {
     let stubs = include_str!("../../../../python/src/hedgerow/_native.pyi");
     let mut methods = 0;
     for kernel in KERNELS {
         let Some(mut found) = stub_parameters(stubs, kernel.function) else { continue };
-        // What chooses the graph. For a kernel that cannot be told to go against the edges, the graph is turned.
+        // The parameters that choose the graph. For a kernel without a direction, the graph is turned.
         let chosen = ["kinds", "label", "rank_range", "where"]
             .into_iter()
             .chain(kernel.reads_weights.then_some("weight"));
