@@ -49,7 +49,7 @@ pub(crate) struct Durable {
 }
 
 impl Durable {
-    /// Returns the begin of the oldest segment of the log; 0 if there is none.
+    /// Returns the begin of the oldest log segment; 0 if there is none.
     pub(crate) fn first_lsn(&self) -> u64 {
         self.log.segments().first().map_or(0, |segment| segment.first_lsn.0)
     }

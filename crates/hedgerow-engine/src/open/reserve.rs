@@ -14,7 +14,7 @@ pub(super) enum Room {
 }
 
 impl Room {
-    /// Returns the least length of the segment in which the log continues.
+    /// Returns the least length of the log segment in which the log continues.
     pub(super) fn segment(self) -> u64 {
         match self {
             Room::Free => FIRST_SEGMENT_BYTES,

@@ -94,8 +94,8 @@ impl Core {
     }
 
     fn write_checkpoint(&self, durable: &Durable, extent: Extent, room: Room) -> Result<Checkpoint> {
-        // A new segment, so that the segments before it can be removed as a whole, and no opening reads them
-        // again. It would take the room that the reserve has given.
+        // A new log segment, so that the log segments before it can be removed as a whole, and no opening
+        // reads them again. It would take the room that the reserve has given.
         if room == Room::Free {
             self.begin_log_segment(durable, LOG_LEFT)?;
         }
