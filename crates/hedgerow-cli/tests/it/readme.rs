@@ -1,59 +1,146 @@
-//! The command lines of the README, and those of the guide about kinds, run as printed.
+//! The command lines of the README, the guide and the page on operations, run as printed.
 
 use super::*;
 
+const README: &str = include_str!("../../../../README.md");
+const GUIDE: &str = include_str!("../../../../docs/guide/cli.md");
+const OPERATIONS: &str = include_str!("../../../../docs/operations.md");
+
+/// The parts of a page between fences of this language.
+fn blocks<'a>(page: &'a str, language: &str) -> impl Iterator<Item = &'a str> {
+    let fence = format!("```{language}\n");
+    let parts: Vec<&str> = page.split(fence.as_str()).skip(1).collect();
+    parts.into_iter().filter_map(|rest| rest.split("```\n").next())
+}
+
+/// Runs lines of a shell in the folder, with the built program as `hedgerow`; returns the status and both outputs, in their order.
+fn shell(bench: &Bench, commands: &str) -> (bool, String) {
+    let program = Path::new(env!("CARGO_BIN_EXE_hedgerow"));
+    let folder = program.parent().expect("the folder of the program").display();
+    let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell.args(["-euc", &format!("exec 2>&1\n{commands}")]).env("PATH", path);
+    let ran = shell.current_dir(bench.folder.path()).output().expect("sh runs");
+    (ran.status.success(), String::from_utf8_lossy(&ran.stdout).into_owned())
+}
+
 #[test]
 fn the_commands_of_the_readme_run_as_printed() {
-    let readme = include_str!("../../../../README.md");
-    let (_, section) = readme.split_once("## Command line\n").expect("the section");
-    let commands = section.split("```sh\n").nth(1).and_then(|rest| rest.split("```\n").next());
-    let commands = commands.expect("commands");
+    let (_, section) = README.split_once("## Command line\n").expect("the section");
+    let commands = blocks(section, "sh").next().expect("commands");
     assert!(commands.lines().count() >= 3);
-    let built = format!("'{}'", env!("CARGO_BIN_EXE_hedgerow"));
-    let commands = commands.replace("cargo run --release -p hedgerow-cli --", &built);
-    let bench = Bench::new();
-    let mut shell = Command::new("sh");
-    let ran =
-        shell.args(["-eux", "-c", &commands]).current_dir(bench.folder.path()).output().expect("sh runs");
-    let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
-    assert!(ran.status.success(), "{out}{err}");
+    let commands = commands.replace("cargo run --release -p hedgerow-cli --", "hedgerow");
+    let (succeeded, out) = shell(&Bench::new(), &commands);
+    assert!(succeeded, "{out}");
     let says = |words: &[&str]| out.lines().any(|line| line.split_whitespace().eq(words.iter().copied()));
     assert!(says(&["new", "edges:", "4"]) && says(&["algorithm:", "pagerank"]), "{out}");
 }
 
-/// The section gives files as blocks of text after their names, and calls with what they print, of loads nothing.
 #[test]
-fn the_commands_of_the_guide_about_kinds_print_what_it_shows() {
-    let guide = include_str!("../../../../docs/guide/cli.md");
-    let (_, section) = guide.split_once("### Kinds of vertices\n").expect("the section");
-    let (section, _) = section.split_once("\n## ").expect("a section behind it");
-    let section = section.split("\n### ").next().expect("a first part");
+fn the_commands_of_the_page_on_operations_run_as_printed() {
     let bench = Bench::new();
-    let mut files = 0;
-    for (before, block) in section.split("```\n").filter_map(|part| part.split_once("```text\n")) {
-        let name = before.rsplit('`').nth(1).expect("a name before the block");
-        bench.file(name, block);
-        files += 1;
-    }
-    let console = section.split("```console\n").skip(1).filter_map(|part| part.split("```\n").next());
-    let (mut calls, mut shown) = (0, 0);
-    for call in console.flat_map(|block| block.split("$ hedgerow ").skip(1)) {
-        let (command, expected) = call.split_once('\n').expect("a line");
-        let mut shell = Command::new("sh");
-        shell.arg("-euc").arg(format!("'{}' {command}", env!("CARGO_BIN_EXE_hedgerow")));
-        let ran = shell.current_dir(bench.folder.path()).output().expect("sh runs");
-        let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
-        assert_eq!(ran.status.success(), !expected.starts_with("error: "), "{command}: {out}{err}");
-        let printed = if ran.status.success() { out } else { err };
-        assert!(
-            command.starts_with("load ") && expected.is_empty() || printed == expected,
-            "{command}: {printed}"
-        );
+    bench.file("links.csv", "1,2\n2,3\n");
+    let (succeeded, out) = shell(&bench, "hedgerow load links.hedgerow links.csv");
+    assert!(succeeded, "{out}");
+    let mut calls = 0;
+    for commands in blocks(OPERATIONS, "sh") {
+        let (succeeded, out) = shell(&bench, commands);
+        assert!(succeeded, "{commands}: {out}");
         calls += 1;
-        shown += usize::from(!expected.is_empty());
     }
-    assert!(
-        files >= 2 && calls >= 8 && shown >= 5,
-        "{files} files, {calls} calls, {shown} of them with output"
-    );
+    assert!(calls >= 4, "{calls} blocks");
+}
+
+/// Files and stores that a section of the guide takes as given: name and content. A store is made from a file of the same name.
+const GIVEN: &[(&str, &[(&str, &str)], &[&str])] = &[
+    ("A short tour", &[], &[]),
+    (
+        "What a load detects",
+        &[
+            ("orders.csv", "orderID,customerID\n10248,VINET\n"),
+            ("people.csv", "name,friend\nann,bob\n"),
+            ("stops.csv", "a\nb\nc\n1;2\n"),
+            ("flights.csv", "from,to,stops\n1,2,\\N\n2,3,4\n"),
+            ("relations.csv", "src,dst,kind\na,b,is\n"),
+            ("calls.csv", "src,dst,at\n1,2,2024-05-01\n1,2,2024-05-02\n"),
+            ("edges", "1 2\n2 3\n"),
+        ],
+        &["gzip relations.csv edges"],
+    ),
+    (
+        "Labels, ranks and properties",
+        &[
+            ("people.csv", "id,name\n1,Ann\n2,Bob\n"),
+            ("calls.csv", "src,dst,time,seconds\n1,2,100,31\n1,2,101,45\n"),
+            ("roads.csv", "src,dst,miles:f64\n1,2,3.5\n"),
+        ],
+        &["hedgerow load roads roads.csv --label road --property miles:f64"],
+    ),
+    ("Kinds of vertices", &[], &[]),
+    ("Malformed rows and failures", &[("bad.csv", "1,2\nx,3\n2,3\n3,4\n")], &[]),
+    (
+        "Exporting",
+        &[("calls.csv", "src,dst,rank\n1,2,100\n1,2,101\n")],
+        &["hedgerow load calls calls.csv --label calls --rank rank"],
+    ),
+];
+
+/// A section gives files as blocks of text after their names, and calls with their output; a load without output may print any.
+#[test]
+fn the_commands_of_the_guide_print_what_it_shows() {
+    let (mut calls, mut shown, mut other) = (0, 0, String::new());
+    for section in GUIDE.split("\n## ").flat_map(|part| part.split("\n### ")).skip(1) {
+        let (title, text) = section.split_once('\n').expect("a title");
+        let Some((_, files, commands)) = GIVEN.iter().find(|(name, ..)| *name == title) else {
+            assert_eq!(blocks(text, "console").count(), 0, "commands of {title:?}, which no test runs");
+            continue;
+        };
+        let bench = Bench::new();
+        for (name, content) in *files {
+            bench.file(name, content);
+        }
+        for (before, block) in text.split("```\n").filter_map(|part| part.split_once("```text\n")) {
+            let name = before.rsplit('`').nth(1).filter(|name| name.ends_with(".csv"));
+            name.map(|name| bench.file(name, block));
+        }
+        for command in *commands {
+            let (succeeded, out) = shell(&bench, command);
+            assert!(succeeded, "{title}: {command}: {out}");
+        }
+        for call in blocks(text, "console").flat_map(|block| block.split("$ ").skip(1)) {
+            let (command, expected) = call.split_once('\n').expect("a line");
+            let (succeeded, out) = shell(&bench, command);
+            let is_shown = !expected.is_empty() || !command.contains(" load ");
+            let (out, expected) = (timeless(&out), timeless(expected));
+            let is_as_shown = match expected.strip_suffix("...\n") {
+                Some(begin) => out.starts_with(begin),
+                None => out == expected,
+            };
+            if succeeded == expected.starts_with("error: ") || is_shown && !is_as_shown {
+                other += &format!("{title}: {command}:\n{out}and not\n{expected}");
+            }
+            calls += 1;
+            shown += usize::from(is_shown);
+        }
+    }
+    assert!(other.is_empty(), "{other}");
+    assert!(calls >= 30 && shown >= 20, "{calls} calls, {shown} of them with output");
+}
+
+/// Leaves out measured times, which differ from run to run.
+fn timeless(output: &str) -> String {
+    let line = |line: &str| {
+        let measured = ["seconds:", "rows per second:", "milliseconds:"];
+        if let Some(name) = measured.iter().find(|name| line.starts_with(**name)) {
+            return format!("{name}\n");
+        }
+        match line.split_once("\"milliseconds\":") {
+            Some((before, after)) => {
+                let rest = after.split_once(',').map_or("", |(_, rest)| rest);
+                format!("{before}{rest}\n")
+            }
+            None => format!("{line}\n"),
+        }
+    };
+    output.lines().map(line).collect()
 }
