@@ -1,19 +1,38 @@
-//! What the papers published: the figures of their evaluations, to be printed beside those of this program.
+//! Figures that the papers published about their evaluations, to be printed beside those of this program.
 //!
-//! Each figure was compared with the text of its paper twice. The text comes from PDF files: what it leaves uncertain is left out, and each
-//! paper's module says what. Figures of a plot are those that a sentence states.
+//! Each paper has a table of tab-separated figures beside this module. Each figure was compared with the text of its paper twice. The text
+//! comes from PDF files: figures that it leaves uncertain are left out, and the head of each table lists them. Figures of a
+//! plot are those that a sentence states.
 
-mod block;
-mod dgs;
-mod livegraph;
-mod lsmgraph;
-mod rapidstore;
-mod teseo;
+use std::sync::LazyLock;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use block::{AGAINST_CSR, PaperGraph, Published};
+/// One figure that a paper states.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Published {
+    /// The table, figure or section that states it: "table 10".
+    pub(crate) place: &'static str,
+    /// The name of the engine, or of its form ("adjlst plain"), in this program where it has one, else the paper's name of it, in lower case.
+    /// `all` and `others` stand for the engines of the place, `fine-grained` for those that keep versions of each edge.
+    pub(crate) system: &'static str,
+    /// The measure: "insert", "pr". With those parameters that tell it from other rows of the place: "search degrees=low".
+    pub(crate) row: &'static str,
+    /// The graph, by its short name in the paper; empty where the figure is not that of one graph.
+    pub(crate) graph: &'static str,
+    /// The threads, the parameters; the divisor of a ratio, and of a bound that it is one. May be empty.
+    pub(crate) setting: &'static str,
+    pub(crate) value: f64,
+    /// `x` is a ratio, which the setting explains.
+    pub(crate) unit: &'static str,
+}
+
+/// The setting of a ratio to the time of the CSR on the same graph.
+pub(crate) const AGAINST_CSR: &str = "time against csr's";
+
+/// A graph of a paper: its short name, its full name, and how the names of graphs of the same generator begin in this program.
+pub(crate) type PaperGraph = (&'static str, &'static str, Option<&'static str>);
 
 /// A paper whose evaluation is run again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,19 +44,30 @@ pub(crate) enum Paper {
     LsmGraph,
 }
 
+/// Facts of a paper beside its figures.
+struct Facts {
+    /// The name on the command line.
+    name: &'static str,
+    title: &'static str,
+    /// The authors, the journal and the year.
+    citation: &'static str,
+    /// The processors, memory and disks of its figures.
+    machine: &'static str,
+    /// The graphs of its tables; none where only figures of one graph are stated.
+    graphs: &'static [PaperGraph],
+}
+
 impl Paper {
     pub(crate) const ALL: [Paper; 5] =
         [Paper::Dgs, Paper::RapidStore, Paper::Teseo, Paper::LiveGraph, Paper::LsmGraph];
 
+    fn facts(self) -> &'static Facts {
+        &FACTS[self as usize]
+    }
+
     /// Its name on the command line.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Paper::Dgs => "dgs",
-            Paper::RapidStore => "rapidstore",
-            Paper::Teseo => "teseo",
-            Paper::LiveGraph => "livegraph",
-            Paper::LsmGraph => "lsmgraph",
-        }
+        self.facts().name
     }
 
     /// The paper of this name; `None` where there is none.
@@ -46,62 +76,113 @@ impl Paper {
     }
 
     pub(crate) fn title(self) -> &'static str {
-        match self {
-            Paper::Dgs => "Revisiting the Design of In-Memory Dynamic Graph Storage",
-            Paper::RapidStore => {
-                "RapidStore: An Efficient Dynamic Graph Storage System for Concurrent Queries"
-            }
-            Paper::Teseo => "Teseo and the Analysis of Structural Dynamic Graphs",
-            Paper::LiveGraph => {
-                "LiveGraph: A Transactional Graph Storage System with Purely Sequential Adjacency List Scans"
-            }
-            Paper::LsmGraph => {
-                "LSMGraph: A High-Performance Dynamic Graph Storage System with Multi-Level CSR"
-            }
-        }
+        self.facts().title
     }
 
-    /// Authors, and where and when it was published.
+    /// Its authors, journal and year.
     pub(crate) fn citation(self) -> &'static str {
-        match self {
-            Paper::Dgs => "Su et al., Proc. ACM Manag. Data 3(1), article 70, 2025",
-            Paper::RapidStore => "Hao et al., PVLDB 18(10), 3587-3600, 2025",
-            Paper::Teseo => "De Leo and Boncz, PVLDB 14(6), 1053-1066, 2021",
-            Paper::LiveGraph => "Zhu et al., PVLDB 13(7), 1020-1034, 2020",
-            Paper::LsmGraph => "Yu et al., Proc. ACM Manag. Data 2(6), article 243, 2024",
-        }
+        self.facts().citation
     }
 
-    /// The graphs of its tables; none where figures of one graph alone are stated.
+    /// The graphs of its tables; none where only figures of one graph are stated.
     pub(crate) fn graphs(self) -> &'static [PaperGraph] {
-        match self {
-            Paper::Dgs => dgs::GRAPHS,
-            Paper::RapidStore => rapidstore::GRAPHS,
-            Paper::Teseo => teseo::GRAPHS,
-            Paper::LiveGraph => &[],
-            Paper::LsmGraph => lsmgraph::GRAPHS,
-        }
+        self.facts().graphs
     }
 
-    /// What its figures were measured on: processors, memory, disks.
+    /// The machine of its figures: processors, memory, disks.
     pub(crate) fn machine(self) -> &'static str {
-        match self {
-            Paper::Dgs => dgs::MACHINE,
-            Paper::RapidStore => rapidstore::MACHINE,
-            Paper::Teseo => teseo::MACHINE,
-            Paper::LiveGraph => livegraph::MACHINE,
-            Paper::LsmGraph => lsmgraph::MACHINE,
-        }
+        self.facts().machine
     }
 }
 
+/// In the order of [`Paper::ALL`].
+const FACTS: [Facts; 5] = [
+    Facts {
+        name: "dgs",
+        title: "Revisiting the Design of In-Memory Dynamic Graph Storage",
+        citation: "Su et al., Proc. ACM Manag. Data 3(1), article 70, 2025",
+        machine: "AMD EPYC 7543, 32 cores, 128 GB of memory, 60 GB/s",
+        graphs: &[
+            ("lj", "LiveJournal", None),
+            ("dl", "DotaLeague", None),
+            ("ldbc", "LDBC SNB", None),
+            ("g5", "Graph500", Some("kron:")),
+            ("wk", "Wiki", None),
+            ("ct", "Cit", None),
+            ("tw", "Twitter", None),
+            ("nft", "NFT trades", None),
+        ],
+    },
+    Facts {
+        name: "rapidstore",
+        title: "RapidStore: An Efficient Dynamic Graph Storage System for Concurrent Queries",
+        citation: "Hao et al., PVLDB 18(10), 3587-3600, 2025",
+        machine: "Intel Xeon Gold 6430, 32 cores, 256 GB of memory, 61.2 GB/s",
+        graphs: &[
+            ("lj", "LiveJournal", None),
+            ("ot", "Orkut", None),
+            ("ldbc", "LDBC SNB", None),
+            ("g5", "Graph500", Some("kron:")),
+            ("tw", "Twitter", None),
+            ("fr", "Friendster", None),
+        ],
+    },
+    Facts {
+        name: "teseo",
+        title: "Teseo and the Analysis of Structural Dynamic Graphs",
+        citation: "De Leo and Boncz, PVLDB 14(6), 1053-1066, 2021",
+        machine: "2 Intel Xeon Gold 5115, 20 cores in all, 384 GB of memory",
+        graphs: &[
+            ("dota-league", "DotaLeague", None),
+            ("uniform-24", "a random graph of equal degrees, as large as graph500-24", Some("uniform:")),
+            ("graph500-24", "Graph500 of scale 24", Some("kron:")),
+            ("uniform-26", "a random graph of equal degrees, as large as graph500-26", Some("uniform:")),
+            ("graph500-26", "Graph500 of scale 26", Some("kron:")),
+        ],
+    },
+    Facts {
+        name: "livegraph",
+        title: "LiveGraph: A Transactional Graph Storage System with Purely Sequential Adjacency List Scans",
+        citation: "Zhu et al., PVLDB 13(7), 1020-1034, 2020",
+        machine: "2 Intel Xeon Gold 6126, 24 cores in all, 192 GB of memory, Intel Optane P4800X and Dell PM1725a",
+        graphs: &[],
+    },
+    Facts {
+        name: "lsmgraph",
+        title: "LSMGraph: A High-Performance Dynamic Graph Storage System with Multi-Level CSR",
+        citation: "Yu et al., Proc. ACM Manag. Data 2(6), article 243, 2024",
+        machine: "AliCloud ecs.i2.4xlarge, 16 hyperthreads, 128 GB of memory of which 16 GB were used, 2 SSDs of 1.7 TB at 500 MB/s",
+        graphs: &[
+            ("it", "IT-2004", None),
+            ("uk", "UK-2007", None),
+            ("tw", "Twitter", None),
+            ("fs", "Friendster", None),
+        ],
+    },
+];
+
 /// The figures that `paper` states, by table and figure.
 pub(crate) fn published(paper: Paper) -> &'static [Published] {
-    match paper {
-        Paper::Dgs => &dgs::FIGURES,
-        Paper::RapidStore => &rapidstore::FIGURES,
-        Paper::Teseo => &teseo::FIGURES,
-        Paper::LiveGraph => &livegraph::FIGURES,
-        Paper::LsmGraph => &lsmgraph::FIGURES,
-    }
+    static FIGURES: [LazyLock<Vec<Published>>; 5] = [
+        LazyLock::new(|| figures(include_str!("dgs.tsv"))),
+        LazyLock::new(|| figures(include_str!("rapidstore.tsv"))),
+        LazyLock::new(|| figures(include_str!("teseo.tsv"))),
+        LazyLock::new(|| figures(include_str!("livegraph.tsv"))),
+        LazyLock::new(|| figures(include_str!("lsmgraph.tsv"))),
+    ];
+    &FIGURES[paper as usize]
+}
+
+/// Reads a table: remarks, a head, and a figure a line. It is part of the program: the tests read all, so a bad line is a defect.
+fn figures(table: &'static str) -> Vec<Published> {
+    let lines = table.lines().filter(|line| !line.starts_with('#')).skip(1);
+    let figure = |line: &'static str| {
+        let mut cells = line.split('\t');
+        let [place, system, row, graph, setting, value, unit] =
+            std::array::from_fn(|_| cells.next().expect("seven cells"));
+        assert_eq!(cells.next(), None, "a line of more than seven cells: {line}");
+        let value = value.parse().expect("a number");
+        Published { place, system, row, graph, setting, value, unit }
+    };
+    lines.map(figure).collect()
 }
