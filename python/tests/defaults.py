@@ -215,5 +215,5 @@ HARMLESS: list[Default] = [
     Default("ranks", "False", ("Snapshot neighbors newest_neighbors", "Transaction neighbors"), "Whether each entry names its rank; the entries are the same."),
     Default("properties", "False", ("Snapshot neighbors newest_neighbors",), "Whether each entry has its properties; the entries are the same."),
     Default("properties", "None", ("Snapshot vertex_table edge_table",), "All properties: nothing is left out."),
-    Default("order", "'id'", ("Snapshot csr",), "The order of the rows, whose keys stand beside them."),
+    Default("order", "'id'", ("Snapshot csr",), "The order of the rows, each with its key."),
 ]

@@ -5,12 +5,12 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// When a dependency is linked.
+/// The programs into which a dependency is linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// In the product (build dependencies count as product).
+    /// The product (build dependencies count as product).
     Normal,
-    /// In tests, examples and benches only.
+    /// Tests, examples and benches only.
     Dev,
 }
 

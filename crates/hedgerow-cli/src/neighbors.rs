@@ -20,7 +20,7 @@ pub(crate) struct NeighborsArgs {
     store: PathBuf,
     /// The vertex: its key, or in a store with kinds KIND:KEY
     key: String,
-    /// Against the direction of the edges
+    /// Follow the edges against their direction
     #[arg(long = "in", conflicts_with = "along")]
     incoming: bool,
     /// Print the weights of the edges too (1 in a graph without weights)

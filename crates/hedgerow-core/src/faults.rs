@@ -96,9 +96,9 @@ faults! {
     LatchedReadsNotValidated,
     /// A subgraph that another committer has latched is taken as unchanged.
     LatchedElsewhereUnchanged,
-    /// Under snapshot isolation the first committer does not win: edges that both write are not compared.
+    /// The first committer does not win under snapshot isolation: edges that both write are not compared.
     WritesNotChecked,
-    /// Under snapshot isolation inserting or removing a vertex does not conflict with its removal or insertion.
+    /// Inserting or removing a vertex does not conflict, under snapshot isolation, with its removal or insertion.
     KeysNotChecked,
     /// A commit does not look again, under its latches, whether the vertices that it looked up still exist.
     VerticesNotLookedAtAgain,

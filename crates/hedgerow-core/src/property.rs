@@ -22,7 +22,7 @@ pub enum PropertyType {
     F64 = 3,
     /// UTF-8 text of at most [`MAX_VALUE_BYTES`].
     Utf8 = 4,
-    /// At most [`MAX_VALUE_BYTES`] bytes.
+    /// Bytes, [`MAX_VALUE_BYTES`] at most.
     Bytes = 5,
     /// Microseconds since 1970-01-01 00:00 UTC.
     Timestamp = 6,

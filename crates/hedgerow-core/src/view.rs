@@ -17,9 +17,9 @@ pub use weighted::{WeightedNeighbors, WeightedTopology};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Direction {
-    /// From source to destination.
+    /// The direction from source to destination.
     Out = 0,
-    /// From destination to source.
+    /// The direction from destination to source.
     In = 1,
 }
 

@@ -66,23 +66,24 @@ pub struct Stats {
     pub log_buffer_bytes: u64,
     /// Bytes of the buffers of checkpoints under way.
     pub file_buffer_bytes: u64,
-    /// How many bytes of memory the store may use: what was asked for, or else half of what the machine has, or the control group of
-    /// the process. See [`Options::memory_limit`](crate::Options::memory_limit) for what it does. `u64::MAX` where nothing tells.
+    /// Bytes of memory that the store may use: the limit of its options, or else half of the memory of the machine
+    /// or of the control group of the process. See [`Options::memory_limit`](crate::Options::memory_limit) for its
+    /// effect. `u64::MAX` where the size of neither is known.
     pub memory_limit: u64,
-    /// How often a commit waited because 4,096 commits, or too many bytes of the log, were not published yet, or because
-    /// the log had to be made shorter first, or because memory had no room before a checkpoint was written.
+    /// Waits of commits: because 4,096 commits, or too many bytes of the log, were not published yet, because the
+    /// log had to be made shorter first, or because memory had no room before a checkpoint was written.
     pub commit_waits: u64,
     /// Bytes of the log in use.
     pub log_bytes: u64,
     /// Bytes of the segments of the last checkpoint.
     pub segment_bytes: u64,
-    /// Of these, bytes of images that no later one replaces.
+    /// Bytes of the images in these segments that no later image replaces.
     pub segment_live_bytes: u64,
-    /// How many segments there are: at most 8.
+    /// The number of segments, at most 8.
     pub segments: u64,
     /// Checkpoints written in the background since the store was opened.
     pub background_checkpoints: u64,
-    /// How many in the background failed; [`Graph::checkpoint_error`] says why the last one did.
+    /// Checkpoints in the background that failed; [`Graph::checkpoint_error`] says why the last one did.
     pub failed_checkpoints: u64,
     /// Turns of settling in the background that ended in a panic. The graph is right all the same; what was to be settled
     /// is looked at again later.

@@ -32,7 +32,7 @@
 //! | [`weighted_betweenness()`] | How many paths with the least sum of weights lead through each vertex, of all sources or of a sample | a run of `sssp` and O(vertices + edges) per source |
 //! | [`weighted_closeness()`] | How near each vertex is to all that it reaches by the least sums of weights, exactly or by a sample | a run of `sssp` for each sample or source |
 //! | [`weighted_pagerank()`] | PageRank scores of a surfer who follows edges by their weights, and jumps anywhere or back to some vertices | O(vertices + edges) per iteration |
-//! | [`weighted_random_walks()`] | Random walks that go to neighbors by the weights of the edges, each step by itself or as node2vec has it | the lists of the vertices that walks of an item are at, for each step |
+//! | [`weighted_random_walks()`] | Random walks that go to neighbors by the weights of the edges, each step alone or as node2vec has it | the lists of the vertices that walks of an item are at, for each step |
 //!
 //! The [`registry`] lists them, with their parameters, their memory and the papers that they come from.
 //!

@@ -174,9 +174,9 @@ fn flat(head: &Version, n: usize, entries: &impl Entries, weighted: bool, arena:
 /// The purpose of a fold.
 #[derive(Clone, Copy, PartialEq)]
 enum Aim {
-    /// To make room for operations to be written.
+    /// Makes room for operations to be written.
     Write,
-    /// To leave a plain main part.
+    /// Leaves a plain main part.
     Settle,
     /// Like `Settle`, but always in new blocks.
     Relocate,

@@ -92,7 +92,7 @@ fn span_of(block: *mut u8, bytes: usize) -> Span {
 /// Returns unused pages to the system.
 fn unmap_span(span: Span) {
     let start = std::ptr::with_exposed_provenance_mut(span.first * PAGE);
-    // SAFETY: the pages are of blocks that were mapped by themselves and freed, and have no other owner. It can only fail for want of
+    // SAFETY: the pages are of blocks that were each mapped alone and freed, and have no other owner. It can only fail for want of
     // memory for the kernel's own accounts; the pages then stay.
     let _ = unsafe { munmap(start, span.pages * PAGE) };
 }
@@ -162,7 +162,7 @@ fn map(bytes: usize) -> *mut u8 {
 /// Requests huge pages for a mapped block, if it is large; the system may refuse.
 fn ask_for_huge_pages(block: *mut u8, bytes: usize) {
     if bytes >= HUGE {
-        // SAFETY: the block is mapped by itself, with this size; the advice changes no content.
+        // SAFETY: the block is a mapping of its own, with this size; the advice changes no content.
         let _ = unsafe { madvise(block.cast(), bytes, Advice::LinuxHugepage) };
     }
 }

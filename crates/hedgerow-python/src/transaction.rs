@@ -25,7 +25,7 @@ const ROLLED_BACK: &str = "rolled back";
 /// The state of a transaction.
 enum State {
     Active(Box<WriteTxn>),
-    /// In use: a call that released the interpreter lock has it.
+    /// Used by a call that released the interpreter lock.
     Busy,
     /// Like `Busy`, but the call rolls it back: the block of the transaction has raised meanwhile.
     Abandoned,

@@ -27,7 +27,8 @@ const EXPLORING: &[&str] = &[
     "every_crash_leaves_a_prefix",
 ];
 
-/// By parts of names: tests that say which files are written, or how much memory something takes, and so mean nothing under the switch.
+/// Parts of names of tests that mean nothing under the switch: they say which files are written, or how much
+/// memory something takes.
 const LEFT_OUT: &[&str] = &[
     // How much memory something takes.
     "backpressure::",
@@ -55,7 +56,7 @@ const LEFT_OUT: &[&str] = &[
     "salvage::later_commits_show_what_lost_ones_did",
 ];
 
-/// Of so many rounds, `make test` makes one.
+/// The number of rounds of which `make test` makes one.
 const SHARE: &str = "20";
 
 /// Returns the plan of the stage; `features` are those of the build of the tests.

@@ -36,7 +36,7 @@ struct Stage {
     plan: fn(&Path, &Workspace) -> Plan,
 }
 
-/// In the order in which they are built and run. Checks of form come first: they need no test to be built.
+/// The stages, in the order in which they are built and run. Checks of form come first: they need no test to be built.
 /// Python's packages come from the network while clippy works. The tests of Python wait often, and what follows is built
 /// meanwhile; what runs long comes before the last builds, and what runs shortly comes last.
 const STAGES: &[Stage] = &[
@@ -68,7 +68,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "rivals", plan: |root, _| lab::rivals(root) },
 ];
 
-/// How many stages run at once in `make test`. Several wait for disks and for other processes most of the time, and others have one thread.
+/// The number of stages that run at once in `make test`. Several wait for disks and for other processes most of the time, and others have one thread.
 const STAGES_AT_ONCE: usize = 2;
 
 /// Stages that explore for as long as they are given.

@@ -8,7 +8,7 @@ use super::count::Counts;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Taken {
     pub(super) wall: Duration,
-    /// Of all processors, by the child processes.
+    /// The time of all processors, taken by the child processes.
     pub(super) processor: Duration,
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::outcome::{Failure, Outcome, Taken};
 use super::shell::{Ended, Output, Step, TestProgram};
 
-/// How many programs of a stage with several run at once. One program alone leaves processors idle while its last test runs
+/// The number of programs of a stage that run at once. One program alone leaves processors idle while its last test runs
 /// and while a test waits; the tests of each use all processors, so that more would only get in each other's way.
 const PROGRAMS_AT_ONCE: usize = 2;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Ticks a second in which Linux states processor times, on every machine.
 const TICKS_A_SECOND: f64 = 100.0;
-/// How often the end of a child is looked for.
+/// The time between two looks for the end of a child.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Returns the time that a child, and all of its children for which it waited, have taken, user and system time together. Waits for the end of the

@@ -41,10 +41,10 @@ fn deep_variables() -> Vec<(&'static str, String)> {
 /// The place to which the output of a child goes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Output<'s> {
-    /// On, line by line.
+    /// The output of this program, line by line.
     AsItComes,
-    /// On as a whole when the child has ended, since the output of another child is shown meanwhile. Once the flag is set,
-    /// the child is killed at its next line.
+    /// The output of this program, as a whole when the child has ended, since the output of another child is
+    /// shown meanwhile. Once the flag is set, the child is killed at its next line.
     Together(&'s AtomicBool),
 }
 

@@ -1,4 +1,4 @@
-//! Which crate may depend on which: stated once, here.
+//! The table of dependencies between crates, stated once, here.
 
 use super::report::Report;
 use crate::metadata::{Arrow, Kind};
@@ -56,7 +56,7 @@ const TABLE: &[Row] = &[
     row(LAB, &[CORE, IO, WORKLOAD], &[TESTKIT]),
     row(SUBJECTS, &[CORE, KERNELS, LAB, STORE, WORKLOAD], &[]),
     row(TESTKIT, &[CORE, IO, WORKLOAD], &[]),
-    // The suite `format` measures the packed lists by themselves (docs/design/layout.md).
+    // The suite `format` measures the packed lists alone (docs/design/layout.md).
     row(
         BENCH,
         &[ANALYTICS, CORE, DEMO, IO, KERNELS, WORKLOAD, LAB, REPORT, STORE, SUBJECTS, TIER],

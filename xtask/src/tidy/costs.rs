@@ -6,7 +6,7 @@ use super::report::{File, Place, Report};
 
 /// The types of handles that users hold.
 const HANDLES: &[&str] = &["Graph", "Snapshot", "WriteTxn", "Pipeline", "Ticket"];
-/// How a cost looks, or the reference to a method that states it.
+/// The form of a cost, or of the reference to a method that states it.
 const STATED: &[&str] = &["O(", "As [`", "as [`", "Like [`", "like [`", "See [`", "see [`"];
 
 /// Checks a Rust file: the inherent `impl` blocks of handles, if it is one of `hedgerow-engine`.

@@ -3,13 +3,13 @@
 use super::report::{File, Report};
 use super::tokens::{Token, text};
 
-/// From more lines than this on, a file says why it is long.
+/// The most lines of a file that does not say why it is long.
 const FILE_LINES: usize = 400;
 /// No reason is good enough for more.
 const FILE_LIMIT_LINES: usize = 800;
-/// From more lines than this on, a function says why it is long.
+/// The most lines of a function that does not say why it is long.
 const FUNCTION_LINES: usize = 70;
-/// How a reason begins.
+/// The beginning of a reason.
 const REASON: &str = "Long because";
 
 /// A ratchet: files that were long before they had to say why, with their lines then. A change that

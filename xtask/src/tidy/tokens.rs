@@ -6,7 +6,7 @@ use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 #[derive(Debug)]
 pub(super) struct Token {
     pub(super) text: String,
-    /// How many tokens the brackets that open here enclose, themselves included; 1 for every other token.
+    /// The number of tokens that the brackets opening here enclose, themselves included; 1 for other tokens.
     pub(super) length: usize,
     span: Span,
 }

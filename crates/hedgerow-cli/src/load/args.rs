@@ -57,7 +57,7 @@ pub(crate) struct LoadArgs {
     /// A property of the edges: its name and type, as of --vertices, and its column if that is named otherwise; may be repeated
     #[arg(long, value_name = "NAME:TYPE[=COLUMN]", value_parser = edge_property)]
     pub(super) property: Vec<EdgeProperty>,
-    /// How the files are laid out; auto goes by the name of each, and by its first 1,000 lines
+    /// The layout of the files; auto goes by the name of each, and by its first 1,000 lines
     #[arg(long, value_enum, default_value_t = FileFormat::Auto)]
     pub(super) format: FileFormat,
     /// The first row names the columns
@@ -115,7 +115,7 @@ pub(crate) struct LoadArgs {
     /// Rows per transaction; 0 loads everything in one, of at most 16,777,216 rows
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub(super) batch: usize,
-    /// When transactions become durable
+    /// The moment at which transactions become durable
     #[arg(long, value_enum, default_value_t = Sync::Manual)]
     pub(super) durability: Sync,
     /// Leave what was loaded in the log: the next open replays it
@@ -133,7 +133,7 @@ fn mode(text: &str) -> Result<u32, String> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FileFormat {
-    /// By the name of the file
+    /// The format that the name of the file tells
     Auto,
     /// Separated by commas, with or without a header
     Csv,

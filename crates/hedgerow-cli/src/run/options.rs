@@ -57,7 +57,7 @@ fn option(parameter: &Parameter) -> Arg {
         // A flag: edges are followed along their direction unless it is given.
         ParameterKind::Direction => {
             let option = option.long("in").action(ArgAction::SetTrue).conflicts_with(DIRECTION);
-            option.help("Against the direction of the edges, as --direction in")
+            option.help("Follow the edges against their direction, as --direction in")
         }
         ParameterKind::Vertex => option.value_name("KEY").help(help(parameter)),
         ParameterKind::Vertices => {

@@ -24,7 +24,7 @@ type Copied = Option<(f64, Option<Row>)>;
 /// ids.
 struct Newest<T> {
     limit: usize,
-    /// At most twice `limit` ends, among them the greatest of all offered ones, each with the value that came
+    /// Twice `limit` ends at most, among them the greatest of all offered ones, each with the value that came
     /// with it.
     ends: Vec<(End, T)>,
     /// The bound at or below which an end is not among the greatest.

@@ -26,10 +26,10 @@ pub struct Csr {
 /// The order of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowOrder {
-    /// By vertex id: the order of [`vertices`](crate::Snapshot::vertices). The quickest to make.
+    /// The order of vertex ids, as of [`vertices`](crate::Snapshot::vertices). The quickest to make.
     #[default]
     Id,
-    /// By key: numbers and texts ascending, texts by their bytes.
+    /// The order of keys: numbers and texts ascending, texts by their bytes.
     Key,
 }
 

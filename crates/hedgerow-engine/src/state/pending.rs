@@ -16,7 +16,7 @@ use crate::state::tables::PartitionKey;
 pub(crate) enum Reasons {
     /// A commit that was not published.
     Published,
-    /// That, readers, and readers that were registering.
+    /// A commit that was not published, a reader, or a reader that was registering.
     All,
 }
 

@@ -17,7 +17,7 @@ use crate::error::{ArgumentError, Error, Result};
 /// The labels and properties of a graph at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schema {
-    /// By id; the first is the default label.
+    /// The labels in the order of their ids; the first is the default label.
     labels: Vec<Label>,
     names: HashMap<Arc<str>, LabelId>,
     /// The properties of vertices of all kinds, as a label that no user sees.
@@ -346,9 +346,9 @@ impl Schema {
 /// A label by name or by id. Ids save the look-up of the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LabelRef<'a> {
-    /// By name; the empty one is the default label.
+    /// The name; the empty one is the default label.
     Name(&'a str),
-    /// By id.
+    /// The id.
     Id(LabelId),
 }
 

@@ -41,10 +41,10 @@ pub(crate) enum ChosenWeight {
 /// A direction along edges, against them, or both ways.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EdgeDirection {
-    /// From source to destination.
+    /// The direction from source to destination.
     #[default]
     Out,
-    /// From destination to source.
+    /// The direction from destination to source.
     In,
     /// Both: each edge once, a self-loop too. In an undirected graph all three are the same.
     Both,

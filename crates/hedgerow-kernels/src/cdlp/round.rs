@@ -16,8 +16,8 @@ use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES};
 // A word of bits for each subgraph.
 const _: () = assert!(SUBGRAPH_VERTICES == 64);
 
-/// If the vertices whose label changed have more than 1 / `FEW_CHANGES` of the edges, the next iteration
-/// computes all vertices.
+/// The next iteration computes all vertices if those whose label changed have more than 1 / `FEW_CHANGES` of
+/// the edges.
 const FEW_CHANGES: u64 = 8;
 
 /// The labels before and after an iteration.

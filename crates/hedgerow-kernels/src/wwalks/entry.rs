@@ -13,7 +13,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     name: "wwalks",
     function: "weighted_random_walks",
     metric: "wwalks",
-    summary: "Random walks that go to neighbors by the weights of the edges, each step by itself or as node2vec has it",
+    summary: "Random walks that go to neighbors by the weights of the edges, each step alone or as node2vec has it",
     input: "any graph; weights of edges at vertices that walks leave are finite and 0 or more, where they sum to 0 a walk ends",
     needs_resident: false,
     reads_weights: true,

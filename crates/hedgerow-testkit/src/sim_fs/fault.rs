@@ -37,9 +37,9 @@ pub enum FaultClass {
 /// The frequency of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// Only that operation fails.
+    /// Only the operation fails.
     Once,
-    /// That operation and all later ones fail.
+    /// The operation and all later ones fail.
     Forever,
 }
 

@@ -51,7 +51,7 @@ struct HeldCell {
 /// The table of a registry.
 pub(super) struct HeldReaders {
     levels: [OnceLock<Box<[HeldCell]>>; LEVELS],
-    /// At least the number of cells with a count: a scanner that reads 0 after the slots need not look.
+    /// The number of cells with a count, or more: a scanner that reads 0 after the slots need not look.
     used: AtomicUsize,
     /// The number of times that a timestamp was counted, and that a cell's count fell to 0.
     counted: AtomicU64,

@@ -78,7 +78,7 @@ pub enum ReadError {
         path: PathBuf,
         /// The line of the first record, from 1.
         line: u64,
-        /// That record, shortened to 100 characters.
+        /// The first record, shortened to 100 characters.
         row: String,
         /// The names of the delimiters in question.
         candidates: String,
@@ -90,7 +90,7 @@ pub enum ReadError {
         path: PathBuf,
         /// The line of the first record, from 1.
         line: u64,
-        /// That record, shortened to 100 characters.
+        /// The first record, shortened to 100 characters.
         row: String,
         /// The reasons for both answers, or that there are none for either.
         why: &'static str,

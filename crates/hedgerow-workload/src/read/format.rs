@@ -34,7 +34,7 @@ pub enum Column {
     Index(usize),
     /// The position, from 0, in rows that have it.
     IfPresent(usize),
-    /// Under this name in the header.
+    /// The column with this name in the header.
     Name(String),
     /// Nowhere, even if the header names it.
     Absent,

@@ -25,7 +25,7 @@ pub use generated::{GeneratedConfig, MAX_EVENTS};
 pub struct Transaction {
     /// The position in the stream, from 0.
     pub index: u64,
-    /// At least one event.
+    /// The events, at least one.
     pub events: Vec<Event>,
 }
 

@@ -7,7 +7,7 @@ pub(in crate::tidy) struct KnownCycle {
     pub(in crate::tidy) krate: &'static str,
     /// Sorted.
     pub(in crate::tidy) modules: &'static [&'static str],
-    /// Why it is there and how it goes.
+    /// The reason of the cycle, and the way to cut it.
     pub(in crate::tidy) plan: &'static str,
 }
 

@@ -1,5 +1,5 @@
-//! Which module of a crate uses which: no cycles but the known ones, and no arrows between module rooms that
-//! the table forbids.
+//! Arrows between the modules of a crate: no cycles but the known ones, and none between rooms that the table
+//! forbids.
 
 mod cycles;
 pub(super) mod known;

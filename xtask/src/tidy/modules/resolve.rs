@@ -1,4 +1,4 @@
-//! From a path in code to the module that defines what the path names, through re-exports of any depth.
+//! The way from a path in code to the module that defines the item, through re-exports of any depth.
 
 use std::collections::BTreeSet;
 

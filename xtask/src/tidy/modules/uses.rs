@@ -1,4 +1,4 @@
-//! Which module uses which: an arrow for every item that code names and another module defines.
+//! The arrows between modules: one for every item that code names and another module defines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use super::parse::{Import, Kind, Mention, Module};
 use super::resolve::{Target, Want};
 use super::tree::Tree;
 
-/// Why one module depends on another: each item, with the first line that names it.
+/// The reasons why one module depends on another: each item, with the first line that names it.
 pub(super) type Items = BTreeMap<String, usize>;
 
 /// The arrows between the modules of a crate, by the modules' numbers.

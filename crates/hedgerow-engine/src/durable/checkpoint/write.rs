@@ -46,7 +46,8 @@ pub(crate) enum ImageMode {
 
 /// The time of work after which a writer of images checks whether other threads commit.
 const SLICE: Duration = Duration::from_micros(500);
-/// If they do, it rests this many times as long as it worked: commits get the processor and the disk nearly all the time.
+/// The rest of a writer of images while other threads commit, in times of its work: commits get the processor
+/// and the disk nearly all the time.
 const REST: u32 = 16;
 /// Caps the work that a rest is computed from, so a rest takes at most 16 x 100 ms: a stalled disk does not stall the
 /// checkpoint for minutes.

@@ -26,7 +26,7 @@ struct PageCensus {
     means: [u32; PAGE],
 }
 
-/// For each subgraph of a page the existing vertices, as its chain of the default label states them, and the
+/// The existing vertices of each subgraph of a page, as its chain of the default label states them, and the
 /// number of entries of its outgoing lists.
 type Counted = [(u64, u64); PAGE];
 

@@ -20,9 +20,9 @@ use crate::state::store::Core;
 /// The number of recent touches from which on a chain is loaded even if others must be evicted. At fewer, a
 /// store that is read at random would exchange chains for others that are as likely to be read.
 const MANY: u32 = 8;
-/// In a graph with keys, the number of recent look-ups by id of the existence of vertices from which on their
-/// chain is loaded where there is room: cached directories answer them without a read. Look-ups by key read
-/// no chain.
+/// The number of recent look-ups by id of the existence of vertices from which on their chain is loaded, in a
+/// graph with keys, where there is room: cached directories answer them without a read. Look-ups by key read no
+/// chain.
 const MANY_LOOKS: u32 = 32;
 
 /// The part of a chain that a call reads: of one of its vertices, in one direction.
