@@ -90,7 +90,7 @@ impl Edges {
         self.rich.as_ref().map_or(&Ranks::None, |rich| &rich.ranks)
     }
 
-    /// Returns the number of rows that name an edge which an earlier row names. Takes 16 bytes a row meanwhile.
+    /// Returns the number of rows whose edge an earlier row names. Takes 16 bytes a row meanwhile.
     pub(crate) fn repeated(&self) -> usize {
         let ranks = match self.ranks() {
             Ranks::Counted => return 0,
@@ -152,7 +152,7 @@ impl Edges {
         weight.into_iter().chain(others.into_iter().flatten())
     }
 
-    /// Returns the first rank to give out: the number of edges of the label, as `hedgerow load --multi` counts.
+    /// Returns the first rank to give out, the number of edges of the label, as `load --multi` counts.
     pub(crate) fn first_rank(
         &self,
         snapshot: impl FnOnce() -> hedgerow::Result<Snapshot>,

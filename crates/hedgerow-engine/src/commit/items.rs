@@ -32,8 +32,8 @@ impl WriteTxn {
     /// properties).
     ///
     /// # Errors
-    /// [`ArgumentError::PropertyType`] for a value of another type than the property's; [`ArgumentError::Invalid`] for a rank
-    /// in a label that is not `multi`, or a weight that is not a number; [`ArgumentError::TooLarge`] for values over 16 MiB.
+    /// [`ArgumentError::PropertyType`] for a value of another type; [`ArgumentError::Invalid`] for a rank in a
+    /// label that is not `multi`, or a NaN weight; [`ArgumentError::TooLarge`] for values over 16 MiB.
     pub fn put_edge_with<N: AsRef<str>, V: Into<Value>>(
         &mut self,
         edge: EdgeKey<'_>,
@@ -63,8 +63,8 @@ impl WriteTxn {
         Ok(new)
     }
 
-    /// Sets properties of an existing edge and leaves its others as they are; a null removes. Returns whether the edge exists.
-    /// Reads the edge. The properties are laid over those that the edge has at commit. O(log degree + bytes of the properties).
+    /// Sets properties of an existing edge and keeps its others, as they are at commit; a null removes. Returns
+    /// whether the edge exists. Reads the edge. O(log degree + bytes of the properties).
     ///
     /// # Errors
     /// Those of [`put_edge_with`](Self::put_edge_with); [`ArgumentError::NoSuchLabel`]. The weight of an edge
@@ -109,7 +109,7 @@ impl WriteTxn {
         Ok(existed)
     }
 
-    /// Inserts the vertex unless it exists, and gives it exactly these properties. Reads nothing. O(bytes of the properties).
+    /// Inserts the vertex unless it exists, and gives it exactly these properties. Reads nothing. O(bytes).
     ///
     /// # Errors
     /// Those of [`put_edge_with`](Self::put_edge_with).
@@ -125,8 +125,8 @@ impl WriteTxn {
         self.push_item(OpKind::Put, of_vertex(key), 1.0, cells)
     }
 
-    /// Sets properties of an existing vertex and leaves its others as they are; a null removes. Returns whether the vertex exists.
-    /// Reads its existence, and if a null is given for a property that is not defined, its properties. O(bytes of the properties).
+    /// Sets properties of an existing vertex and keeps its others; a null removes. Returns whether it exists.
+    /// Reads its existence, and its properties if a null is for an undefined one. O(bytes of the properties).
     ///
     /// # Errors
     /// Those of [`put_edge_with`](Self::put_edge_with).

@@ -26,7 +26,7 @@ const PLACES: u64 = 64;
 /// The outcome of an operation of a [`Pipeline`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Applied {
-    /// The timestamp of the transaction; of one that changed nothing, a timestamp at or after everything it saw.
+    /// The timestamp of the transaction, or one at or after everything it saw if it changed nothing.
     pub timestamp: Timestamp,
     /// The change of the number of edges: 1 for a new edge, -1 for a removed one, 0 where the edge was there,
     /// or absent, already.
@@ -65,7 +65,7 @@ struct Pending {
 /// the order of submission, to the function given at the beginning, on the submitting thread.
 ///
 /// Dropping the pipeline executes what is left; it waits for nothing, so acknowledgements may stay undelivered. In a forked
-/// child dropping it executes nothing: what was submitted is the parent's to execute.
+/// child it executes nothing: the parent executes what was submitted.
 ///
 /// If the function panics, the panic goes on to the caller of the pipeline, and the function is never called
 /// again. Operations submitted before are executed in order, at the latest when the pipeline is dropped, and

@@ -45,7 +45,7 @@ pub(crate) type KeyLatch<'a> = MutexGuard<'a, ()>;
 impl IdMap {
     /// Makes a map without vertices. The memory of keys is charged to `account`.
     pub(crate) fn new(kind: KeyKind, account: Arc<Account>) -> IdMap {
-        // The first table of a process makes the seed of all hashers, for which others wait: no fork comes between.
+        // The first table of a process makes the seed of all hashers, so others wait: no fork comes between.
         let _whole = fork::hold_off();
         IdMap {
             keys: (kind != KeyKind::Dense).then(|| KeyTable::charging(kind == KeyKind::Str, account)),
@@ -234,7 +234,7 @@ impl IdMap {
         self.lookup(key, Timestamp(u64::MAX - 1)).or(before.filter(|&id| !self.knows(id)))
     }
 
-    /// Lets vertices have this kind; their keys will be texts if `is_text`, else numbers. Before the schema knows the kind.
+    /// Adds a kind before the schema knows it. Keys of its vertices are texts if `is_text`, else numbers.
     pub(crate) fn add_kind(&self, kind: KindId, is_text: bool) {
         self.keys.iter().for_each(|keys| keys.add_kind(kind, is_text));
     }

@@ -10,12 +10,12 @@
 //! a text it also touches the lines of its bytes.
 //!
 //! # Protocol
-//! * One thread at a time changes the bindings of a key: the holder of its latch, which draws its timestamp and changes them before
-//!   it releases the latch, so timestamps ascend. [`forget`](KeyTable::forget) alone comes without that latch, once no reader can
-//!   see the binding any more; the part of the index keeps it and the next binding of the key apart.
-//! * A row is bound before the index names it, and the index does not name it any more before it is unbound: a snapshot that can
-//!   see a binding finds its row whole. A look may stand on a row that goes to another key meanwhile. Then either the key differs,
-//!   or the row shows a span that ended before the snapshot or begins after it (invariant I23 in `docs/design/snapshots.md`).
+//! * One thread at a time changes the bindings of a key: the holder of its latch, which draws the timestamp
+//!   and changes them under it, so timestamps ascend. [`forget`](KeyTable::forget) alone comes without it,
+//!   once no reader can see the binding; the part of the index keeps it and the key's next binding apart.
+//! * A row is bound before the index names it, and unbound after the index has dropped it: a snapshot that
+//!   sees a binding finds its row whole. A look may stand on a row that goes to another key: the key differs,
+//!   or the row's span ended before the snapshot or begins after it (I23 in `docs/design/protocol.md`).
 //! * A link to an older row may outlive it. So it is followed only to a row of the key with an earlier birth.
 //! * A look-up asks the index of a kind, not the kinds of rows. Meanwhile the id of a row may go to a vertex
 //!   of another kind with an equal key. A look-up of the newest state takes that row for its own. For a

@@ -94,7 +94,7 @@ pub struct EdgeReader {
     turns: bool,
 }
 
-/// Positions of source, destination, weight and time; the last two may be absent, from the format or from a row.
+/// Positions of source, destination, weight and time; a format or a row may lack the last two.
 #[derive(Clone, Copy, Debug, Default)]
 struct Columns {
     at: [Option<usize>; 4],

@@ -158,7 +158,7 @@ fn stays_near(op: &ModelOp) -> bool {
     !matches!(op, ModelOp::RemoveVertex(_))
 }
 
-/// Commits operations, but for those on vertices that the same transaction has removed: they would get another id.
+/// Commits operations, except on vertices that the same transaction removed, which would get new ids.
 fn commit(graph: &Graph, model: &mut Model, ops: Vec<ModelOp>) -> u64 {
     let mut tx = graph.write().unwrap();
     let (mut removed, mut some) = (BTreeSet::new(), false);
@@ -261,7 +261,7 @@ impl Store {
             Element::Vertex(key) => ends[0] || lost(OF_VERTICES, key),
             Element::Edge(item) => {
                 let sides = element.ends().map(|key| lost(self.labels[item.label], key));
-                // An edge is known from either end, but for properties; and where keys are, only with those of its ends.
+                // Either end tells an edge, but for properties; with keys, only with those of its ends.
                 let side = if self.config.rich { sides.contains(&true) } else { sides == [true; 2] };
                 side || !dense && ends.contains(&true)
             }
@@ -311,7 +311,7 @@ impl Store {
         what: &dyn Fn() -> String,
     ) {
         let says = |what: &str| report.losses.iter().any(|loss| loss.contains(what));
-        // The last commits of a store that was not closed cannot be told from those that were never acknowledged.
+        // Without a close, the last commits look like those that were never acknowledged.
         let tail = says("were never acknowledged");
         let halves = says("of which properties may be lost");
         let bare = says("known only by their edges");

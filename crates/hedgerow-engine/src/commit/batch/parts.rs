@@ -233,7 +233,7 @@ fn sort(entries: &mut Vec<BatchEntry>) {
     let ends = |(lowest, highest): (u32, u32), id: u32| (lowest.min(id), highest.max(id));
     let (lowest, highest) = entries.iter().map(|entry| entry.subgraph().0).fold((u32::MAX, 0), ends);
     let place_bits = bits(entries.len() as u32);
-    // Subgraph, then direction and vertex (7 bits) and destination (32 bits), then the place among the entries.
+    // Subgraph, direction and vertex (7 bits), destination (32 bits), place among the entries.
     if bits(highest.saturating_sub(lowest)) + 7 + 32 + place_bits > u64::BITS
         || entries.len() > u32::MAX as usize
     {
@@ -357,7 +357,7 @@ mod tests {
 
     use super::*;
 
-    /// Parts hold all entries, in order, wherever they stand: also where the operations that are sampled mislead.
+    /// Parts hold all entries, in order, wherever they stand: also where the sampled operations mislead.
     #[test]
     fn parts_are_the_sorted_items_however_they_are_spread() {
         let ops = 3 * CHUNK + 100;
