@@ -107,7 +107,7 @@ pub enum OpenError {
     },
     /// The options disagree with the configuration with which the graph was created.
     #[error(
-        "the graph was created {}, but {} was asked for",
+        "the graph was created {}: it cannot be opened {}",
         difference(found, wanted),
         difference(wanted, found)
     )]

@@ -269,7 +269,10 @@ fn open_existing(
         let recovered = recovered.map_err(from_recovery)?;
         let named = manifest.logs.iter().map(|log| (log.id, log.first_lsn));
         if !named.eq(recovered.segments().take(manifest.logs.len())) {
-            return Err(damaged(&manifest_file, "a log segment that begins elsewhere"));
+            return Err(damaged(
+                &manifest_file,
+                "a log segment that begins at another position than the manifest says",
+            ));
         }
         Some(recovered)
     };

@@ -179,7 +179,7 @@ impl<E> KernelError<E> {
 impl KernelError {
     /// The text of messages about an edge that is [`Endless`](Self::Endless).
     pub const EXPECTED_OF_CYCLES: &'static str =
-        "expected more than 0: it is one of a cycle of edges that make a path no longer";
+        "expected more than 0: it lies on a cycle of edges that make a path no longer";
 
     /// The range that messages give for a [`WeightSum`](Self::WeightSum).
     pub const EXPECTED_OF_SUMS: &'static str = "0 or a number in 2.3e-308..=1.8e308";
@@ -229,7 +229,7 @@ impl<E: fmt::Display> fmt::Display for KernelError<E> {
                 )
             }
             KernelError::TooManyPaths { source } => {
-                write!(f, "more than {:e} shortest paths lead from vertex {} somewhere", f64::MAX, source.0)
+                write!(f, "vertex {} has more than {:e} shortest paths to another", source.0, f64::MAX)
             }
             KernelError::Endless { from, to, weight } => {
                 write!(

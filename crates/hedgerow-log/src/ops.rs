@@ -96,7 +96,7 @@ fn read_rank(r: &mut Reader<'_>, flags: u8) -> Result<u64, CorruptionKind> {
         return Ok(0);
     }
     match r.u64().map_err(|_| SHORT)? {
-        0 => Err(CorruptionKind::Invalid("a rank of zero where a rank is said to be")),
+        0 => Err(CorruptionKind::Invalid("a rank of zero where the flags announce a rank")),
         rank => Ok(rank),
     }
 }

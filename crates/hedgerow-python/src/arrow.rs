@@ -110,8 +110,8 @@ where
 
 /// Converts texts or bytes; those without a value are `None`.
 fn objects(name: &str, column: &Array<'_>, is_bytes: bool) -> PyResult<ArrayRef> {
-    let wrong =
-        |at: usize| DataError::new_err(format!("{name}[{at}] is no text, or no bytes, as others are"));
+    let kind = if is_bytes { "bytes" } else { "a str" };
+    let wrong = |at: usize| DataError::new_err(format!("{name}[{at}] is not {kind}, as other elements are"));
     if is_bytes {
         let mut values = LargeBinaryBuilder::new();
         for (at, item) in column.objects()?.enumerate() {

@@ -55,7 +55,7 @@ create_exception!(
     hedgerow,
     DiskFullError,
     OperationalError,
-    "There is no space left. What was asked for was not done: a transaction was not applied, and the store stays usable."
+    "There is no space left on the disk. Nothing of the transaction took effect, and the store stays usable."
 );
 create_exception!(
     hedgerow,

@@ -94,10 +94,10 @@ pub(crate) fn raise_run(snapshot: &hedgerow::Snapshot, error: KernelError<Error>
             )
         }),
         &KernelError::TooManyPaths { source } => name(source)
-            .map(|source| format!("more than {:e} shortest paths lead from {source} somewhere", f64::MAX)),
+            .map(|source| format!("vertex {source} has more than {:e} shortest paths to another", f64::MAX)),
         &KernelError::SourceNotLive { source: vertex, .. }
         | &KernelError::TargetNotLive { target: vertex, .. } => {
-            name(vertex).map(|vertex| format!("vertex {vertex} is not one that the kernel works on"))
+            name(vertex).map(|vertex| format!("the kernel does not work on vertex {vertex}"))
         }
         _ => None,
     };

@@ -76,7 +76,7 @@ pub enum TierError {
         file: String,
     },
     /// The caller has no memory for the next part of a read.
-    #[error("no memory for {needed} bytes of what is read")]
+    #[error("no memory for {needed} bytes of a read")]
     NoRoom {
         /// The number of bytes asked for.
         needed: u64,

@@ -216,7 +216,7 @@ def test_kinds_chooses_other_vertices() -> None:
             ("airport", {}, "edges of label owns end at vertices of kind airline"),
             ("airport", {"label": "note"}, "edges of label note end at vertices of any kind"),
             ("harbour", {"label": "route"}, "no kind harbour"),
-            ([], {"label": "route"}, "no kind is named"),
+            ([], {"label": "route"}, "the list of kinds is empty"),
         ]:
             with pytest.raises(hedgerow.Error, match=message):
                 g.wcc(kinds=kinds, **call)

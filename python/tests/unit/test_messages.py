@@ -78,5 +78,5 @@ def test_a_wrong_argument(db: hedgerow.Database, call: Call, kind: type[Exceptio
 
 def test_a_store_that_was_created_otherwise(tmp_path: Any) -> None:
     hedgerow.open(tmp_path / "s", directed=False).close()
-    with pytest.raises(hedgerow.ProgrammingError, match="^the graph was created undirected, but directed was asked for$"):
+    with pytest.raises(hedgerow.ProgrammingError, match="^the graph was created undirected: it cannot be opened directed$"):
         hedgerow.open(tmp_path / "s", directed=True)

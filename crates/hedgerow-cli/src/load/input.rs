@@ -286,7 +286,7 @@ pub(super) fn edges(path: &Path, mut format: EdgeFormat, args: &LoadArgs) -> Res
     let named = [&args.src_col, &args.dst_col, &args.weight_col, &args.time_col].into_iter().flatten();
     let is_named = named.chain(&format.extra).any(|column| matches!(column, Column::Name(_)));
     if is_named && args.no_header {
-        return Err(CliError::Usage("--no-header: a column is asked for by its name".to_owned()));
+        return Err(CliError::Usage("--no-header: give columns by position, not by name".to_owned()));
     }
     if args.header || is_named {
         format.header = Header::Yes;

@@ -88,7 +88,8 @@ pub(super) fn validate(
             // too.
             if seen.labels.len() >= usize::from(LabelId::MAX.0) {
                 let (file, line, most) = (input.path.display(), edge.line, LabelId::MAX.0);
-                let why = format!("{file}:{line}: label {:?} is one more than {most}", edge.label);
+                let why =
+                    format!("{file}:{line}: label {:?} is beyond the limit of {most} labels", edge.label);
                 return Err(CliError::Failed(why));
             }
             known.insert(edge.label.to_owned());

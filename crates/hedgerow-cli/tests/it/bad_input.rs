@@ -68,7 +68,7 @@ fn a_failed_load_leaves_an_existing_store_as_it_was() {
     assert!(error.contains("bad.csv:3: "), "{error}");
     assert_eq!(edges(&bench.store()), 1);
     let error = hedgerow("load @ @ --undirected", &[&bench.store(), &bad]).fails(1);
-    assert_eq!(error, "the graph was created directed, but undirected was asked for");
+    assert_eq!(error, "the graph was created directed: it cannot be opened undirected");
     assert_eq!(edges(&bench.store()), 1);
     // An empty directory stays, and stays empty.
     let empty = bench.path("empty");

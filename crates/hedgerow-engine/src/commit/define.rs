@@ -110,7 +110,7 @@ impl Engine {
             return Err(ArgumentError::Invalid(what.into()).into());
         }
         if keys == KeyKind::Dense {
-            let what = format!("the keys of kind {name} cannot be dense: u64 or str");
+            let what = format!("the keys of kind {name} cannot be dense: choose u64 or str");
             return Err(ArgumentError::Invalid(what).into());
         }
         check_name("kind", name)?;

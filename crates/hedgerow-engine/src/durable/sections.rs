@@ -109,7 +109,7 @@ pub(crate) fn counts(manifest: &Manifest) -> Result<Option<Counts>, &'static str
     let told: u64 = manifest.segments.iter().fold(0, |sum, segment| sum.saturating_add(segment.info.edges));
     let fits = vertices <= u64::from(manifest.next_vertex) && edges <= told;
     match (r.is_empty(), as_of == manifest.checkpoint) {
-        (false, _) => Err("counts with something behind them"),
+        (false, _) => Err("bytes left over behind the counts"),
         (true, true) if !fits => Err("counts beyond what segments hold"),
         (true, same) => Ok(same.then_some(Counts { vertices, edges })),
     }

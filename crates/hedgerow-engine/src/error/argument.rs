@@ -42,7 +42,7 @@ pub enum ArgumentError {
         known: Vec<String>,
     },
     /// A key has another type than those of its kind.
-    #[error("kind {kind} is {}, and {found} is none", with_keys(*expected))]
+    #[error("kind {kind} is defined {}, and {found} is not of this type", with_keys(*expected))]
     KeyOfKind {
         /// The kind.
         kind: String,

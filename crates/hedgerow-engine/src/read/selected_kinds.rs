@@ -66,7 +66,10 @@ fn some_of(schema: &Schema, mut kinds: Vec<KindId>) -> Option<Vec<KindId>> {
 /// these labels.
 fn checked(schema: &Schema, kinds: &[KindId], labels: &[LabelId]) -> Result<Option<Vec<KindId>>> {
     if kinds.is_empty() {
-        return Err(ArgumentError::Invalid("no kind is named: name one, or none at all".into()).into());
+        return Err(ArgumentError::Invalid(
+            "the list of kinds is empty: name a kind, or give no list".into(),
+        )
+        .into());
     }
     kinds.iter().try_for_each(|&kind| schema.check_kind(kind))?;
     let Some(kinds) = some_of(schema, kinds.to_vec()) else { return Ok(None) };

@@ -85,8 +85,8 @@ impl SalvageReport {
     /// Records bytes at the end of the log that are no record, and that nothing proves to have been durable.
     pub(super) fn lose_tail(&mut self, error: &impl fmt::Display, bytes: u64) {
         self.lose(format_args!(
-            "{error}; {bytes} bytes from there on are no commit: a crash left them of commits that were never \
-             acknowledged, or the last ones are damaged"
+            "{error}; the {bytes} bytes from there on hold no commit: a crash cut short commits that were never \
+             acknowledged, or the last commits are damaged"
         ));
     }
 
@@ -103,8 +103,8 @@ impl SalvageReport {
         let (vertices, edges) = (self.doubtful_vertices, self.doubtful_edges);
         if vertices + edges > 0 {
             self.losses.push(format!(
-                "{vertices} vertices and {edges} edges are saved as they were before what is lost, which may have changed or \
-                 removed them"
+                "{vertices} vertices and {edges} edges are saved as they were before a lost commit, which may have \
+                 changed or removed them"
             ));
         }
     }

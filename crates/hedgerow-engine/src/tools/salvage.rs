@@ -282,7 +282,7 @@ fn tell_losses(
     }
     if lost.unknown {
         report.lose(format_args!(
-            "{name}: what else it held is not known; images in older segments may be outdated"
+            "{name}: its other content is unknown; images in older segments may be outdated"
         ));
     }
     lost
@@ -346,7 +346,7 @@ fn finish(mut report: SalvageReport, rebuilt: Rebuilt) -> Result<SalvageReport> 
     report.lost_edges = rebuilt.dangling;
     (report.doubtful_vertices, report.doubtful_edges) = rebuilt.doubtful;
     for name in &rebuilt.made_up {
-        report.lose(format_args!("the name of what is called {name:?} now"));
+        report.lose(format_args!("the lost name that {name:?} now replaces"));
     }
     report.sum_up(&[
         (rebuilt.dangling, "edges one end of which is lost"),

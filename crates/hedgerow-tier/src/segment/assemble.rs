@@ -194,7 +194,7 @@ pub(super) fn finish(
     config: &GraphConfig,
 ) -> Result<SubgraphImage, &'static str> {
     if keys.is_some() != topology.needs_keys(config) {
-        return Err("keys that are missing, or nobody's");
+        return Err("keys that are missing, or belong to no vertex");
     }
     let Topology { id, as_of, present, parts, .. } = topology;
     let keys = keys.unwrap_or_else(|| no_keys(id.label, config));

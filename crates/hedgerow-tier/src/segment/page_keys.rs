@@ -75,7 +75,7 @@ fn finish(
 ) -> Result<SubgraphKeys, &'static str> {
     let (id, present, label) = (placed.entry.subgraph, placed.entry.present, directory.label);
     if keys.is_some() != needs_keys(label, present, config) {
-        return Err("keys that are missing, or nobody's");
+        return Err("keys that are missing, or belong to no vertex");
     }
     let keys = SubgraphKeys { id, present, keys: keys.unwrap_or_else(|| no_keys(label, config)) };
     match fault_of(&keys, if label == LabelId::DEFAULT { config.keys } else { KeyKind::Dense }) {

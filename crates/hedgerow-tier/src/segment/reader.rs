@@ -53,7 +53,9 @@ impl SegmentReader {
         let paged = PagedSegment::open(source, info, store)?;
         let keys = paged.key_index()?;
         if keys.is_some() != (header.incompat & key_index::FEATURE != 0) {
-            return Err(paged.source().invalid(0, "a key index that the header does not tell of, or none"));
+            return Err(paged
+                .source()
+                .invalid(0, "a key index that the header does not announce, or a missing one that it does"));
         }
         Ok(SegmentReader { info: *info, store, paged, keys })
     }

@@ -140,12 +140,12 @@ fn options_that_disagree_with_the_store() {
     let made = Options::new().directed(false).weighted(true).keys(KeyKind::Str);
     made.open_on(disk.handle()).unwrap().insert_edge("a", "b").unwrap();
     for (wrong, message) in [
-        (Options::new().directed(true), "created undirected, but directed was asked for"),
-        (Options::new().weighted(false), "created weighted, but without weights was asked for"),
-        (Options::new().keys(KeyKind::U64), "created with str keys, but with u64 keys was asked for"),
+        (Options::new().directed(true), "created undirected: it cannot be opened directed"),
+        (Options::new().weighted(false), "created weighted: it cannot be opened without weights"),
+        (Options::new().keys(KeyKind::U64), "created with str keys: it cannot be opened with u64 keys"),
         (
             Options::new().keys(KeyKind::Dense).directed(true),
-            "created undirected, with str keys, but directed, with dense keys was asked for",
+            "created undirected, with str keys: it cannot be opened directed, with dense keys",
         ),
     ] {
         let error = wrong.open_on(disk.handle()).err();

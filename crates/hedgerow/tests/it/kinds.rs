@@ -119,7 +119,7 @@ fn a_label_says_the_kinds_of_its_ends() {
         // A number is no key of a user.
         let error = argument(edit(5.into(), 7.into()).unwrap_err());
         assert!(matches!(error, ArgumentError::KeyOfKind { .. }), "{error}");
-        assert_eq!(error.to_string(), "kind user is with str keys, and 5 is none");
+        assert_eq!(error.to_string(), "kind user is defined with str keys, and 5 is not of this type");
 
         let now = graph.snapshot().unwrap();
         assert_eq!(now.vertex_count(), 4, "ann, a, 7 and 1");

@@ -195,7 +195,7 @@ fn kinds_that_do_not_hold_all_ends_are_refused() {
             EdgeSelection::all().kinds([airport]),
             "edges of label ferry end at vertices of kind port: kinds must hold it",
         ),
-        (of("route").kinds([]), "no kind is named: name one, or none at all"),
+        (of("route").kinds([]), "the list of kinds is empty: name a kind, or give no list"),
         (of("route").kinds([airport, KindId(9)]), "no kind number 9"),
     ];
     for (selection, expected) in &refused {
