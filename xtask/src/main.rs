@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask COMMAND
-  tidy                                 check arrows, cycles, unsafe, summaries, sizes, words and links
+  tidy                                 check arrows, cycles, unsafe, summaries, sizes, prose, links and subjects
   tidy --modules CRATE                 list the arrows between the modules of a crate
   ci                                   format check, tidy, clippy
   test [--fail-fast] [STAGE ...]       the stages of `make test`, all or the named ones

@@ -1,5 +1,5 @@
-//! Checks of the repository that neither the compiler nor clippy makes. Every failure names the place and says what
-//! to do.
+//! Checks of the repository that neither the compiler nor clippy makes. Every failure names the place and
+//! says what to do.
 
 mod arrows;
 mod costs;
@@ -8,9 +8,11 @@ mod modules;
 mod report;
 mod sizes;
 mod source;
+mod subjects;
 mod text;
 mod tokens;
 mod words;
+mod wrap;
 
 #[cfg(test)]
 mod tests;
@@ -27,17 +29,23 @@ struct Tables {
     known_cycles: &'static [modules::known::KnownCycle],
     rooms: &'static [modules::known::Rooms],
     long_files: &'static [(&'static str, usize)],
+    old_pages: &'static [&'static str],
 }
 
 const TABLES: Tables = Tables {
     known_cycles: modules::known::KNOWN_CYCLES,
     rooms: modules::known::ROOMS,
     long_files: sizes::LONG_FILES,
+    old_pages: wrap::OLD_PAGES,
 };
 
 /// Runs every check on the repository at `root` and prints what it finds.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
-    let report = check(root, TABLES)?;
+    let mut report = check(root, TABLES)?;
+    subjects::check(root, subjects::SINCE, &mut report);
+    for skipped in &report.skipped {
+        println!("skipped: {skipped}");
+    }
     for (path, count) in &report.unsafe_blocks {
         println!("unsafe: {path}: {count} blocks");
     }
@@ -78,6 +86,14 @@ fn check(root: &Path, tables: Tables) -> Result<Report, String> {
             sizes::check_functions(file, &tokens, &mut report);
         }
     }
+    for file in files.iter().filter(|file| file.has_extension("rs")) {
+        wrap::check_comments(file, &mut report);
+    }
+    let is_old = |file: &&File| file.path == wrap::PAST_FIGURES || tables.old_pages.contains(&&*file.path);
+    for page in files.iter().filter(|file| file.has_extension("md") && !is_old(file)) {
+        wrap::check_page(page, &mut report);
+        words::check_page(page, &mut report);
+    }
     sizes::check_list(&files, tables.long_files, &mut report);
     modules::check(&files, tables.known_cycles, tables.rooms, &mut report);
     text::check(root, &files, &mut report);
@@ -88,7 +104,8 @@ fn check(root: &Path, tables: Tables) -> Result<Report, String> {
 const SKIPPED_FOLDERS: &[&str] = &["target", "node_modules", "__pycache__"];
 /// Hidden folders that belong to the repository.
 const HIDDEN_FOLDERS: &[&str] = &[".ci", ".cargo"];
-/// The extensions of files that are read as text; `run` is the extension-less script of the continuous integration.
+/// The extensions of files that are read as text; `run` is the extension-less script of the continuous
+/// integration.
 const TEXT_EXTENSIONS: &[&str] = &["rs", "toml", "md", "py", "pyi", "txt", "sh"];
 const TEXT_NAMES: &[&str] = &["Makefile", "run"];
 

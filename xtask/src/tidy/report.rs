@@ -7,6 +7,8 @@ use proc_macro2::{LexError, TokenStream};
 pub(super) struct Report {
     /// Each fails the run.
     pub(super) errors: Vec<String>,
+    /// Checks that could not be made here, each with its reason.
+    pub(super) skipped: Vec<String>,
     /// Files with `unsafe`, and how many blocks each has.
     pub(super) unsafe_blocks: Vec<(String, usize)>,
     /// A line for each crate: how many modules, arrows between them and cycles it has.

@@ -7,6 +7,8 @@ use super::report::Report;
 use super::tokens::tokens;
 use super::{Tables, check};
 
+mod prose;
+
 /// A sound workspace in a folder of its own, removed at the end.
 struct Tree {
     root: PathBuf,
@@ -377,7 +379,7 @@ fn comments_without_a_noun_are_found() {
     found("words-what", "/// What a thing is.\nfn f() {}\n", "begins with `What`");
     found("words-many", "/// Sound.\nfn f() {}\n/// So many bytes.\nfn g() {}\n", "begins with `So many`");
     found("words-nobody", "fn f() {} \n    // Here nobody waits.\n", "`nobody` stands for a noun");
-    let sound = "/// Sound.\n/// What follows is read on.\nfn f() {}\n// SAFETY: nobody\n// and whoever.\nfn g() {}\n#[cfg(test)]\n/// What.\n";
+    let sound = "/// Sound.\n/// What follows is read on.\nfn f() {}\n// SAFETY: nobody\n// and whoever.\nfn g() {}\n#[cfg(test)]\nmod tests {\n/// What is it.\n}\n";
     let tree = Tree::sound("words-sound");
     tree.write(path, &format!("//! Sound.\n{sound}"));
     assert_eq!(tree.report().errors, Vec::<String>::new());

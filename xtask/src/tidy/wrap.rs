@@ -1,0 +1,117 @@
+//! Lengths of prose: a line of a comment or a page has at most 110 columns, a design page at most 250 lines.
+
+use super::report::{File, Report};
+
+const COLUMNS: usize = 110;
+const DESIGN_PAGE_LINES: usize = 250;
+
+/// Pages that are older than the rules for pages (columns, lines, phrases). The rewrite of a page removes its
+/// entry; no change adds one.
+pub(super) const OLD_PAGES: &[&str] = &[
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "GLOSSARY.md",
+    "README.md",
+    "docs/benchmarks.md",
+    "docs/concepts/durability.md",
+    "docs/contract.md",
+    "docs/design/README.md",
+    "docs/design/analytics.md",
+    "docs/design/api.md",
+    "docs/design/builds.md",
+    "docs/design/cancellation.md",
+    "docs/design/checkpoints.md",
+    "docs/design/data-model.md",
+    "docs/design/defaults.md",
+    "docs/design/disk-cases.md",
+    "docs/design/import.md",
+    "docs/design/lab.md",
+    "docs/design/lab/aspen.md",
+    "docs/design/lab/livegraph.md",
+    "docs/design/lab/llama.md",
+    "docs/design/lab/lsmgraph.md",
+    "docs/design/lab/sortledton.md",
+    "docs/design/lab/teseo.md",
+    "docs/design/larger-than-memory.md",
+    "docs/design/layout.md",
+    "docs/design/linkbench.md",
+    "docs/design/maintained.md",
+    "docs/design/memory.md",
+    "docs/design/parallel.md",
+    "docs/design/processes.md",
+    "docs/design/protocol.md",
+    "docs/design/salvage.md",
+    "docs/design/short-lists.md",
+    "docs/design/testing.md",
+    "docs/design/vertices.md",
+    "docs/design/views.md",
+    "docs/format/common.md",
+    "docs/format/log.md",
+    "docs/format/manifest.md",
+    "docs/format/packed.md",
+    "docs/format/segment.md",
+    "docs/guide/analytics/centrality.md",
+    "docs/guide/analytics/communities.md",
+    "docs/guide/analytics/pairs.md",
+    "docs/guide/analytics/paths.md",
+    "docs/guide/analytics/triangles.md",
+    "docs/guide/cli.md",
+    "docs/guide/demo.md",
+    "docs/guide/kept-answers.md",
+    "docs/guide/lab.md",
+    "docs/guide/python.md",
+    "docs/guide/rust.md",
+    "docs/operations.md",
+    "docs/recipes/money-rings.md",
+];
+
+/// The sentence of a page that a test writes, whose lines are as long as the facts in it.
+const WRITTEN_BY_A_TEST: &str = "A test writes this page from";
+/// The page of past figures, which stays as it was written.
+pub(super) const PAST_FIGURES: &str = "docs/benchmarks-history.md";
+
+/// Checks the comments of a Rust file.
+pub(super) fn check_comments(file: &File, report: &mut Report) {
+    let mut is_fenced = false;
+    for (number, line) in (1..).zip(file.text.lines()) {
+        let Some(text) = line.trim_start().strip_prefix("//") else {
+            is_fenced = false;
+            continue;
+        };
+        check_line(file, (number, line), text.trim_start_matches(['/', '!']), &mut is_fenced, report);
+    }
+}
+
+/// Checks a page.
+pub(super) fn check_page(file: &File, report: &mut Report) {
+    let count = file.text.lines().count();
+    if file.path.starts_with("docs/design/") && count > DESIGN_PAGE_LINES {
+        let message = format!("{count} lines, the limit is {DESIGN_PAGE_LINES}; a page has one subject");
+        report.error(file, 1, message);
+    }
+    if file.text.contains(WRITTEN_BY_A_TEST) {
+        return;
+    }
+    let mut is_fenced = false;
+    for (number, line) in (1..).zip(file.text.lines()) {
+        check_line(file, (number, line), line, &mut is_fenced, report);
+    }
+}
+
+/// Checks a line, which says `text`. Code, rows of tables, headings and what has no blank, as a link, stay
+/// whole.
+fn check_line(file: &File, line: (usize, &str), text: &str, is_fenced: &mut bool, report: &mut Report) {
+    let text = text.trim_start();
+    let is_fence = text.starts_with("```");
+    *is_fenced ^= is_fence;
+    let mark = text.split(' ').next().unwrap_or_default();
+    let is_mark =
+        matches!(mark, "-" | "*" | ">") || mark.strip_suffix('.').is_some_and(|n| n.parse::<u32>().is_ok());
+    let rest = if is_mark { text[mark.len()..].trim_start() } else { text };
+    let stays = is_fence || *is_fenced || text.starts_with(['|', '#']) || !rest.contains(' ');
+    let columns = line.1.chars().count();
+    if columns > COLUMNS && !stays {
+        report.error(file, line.0, format!("{columns} columns, the limit is {COLUMNS}; wrap the paragraph"));
+    }
+}
