@@ -6,8 +6,8 @@
 //! at distance 0, like in NetworkX; 0 for holes. Distances are from `v` along the edges, or against them with
 //! [`Direction::In`], like NetworkX measures them in directed graphs.
 //!
-//! **A sample.** Like that of `closeness`, without bias and with the same bound. With probability at least `1
-//! - δ` the mean `S/m` of one vertex is off by at most `ε · D`, and the share `(r - 1)/m` by at most `ε`.
+//! **A sample.** Like that of `closeness`, without bias and with the same bound. With probability at least
+//! `1 - δ` the mean `S/m` of one vertex is off by at most `ε · D`, and the share `(r - 1)/m` by at most `ε`.
 //! Here `D` is the largest distance between any two vertices that reach each other, now a sum of weights, and
 //! `ε = √(ln(2/δ) / 2k)`. A few very heavy edges make `D` large, and the bound with it.
 //!
