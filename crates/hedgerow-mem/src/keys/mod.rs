@@ -15,7 +15,7 @@
 //!   once no reader can see the binding; the part of the index keeps it and the key's next binding apart.
 //! * A row is bound before the index names it, and unbound after the index has dropped it: a snapshot that
 //!   sees a binding finds its row whole. A look may stand on a row that goes to another key: the key differs,
-//!   or the row's span ended before the snapshot or begins after it (I23 in `docs/design/protocol.md`).
+//!   or the row's span ended before the snapshot or begins after it (I23 in `docs/design/snapshots.md`).
 //! * A link to an older row may outlive it. So it is followed only to a row of the key with an earlier birth.
 //! * A look-up asks the index of a kind, not the kinds of rows. Meanwhile the id of a row may go to a vertex
 //!   of another kind with an equal key. A look-up of the newest state takes that row for its own. For a
