@@ -1,6 +1,6 @@
 //! The workspace as cargo sees it: packages, their workspace dependencies and their targets.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -20,6 +20,8 @@ pub(crate) struct Arrow {
     pub(crate) from: String,
     pub(crate) to: String,
     pub(crate) kind: Kind,
+    /// The version that it requires; `*` if it is stated by its path alone.
+    pub(crate) version: String,
 }
 
 /// A workspace package.
@@ -32,7 +34,17 @@ pub(crate) struct Package {
     pub(crate) examples: Vec<String>,
     /// True if it is among the default members.
     pub(crate) is_default: bool,
+    pub(crate) version: String,
+    /// The folder of its manifest.
+    pub(crate) folder: PathBuf,
+    /// True if a release publishes it.
+    pub(crate) is_published: bool,
+    /// The keys that a published manifest needs and that this one lacks.
+    pub(crate) missing: Vec<&'static str>,
 }
+
+/// The keys of a manifest that a registry shows.
+const SHOWN: [&str; 5] = ["description", "license", "readme", "keywords", "categories"];
 
 /// The packages of a workspace and the arrows between them.
 #[derive(Debug, Default)]
@@ -54,6 +66,11 @@ impl Workspace {
         let mut names: Vec<&str> = package.flat_map(|p| p.examples.iter().map(String::as_str)).collect();
         names.sort_unstable();
         names
+    }
+
+    /// The packages that a release publishes.
+    pub(crate) fn published(&self) -> impl Iterator<Item = &Package> {
+        self.packages.iter().filter(|package| package.is_published)
     }
 
     /// The names of all integration-test targets of the default members, sorted, each once.
@@ -97,7 +114,8 @@ pub(crate) fn load(root: &Path) -> Result<Workspace, String> {
     Ok(parse(&json))
 }
 
-fn parse(json: &Value) -> Workspace {
+/// Reads the output of `cargo metadata`.
+pub(crate) fn parse(json: &Value) -> Workspace {
     let default_members = strings(&json["workspace_default_members"]);
     let mut workspace = Workspace::default();
     let packages: Vec<&Value> = json["packages"].as_array().into_iter().flatten().collect();
@@ -108,7 +126,8 @@ fn parse(json: &Value) -> Workspace {
             // A path leads to a package of this repository, maybe to one of another workspace.
             if !dependency["path"].is_null() {
                 let kind = if dependency["kind"] == "dev" { Kind::Dev } else { Kind::Normal };
-                workspace.arrows.push(Arrow { from: from.clone(), to, kind });
+                let version = text(&dependency["req"]);
+                workspace.arrows.push(Arrow { from: from.clone(), to, kind, version });
             }
         }
         let targets = || package["targets"].as_array().into_iter().flatten();
@@ -116,10 +135,17 @@ fn parse(json: &Value) -> Workspace {
             let of_kind = targets().filter(|t| strings(&t["kind"]).iter().any(|k| k == kind));
             of_kind.map(|t| text(&t["name"])).collect()
         };
+        let is_missing = |key: &&str| text(&package[*key]).is_empty() && strings(&package[*key]).is_empty();
+        let manifest = PathBuf::from(text(&package["manifest_path"]));
         workspace.packages.push(Package {
             tests: named("test"),
             examples: named("example"),
             is_default: default_members.contains(&text(&package["id"])),
+            version: text(&package["version"]),
+            folder: manifest.parent().unwrap_or(&manifest).to_path_buf(),
+            // No list of registries means any.
+            is_published: package["publish"].is_null(),
+            missing: SHOWN.into_iter().filter(is_missing).collect(),
             name: from,
         });
     }

@@ -97,7 +97,7 @@ pub(super) fn check(arrows: &[Arrow], report: &mut Report) {
 }
 
 fn refusal(row: &Row, arrow: &Arrow) -> String {
-    let Arrow { from, to, kind } = arrow;
+    let Arrow { from, to, kind, .. } = arrow;
     if *kind == Kind::Normal && row.tests_may_use.contains(&to.as_str()) {
         return format!("{from} -> {to}: only tests may use it; move it to [dev-dependencies]");
     }

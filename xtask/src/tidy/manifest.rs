@@ -36,7 +36,9 @@ fn inherits_lints(manifest: &str) -> bool {
 /// The place of a line in a manifest.
 enum Section {
     /// `[dependencies]` and its kin: one dependency a line.
-    List,
+    List {
+        of_tests: bool,
+    },
     /// `[dependencies.NAME]`: from this line on, one dependency's keys; whether `workspace = true` was among them.
     One {
         name: String,
@@ -55,10 +57,11 @@ fn check_dependencies(file: &File, report: &mut Report) {
             continue;
         }
         match &mut section {
-            Section::List => {
+            Section::List { of_tests } => {
                 if let Some((name, value)) = line.split_once('=')
                     && !line.starts_with('#')
                     && !states_workspace(name, value)
+                    && !(*of_tests && is_path_alone(value))
                 {
                     refuse(name.trim(), number, file, report);
                 }
@@ -76,7 +79,7 @@ fn open(header: &str, line: usize) -> Section {
     const KINDS: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
     let last = header.rsplit('.').next().unwrap_or(header);
     if KINDS.contains(&last) {
-        return Section::List;
+        return Section::List { of_tests: last == "dev-dependencies" };
     }
     let parent = header.rsplit_once('.').map_or("", |(parent, _)| parent);
     if KINDS.contains(&parent.rsplit('.').next().unwrap_or(parent)) {
@@ -95,6 +98,12 @@ fn close(section: &Section, file: &File, report: &mut Report) {
 fn states_workspace(name: &str, value: &str) -> bool {
     (name.trim().ends_with(".workspace") && value.trim() == "true")
         || value.replace(' ', "").contains("workspace=true")
+}
+
+/// `{ path = "../NAME" }`: cargo leaves such a dependency of tests out of what it publishes, where it would form a cycle.
+fn is_path_alone(value: &str) -> bool {
+    let value = value.replace(' ', "");
+    value.starts_with("{path=\"../") && value.ends_with("\"}") && !value.contains(',')
 }
 
 fn refuse(name: &str, line: usize, file: &File, report: &mut Report) {

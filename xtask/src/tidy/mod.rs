@@ -5,6 +5,7 @@ mod arrows;
 mod costs;
 mod manifest;
 mod modules;
+mod published;
 mod report;
 mod sizes;
 mod source;
@@ -74,6 +75,7 @@ fn check(root: &Path, tables: Tables) -> Result<Report, String> {
     let mut report = Report::default();
     let workspace = metadata::load_all(root)?;
     arrows::check(&workspace.arrows, &mut report);
+    published::check(&workspace, &mut report);
     let files = read_tree(root).map_err(|e| format!("cannot read the repository: {e}"))?;
     manifest::check(&files, &mut report);
     for (file, place) in files.iter().filter_map(|file| Some((file, Place::of(&file.path)?))) {

@@ -55,7 +55,9 @@ impl Tree {
 
     fn manifest(&self, member: &str, dependencies: &str) {
         let path = format!("crates/{member}/Cargo.toml");
-        let package = format!("[package]\nname = \"{member}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+        let package = format!(
+            "[package]\nname = \"{member}\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n"
+        );
         self.write(&path, &format!("{package}{LINTS}\n[dependencies]\n{dependencies}\n"));
     }
 
@@ -164,13 +166,17 @@ fn dependencies_outside_the_workspace_table_are_found() {
         assert!(tree.only_error().contains("dependency `hedgerow-core` is not from the workspace"), "{name}");
     }
     let tree = Tree::sound("inherited-table");
-    tree.manifest("hedgerow-io", "\n[dependencies.hedgerow-core]\nworkspace = true\n");
-    assert_eq!(tree.report().errors, Vec::<String>::new());
+    let of_tests = "\n[dev-dependencies]\nhedgerow-testkit = { path = \"../hedgerow-testkit\" }\n";
+    for sound in ["\n[dependencies.hedgerow-core]\nworkspace = true\n", of_tests] {
+        tree.manifest("hedgerow-io", sound);
+        assert_eq!(tree.report().errors, Vec::<String>::new());
+    }
 }
 
 #[test]
 fn a_manifest_without_the_lints_is_found() {
-    let manifest = "[package]\nname = \"hedgerow-io\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+    let manifest =
+        "[package]\nname = \"hedgerow-io\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n";
     finds("lints", "crates/hedgerow-io/Cargo.toml", manifest, "no `[lints] workspace = true`");
 }
 
