@@ -1,7 +1,7 @@
 # Every command of the project. The work itself is in `xtask` and in `hedgerow-bench`.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-deep bench bench-papers rivals lint python docs platforms lab-check lab-test clean
+.PHONY: help demo test test-deep bench bench-papers rivals lint python docs platforms lab-check lab-test dist clean
 
 CARGO ?= cargo
 # The graph of `make bench`; figures for docs/benchmarks.md use kron:18 and kron:20.
@@ -67,6 +67,9 @@ python: ## Build the Python package, optimised, into .venv
 
 docs: ## Build the site of the documentation into target/site; open target/site/index.html
 	$(CARGO) xtask test docs
+
+dist: ## Build and check the parts of a release, in target/dist; with FINAL=1 refuse a rehearsal
+	$(CARGO) xtask dist $(if $(FINAL),--final)
 
 clean: ## Remove what was built: target/, lab/target/, .venv and Python's caches
 	rm -rf target lab/target .venv .hypothesis python/.pytest_cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import sys
 from pathlib import Path
@@ -12,7 +13,8 @@ import griffe
 
 import reference
 
-PACKAGE = Path(__file__).resolve().parent.parent / "python/src"
+# A release has its own reference from the wheel that it ships.
+PACKAGE = Path(os.environ.get("HEDGEROW_PACKAGE") or Path(__file__).resolve().parent.parent / "python/src")
 PARAMETER = re.compile(r"^(?P<names>[*\w][\w, *]*) : (?P<type>.+)$", re.MULTILINE)
 
 

@@ -1,11 +1,12 @@
 //! Automation of the project: `tidy` (what the compiler does not check), `ci` (format, lints, tidy), `test` (every
-//! stage of `make test`) and `test-deep` (one stage for as long as asked).
+//! stage of `make test`), `test-deep` (one stage for as long as asked), and `version` and `dist` for a release.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_methods, reason = "no part of the engine: it reads the repository, not stores")]
 
 mod metadata;
 mod stages;
 mod tidy;
+mod version;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,7 +17,9 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   ci                                   format check, tidy, clippy
   test [--fail-fast] [STAGE ...]       the stages of `make test`, all or the named ones
   test-deep [--stage S] [--seconds N]  the exploring stages, for N seconds each (default 600)
-  python                               build the Python package optimised into .venv";
+  python                               build the Python package optimised into .venv
+  version X.Y.Z                        raise the version of all crates
+  dist [--final]                       build and check the parts of a release, in target/dist";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -29,6 +32,9 @@ fn main() -> ExitCode {
         ["test", chosen @ ..] => stages::run(&root, chosen),
         ["test-deep", options @ ..] => stages::run_deep(&root, options),
         ["python"] => stages::python::release(&root),
+        ["version", version] => version::set(&root, version),
+        ["dist"] => stages::dist::run(&root, false),
+        ["dist", "--final"] => stages::dist::run(&root, true),
         _ => Err(USAGE.to_owned()),
     };
     match outcome {

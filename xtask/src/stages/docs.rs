@@ -1,4 +1,5 @@
-//! The site of the documentation: MkDocs in an environment of its own, strict about links, into `target/site`.
+//! The site of the documentation: MkDocs in an environment of its own, strict about links, into
+//! `target/site`.
 
 use std::path::Path;
 
@@ -11,17 +12,31 @@ use super::shell::Step;
 const ENVIRONMENT: Environment =
     Environment { folder: "target/docs-venv", requirements: "python/requirements-docs.txt" };
 
+/// The folder of the site.
+pub(super) const SITE: &str = "target/site";
+
 /// Builds the site; absent where the packages are not there and cannot be fetched.
 pub(super) fn plan(root: &Path) -> Plan {
     if let Err(failure) = ENVIRONMENT.make(root) {
         return Plan::absent(format!("the packages of the site are not there: {}", failure.what));
     }
     // The options of the command line come from the program, if it is built.
-    let program = target_folder(root).join("debug/hedgerow").to_string_lossy().into_owned();
-    let arguments = ["build", "--strict", "--config-file", "site/mkdocs.yml"];
-    let build = Step::new(ENVIRONMENT.program(root, "mkdocs"), root, &arguments)
-        .env("HEDGEROW_PROGRAM", &program)
-        .env("NO_MKDOCS_2_WARNING", "1")
-        .advice("mend the links and anchors named above; the site has no page that they lead to");
+    let build = build(root, &target_folder(root).join("debug/hedgerow"));
     python::package_if_absent(root, Plan::default()).run(build).judged_by(Outcome::require_explored)
+}
+
+/// Builds the site of a release: the options of the command line come from `program`, and the reference of
+/// the package from the one in the folder `package`.
+pub(super) fn plan_of_release(root: &Path, program: &Path, package: &Path) -> Plan {
+    let here = root.to_path_buf();
+    let build = build(root, program).env("HEDGEROW_PACKAGE", &package.to_string_lossy());
+    Plan::default().prepare(move || ENVIRONMENT.make(&here)).run(build).judged_by(Outcome::require_explored)
+}
+
+fn build(root: &Path, program: &Path) -> Step {
+    let arguments = ["build", "--strict", "--config-file", "site/mkdocs.yml"];
+    Step::new(ENVIRONMENT.program(root, "mkdocs"), root, &arguments)
+        .env("HEDGEROW_PROGRAM", &program.to_string_lossy())
+        .env("NO_MKDOCS_2_WARNING", "1")
+        .advice("mend the links and anchors named above; the site has no page that they lead to")
 }

@@ -3,6 +3,8 @@
 //! tests.
 
 mod count;
+mod crates;
+pub(crate) mod dist;
 mod docs;
 mod evicted;
 mod lab;
@@ -63,6 +65,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "loom", plan: loom },
     Stage { name: "asan", plan: asan },
     Stage { name: "platforms", plan: |root, _| platforms::plan(root) },
+    Stage { name: "package", plan: |root, workspace| crates::plan(root, workspace, true) },
     Stage { name: "lab-check", plan: |root, _| lab::check(root) },
     Stage { name: "lab", plan: |root, _| lab::test(root) },
     Stage { name: "rivals", plan: |root, _| lab::rivals(root) },
@@ -81,6 +84,7 @@ const DEEP_STAGES: &[&str] = &[
     "shuttle",
     "asan",
     "platforms",
+    "package",
     "lab",
     "rivals",
     "unit",
@@ -95,7 +99,7 @@ const DEEP_STAGES: &[&str] = &[
 ];
 
 /// Stages that `make test` leaves out unless they are named: they take minutes, or are no part of the product.
-const ONLY_NAMED: &[&str] = &["asan", "platforms", "lab-check", "lab", "rivals"];
+const ONLY_NAMED: &[&str] = &["asan", "platforms", "package", "lab-check", "lab", "rivals"];
 
 /// Test targets that have a stage of their own; every other target belongs to `unit`.
 const OWN_STAGE: &[&str] = &[

@@ -20,7 +20,7 @@ const TARGETS: &[(&str, Option<&str>)] = &[
 /// The product: facade with kernels, command line, package.
 const PACKAGES: &[&str] = &["hedgerow", "hedgerow-cli", "hedgerow-demo", "hedgerow-python"];
 /// A C compiler for all targets.
-const ZIG: &str = "ziglang==0.17.1";
+const ZIG: &str = "ziglang";
 /// The folder of a compiler that the system's packages bring, with the source of its standard library.
 const SYSTEM_PROGRAMS: &str = "/usr/bin";
 
@@ -37,7 +37,7 @@ pub(super) fn plan(root: &Path) -> Plan {
         plan = plan.run(toolchain.check(root, target, *zig));
     }
     let root = root.to_path_buf();
-    plan.prepare(move || python::install(&root, ZIG)).judged_by(|outcome| {
+    plan.prepare(move || python::install(&root, &[ZIG])).judged_by(|outcome| {
         // Cargo's warnings of build scripts are those of foreign C code.
         outcome.counts.passed += if outcome.failures.is_empty() { TARGETS.len() as u64 } else { 0 };
     })

@@ -138,19 +138,32 @@ impl Environment {
     }
 }
 
-/// Installs a package of the package index into `.venv`, which it makes if need be.
-pub(super) fn install(root: &Path, package: &str) -> Result<(), Failure> {
+/// The packages that build a release, each pinned.
+const RELEASE_REQUIREMENTS: &str = "python/requirements-release.txt";
+
+/// Installs some of the packages that build a release into `.venv`, which it makes if need be.
+pub(super) fn install(root: &Path, packages: &[&str]) -> Result<(), Failure> {
     ENVIRONMENT.make(root)?;
-    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", package];
+    let pip = [
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--constraint",
+        RELEASE_REQUIREMENTS,
+    ];
+    let pip = [&pip[..], packages].concat();
     done(&Step::new(program(root, "python"), root, &pip).advice("the package index is needed"))
 }
 
 /// Runs a step and shows its output.
-fn done(step: &Step) -> Result<(), Failure> {
+pub(super) fn done(step: &Step) -> Result<(), Failure> {
     step.execute(Output::AsItComes).failure.map_or(Ok(()), Err)
 }
 
-fn maturin(root: &Path, arguments: &[&str]) -> Step {
+/// Returns a call of maturin, which builds the package.
+pub(super) fn maturin(root: &Path, arguments: &[&str]) -> Step {
     let environment = root.join(ENVIRONMENT.folder);
     Step::new(program(root, "maturin"), root, arguments)
         .env("VIRTUAL_ENV", &environment.to_string_lossy())
@@ -158,6 +171,7 @@ fn maturin(root: &Path, arguments: &[&str]) -> Step {
         .env("CARGO_TARGET_DIR", &target_folder(root).to_string_lossy())
 }
 
-fn program(root: &Path, name: &str) -> PathBuf {
+/// Returns the path of a program in `.venv`.
+pub(super) fn program(root: &Path, name: &str) -> PathBuf {
     ENVIRONMENT.program(root, name)
 }
