@@ -12,6 +12,7 @@ mod html;
 mod machine;
 mod radar;
 mod scale;
+pub mod sheet;
 mod svg;
 mod timeline;
 

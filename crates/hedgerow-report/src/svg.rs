@@ -150,7 +150,7 @@ impl Bars {
         let scale = Scale::of(&values, self.is_log_where_wide);
         let group_width = (WIDTH - LEFT - RIGHT) / self.groups.len().max(1) as f64;
         let labels: Vec<Vec<String>> =
-            self.groups.iter().map(|(label, _)| wrap(label, group_width)).collect();
+            self.groups.iter().map(|(label, _)| wrap(label, (group_width / LETTER) as usize)).collect();
         let below = LABEL_LINE * labels.iter().map(Vec::len).max().unwrap_or(1).saturating_sub(1) as f64;
         let mut svg = open(&self.title, self.kinds.len(), below);
         rules(&mut svg, &scale);
@@ -193,9 +193,8 @@ pub(super) fn color(colors: &[usize], i: usize) -> &'static str {
     COLORS[colors.get(i).copied().unwrap_or(i) % COLORS.len()]
 }
 
-/// Returns the words of a label in as many lines as they need for this width.
-fn wrap(label: &str, width: f64) -> Vec<String> {
-    let most = (width / LETTER) as usize;
+/// Returns the words of a label in lines of at most `most` letters, unless one word is longer.
+pub(super) fn wrap(label: &str, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in label.split(' ') {
         match lines.last_mut() {

@@ -1,4 +1,5 @@
 use super::scale::Scale;
+use super::sheet::{Bar, Group, Panel, Sheet, Tone};
 use super::{Bars, Chart, Page, Series, escape};
 
 #[test]
@@ -85,4 +86,45 @@ fn long_labels_have_several_lines_and_colors_are_chosen() {
     assert!(svg.contains("#bc4b51") && !svg.contains("#2a6f97"), "the second color, not the first");
     let one = vec![("mean durable=yes x2".to_owned(), vec![1.0])];
     assert!(Bars::new("t", "s", vec!["k".into()], one).to_svg().contains(">mean durable=yes x2</text>"));
+}
+
+fn panel(values: &[f64], mark: Option<(f64, String)>) -> Panel {
+    let bar = |value: &f64| Bar {
+        name: format!("a <{value}>"),
+        value: *value,
+        text: format!("{value} s"),
+        tone: Tone::Main,
+    };
+    let group = Group { label: "group".into(), bars: values.iter().map(bar).collect() };
+    Panel { heading: "time".into(), mark, groups: vec![group] }
+}
+
+/// The widths of the bars of a chart.
+fn widths(svg: &str) -> Vec<f64> {
+    let bars = svg.lines().filter(|line| line.starts_with("<rect x="));
+    bars.map(|bar| bar.split("width=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap())
+        .collect()
+}
+
+#[test]
+fn a_sheet_stands_by_itself_and_its_bars_are_as_long_as_their_values() {
+    let foot = vec!["a day, a machine, ".repeat(20)];
+    let svg = Sheet::new("t & u", vec![panel(&[1.0, 2.0, 4.0], Some((1.0, "csr".into())))], foot).to_svg();
+    assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 560 "), "{svg}");
+    assert!(svg.contains("prefers-color-scheme:dark") && svg.ends_with("</svg>\n"));
+    assert!(svg.contains(">t &amp; u<") && svg.contains(">a &lt;4&gt;<") && svg.contains(">4 s<"), "{svg}");
+    assert!(svg.contains(">time<") && svg.contains(">group<") && svg.contains(">1: csr<"), "{svg}");
+    assert_eq!(widths(&svg), [85.0, 170.0, 340.0]);
+    let of_foot: Vec<usize> =
+        svg.lines().map(|line| line.matches("machine,").count()).filter(|&n| n > 0).collect();
+    assert!(of_foot.len() > 3 && of_foot.iter().sum::<usize>() == 20, "{of_foot:?}");
+}
+
+#[test]
+fn a_sheet_has_a_logarithmic_axis_where_values_differ_much() {
+    let svg = Sheet::new("t", vec![panel(&[1.0, 100.0], None)], Vec::new()).to_svg();
+    assert!(svg.contains(">time; log scale<"), "{svg}");
+    let widths = widths(&svg);
+    assert!(widths[0] > 50.0 && widths[1] == 340.0, "{widths:?}");
+    assert!(!Sheet::new("t", Vec::new(), Vec::new()).to_svg().contains("NaN"));
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use hedgerow_report::failure::Result;
 
+use crate::chart::{self, ChartOptions};
 use crate::paper::{self, PaperOptions};
 use crate::suite::links::Rival;
 use crate::suite::{
@@ -60,6 +61,8 @@ enum Command {
     VertexMemory(VertexMemoryOptions),
     /// Turn JSON lines of suites into one HTML page
     Report(ReportArgs),
+    /// Draw JSON lines of suites as one SVG with bars, which says how they were measured
+    Chart(ChartOptions),
 }
 
 #[derive(Debug, Args)]
@@ -111,6 +114,7 @@ pub fn run(rivals: &[Rival]) -> ExitCode {
         Command::Format(options) => finish(suite::format(&options)),
         Command::VertexMemory(options) => finish(suite::vertex_memory_child(&options)),
         Command::Report(args) => finish(suite::report(&args.files, &args.out)),
+        Command::Chart(options) => finish(chart::run(&options)),
     }
 }
 

@@ -7,6 +7,7 @@
     reason = "no part of the engine: it writes reports and reads its own results"
 )]
 
+mod chart;
 mod cli;
 mod paper;
 mod record;

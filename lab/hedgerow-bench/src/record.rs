@@ -9,6 +9,10 @@ use serde_json::{Value, json};
 use hedgerow_report::failure::{Context, Result};
 use hedgerow_report::figures::{median, range, seconds};
 
+mod origin;
+
+pub(crate) use origin::Origin;
+
 /// A figure: the median of several measurements of one metric on one engine.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Record {
@@ -28,13 +32,15 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// One line of JSON, without its end.
-    pub(crate) fn to_line(&self) -> String {
+    /// Returns one line of JSON, without its end.
+    pub(crate) fn to_line(&self, origin: &Origin) -> String {
         let (ratio_to, ratio) = self.ratio.clone().unzip();
         json!({
             "suite": self.suite, "graph": self.graph, "engine": self.engine, "metric": self.metric,
             "value": self.value, "unit": self.unit, "threads": self.threads, "repeat": self.repeat,
             "min": self.min, "max": self.max, "ratio_to": ratio_to, "ratio": ratio,
+            "date": origin.date, "machine": origin.machine, "commit": origin.commit,
+            "command": origin.command, "optimised": origin.is_optimised,
         })
         .to_string()
     }
@@ -64,6 +70,16 @@ impl Record {
         show(self.value, &self.unit)
     }
 
+    /// Returns the value with its unit, where a heading names units that are not those of time.
+    pub(crate) fn brief(&self) -> String {
+        match self.unit.as_str() {
+            "s" => seconds(self.value),
+            _ if self.value >= 1e6 => format!("{:.2} M", self.value / 1e6),
+            _ if self.value >= 1e4 => format!("{:.1} k", self.value / 1e3),
+            _ => format!("{:.2}", self.value),
+        }
+    }
+
     fn row(&self) -> String {
         let ratio = self.ratio.as_ref().map_or(String::new(), |(to, r)| format!("  {r:.3} x {to}"));
         let (min, max) = (show(self.min, &self.unit), show(self.max, &self.unit));
@@ -86,19 +102,24 @@ fn show(value: f64, unit: &str) -> String {
 }
 
 /// A line of JSON for each record, which is there as soon as it is written.
-pub(crate) struct JsonLines(Box<dyn Write>);
+pub(crate) struct JsonLines {
+    to: Box<dyn Write>,
+    origin: Origin,
+}
 
 impl JsonLines {
     /// To a file, or with `-` to the standard output.
     pub(crate) fn new(path: &Path) -> Result<JsonLines> {
-        Ok(JsonLines(match path == Path::new("-") {
+        let to: Box<dyn Write> = match path == Path::new("-") {
             true => Box::new(std::io::stdout()),
             false => Box::new(File::create(path).context(path.display())?),
-        }))
+        };
+        Ok(JsonLines { to, origin: Origin::of_this_run() })
     }
 
     pub(crate) fn write(&mut self, record: &Record) -> Result<()> {
-        writeln!(self.0, "{}", record.to_line()).and_then(|()| self.0.flush()).context("JSON output")
+        let line = record.to_line(&self.origin);
+        writeln!(self.to, "{line}").and_then(|()| self.to.flush()).context("JSON output")
     }
 }
 

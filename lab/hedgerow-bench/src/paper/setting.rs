@@ -1,12 +1,11 @@
 //! How a report was made: the command, the program, the machine, the graph.
 
-use std::path::Path;
 use std::time::Instant;
 
 use hedgerow_subjects::Engine;
 
 use super::bench::Bench;
-use crate::system::has_event_counters;
+use crate::system::{command, has_event_counters};
 use hedgerow_report::today;
 
 /// What a reader needs to make it again.
@@ -60,16 +59,4 @@ impl std::fmt::Display for Setting {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.facts.iter().try_for_each(|(what, fact)| writeln!(f, "{what:<8} {fact}"))
     }
-}
-
-/// Arguments as a command line, with the program's name alone instead of its path.
-pub(super) fn command(mut arguments: impl Iterator<Item = String>) -> String {
-    let path = arguments.next().unwrap_or_default();
-    let name = Path::new(&path).file_name().map_or(path.clone(), |name| name.to_string_lossy().into_owned());
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
-    let quoted = arguments.map(|argument| match !argument.is_empty() && argument.chars().all(is_plain) {
-        true => argument,
-        false => format!("'{}'", argument.replace('\'', "'\\''")),
-    });
-    std::iter::once(name).chain(quoted).collect::<Vec<_>>().join(" ")
 }

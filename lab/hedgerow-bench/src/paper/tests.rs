@@ -9,8 +9,8 @@ use super::context::{Context, without_parameters};
 use super::measure::Measurement;
 use super::options::PaperOptions;
 use super::published::{Paper, published};
-use super::setting::command;
 use crate::record::Record;
+use crate::system::command;
 
 /// The options as a command line has them.
 #[derive(Debug, Parser)]

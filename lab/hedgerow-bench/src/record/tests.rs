@@ -1,4 +1,4 @@
-use super::Record;
+use super::{Origin, Record};
 
 #[test]
 fn a_record_survives_its_line() {
@@ -15,9 +15,13 @@ fn a_record_survives_its_line() {
         max: 0.5,
         ratio: Some(("csr".into(), 1.25)),
     };
-    assert_eq!(Record::parse(&record.to_line()), Some(record.clone()));
+    let origin = Origin::of_this_run();
+    assert_eq!(Record::parse(&record.to_line(&origin)), Some(record.clone()));
+    assert_eq!(Origin::parse(&record.to_line(&origin)), Some(origin.clone()));
     let without = Record { ratio: None, ..record };
-    assert!(without.to_line().contains("\"ratio\":null"));
-    assert_eq!(Record::parse(&without.to_line()), Some(without));
-    assert_eq!(Record::parse("{}"), None);
+    let nowhere = Origin { commit: None, ..origin };
+    assert!(without.to_line(&nowhere).contains("\"ratio\":null"));
+    assert_eq!(Origin::parse(&without.to_line(&nowhere)), Some(nowhere.clone()));
+    assert_eq!(Record::parse(&without.to_line(&nowhere)), Some(without));
+    assert_eq!((Record::parse("{}"), Origin::parse("{}")), (None, None));
 }

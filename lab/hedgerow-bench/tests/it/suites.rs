@@ -23,12 +23,29 @@ fn find<'a>(figures: &'a [Value], engine: &str, metric: &str) -> &'a Value {
 fn check_form(figure: &Value, suite: &str, graph: &str) {
     let fields: Vec<&str> = figure.as_object().unwrap().keys().map(String::as_str).collect();
     let mut expected = [
-        "suite", "graph", "engine", "metric", "value", "unit", "threads", "repeat", "min", "max", "ratio_to",
+        "suite",
+        "graph",
+        "engine",
+        "metric",
+        "value",
+        "unit",
+        "threads",
+        "repeat",
+        "min",
+        "max",
+        "ratio_to",
         "ratio",
+        "date",
+        "machine",
+        "commit",
+        "command",
+        "optimised",
     ];
     expected.sort_unstable();
     assert_eq!(fields, expected);
     assert_eq!((&figure["suite"], &figure["graph"]), (&suite.into(), &graph.into()));
+    let command = figure["command"].as_str().unwrap();
+    assert!(command.starts_with("hedgerow-bench ") && !command.contains("--dir"), "{command}");
     let number = |name: &str| figure[name].as_f64().unwrap_or_else(|| panic!("{figure}"));
     assert!(number("min") <= number("value") && number("value") <= number("max"), "{figure}");
     assert!(number("min") > 0.0 && number("threads") >= 1.0 && number("repeat") >= 1.0, "{figure}");
