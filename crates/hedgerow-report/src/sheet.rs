@@ -110,6 +110,7 @@ impl Sheet {
             text(&mut body, (MARGIN, y), "ink", "font-size=\"16\" font-weight=\"bold\"", &line);
             y += 20.0;
         }
+        y -= 8.0;
         for panel in &self.panels {
             y = draw(&mut body, panel, y + 6.0);
         }

@@ -76,6 +76,7 @@ impl Record {
             "s" => seconds(self.value),
             _ if self.value >= 1e6 => format!("{:.2} M", self.value / 1e6),
             _ if self.value >= 1e4 => format!("{:.1} k", self.value / 1e3),
+            _ if self.value >= 100.0 => format!("{:.0}", self.value),
             _ => format!("{:.2}", self.value),
         }
     }
