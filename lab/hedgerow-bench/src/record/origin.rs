@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::system::{command, commit, machine, today};
+use crate::system::{command, commit, machine};
+use hedgerow_report::today;
 
 /// The day, the machine, the commit and the command of a run.
 #[derive(Clone, Debug, PartialEq)]
