@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::fmt;
-use std::sync::OnceLock;
 
 use hedgerow_core::{Topology, VertexId};
 
@@ -135,35 +134,32 @@ impl<E> KernelError<E> {
     /// # Errors
     /// Returns the error of `f`.
     pub fn try_map<O, R>(self, f: impl FnOnce(E) -> Result<O, R>) -> Result<KernelError<O>, R> {
-        Ok(match self {
-            KernelError::SourceNotLive { source, vertex_bound } => {
-                KernelError::SourceNotLive { source, vertex_bound }
-            }
-            KernelError::TargetNotLive { target, vertex_bound } => {
-                KernelError::TargetNotLive { target, vertex_bound }
-            }
-            KernelError::OutOfRange { parameter, range, found } => {
-                KernelError::OutOfRange { parameter, range, found }
-            }
-            KernelError::MissingArgument { parameter } => KernelError::MissingArgument { parameter },
-            KernelError::ArgumentType { parameter, expected } => {
-                KernelError::ArgumentType { parameter, expected }
-            }
-            KernelError::NoSuchParameter { kernel, parameter } => {
-                KernelError::NoSuchParameter { kernel, parameter }
-            }
-            KernelError::NoSuchKernel { name } => KernelError::NoSuchKernel { name },
-            KernelError::Weight { from, to, weight } => KernelError::Weight { from, to, weight },
-            KernelError::NotFinite { from, to, weight } => KernelError::NotFinite { from, to, weight },
-            KernelError::NotBipartite { from, to } => KernelError::NotBipartite { from, to },
-            KernelError::TooManyPaths { source } => KernelError::TooManyPaths { source },
-            KernelError::Endless { from, to, weight } => KernelError::Endless { from, to, weight },
-            KernelError::WeightSum { vertex, sum } => KernelError::WeightSum { vertex, sum },
-            KernelError::TooManyVertices { vertex_bound } => KernelError::TooManyVertices { vertex_bound },
-            KernelError::OutOfMemory { bytes } => KernelError::OutOfMemory { bytes },
-            KernelError::NotResident { kernel } => KernelError::NotResident { kernel },
-            KernelError::Cancelled => KernelError::Cancelled,
-            KernelError::Topology(error) => KernelError::Topology(f(error)?),
+        macro_rules! same {
+            ($($kind:ident { $($field:ident),* })*) => {
+                match self {
+                    $(KernelError::$kind { $($field),* } => KernelError::$kind { $($field),* },)*
+                    KernelError::Cancelled => KernelError::Cancelled,
+                    KernelError::Topology(error) => KernelError::Topology(f(error)?),
+                }
+            };
+        }
+        Ok(same! {
+            SourceNotLive { source, vertex_bound }
+            TargetNotLive { target, vertex_bound }
+            OutOfRange { parameter, range, found }
+            MissingArgument { parameter }
+            ArgumentType { parameter, expected }
+            NoSuchParameter { kernel, parameter }
+            NoSuchKernel { name }
+            Weight { from, to, weight }
+            NotFinite { from, to, weight }
+            NotBipartite { from, to }
+            TooManyPaths { source }
+            Endless { from, to, weight }
+            WeightSum { vertex, sum }
+            TooManyVertices { vertex_bound }
+            OutOfMemory { bytes }
+            NotResident { kernel }
         })
     }
 
@@ -195,6 +191,10 @@ impl KernelError {
 
 impl<E: fmt::Display> fmt::Display for KernelError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let edge =
+            |f: &mut fmt::Formatter<'_>, from: &VertexId, to: &VertexId, weight: &f64, expected: &str| {
+                write!(f, "the edge from vertex {} to {} weighs {weight}, {expected}", from.0, to.0)
+            };
         match self {
             KernelError::SourceNotLive { source, vertex_bound } => {
                 write!(f, "source vertex {} is not live (ids end before {vertex_bound})", source.0)
@@ -211,42 +211,23 @@ impl<E: fmt::Display> fmt::Display for KernelError<E> {
                 write!(f, "{kernel} has no parameter {parameter:?}")
             }
             KernelError::NoSuchKernel { name } => write!(f, "there is no kernel {name:?}"),
-            KernelError::Weight { from, to, weight } => {
-                write!(f, "the edge from vertex {} to {} weighs {weight}, expected 0 or more", from.0, to.0)
-            }
+            KernelError::Weight { from, to, weight } => edge(f, from, to, weight, "expected 0 or more"),
             KernelError::NotFinite { from, to, weight } => {
-                write!(
-                    f,
-                    "the edge from vertex {} to {} weighs {weight}, expected a finite number",
-                    from.0, to.0
-                )
+                edge(f, from, to, weight, "expected a finite number")
             }
-            KernelError::NotBipartite { from, to } => {
-                let (from, to) = (from.0, to.0);
-                write!(
-                    f,
-                    "the graph is not bipartite: the edge from vertex {from} to {to} closes a cycle of odd length"
-                )
+            KernelError::NotBipartite { from: VertexId(from), to: VertexId(to) } => {
+                write!(f, "the graph is not bipartite: ")?;
+                write!(f, "the edge from vertex {from} to {to} closes a cycle of odd length")
             }
             KernelError::TooManyPaths { source } => {
                 write!(f, "vertex {} has more than {:e} shortest paths to another", source.0, f64::MAX)
             }
             KernelError::Endless { from, to, weight } => {
-                write!(
-                    f,
-                    "the edge from vertex {} to {} weighs {weight}, {}",
-                    from.0,
-                    to.0,
-                    KernelError::EXPECTED_OF_CYCLES
-                )
+                edge(f, from, to, weight, KernelError::EXPECTED_OF_CYCLES)
             }
-            KernelError::WeightSum { vertex, sum } => {
+            KernelError::WeightSum { vertex: VertexId(vertex), sum } => {
                 let expected = KernelError::EXPECTED_OF_SUMS;
-                write!(
-                    f,
-                    "the weights of the edges from vertex {} sum to {sum:e}, expected {expected}",
-                    vertex.0
-                )
+                write!(f, "the weights of the edges from vertex {vertex} sum to {sum:e}, expected {expected}")
             }
             KernelError::TooManyVertices { vertex_bound } => {
                 write!(f, "at most {} vertices fit 32-bit ids, found {vertex_bound}", u32::MAX)
@@ -255,10 +236,8 @@ impl<E: fmt::Display> fmt::Display for KernelError<E> {
                 write!(f, "there is no memory for a result of {bytes} bytes")
             }
             KernelError::NotResident { kernel } => {
-                write!(
-                    f,
-                    "{kernel} needs all edges in memory at once, which the memory limit leaves no room for"
-                )
+                write!(f, "{kernel} needs all edges in memory at once, ")?;
+                write!(f, "which the memory limit leaves no room for")
             }
             KernelError::Cancelled => write!(f, "the kernel was cancelled"),
             KernelError::Topology(error) => write!(f, "the graph could not be read: {error}"),
@@ -272,35 +251,6 @@ impl<E: std::error::Error + 'static> std::error::Error for KernelError<E> {
     }
 }
 
-/// The first error of the graph that a thread of a kernel met. Once there is one, threads begin no further
-/// item of work.
-pub(crate) struct Failure<E>(OnceLock<E>);
-
-impl<E> Failure<E> {
-    pub(crate) fn new() -> Failure<E> {
-        Failure(OnceLock::new())
-    }
-
-    /// Keeps an error, unless there is one.
-    #[inline]
-    pub(crate) fn note(&self, outcome: Result<(), E>) {
-        if let Err(error) = outcome {
-            let _ = self.0.set(error);
-        }
-    }
-
-    /// True if an error was kept.
-    #[inline]
-    pub(crate) fn is_noted(&self) -> bool {
-        self.0.get().is_some()
-    }
-
-    /// Returns the error that was kept, between two steps of a kernel.
-    pub(crate) fn check(&mut self) -> Result<(), KernelError<E>> {
-        self.0.take().map_or(Ok(()), |error| Err(KernelError::Topology(error)))
-    }
-}
-
 /// Returns the error of an edge whose weight is not finite or is below 0.
 pub(crate) fn weight_error<E>(from: VertexId, to: VertexId, weight: f64) -> KernelError<E> {
     match weight == f64::INFINITY {
@@ -309,11 +259,14 @@ pub(crate) fn weight_error<E>(from: VertexId, to: VertexId, weight: f64) -> Kern
     }
 }
 
+fn is_live<G: Topology>(g: &G, v: VertexId) -> bool {
+    v.index() < g.vertex_bound() && g.contains(v)
+}
+
 /// Checks that `source` is live.
 pub(crate) fn check_source<G: Topology>(g: &G, source: VertexId) -> Result<(), KernelError<G::Error>> {
     let vertex_bound = g.vertex_bound();
-    let is_live = source.index() < vertex_bound && g.contains(source);
-    if is_live { Ok(()) } else { Err(KernelError::SourceNotLive { source, vertex_bound }) }
+    if is_live(g, source) { Ok(()) } else { Err(KernelError::SourceNotLive { source, vertex_bound }) }
 }
 
 /// Checks that `source` and `target` are live.
@@ -324,8 +277,7 @@ pub(crate) fn check_ends<G: Topology>(
 ) -> Result<(), KernelError<G::Error>> {
     check_source(g, source)?;
     let vertex_bound = g.vertex_bound();
-    let is_live = target.index() < vertex_bound && g.contains(target);
-    if is_live { Ok(()) } else { Err(KernelError::TargetNotLive { target, vertex_bound }) }
+    if is_live(g, target) { Ok(()) } else { Err(KernelError::TargetNotLive { target, vertex_bound }) }
 }
 
 /// Returns the domain's size, if every id below it is a valid vertex id.

@@ -3,9 +3,9 @@
 use hedgerow_core::{Direction, Topology, VertexId};
 use rayon::prelude::*;
 
-use crate::cancel::{Cancel, Meter};
-use crate::error::Failure;
-use crate::par::{LISTS_AHEAD, PLACES_AHEAD, sort_if_read_together};
+use crate::cancel::Meter;
+use crate::par::{ahead, sort_if_read_together};
+use crate::watch::Watch;
 
 /// The least size of a frontier that threads share; the calling thread works on smaller ones.
 const SEQUENTIAL: usize = 256;
@@ -13,8 +13,7 @@ const SEQUENTIAL: usize = 256;
 /// The state that the rounds of a kernel share.
 pub(crate) struct Rounds<'g, G: Topology> {
     pub(crate) g: &'g G,
-    pub(crate) cancel: &'g Cancel,
-    pub(crate) failure: Failure<G::Error>,
+    pub(crate) watch: Watch<'g, G::Error>,
 }
 
 impl<G: Topology> Rounds<'_, G> {
@@ -30,7 +29,7 @@ impl<G: Topology> Rounds<'_, G> {
         sort_if_read_together::<G, _>(frontier);
         let part = |part: &[VertexId], found: &mut Vec<VertexId>| {
             for &direction in directions {
-                let Some(mut meter) = self.cancel.meter().filter(|_| !self.failure.is_noted()) else {
+                let Some(mut meter) = self.watch.meter() else {
                     return;
                 };
                 self.visit(part, direction, &mut meter, |v, run| f(v, run, found));
@@ -60,16 +59,8 @@ impl<G: Topology> Rounds<'_, G> {
         meter: &mut Meter<'_>,
         mut f: impl FnMut(VertexId, &[VertexId]),
     ) {
-        let ahead = part.iter().enumerate().map(|(i, &v)| {
-            if let Some(&far) = part.get(i + PLACES_AHEAD) {
-                self.g.prefetch_place(far, direction);
-            }
-            if let Some(&near) = part.get(i + LISTS_AHEAD) {
-                self.g.prefetch_list(near, direction);
-            }
-            v
-        });
-        self.failure.note(self.g.visit(ahead, direction, |v, run| meter.parts(run, |part| f(v, part))));
+        let vertices = ahead(self.g, part, direction);
+        self.watch.note(self.g.visit(vertices, direction, |v, run| meter.parts(run, |part| f(v, part))));
     }
 }
 

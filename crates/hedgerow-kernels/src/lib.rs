@@ -43,10 +43,8 @@
 //! single-threaded answers to compare with.
 #![forbid(unsafe_code)]
 
-pub mod adamic_adar;
 pub mod betweenness;
 pub mod bfs;
-pub mod bfs_parents;
 mod cancel;
 pub mod cdlp;
 pub mod closeness;
@@ -57,14 +55,12 @@ mod error;
 pub mod estimate;
 mod frontier;
 mod grouping;
-pub mod jaccard;
 pub mod kcore;
-pub mod khop;
+mod kernel;
 pub mod kpaths;
 pub mod lcc;
-pub mod leiden;
+mod lengths;
 mod lists;
-pub mod louvain;
 pub mod maintain;
 pub mod matching;
 pub mod msf;
@@ -73,29 +69,35 @@ mod pairs;
 mod par;
 pub mod path;
 mod paths;
-pub mod ppr;
 mod progress;
 mod random;
 mod ranked;
 pub mod registry;
 pub mod scc;
 pub mod similarity;
+mod sources;
 pub mod sssp;
 pub mod summary;
 pub mod tc;
 pub mod verify;
 pub mod walks;
-pub mod wbetweenness;
+mod watch;
 pub mod wcc;
-pub mod wcloseness;
-pub mod wpagerank;
-pub mod wpath;
-pub mod wwalks;
+
+// Kernels that share a folder, by their own names.
+pub use betweenness::weighted as wbetweenness;
+pub use bfs::{khop, parents as bfs_parents};
+pub use closeness::weighted as wcloseness;
+pub use communities::{leiden, louvain};
+pub use pagerank::{personal as ppr, weighted as wpagerank};
+pub use path::weighted as wpath;
+pub use similarity::{adamic_adar, jaccard};
+pub use walks::weighted as wwalks;
 
 pub use adamic_adar::{adamic_adar, adamic_adar_until};
 pub use betweenness::{Sources, betweenness, betweenness_until};
-pub use bfs::{BfsConfig, UNREACHED, bfs, bfs_until};
-pub use bfs_parents::{NO_VERTEX, bfs_parents, bfs_parents_until};
+pub use bfs::{BfsConfig, NO_VERTEX, UNREACHED, bfs, bfs_until};
+pub use bfs_parents::{bfs_parents, bfs_parents_until};
 pub use cancel::Cancel;
 pub use cdlp::{label_propagation, label_propagation_until};
 pub use closeness::{ClosenessOf, closeness, closeness_until};

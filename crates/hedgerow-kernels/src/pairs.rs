@@ -2,7 +2,8 @@
 
 use hedgerow_core::VertexId;
 
-/// Pairs of vertices, each with a number: edges with their weights, or vertices that are compared with their scores.
+/// Pairs of vertices, each with a number: edges with their weights, or vertices that are compared with their
+/// scores.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pairs {
     from: Vec<VertexId>,
@@ -68,9 +69,11 @@ impl Pairs {
     /// True if both are the same pairs in the same order, with numbers that are equal within a relative
     /// error.
     pub fn agrees_with(&self, other: &Pairs, relative: f64) -> bool {
-        let values = self.values.iter().zip(&other.values);
-        self.from == other.from
-            && self.to == other.to
-            && values.into_iter().all(|(a, b)| (a - b).abs() <= relative * b.abs())
+        self.from == other.from && self.to == other.to && are_close(&self.values, &other.values, relative)
     }
+}
+
+/// True if both lists have the same length, and numbers that are equal within a relative error.
+pub(crate) fn are_close(a: &[f64], b: &[f64], relative: f64) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= relative * b.abs())
 }

@@ -2,6 +2,8 @@
 
 use hedgerow_core::VertexId;
 
+use crate::pairs::are_close;
+
 /// Paths, cycles or walks: the vertices of each in order, and a length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Paths {
@@ -85,7 +87,8 @@ impl Paths {
         self.ends.is_empty()
     }
 
-    /// Returns the number of all paths, including those that a limit left out; `None` if the search ended at its limit.
+    /// Returns the number of all paths, including those that a limit left out; `None` if the search ended at
+    /// its limit.
     pub fn count(&self) -> Option<u64> {
         (!self.is_stopped).then_some(self.found)
     }
@@ -124,15 +127,13 @@ impl Paths {
     /// True if both have the same number of paths, of the same lengths within a relative error, between the
     /// same ends.
     pub fn agrees_with(&self, other: &Paths, relative: f64) -> bool {
-        let lengths = self.lengths.iter().zip(&other.lengths);
         let ends = |paths: &Paths, at| {
             let path = paths.path(at);
             (path.first().copied(), path.last().copied())
         };
         self.count() == other.count()
             && self.more() == other.more()
-            && self.len() == other.len()
-            && lengths.into_iter().all(|(a, b)| (a - b).abs() <= relative * b.abs())
+            && are_close(&self.lengths, &other.lengths, relative)
             && (0..self.len()).all(|at| ends(self, at) == ends(other, at))
     }
 }

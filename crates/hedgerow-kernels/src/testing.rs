@@ -1,7 +1,7 @@
 //! Graphs for the tests of single kernels, and for those of all of them in `tests/it`.
 #![allow(dead_code, reason = "each of the two test programs uses a part")]
 
-use hedgerow_core::{Topology, VertexId};
+use hedgerow_core::{Direction, Topology, VertexId};
 use hedgerow_workload::rng::Rng;
 use hedgerow_workload::{Csr, CsrOptions, Duplicates};
 use hedgerow_workload::{GraphSpec, LoadedGraph};
@@ -49,40 +49,41 @@ pub(crate) fn weighted_graph(
     Csr::from_weighted_edges(vertices, edges, &weights, &options).expect("ends in range")
 }
 
+/// Returns `count` random edges, among them loops and repeated ones.
+pub(crate) fn random_edges(rng: &mut Rng, vertices: usize, count: usize) -> Vec<(u32, u32)> {
+    let mut any = || rng.below(vertices as u64) as u32;
+    (0..count).map(|_| (any(), any())).collect()
+}
+
+/// Returns a random graph with weights; a share of the ids are not live, and `duplicates` decides about
+/// repeated edges.
+pub(crate) fn random_weighted_graph(
+    rng: &mut Rng,
+    (vertices, count): (usize, usize),
+    (directed, duplicates): (bool, Duplicates),
+    hole_share: f64,
+    weight: impl Fn(&mut Rng) -> f64,
+) -> Csr {
+    let live: Vec<bool> = (0..vertices).map(|_| !rng.chance(hole_share)).collect();
+    let mut edges = random_edges(rng, vertices, count);
+    edges.retain(|&(u, v)| live[u as usize] && live[v as usize]);
+    let weights: Vec<f64> = edges.iter().map(|_| weight(rng)).collect();
+    let options = CsrOptions { directed, duplicates, live: Some(live), ..CsrOptions::default() };
+    Csr::from_weighted_edges(vertices, &edges, &weights, &options).expect("ends are live")
+}
+
 /// Returns a graph for which the results of NetworkX are known: nine ids, of which 4 is a hole; most edges
 /// have the same weight as others.
 pub(crate) fn known_graph(directed: bool) -> Csr {
+    #[rustfmt::skip]
     let undirected = [
-        (0, 1, 1.0),
-        (0, 5, 0.5),
-        (0, 2, 3.0),
-        (1, 5, 3.0),
-        (2, 5, 3.0),
-        (2, 6, 0.5),
-        (2, 8, 2.0),
-        (2, 7, 0.5),
-        (3, 5, 2.0),
-        (5, 8, 0.5),
-        (5, 6, 0.5),
-        (5, 7, 0.5),
-        (6, 7, 3.0),
-        (7, 8, 2.0),
+        (0, 1, 1.0), (0, 5, 0.5), (0, 2, 3.0), (1, 5, 3.0), (2, 5, 3.0), (2, 6, 0.5), (2, 8, 2.0),
+        (2, 7, 0.5), (3, 5, 2.0), (5, 8, 0.5), (5, 6, 0.5), (5, 7, 0.5), (6, 7, 3.0), (7, 8, 2.0),
     ];
+    #[rustfmt::skip]
     let with_directions = [
-        (0, 7, 3.0),
-        (0, 1, 2.0),
-        (1, 0, 2.0),
-        (2, 8, 0.5),
-        (3, 8, 2.0),
-        (3, 5, 1.0),
-        (5, 7, 1.0),
-        (6, 2, 2.0),
-        (7, 8, 0.5),
-        (7, 2, 3.0),
-        (7, 3, 3.0),
-        (8, 3, 2.0),
-        (8, 6, 3.0),
-        (8, 1, 2.0),
+        (0, 7, 3.0), (0, 1, 2.0), (1, 0, 2.0), (2, 8, 0.5), (3, 8, 2.0), (3, 5, 1.0), (5, 7, 1.0),
+        (6, 2, 2.0), (7, 8, 0.5), (7, 2, 3.0), (7, 3, 3.0), (8, 3, 2.0), (8, 6, 3.0), (8, 1, 2.0),
     ];
     let edges = if directed { with_directions } else { undirected };
     let (ends, weights): (Vec<_>, Vec<_>) = edges.map(|(u, v, weight)| ((u, v), weight)).into_iter().unzip();
@@ -170,4 +171,15 @@ pub(crate) fn close(a: &[f64], b: &[f64], relative: f64) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Returns the least weight of the edges between two vertices, infinite if there is none.
+pub(crate) fn lightest(g: &Csr, from: VertexId, to: VertexId, direction: Direction) -> f64 {
+    let mut least = f64::INFINITY;
+    g.weighted_neighbors(from, direction).for_each(|v, weight| {
+        if v == to {
+            least = least.min(weight);
+        }
+    });
+    least
 }

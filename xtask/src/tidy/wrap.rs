@@ -7,8 +7,7 @@ const DESIGN_PAGE_LINES: usize = 250;
 
 /// Pages that are older than the rules for pages (columns, lines, phrases). The rewrite of a page removes its
 /// entry; no change adds one.
-pub(super) const OLD_PAGES: &[&str] = &[
-];
+pub(super) const OLD_PAGES: &[&str] = &[];
 
 /// The sentence of a page that a test writes, whose lines are as long as the facts in it.
 const WRITTEN_BY_A_TEST: &str = "A test writes this page from";

@@ -37,129 +37,104 @@
 
 use hedgerow_core::{Direction, Topology, VertexId};
 
-use crate::KernelError;
 use crate::bfs::{BfsConfig, Levels, Search};
-use crate::cancel::Cancel;
-use crate::error::{check_source, checked_bound};
-use crate::estimate::{Drawn, Estimate, Extent};
+use crate::error::checked_bound;
+use crate::estimate::Estimated;
+use crate::lengths::Hops;
+use crate::registry::prelude::*;
+use crate::sources::{samples, sources};
 
-pub(crate) mod entry;
-pub(crate) mod numbers;
-pub(crate) mod parameters;
+mod numbers;
 mod passes;
+mod shares;
 pub mod verify;
+pub mod weighted;
 
-use parameters::SAMPLES;
+pub use crate::sources::Sources;
+
+use numbers::Numbers;
 use passes::Passes;
 
-/// The sources whose shortest paths are counted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sources {
-    /// Every vertex: the exact result.
-    All,
-    /// Vertices with edges drawn at random, all if there are no more; the result is scaled up.
-    Sampled {
-        /// The number of sources, 1 or more.
-        count: u32,
-        /// The seed of the draw.
-        seed: u64,
-    },
-    /// Every vertex if the number of vertices with edges, times the edges, is at most
-    /// [`AFFORDABLE`](crate::estimate::AFFORDABLE); else [`SAMPLES`](crate::estimate::SAMPLES) of them drawn
-    /// at random.
-    Affordable {
-        /// The seed of the draw.
-        seed: u64,
-    },
-    /// These vertices, each as often as it is listed; nothing is scaled.
-    Given(Vec<VertexId>),
-}
+/// The parameters of betweenness.
+const PARAMETERS: &[Parameter] = &[
+    samples(
+        "How many sources are drawn at random among vertices with edges; with as many as there are the result is exact",
+    ),
+    Parameter::SEED,
+    sources("The sources, in place of a sample; the result is the sum over these", "all, or a sample"),
+];
 
-/// The sources that were chosen.
-pub(crate) struct Chosen {
-    pub(crate) sources: Vec<VertexId>,
-    /// The factor by which the sum over the sources is multiplied.
-    pub(crate) scale: f64,
-    /// The extent of the sample, if the sources are one.
-    pub(crate) estimate: Option<Estimate>,
-}
+pub(crate) static KERNEL: Kernel = Kernel {
+    metric: "bc",
+    summary: "How many shortest paths lead through each vertex, of all sources or of a sample",
+    input: "any graph; an edge is one hop, repeated edges are paths of their own, an undirected pair counts once",
+    parameters: PARAMETERS,
+    result: ResultColumn { name: "score", kind: ResultKind::Scores },
+    steps: "sources",
+    cost: "O(vertices + edges) per source",
+    // A search; its levels, which are as many as vertices in a ring and are copied when their list grows;
+    // four numbers.
+    memory: Memory::per_id(66),
+    cited: "U. Brandes, *A faster algorithm for betweenness centrality*, Journal of Mathematical Sociology 25(2), 2001; U. \
+            Brandes, C. Pich, *Centrality estimation in large networks*, International Journal of Bifurcation and Chaos \
+            17(7), 2007",
+    ..Kernel::named("betweenness", "betweenness")
+};
 
-impl Sources {
-    /// Chooses the sources in a graph. O(vertices), and a scan of the lists unless the sources are given.
-    pub(crate) fn choose<G: Topology>(
-        &self,
-        g: &G,
-        cancel: &Cancel,
-    ) -> Result<Chosen, KernelError<G::Error>> {
-        let each = if g.is_directed() { 1.0 } else { 0.5 };
-        let extent = match *self {
-            Sources::All => Extent::All,
-            Sources::Sampled { count, seed } => {
-                SAMPLES.check_count(count)?;
-                Extent::Sampled { count, seed }
-            }
-            Sources::Affordable { seed } => Extent::Affordable { seed },
-            Sources::Given(ref given) => {
-                given.iter().try_for_each(|&source| check_source(g, source))?;
-                return Ok(Chosen { sources: given.clone(), scale: each, estimate: None });
-            }
-        };
-        let drawn = Drawn::new(g, Direction::Out, extent, cancel)?;
-        let (scale, estimate) = (each * drawn.scale(), drawn.estimate());
-        Ok(Chosen { sources: drawn.vertices, scale, estimate })
+functions!(
+    Outcome::estimated,
+    Sources::read,
+    |g, sources, cancel| estimated(g, &sources, cancel, |sources| contributions(g, sources, cancel)),
+    verify::estimated(g, &sources, Hops)?
+);
+
+kernel! {
+    /// Returns the betweenness of every vertex, indexed by vertex id; 0 for holes.
+    ///
+    /// # Errors
+    /// [`KernelError::SourceNotLive`] for a source that is given; [`KernelError::OutOfRange`] for a sample of
+    /// 0; [`KernelError::TooManyPaths`] if more than 1.8e308 shortest paths lead to a vertex;
+    /// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
+    ///
+    /// # Cost
+    /// O(vertices + edges) for each source; blocks the caller until all tasks are done.
+    pub fn betweenness, betweenness_until<G: Topology>(g, sources: &Sources; cancel) -> Vec<f64> {
+        estimated(g, sources, cancel, |sources| contributions(g, sources, cancel)).map(|(scores, _)| scores)
     }
 }
 
-/// Returns the betweenness of every vertex, indexed by vertex id; 0 for holes.
-///
-/// # Errors
-/// [`KernelError::SourceNotLive`] for a source that is given; [`KernelError::OutOfRange`] for a sample of 0;
-/// [`KernelError::TooManyPaths`] if more than 1.8e308 shortest paths lead to a vertex;
-/// [`KernelError::TooManyVertices`];
-/// [`KernelError::Topology`] if the graph cannot be read.
-///
-/// # Cost
-/// O(vertices + edges) for each source; blocks the caller until all tasks are done.
-pub fn betweenness<G: Topology>(g: &G, sources: &Sources) -> Result<Vec<f64>, KernelError<G::Error>> {
-    betweenness_until(g, sources, &Cancel::new())
-}
-
-/// Runs [`betweenness`] until `cancel` ends it.
-///
-/// # Errors
-/// Those of [`betweenness`], and [`KernelError::Cancelled`].
-pub fn betweenness_until<G: Topology>(
+/// Chooses the sources, and computes the scores from the contributions of all of them.
+fn estimated<G: Topology>(
     g: &G,
     sources: &Sources,
     cancel: &Cancel,
-) -> Result<Vec<f64>, KernelError<G::Error>> {
+    contributions: impl FnOnce(&[VertexId]) -> Result<Numbers, KernelError<G::Error>> + Send,
+) -> Result<Estimated, KernelError<G::Error>> {
     checked_bound::<G::Error>(g.vertex_bound())?;
-    betweenness_from(g, &sources.choose(g, cancel)?, cancel)
+    let chosen = sources.choose(g, Direction::Out, cancel)?;
+    cancel.check()?;
+    let scores = hedgerow_par::run(|| contributions(&chosen.vertices))?;
+    let each = if g.is_directed() { 1.0 } else { 0.5 };
+    Ok((scores.into_plain(each * chosen.scale()), chosen.estimate()))
 }
 
-/// Like [`betweenness_until`], but from sources that were chosen.
-pub(crate) fn betweenness_from<G: Topology>(
+/// Returns the sum of the contributions of the sources to each vertex.
+fn contributions<G: Topology>(
     g: &G,
-    chosen: &Chosen,
+    sources: &[VertexId],
     cancel: &Cancel,
-) -> Result<Vec<f64>, KernelError<G::Error>> {
-    let vertex_bound = checked_bound(g.vertex_bound())?;
-    let Chosen { sources, scale, .. } = chosen;
-    hedgerow_par::run(|| {
-        let mut search = Search::new(g, vertex_bound, &BfsConfig::default(), cancel);
-        let mut levels = Levels::new(g.vertex_count());
-        let mut passes = Passes::new(g, vertex_bound, cancel);
-        cancel.check()?;
-        cancel.begin(sources.len() as u64);
-        for &source in sources {
-            search.run(source, Some(&mut levels));
-            search.check()?;
-            passes.add(source, &levels)?;
-            search.restart(levels.all());
-            levels.clear();
-            cancel.step(1);
-        }
-        drop((search, levels));
-        Ok(passes.into_scores(*scale))
-    })
+) -> Result<Numbers, KernelError<G::Error>> {
+    let mut search = Search::new(g, g.vertex_bound(), &BfsConfig::default(), cancel);
+    let mut levels = Levels::new(g.vertex_count());
+    let mut passes = Passes::new(g, cancel);
+    cancel.begin(sources.len() as u64);
+    for &source in sources {
+        search.run(source, Some(&mut levels));
+        search.check()?;
+        passes.add(source, &levels)?;
+        search.restart(levels.all());
+        levels.clear();
+        cancel.step(1);
+    }
+    Ok(passes.into_scores())
 }

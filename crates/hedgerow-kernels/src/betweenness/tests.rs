@@ -1,11 +1,22 @@
-//! Scores against Brandes' plain algorithm, against the definition by pairs, and where they are known; samples; what cannot
-//! be.
+//! Scores by hops and by weights against the verifier, against the definition by pairs, and where they are
+//! known; samples; equal lengths; weights of 0; what cannot be.
 
 use hedgerow_core::{Direction, Resident, Topology, VertexId};
+use hedgerow_workload::rng::Rng;
+use hedgerow_workload::{Csr, CsrOptions, Duplicates};
 
-use crate::testing::{close, graphs, plain_graph, random_graph, sources};
-use hedgerow_kernels::KernelError;
+use crate::testing::{
+    close, graphs, known_graph, plain_graph, random_graph, random_weighted_graph, sources, weighted_graph,
+    with_threads,
+};
 use hedgerow_kernels::betweenness::{Sources, betweenness, verify};
+use hedgerow_kernels::{KernelError, SsspConfig, sssp, weighted_betweenness};
+
+type Run = fn(&Csr, &Sources) -> Result<Vec<f64>, KernelError>;
+
+const BOTH: [Run; 2] = [betweenness, weighted_betweenness];
+
+const RELATIVE_BY_WEIGHTS: f64 = 1e-11;
 
 const RELATIVE: f64 = 1e-12;
 
@@ -109,13 +120,16 @@ fn samples_are_without_bias() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let g = random_graph(10, 20, true, 1.0, 1);
-    let refused = betweenness(&g, &Sources::Given(vec![VertexId(2)]));
-    assert_eq!(refused, Err(KernelError::SourceNotLive { source: VertexId(2), vertex_bound: 10 }));
-    let refused = betweenness(&g, &Sources::Sampled { count: 0, seed: 1 }).expect_err("none");
-    assert_eq!(refused.to_string(), "samples must be 1 to 4294967295, found 0");
-    assert_eq!(betweenness(&g, &Sources::All), Ok(vec![0.0; 10]));
-    assert_eq!(betweenness(&plain_graph(0, &[], false), &Sources::All), Ok(Vec::new()));
+    for run in BOTH {
+        let g = random_graph(10, 20, true, 1.0, 1);
+        let refused = run(&g, &Sources::Given(vec![VertexId(2)]));
+        assert_eq!(refused, Err(KernelError::SourceNotLive { source: VertexId(2), vertex_bound: 10 }));
+        let refused = run(&g, &Sources::Sampled { count: 0, seed: 1 }).expect_err("none");
+        assert_eq!(refused.to_string(), "samples must be 1 to 4294967295, found 0");
+        assert_eq!(run(&g, &Sources::All), Ok(vec![0.0; 10]));
+        assert_eq!(run(&plain_graph(0, &[], false), &Sources::All), Ok(Vec::new()));
+        assert_eq!(run(&plain_graph(1, &[(0, 0)], true), &Sources::All), Ok(vec![0.0]));
+    }
 }
 
 /// Each diamond doubles the paths: 1,030 of them lead nowhere near the largest number, 1,020 do.
@@ -128,9 +142,171 @@ fn paths_beyond_all_numbers_are_refused() {
         plain_graph(3 * count as usize + 1, &edges, false)
     };
     let from_first = Sources::Given(vec![VertexId(0)]);
-    let found = betweenness(&diamonds(1020), &from_first).expect("2^1020 paths");
-    close(&found[..2], &[0.0, 1.5 * 1019.5 / 2.0], 0.1).expect("half of what is behind");
-    let refused = betweenness(&diamonds(1030), &from_first).expect_err("2^1030 paths");
-    assert_eq!(refused, KernelError::TooManyPaths { source: VertexId(0) });
-    assert!(refused.to_string().contains("vertex 0"));
+    for run in BOTH {
+        let found = run(&diamonds(1020), &from_first).expect("2^1020 paths");
+        close(&found[..2], &[0.0, 1.5 * 1019.5 / 2.0], 0.1).expect("half of what is behind");
+        let refused = run(&diamonds(1030), &from_first).expect_err("2^1030 paths");
+        assert_eq!(refused, KernelError::TooManyPaths { source: VertexId(0) });
+        assert!(refused.to_string().contains("vertex 0"));
+    }
+}
+
+#[test]
+fn without_weights_both_are_the_same() {
+    for g in graphs() {
+        let given = Sources::Given(sources(&g, 2));
+        let expected = betweenness(&g, &given).expect("live");
+        close(&weighted_betweenness(&g, &given).expect("live"), &expected, RELATIVE_BY_WEIGHTS)
+            .expect("the same");
+    }
+}
+
+/// Small graphs with repeated edges, loops and holes, and weights of a kind that depends on the seed.
+fn with_weights(seed: u64) -> Csr {
+    let mut rng = Rng::new(seed);
+    let bound = [2, 7, 12, 40][seed as usize % 4];
+    // Many paths are as long as others; all weigh the same; sums of tenths differ in the last bits; no two
+    // are equal; some weigh nothing.
+    let weight = |rng: &mut Rng| match seed % 5 {
+        0 => 1.0 + rng.below(3) as f64,
+        1 => 0.25,
+        2 => (1 + rng.below(4)) as f64 * 0.1,
+        3 => rng.unit() + 1e-3,
+        _ => rng.below(6) as f64,
+    };
+    let duplicates = if seed % 7 < 3 { Duplicates::Keep } else { Duplicates::Merge };
+    let (size, directed) = ((bound, bound * [1, 2, 4][seed as usize % 3]), rng.chance(0.5));
+    random_weighted_graph(&mut rng, size, (directed, duplicates), 0.15, weight)
+}
+
+#[test]
+fn scores_by_weights_from_all_and_from_some_sources() {
+    let (mut counted, mut endless) = (0, 0);
+    for seed in 0..300 {
+        let g = with_weights(seed);
+        let each = if g.is_directed() { 1.0 } else { 0.5 };
+        let of = if seed % 3 == 0 { Sources::Given(sources(&g, 3)) } else { Sources::All };
+        let given = if seed % 3 == 0 { sources(&g, 3) } else { sources(&g, 100) };
+        let found = with_threads(1 + seed as usize % 3, || weighted_betweenness(&g, &of));
+        match (found, verify::weighted_betweenness(&g, &given, each)) {
+            (Ok(found), Ok(expected)) => {
+                close(&found, &expected, RELATIVE_BY_WEIGHTS)
+                    .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+                counted += usize::from(found.iter().any(|score| *score > 0.0));
+            }
+            (Err(KernelError::Endless { from, to, weight }), Err(KernelError::Endless { .. })) => {
+                assert_eq!(weight, 0.0);
+                let far = sssp(&g, from, &SsspConfig::default()).expect("0 or more");
+                let back = sssp(&g, to, &SsspConfig::default()).expect("0 or more");
+                assert!(from != to && far[to.index()] == 0.0 && back[from.index()] == 0.0, "a cycle");
+                endless += 1;
+            }
+            (found, expected) => panic!("seed {seed}: {found:?}, not {expected:?}"),
+        }
+    }
+    assert!(counted > 150 && endless > 10, "{counted} counted, {endless} endless");
+}
+
+/// `betweenness_centrality(G, weight="weight", normalized=False)` of NetworkX 3.6, without vertex 4.
+#[test]
+fn known_scores_by_weights() {
+    let found = weighted_betweenness(&known_graph(false), &Sources::All).expect("sound");
+    close(&found, &[6.0, 0.0, 0.5, 0.0, 0.0, 17.5, 2.5, 2.5, 0.0], RELATIVE_BY_WEIGHTS)
+        .expect("as in NetworkX");
+    let found = weighted_betweenness(&known_graph(true), &Sources::All).expect("sound");
+    close(&found, &[6.0, 6.0, 6.0, 9.0, 0.0, 5.0, 1.0, 17.0, 29.0], RELATIVE_BY_WEIGHTS)
+        .expect("as in NetworkX");
+}
+
+#[test]
+fn many_vertices_of_a_level() {
+    // Two ways to each of many vertices, and from them two ways on to the last one.
+    let many = 30_000u32;
+    let edges = (2..many).flat_map(|v| [(0, v, 2.0), (1, v, 1.0), (v, many, 0.5)]).chain([(0, 1, 1.0)]);
+    let (edges, weights): (Vec<_>, Vec<_>) = edges.map(|(u, v, weight)| ((u, v), weight)).unzip();
+    let options = CsrOptions { directed: true, ..CsrOptions::default() };
+    let g = Csr::from_weighted_edges(many as usize + 1, &edges, &weights, &options).expect("in range");
+    let from = Sources::Given(vec![VertexId(0)]);
+    for threads in [1, 3] {
+        let found = with_threads(threads, || weighted_betweenness(&g, &from)).expect("sound");
+        let between = 1.0 / f64::from(many - 2);
+        close(&found[1..4], &[f64::from(many - 1) / 2.0, between, between], 1e-9).expect("by hand");
+    }
+}
+
+#[test]
+fn lengths_are_equal_where_sums_differ_by_rounding_alone() {
+    // 0 to 3 over 1 or over 2.
+    let square = |weights: [f64; 4]| {
+        let mut weights = weights.into_iter();
+        let g = weighted_graph(4, &[(0, 1), (1, 3), (0, 2), (2, 3)], true, |_| weights.next().expect("four"));
+        weighted_betweenness(&g, &Sources::All).expect("sound")
+    };
+    assert_eq!(square([1.0, 2.0, 2.0, 1.0]), [0.0, 0.5, 0.5, 0.0]);
+    assert_eq!(square([0.1, 0.2, 0.3, 0.0]), [0.0, 0.5, 0.5, 0.0], "0.1 + 0.2 is 0.3, but for its last bit");
+    assert_eq!(
+        square([0.1, 0.2, 0.3 - 1e-12, 0.0]),
+        [0.0, 0.0, 1.0, 0.0],
+        "what differs in the twelfth digit is no tie"
+    );
+    assert_eq!(square([1.0, 2.0, f64::INFINITY, 1.0]), [0.0, 1.0, 0.0, 0.0], "it is not crossed");
+    assert_eq!(square([f64::MAX, f64::MAX, 1.0, f64::MAX]), [0.0, 0.0, 1.0, 0.0]);
+}
+
+/// A pair of an undirected graph is counted from both of its ends, and a directed graph may be turned: sums
+/// of decimal fractions come in another order then.
+#[test]
+fn scores_do_not_depend_on_the_end_from_which_sums_are_taken() {
+    // From 0 to 1 directly, or by 2 and 3.
+    let detour = [(0, 1, 0.6), (0, 2, 0.1), (2, 3, 0.2), (3, 1, 0.3)];
+    let of = |edges: &[(u32, u32, f64)], directed: bool| {
+        let ends: Vec<(u32, u32)> = edges.iter().map(|&(a, b, _)| (a, b)).collect();
+        let weights: Vec<f64> = edges.iter().map(|edge| edge.2).collect();
+        let options = CsrOptions { directed, ..CsrOptions::default() };
+        let g = Csr::from_weighted_edges(4, &ends, &weights, &options).expect("in range");
+        weighted_betweenness(&g, &Sources::All).expect("sound")
+    };
+    assert_eq!(of(&detour, false), [0.0, 0.0, 1.5, 1.5], "as of weights of 6, 1, 2 and 3");
+    let turned = detour.map(|(a, b, weight)| (b, a, weight));
+    assert_eq!(of(&detour, true), of(&turned, true));
+    assert_eq!(of(&detour, true), [0.0, 0.0, 1.5, 1.5]);
+}
+
+/// A weight that is far below the distances is no cycle: the way back is longer.
+#[test]
+fn small_weights_far_away_close_no_cycle() {
+    let mut weights = [1e6, 1e-7, 1e-7].into_iter();
+    let g = weighted_graph(4, &[(0, 1), (1, 2), (2, 3)], false, |_| weights.next().expect("three"));
+    assert_eq!(weighted_betweenness(&g, &Sources::All), Ok(vec![0.0, 2.0, 2.0, 0.0]));
+}
+
+#[test]
+fn edges_of_weight_0_count_where_they_are_no_cycle() {
+    let edges = [(0, 1), (1, 2), (0, 2), (2, 3), (2, 2)];
+    let nothing = weighted_graph(4, &edges, true, |_| 0.0);
+    // From 0 to 2 and to 3 one of two paths leads through 1.
+    assert_eq!(weighted_betweenness(&nothing, &Sources::All), Ok(vec![0.0, 1.0, 2.0, 0.0]));
+    let both_ways = weighted_graph(4, &edges, false, |_| 0.0);
+    let refused = weighted_betweenness(&both_ways, &Sources::All).expect_err("endless");
+    let KernelError::Endless { weight, .. } = refused else { panic!("{refused}") };
+    assert_eq!(weight, 0.0);
+    assert!(refused.to_string().contains("weighs 0, expected more than 0"), "{refused}");
+    // Beside 1e17 a weight of 1 is nothing.
+    let mut weights = [1e17, 1.0].into_iter();
+    let lost = weighted_graph(3, &[(0, 1), (1, 2)], false, |_| weights.next().expect("two"));
+    let refused = weighted_betweenness(&lost, &Sources::Given(vec![VertexId(0)]));
+    assert_eq!(refused, Err(KernelError::Endless { from: VertexId(2), to: VertexId(1), weight: 1.0 }));
+}
+
+#[test]
+fn weights_that_cannot_be_are_refused() {
+    let path = |weight: f64| weighted_graph(4, &[(0, 1), (1, 2), (2, 3)], true, move |_| weight);
+    for weight in [-1.0, f64::NAN, f64::NEG_INFINITY] {
+        let refused = weighted_betweenness(&path(weight), &Sources::All);
+        let Err(KernelError::Weight { from: VertexId(0), to: VertexId(1), .. }) = refused else {
+            panic!("{refused:?}")
+        };
+    }
+    let refused = weighted_betweenness(&path(1.0), &Sources::Given(vec![VertexId(7)]));
+    assert_eq!(refused, Err(KernelError::SourceNotLive { source: VertexId(7), vertex_bound: 4 }));
 }

@@ -2,6 +2,8 @@
 
 use hedgerow_core::VertexId;
 
+use crate::par::ones;
+
 /// The frontier as bits, the next one, and the vertices that may still be found.
 pub(super) struct Bitmaps {
     pub(super) front: Vec<u64>,
@@ -35,14 +37,7 @@ impl Bitmaps {
     }
 
     pub(super) fn frontier(&self) -> Vec<VertexId> {
-        let mut queue = Vec::new();
-        for (word, &bits) in self.front.iter().enumerate() {
-            let mut rest = bits;
-            while rest != 0 {
-                queue.push(VertexId(word as u32 * 64 + rest.trailing_zeros()));
-                rest &= rest - 1;
-            }
-        }
-        queue
+        let words = (0..).step_by(64).zip(&self.front);
+        words.flat_map(|(first, &bits)| ones(bits).map(move |at| VertexId(first + at))).collect()
     }
 }

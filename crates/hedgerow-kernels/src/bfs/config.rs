@@ -7,6 +7,9 @@ use crate::par::reverse;
 /// The depth of a vertex that the source does not reach.
 pub const UNREACHED: u32 = u32::MAX;
 
+/// The mark of no vertex, in a result that has a vertex for each.
+pub const NO_VERTEX: u32 = u32::MAX;
+
 /// The configuration of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BfsConfig {

@@ -23,24 +23,26 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use hedgerow_core::{Direction, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
+use hedgerow_core::{Direction, SUBGRAPH_VERTICES, Topology, VertexId};
 use rayon::prelude::*;
 
-use crate::KernelError;
-use crate::cancel::{Cancel, Meter};
-use crate::error::{Failure, check_source, checked_bound};
+use crate::cancel::Meter;
+use crate::error::{check_source, checked_bound};
 use crate::par::{
-    CHUNK_SUBGRAPHS, CHUNK_VERTICES, LISTS_AHEAD, PLACES_AHEAD, into_plain, reverse, sort_if_read_together,
+    CHUNK_SUBGRAPHS, CHUNK_VERTICES, ahead, into_plain, reverse, sort_if_read_together, subgraphs_of,
 };
+use crate::registry::prelude::*;
+use crate::watch::Watch;
 
 mod adopt;
 mod bitmaps;
 mod config;
-pub(crate) mod entry;
+pub mod khop;
 mod levels;
+pub mod parents;
 pub mod verify;
 
-pub use config::{BfsConfig, UNREACHED};
+pub use config::{BfsConfig, NO_VERTEX, UNREACHED};
 pub(crate) use levels::Levels;
 
 use adopt::Adoption;
@@ -49,36 +51,48 @@ use bitmaps::Bitmaps;
 /// The least number of edges of a level that threads share: for fewer, sharing would cost more than it saves.
 const SEQUENTIAL_EDGES: u64 = 4096;
 
-/// Returns the depth of every vertex below `source`, indexed by vertex id; [`UNREACHED`] where there is no
-/// path.
-///
-/// # Errors
-/// [`KernelError::SourceNotLive`]; [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
-///
-/// # Cost
-/// O(vertices + edges); blocks the caller until all tasks are done.
-pub fn bfs<G: Topology>(
-    g: &G,
-    source: VertexId,
-    config: &BfsConfig,
-) -> Result<Vec<u32>, KernelError<G::Error>> {
-    bfs_until(g, source, config, &Cancel::new())
+pub(crate) static KERNEL: Kernel = Kernel {
+    summary: "Hops from a source vertex to every other vertex",
+    parameters: &[Parameter::SOURCE, Parameter::DIRECTION],
+    result: ResultColumn { name: "hops", kind: ResultKind::Hops },
+    steps: "vertices",
+    cost: "O(vertices + edges), usually far fewer edges",
+    // Depths and bitmaps: 4.4 bytes. Two frontiers share the vertices; the later one exists twice, in lists
+    // that grow.
+    memory: Memory::per_id(25),
+    cited: "S. Beamer, K. Asanović, D. Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012",
+    ..Kernel::named("bfs", "bfs")
+};
+
+/// Returns the source and the direction of a search.
+fn read(arguments: &Arguments) -> Result<(VertexId, BfsConfig), KernelError> {
+    let direction = arguments.direction(&Parameter::DIRECTION)?;
+    Ok((arguments.vertex(&Parameter::SOURCE)?, BfsConfig { direction, ..BfsConfig::default() }))
 }
 
-/// Runs [`bfs`] until `cancel` ends it.
-///
-/// # Errors
-/// Those of [`bfs`], and [`KernelError::Cancelled`].
-pub fn bfs_until<G: Topology>(
-    g: &G,
-    source: VertexId,
-    config: &BfsConfig,
-    cancel: &Cancel,
-) -> Result<Vec<u32>, KernelError<G::Error>> {
-    checked_bound::<G::Error>(g.vertex_bound())?;
-    check_source(g, source)?;
-    cancel.begin(g.vertex_count() as u64);
-    depths(g, source, config, cancel)
+functions!(
+    Outcome::Hops,
+    read,
+    |g, (source, config), cancel| bfs_until(g, source, &config, cancel),
+    verify::bfs(g, source, config.direction)
+);
+
+kernel! {
+    /// Returns the depth of every vertex below `source`, indexed by vertex id; [`UNREACHED`] where there is
+    /// no path.
+    ///
+    /// # Errors
+    /// [`KernelError::SourceNotLive`]; [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the
+    /// graph cannot be read.
+    ///
+    /// # Cost
+    /// O(vertices + edges); blocks the caller until all tasks are done.
+    pub fn bfs, bfs_until<G: Topology>(g, source: VertexId, config: &BfsConfig; cancel) -> Vec<u32> {
+        checked_bound::<G::Error>(g.vertex_bound())?;
+        check_source(g, source)?;
+        cancel.begin(g.vertex_count() as u64);
+        depths(g, source, config, cancel)
+    }
 }
 
 /// Searches as a part of a kernel: counts the vertices that it finds as steps of the kernel. The source is
@@ -112,8 +126,7 @@ pub(crate) struct Search<'g, G: Topology> {
     depth: Vec<AtomicU32>,
     /// Edges of vertices that no frontier has held yet.
     unexplored: u64,
-    cancel: &'g Cancel,
-    failure: Failure<G::Error>,
+    watch: Watch<'g, G::Error>,
 }
 
 impl<'g, G: Topology> Search<'g, G> {
@@ -125,8 +138,7 @@ impl<'g, G: Topology> Search<'g, G> {
             backward: reverse(config.direction),
             depth: (0..vertex_bound).map(|_| AtomicU32::new(UNREACHED)).collect(),
             unexplored: edges_read(g),
-            cancel,
-            failure: Failure::new(),
+            watch: Watch::new(cancel),
         }
     }
 
@@ -138,12 +150,7 @@ impl<'g, G: Topology> Search<'g, G> {
 
     /// Returns the error of the graph that the search met, or that it was cancelled.
     pub(crate) fn check(&mut self) -> Result<(), KernelError<G::Error>> {
-        self.failure.check()?;
-        self.cancel.check()
-    }
-
-    fn is_over(&self) -> bool {
-        self.cancel.poll() || self.failure.is_noted()
+        self.watch.check()
     }
 
     /// Searches from a source, and keeps the vertices of each level if `levels` is given.
@@ -153,7 +160,7 @@ impl<'g, G: Topology> Search<'g, G> {
         let mut frontier_edges = self.g.degree_estimate(source, self.forward) as u64;
         let mut level = 0;
         let mut bitmaps: Option<Bitmaps> = None;
-        while !frontier.is_empty() && level < self.config.hops && !self.is_over() {
+        while !frontier.is_empty() && level < self.config.hops && !self.watch.is_over() {
             if let Some(levels) = &mut levels {
                 levels.add(&frontier);
             }
@@ -170,7 +177,7 @@ impl<'g, G: Topology> Search<'g, G> {
                 sort_if_read_together::<G, _>(&mut frontier);
                 (frontier, frontier_edges) = self.top_down(&frontier, frontier_edges, level);
                 if levels.is_none() {
-                    self.cancel.step(frontier.len() as u64);
+                    self.watch.cancel.step(frontier.len() as u64);
                 }
             }
         }
@@ -203,11 +210,11 @@ impl<'g, G: Topology> Search<'g, G> {
     /// vertices of a graph of large diameter, whose levels are small.
     fn expand<const SHARED: bool>(&self, chunk: &[VertexId], level: u32, found: &mut Vec<VertexId>) -> u64 {
         let mut edges = 0;
-        let Some(mut meter) = self.cancel.meter().filter(|_| !self.failure.is_noted()) else { return edges };
+        let Some(mut meter) = self.watch.meter() else { return edges };
         let mut visit = |v: VertexId| {
             let slot = &self.depth[v.index()];
-            // Relaxed is enough: the value itself is the whole message, and the join after the level orders the
-            // levels. The plain load keeps the exchange away from the many vertices already reached.
+            // Relaxed is enough: the value itself is the whole message, and the join after the level orders
+            // the levels. The plain load keeps the exchange away from the many vertices already reached.
             if slot.load(Relaxed) != UNREACHED {
                 return;
             }
@@ -223,23 +230,14 @@ impl<'g, G: Topology> Search<'g, G> {
                 found.push(v);
             }
         };
-        let frontier = chunk.iter().enumerate().map(|(i, &v)| {
-            if let Some(&far) = chunk.get(i + PLACES_AHEAD) {
-                self.g.prefetch_place(far, self.forward);
-            }
-            if let Some(&near) = chunk.get(i + LISTS_AHEAD) {
-                self.g.prefetch_list(near, self.forward);
-            }
-            v
-        });
-        let visited = self.g.visit(frontier, self.forward, |_, run| {
+        let visited = self.g.visit(ahead(self.g, chunk, self.forward), self.forward, |_, run| {
             if meter.takes(run.len()) {
                 run.iter().for_each(|&v| visit(v));
             } else {
                 expand_polling(run, &mut meter, &mut visit);
             }
         });
-        self.failure.note(visited);
+        self.watch.note(visited);
         edges
     }
 
@@ -258,14 +256,14 @@ impl<'g, G: Topology> Search<'g, G> {
         loop {
             let found = self.bottom_up(maps, level);
             if levels.is_none() {
-                self.cancel.step(found as u64);
+                self.watch.cancel.step(found as u64);
             }
             maps.swap();
             let shrinks = found < awake;
             awake = found;
             if found == 0
                 || level >= self.config.hops
-                || self.is_over()
+                || self.watch.is_over()
                 || (shrinks && found as u64 * u64::from(self.config.beta) <= self.depth.len() as u64)
             {
                 return level;
@@ -278,17 +276,16 @@ impl<'g, G: Topology> Search<'g, G> {
     }
 
     fn bottom_up(&mut self, maps: &mut Bitmaps, level: u32) -> usize {
-        let (g, backward, cancel, failure) = (self.g, self.backward, self.cancel, &self.failure);
+        let (g, backward, watch) = (self.g, self.backward, &self.watch);
         let search = Adoption { front: maps.front.as_slice(), level };
         let words = maps.next.par_chunks_mut(CHUNK_SUBGRAPHS).zip(maps.open.par_chunks_mut(CHUNK_SUBGRAPHS));
         let chunks = words.zip(self.depth.par_chunks_mut(CHUNK_VERTICES)).enumerate();
         let found = hedgerow_par::map(chunks, |(chunk, ((next, open), depth))| {
             let mut found = 0;
-            let Some(mut meter) = cancel.meter_of_subgraphs().filter(|_| !failure.is_noted()) else {
+            let Some(mut meter) = watch.meter_of_subgraphs() else {
                 return found;
             };
-            let first = (chunk * CHUNK_SUBGRAPHS) as u32;
-            let subgraphs = SubgraphId(first)..SubgraphId(first + next.len() as u32);
+            let subgraphs = subgraphs_of(chunk, depth.len());
             let mut rows = next.iter_mut().zip(open).zip(depth.chunks_mut(SUBGRAPH_VERTICES));
             let scanned = g.scan(subgraphs, backward, |_, block| {
                 let Some(((next, open), depth)) = rows.next().filter(|_| meter.next_subgraph()) else {
@@ -298,7 +295,7 @@ impl<'g, G: Topology> Search<'g, G> {
                 found += next.count_ones() as usize;
                 ControlFlow::Continue(())
             });
-            failure.note(scanned);
+            watch.note(scanned);
             found
         });
         found.into_iter().sum()

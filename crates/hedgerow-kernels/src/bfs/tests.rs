@@ -1,10 +1,12 @@
-//! Both directions, all steps and every way to switch between them; sources that cannot be.
+//! Depths, neighborhoods and parents: both directions, all steps and every way to switch between them;
+//! parents as GAP checks them, and that the check can fail; sources that cannot be.
 
 use hedgerow_core::{Direction, VertexId};
+use hedgerow_workload::Csr;
 
-use crate::testing::{graphs, plain_graph, random_graph, sources};
-use hedgerow_kernels::KernelError;
+use crate::testing::{graphs, plain_graph, random_graph, sources, with_threads};
 use hedgerow_kernels::bfs::{BfsConfig, bfs, verify};
+use hedgerow_kernels::{KernelError, NO_VERTEX, bfs_parents, k_hop_neighborhood};
 
 #[test]
 fn depths_by_every_way_to_switch() {
@@ -29,12 +31,74 @@ fn depths_by_every_way_to_switch() {
 }
 
 #[test]
+fn neighborhoods_end_where_they_are_told() {
+    for g in graphs() {
+        for source in sources(&g, 2) {
+            for (hops, direction) in [
+                (0, Direction::Out),
+                (1, Direction::In),
+                (2, Direction::Out),
+                (3, Direction::In),
+                (9, Direction::Out),
+            ] {
+                let expected = verify::k_hop_neighborhood(&g, source, hops, direction);
+                let found = k_hop_neighborhood(&g, source, hops, direction).expect("live");
+                assert_eq!(found, expected, "{hops} hops from {source:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn parents_as_in_a_plain_search_and_as_gap_checks_them() {
+    for g in graphs() {
+        for (at, source) in sources(&g, 3).into_iter().enumerate() {
+            let direction = [Direction::Out, Direction::In][at % 2];
+            let config = BfsConfig { direction, ..BfsConfig::default() };
+            let found = with_threads(1 + at, || bfs_parents(&g, source, &config)).expect("live");
+            assert_eq!(found, verify::bfs_parents(&g, source, direction));
+            let depth = bfs(&g, source, &config).expect("live");
+            assert_eq!(verify::check_parents(&g, source, direction, &depth, &found), Ok(()));
+        }
+    }
+}
+
+#[test]
+fn the_check_can_fail() {
+    let g = plain_graph(6, &[(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (4, 1)], true);
+    let config = BfsConfig::default();
+    let (source, depth) = (VertexId(0), bfs(&g, VertexId(0), &config).expect("live"));
+    let found = bfs_parents(&g, source, &config).expect("live");
+    assert_eq!(found, [0, 0, 0, 1, 3, NO_VERTEX]);
+    // Another parent that would do too, and some that would not.
+    for (at, parent, expected) in [
+        (3, 2, Ok(())),
+        (3, 0, Err(VertexId(3))),
+        (1, 4, Err(VertexId(1))),
+        (0, NO_VERTEX, Err(VertexId(0))),
+        (2, NO_VERTEX, Err(VertexId(2))),
+        (5, 3, Err(VertexId(5))),
+    ] {
+        let mut other = found.clone();
+        other[at] = parent;
+        assert_eq!(verify::check_parents(&g, source, Direction::Out, &depth, &other), expected);
+    }
+}
+
+#[test]
 fn sources_must_be_live() {
-    let g = plain_graph(3, &[(0, 1)], true);
-    let refused = bfs(&g, VertexId(3), &BfsConfig::default());
-    assert_eq!(refused, Err(KernelError::SourceNotLive { source: VertexId(3), vertex_bound: 3 }));
-    let all_holes = random_graph(10, 0, false, 1.0, 1);
-    assert!(bfs(&all_holes, VertexId(2), &BfsConfig::default()).is_err());
-    assert!(bfs(&plain_graph(0, &[], false), VertexId(0), &BfsConfig::default()).is_err());
-    assert!(refused.unwrap_err().to_string().contains("vertex 3"));
+    type Run = fn(&Csr, VertexId) -> Result<Vec<u32>, KernelError>;
+    let runs: [Run; 3] = [
+        |g, source| bfs(g, source, &BfsConfig::default()),
+        |g, source| bfs_parents(g, source, &BfsConfig::default()),
+        |g, source| k_hop_neighborhood(g, source, 2, Direction::Out),
+    ];
+    for run in runs {
+        let refused = run(&plain_graph(3, &[(0, 1)], true), VertexId(3));
+        assert_eq!(refused, Err(KernelError::SourceNotLive { source: VertexId(3), vertex_bound: 3 }));
+        assert!(refused.unwrap_err().to_string().contains("vertex 3"));
+        let refused = run(&random_graph(10, 0, false, 1.0, 1), VertexId(2));
+        assert_eq!(refused, Err(KernelError::SourceNotLive { source: VertexId(2), vertex_bound: 10 }));
+        assert!(run(&plain_graph(0, &[], false), VertexId(0)).is_err());
+    }
 }

@@ -24,50 +24,71 @@
 //! **Cost.** O(vertices + edges) per iteration if labels agree, times log degree at worst; 9 bytes per id of
 //! the domain, and the labels around one vertex in each thread.
 
-use hedgerow_core::{Topology, VertexId};
-use rayon::prelude::*;
+use hedgerow_core::Topology;
 
-use crate::cancel::Cancel;
-use crate::error::{Failure, checked_bound};
-use crate::par::CHUNK_VERTICES;
-use crate::{KernelError, NO_COMPONENT};
+use crate::error::checked_bound;
+use crate::grouping::mark_holes;
+use crate::registry::prelude::*;
+use crate::watch::Watch;
 
-pub(crate) mod entry;
 mod frequent;
-mod parameters;
 mod round;
 pub mod verify;
 
-use parameters::ITERATIONS;
 use round::Round;
 
-/// Returns the label of every vertex after `iterations`, 1 or more, indexed by vertex id;
-/// [`NO_COMPONENT`](crate::NO_COMPONENT) for holes.
-///
-/// # Errors
-/// [`KernelError::OutOfRange`] for 0 iterations; [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
-///
-/// # Cost
-/// See the [module](self); blocks the caller until all tasks are done.
-pub fn label_propagation<G: Topology>(g: &G, iterations: u32) -> Result<Vec<u32>, KernelError<G::Error>> {
-    label_propagation_until(g, iterations, &Cancel::new())
+/// The number of iterations.
+const ITERATIONS: Parameter = Parameter::count(
+    "iterations",
+    "The number of iterations; fewer are made only where no label changes any more",
+    CountRange::POSITIVE,
+    10,
+);
+
+pub(crate) static KERNEL: Kernel = Kernel {
+    summary: "Communities by labels that vertices take from most of their neighbors, all at once (CDLP)",
+    input: "any graph; each edge from or to a vertex counts, of equally frequent labels the least is taken",
+    parameters: &[ITERATIONS],
+    result: ResultColumn { name: "label", kind: ResultKind::Labels },
+    steps: "iterations",
+    cost: "O(vertices + edges) per iteration, times log degree at worst",
+    // Two labels and three bits; those that changed; the labels around one vertex in each thread.
+    memory: Memory { per_edge: 8, ..Memory::per_id(17) },
+    cited: "U. Raghavan, R. Albert, S. Kumara, *Near linear time algorithm to detect community structures in large-scale \
+            networks*, Physical Review E 76, 036106, 2007; A. Iosup et al., *The LDBC Graphalytics Benchmark*, version 1.0.3, 2020; \
+            R. Boyer, J. Moore, *MJRTY – A Fast Majority Vote Algorithm*, 1991",
+    ..Kernel::named("cdlp", "label_propagation")
+};
+
+functions!(
+    Outcome::Labels,
+    |given| given.count(&ITERATIONS),
+    |g, iterations, cancel| label_propagation_until(g, iterations, cancel),
+    verify::label_propagation(g, iterations)
+);
+
+kernel! {
+    /// Returns the label of every vertex after `iterations`, 1 or more, indexed by vertex id;
+    /// [`NO_COMPONENT`](crate::NO_COMPONENT) for holes.
+    ///
+    /// # Errors
+    /// [`KernelError::OutOfRange`] for 0 iterations; [`KernelError::TooManyVertices`];
+    /// [`KernelError::Topology`] if the graph cannot be read.
+    ///
+    /// # Cost
+    /// See the [module](self); blocks the caller until all tasks are done.
+    pub fn label_propagation, label_propagation_until<G: Topology>(g, iterations: u32; cancel) -> Vec<u32> {
+        labels(g, iterations, cancel)
+    }
 }
 
-/// Runs [`label_propagation`] until `cancel` ends it.
-///
-/// # Errors
-/// Those of [`label_propagation`], and [`KernelError::Cancelled`].
-pub fn label_propagation_until<G: Topology>(
-    g: &G,
-    iterations: u32,
-    cancel: &Cancel,
-) -> Result<Vec<u32>, KernelError<G::Error>> {
+fn labels<G: Topology>(g: &G, iterations: u32, cancel: &Cancel) -> Result<Vec<u32>, KernelError<G::Error>> {
     ITERATIONS.check_count(iterations)?;
     let vertex_bound = checked_bound(g.vertex_bound())?;
     hedgerow_par::run(|| {
         let mut labels: Vec<u32> = (0..vertex_bound as u32).collect();
         mark_holes(g, &mut labels, cancel);
-        let mut round = Round { g, cancel, failure: Failure::new(), labels, next: vec![0; vertex_bound] };
+        let mut round = Round { g, watch: Watch::new(cancel), labels, next: vec![0; vertex_bound] };
         let words = vertex_bound.div_ceil(64);
         // Vertices that may take another label, and those that took one.
         let (mut open, mut changed) = (vec![u64::MAX; words], vec![0; words]);
@@ -75,7 +96,7 @@ pub fn label_propagation_until<G: Topology>(
         for iteration in 0..iterations {
             cancel.check()?;
             round.run(&open, &mut changed);
-            round.check()?;
+            round.watch.check()?;
             cancel.step(1);
             std::mem::swap(&mut round.labels, &mut round.next);
             if changed.iter().all(|&word| word == 0) {
@@ -83,25 +104,9 @@ pub fn label_propagation_until<G: Topology>(
             }
             if iteration + 1 < iterations {
                 round.open_next(&changed, &mut open);
-                round.check()?;
+                round.watch.check()?;
             }
         }
         Ok(round.labels)
     })
-}
-
-fn mark_holes<G: Topology>(g: &G, labels: &mut [u32], cancel: &Cancel) {
-    if g.vertex_count() == labels.len() {
-        return;
-    }
-    hedgerow_par::for_each(labels.par_chunks_mut(CHUNK_VERTICES).enumerate(), |(chunk, labels)| {
-        if cancel.poll() {
-            return;
-        }
-        for (v, label) in ((chunk * CHUNK_VERTICES) as u32..).zip(labels) {
-            if !g.contains(VertexId(v)) {
-                *label = NO_COMPONENT;
-            }
-        }
-    });
 }

@@ -7,11 +7,10 @@ use hedgerow_core::{Block, Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId
 use rayon::prelude::*;
 
 use super::frequent::most_frequent;
-use crate::KernelError;
-use crate::cancel::{Cancel, Meter};
-use crate::error::Failure;
+use crate::cancel::Meter;
 use crate::frontier::{Rounds, all_ways};
-use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES};
+use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES, ones};
+use crate::watch::Watch;
 
 // A word of bits for each subgraph.
 const _: () = assert!(SUBGRAPH_VERTICES == 64);
@@ -23,8 +22,7 @@ const FEW_CHANGES: u64 = 8;
 /// The labels before and after an iteration.
 pub(super) struct Round<'g, G: Topology> {
     pub(super) g: &'g G,
-    pub(super) cancel: &'g Cancel,
-    pub(super) failure: Failure<G::Error>,
+    pub(super) watch: Watch<'g, G::Error>,
     pub(super) labels: Vec<u32>,
     pub(super) next: Vec<u32>,
 }
@@ -48,11 +46,6 @@ struct Written<'a> {
 }
 
 impl<G: Topology> Round<'_, G> {
-    pub(super) fn check(&mut self) -> Result<(), KernelError<G::Error>> {
-        self.failure.check()?;
-        self.cancel.check()
-    }
-
     /// Takes labels for the vertices that are `open`; the others keep theirs. Marks the vertices with another
     /// label in `changed`.
     pub(super) fn run(&mut self, open: &[u64], changed: &mut [u64]) {
@@ -64,9 +57,9 @@ impl<G: Topology> Round<'_, G> {
             let first = chunk * CHUNK_VERTICES;
             next.copy_from_slice(&this.labels[first..first + next.len()]);
             changed.fill(0);
-            let Some(mut meter) = this.cancel.meter().filter(|_| !this.failure.is_noted()) else { return };
+            let Some(mut meter) = this.watch.meter() else { return };
             let mut written = Written { first: first as u32, next, changed };
-            this.failure.note(this.take_chunk(open, &mut written, &mut meter));
+            this.watch.note(this.take_chunk(open, &mut written, &mut meter));
         });
         self.next = next;
     }
@@ -176,10 +169,7 @@ impl<G: Topology> Round<'_, G> {
         let mut frontier = Vec::new();
         let mut edges = 0u64;
         for (word, &bits) in changed.iter().enumerate() {
-            let mut rest = bits;
-            while rest != 0 {
-                let v = VertexId(word as u32 * 64 + rest.trailing_zeros());
-                rest &= rest - 1;
+            for v in ones(bits).map(|at| VertexId(word as u32 * 64 + at)) {
                 frontier.push(v);
                 edges += ways.iter().map(|&way| self.g.degree_estimate(v, way) as u64).sum::<u64>();
             }
@@ -189,14 +179,14 @@ impl<G: Topology> Round<'_, G> {
             }
         }
         let marks: Vec<AtomicU64> = open.iter().map(|_| AtomicU64::new(0)).collect();
-        let mut rounds = Rounds { g: self.g, cancel: self.cancel, failure: Failure::new() };
+        let mut rounds = Rounds { g: self.g, watch: Watch::new(self.watch.cancel) };
         // Relaxed: no thread reads before all threads are joined.
         rounds.next(&mut frontier, ways, |_, run, _| {
             for u in run {
                 marks[u.index() / 64].fetch_or(1 << (u.0 % 64), Relaxed);
             }
         });
-        std::mem::swap(&mut self.failure, &mut rounds.failure);
+        std::mem::swap(&mut self.watch, &mut rounds.watch);
         *open = marks.into_iter().map(AtomicU64::into_inner).collect();
     }
 }

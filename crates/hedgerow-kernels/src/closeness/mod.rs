@@ -35,166 +35,115 @@
 //! **Cost.** O(vertices + edges) for each level of 64 searches at worst, usually that of a few searches; 60
 //! bytes per id of the domain.
 
-use hedgerow_core::{Direction, Topology, VertexId};
+use hedgerow_core::{Direction, Topology};
 
-use crate::KernelError;
-use crate::cancel::Cancel;
-use crate::error::{check_source, checked_bound};
-use crate::estimate::{Drawn, Estimate, Estimated, Extent};
+use crate::error::checked_bound;
+use crate::estimate::Estimated;
+use crate::lengths::Hops;
 use crate::par::reverse;
+use crate::registry::prelude::*;
+use crate::sources::{Chosen, samples, sources};
 
-pub(crate) mod entry;
-pub(crate) mod parameters;
 mod search;
 mod tally;
 pub mod verify;
+pub mod weighted;
 
-use parameters::SAMPLES;
+pub use crate::sources::Sources as ClosenessOf;
+
 use search::Searches;
 use tally::{PerSource, PerVertex, TOGETHER};
 
-/// The vertices whose closeness a call computes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ClosenessOf {
-    /// Every vertex, exactly.
-    All,
-    /// Every vertex, estimated by its distances to vertices drawn at random among those to which edges lead;
-    /// exactly if there are no more.
-    Sampled {
-        /// The number of vertices drawn, 1 or more.
-        count: u32,
-        /// The seed of the draw.
-        seed: u64,
-    },
-    /// Every vertex. It is exact if the vertices to which edges lead, times the edges, are at most
-    /// [`AFFORDABLE`](crate::estimate::AFFORDABLE). Else it is estimated by
-    /// [`SAMPLES`](crate::estimate::SAMPLES) of these vertices, drawn at random.
-    Affordable {
-        /// The seed of the draw.
-        seed: u64,
-    },
-    /// The given vertices, exactly; all others get 0.
-    Given(Vec<VertexId>),
+/// The parameters of closeness.
+const PARAMETERS: &[Parameter] = &[
+    samples(
+        "How many vertices are drawn at random, among those with edges, to measure distances to; with as many as there are the result is \
+         exact",
+    ),
+    Parameter::SEED,
+    sources(
+        "The vertices whose exact closeness is wanted, in place of estimates for all; others get 0",
+        "all, exactly or by a sample",
+    ),
+    Parameter::DIRECTION,
+];
+
+pub(crate) static KERNEL: Kernel = Kernel {
+    summary: "How near each vertex is to all that it reaches, exactly or by a sample",
+    input: "any graph; an edge is one hop",
+    parameters: PARAMETERS,
+    result: ResultColumn { name: "score", kind: ResultKind::Scores },
+    steps: "searches",
+    cost: "O(vertices + edges) per level of 64 searches at worst, a search for each sample",
+    // Three words and two sums. Two levels share the vertices; the later one exists twice, in lists that
+    // grow.
+    memory: Memory::per_id(60),
+    cited: "D. Eppstein, J. Wang, *Fast Approximation of Centrality*, Journal of Graph Algorithms and Applications 8(1), 2004; M. Then et \
+            al., *The More the Merrier: Efficient Multi-Source Graph Traversal*, VLDB 2014; S. Wasserman, K. Faust, *Social Network \
+            Analysis*, 1994",
+    ..Kernel::named("closeness", "closeness")
+};
+
+fn read(arguments: &Arguments) -> Result<(ClosenessOf, Direction), KernelError> {
+    Ok((ClosenessOf::read(arguments)?, arguments.direction(&Parameter::DIRECTION)?))
 }
 
-/// Returns the closeness of every vertex, indexed by vertex id; 0 for holes. Distances are from it along the
-/// edges, or against them.
-///
-/// # Errors
-/// [`KernelError::SourceNotLive`] for a vertex that is given; [`KernelError::OutOfRange`] for a sample of 0;
-/// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
-///
-/// # Cost
-/// See the [module](self); blocks the caller until all tasks are done.
-pub fn closeness<G: Topology>(
-    g: &G,
-    of: &ClosenessOf,
-    direction: Direction,
-) -> Result<Vec<f64>, KernelError<G::Error>> {
-    closeness_until(g, of, direction, &Cancel::new())
-}
+functions!(
+    Outcome::estimated,
+    read,
+    |g, (of, direction), cancel| estimated(g, &of, direction, cancel, (of_given, of_all)),
+    verify::estimated(g, &of, direction, Hops)?
+);
 
-/// Runs [`closeness`] until `cancel` ends it.
-///
-/// # Errors
-/// Those of [`closeness`], and [`KernelError::Cancelled`].
-pub fn closeness_until<G: Topology>(
-    g: &G,
-    of: &ClosenessOf,
-    direction: Direction,
-    cancel: &Cancel,
-) -> Result<Vec<f64>, KernelError<G::Error>> {
-    closeness_and_estimate(g, of, direction, cancel).map(|(scores, _)| scores)
-}
-
-/// Like [`closeness_until`], but also returns the extent of the sample, if the scores are estimated.
-pub(crate) fn closeness_and_estimate<G: Topology>(
-    g: &G,
-    of: &ClosenessOf,
-    direction: Direction,
-    cancel: &Cancel,
-) -> Result<Estimated, KernelError<G::Error>> {
-    checked_bound::<G::Error>(g.vertex_bound())?;
-    let targets = of.targets(g, direction, cancel)?;
-    cancel.check()?;
-    let scores = hedgerow_par::run(|| match &targets {
-        Targets::Given(given) => of_given(g, given, direction, cancel),
-        Targets::Drawn(drawn) => of_all(g, drawn, direction, cancel),
-    })?;
-    Ok((scores, targets.estimate()))
-}
-
-/// The vertices at which searches begin.
-pub(crate) enum Targets {
-    /// The vertices whose closeness the caller asked for.
-    Given(Vec<VertexId>),
-    /// The vertices to which the distances of all are measured.
-    Drawn(Drawn),
-}
-
-impl Targets {
-    /// Returns the extent of the sample, if the result is estimated.
-    pub(crate) fn estimate(&self) -> Option<Estimate> {
-        match self {
-            Targets::Given(_) => None,
-            Targets::Drawn(drawn) => drawn.estimate(),
-        }
-    }
-}
-
-impl ClosenessOf {
-    /// Returns the vertices that distances are measured to, or the given ones, checked. O(vertices), and a
-    /// scan of the lists unless vertices are given.
-    pub(crate) fn targets<G: Topology>(
-        &self,
-        g: &G,
-        direction: Direction,
-        cancel: &Cancel,
-    ) -> Result<Targets, KernelError<G::Error>> {
-        let extent = match *self {
-            ClosenessOf::All => Extent::All,
-            ClosenessOf::Sampled { count, seed } => {
-                SAMPLES.check_count(count)?;
-                Extent::Sampled { count, seed }
-            }
-            ClosenessOf::Affordable { seed } => Extent::Affordable { seed },
-            ClosenessOf::Given(ref given) => {
-                given.iter().try_for_each(|&source| check_source(g, source))?;
-                return Ok(Targets::Given(given.clone()));
-            }
-        };
-        // Searches go against the direction.
-        Drawn::new(g, reverse(direction), extent, cancel).map(Targets::Drawn)
-    }
-
-    /// Returns the vertices that distances are measured to; none if vertices are given.
+kernel! {
+    /// Returns the closeness of every vertex, indexed by vertex id; 0 for holes. Distances are from it along
+    /// the edges, or against them.
     ///
     /// # Errors
-    /// [`KernelError::OutOfRange`]: a sample of no vertices. [`KernelError::SourceNotLive`]: a given vertex
-    /// that is not live.
-    pub fn sampled<G: Topology>(
-        &self,
-        g: &G,
-        direction: Direction,
-    ) -> Result<Vec<VertexId>, KernelError<G::Error>> {
-        Ok(match self.targets(g, direction, &Cancel::new())? {
-            Targets::Given(_) => Vec::new(),
-            Targets::Drawn(drawn) => drawn.vertices,
-        })
+    /// [`KernelError::SourceNotLive`] for a vertex that is given; [`KernelError::OutOfRange`] for a sample of
+    /// 0; [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
+    ///
+    /// # Cost
+    /// See the [module](self); blocks the caller until all tasks are done.
+    pub fn closeness, closeness_until<G: Topology>(
+        g, of: &ClosenessOf, direction: Direction; cancel
+    ) -> Vec<f64> {
+        estimated(g, of, direction, cancel, (of_given, of_all)).map(|(scores, _)| scores)
     }
+}
+
+/// Computes scores from searches at the chosen vertices.
+type Scores<G> = fn(&G, &Chosen, Direction, &Cancel) -> Result<Vec<f64>, KernelError<<G as Topology>::Error>>;
+
+/// Chooses the vertices whose closeness a call computes, or those to which it measures distances, and
+/// computes the scores by `of_given` or by `of_all`.
+fn estimated<G: Topology>(
+    g: &G,
+    of: &ClosenessOf,
+    direction: Direction,
+    cancel: &Cancel,
+    (of_given, of_all): (Scores<G>, Scores<G>),
+) -> Result<Estimated, KernelError<G::Error>> {
+    checked_bound::<G::Error>(g.vertex_bound())?;
+    // Searches for the distances to a sample go against the direction.
+    let targets = of.choose(g, reverse(direction), cancel)?;
+    cancel.check()?;
+    let scores = if targets.are_given() { of_given } else { of_all };
+    let scores = hedgerow_par::run(|| scores(g, &targets, direction, cancel))?;
+    Ok((scores, targets.estimate()))
 }
 
 /// Computes closeness by searches from the given vertices.
 fn of_given<G: Topology>(
     g: &G,
-    given: &[VertexId],
+    given: &Chosen,
     direction: Direction,
     cancel: &Cancel,
 ) -> Result<Vec<f64>, KernelError<G::Error>> {
     let mut scores = vec![0.0; g.vertex_bound()];
     let mut searches = Searches::new(g, direction, cancel);
-    cancel.begin(given.len() as u64);
-    for batch in given.chunks(TOGETHER) {
+    cancel.begin(given.vertices.len() as u64);
+    for batch in given.vertices.chunks(TOGETHER) {
         let tally = PerSource::default();
         searches.run(batch, &tally)?;
         cancel.step(batch.len() as u64);
@@ -210,7 +159,7 @@ fn of_given<G: Topology>(
 /// vertex is from them.
 fn of_all<G: Topology>(
     g: &G,
-    drawn: &Drawn,
+    drawn: &Chosen,
     direction: Direction,
     cancel: &Cancel,
 ) -> Result<Vec<f64>, KernelError<G::Error>> {
@@ -233,6 +182,6 @@ fn of_all<G: Topology>(
 
 /// Returns the closeness of a vertex that reaches `others` vertices, whose distances add up to `sum`, in a
 /// graph of `live` vertices.
-pub(crate) fn score(others: f64, sum: f64, live: usize) -> f64 {
+fn score(others: f64, sum: f64, live: usize) -> f64 {
     if sum > 0.0 { others / sum * (others / (live as f64 - 1.0)) } else { 0.0 }
 }

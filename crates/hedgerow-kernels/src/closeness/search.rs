@@ -3,14 +3,14 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use hedgerow_core::{Block, Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
+use hedgerow_core::{Block, Direction, LocalVertex, SUBGRAPH_VERTICES, Topology, VertexId};
 use rayon::prelude::*;
 
 use super::tally::{TOGETHER, Tally};
 use crate::KernelError;
 use crate::cancel::Cancel;
-use crate::error::Failure;
-use crate::par::{CHUNK_SUBGRAPHS, reverse, sort_if_read_together};
+use crate::par::{CHUNK_VERTICES, ids_of, reverse, sort_if_read_together, subgraphs_of};
+use crate::watch::Watch;
 
 /// The least number of edges of a level that threads share.
 const SEQUENTIAL_EDGES: u64 = 4096;
@@ -39,15 +39,14 @@ pub(super) struct Searches<'g, G: Topology> {
     front: Words,
     /// The searches that find it in this level.
     next: Words,
-    cancel: &'g Cancel,
-    failure: Failure<G::Error>,
+    watch: Watch<'g, G::Error>,
 }
 
 impl<'g, G: Topology> Searches<'g, G> {
     pub(super) fn new(g: &'g G, follow: Direction, cancel: &'g Cancel) -> Self {
         let bound = g.vertex_bound();
         let (seen, front, next) = (words(bound), words(bound), words(bound));
-        Searches { g, follow, seen, front, next, cancel, failure: Failure::new() }
+        Searches { g, follow, seen, front, next, watch: Watch::new(cancel) }
     }
 
     /// Searches from at most [`TOGETHER`] vertices at once.
@@ -66,15 +65,15 @@ impl<'g, G: Topology> Searches<'g, G> {
         let all = u64::MAX >> (TOGETHER - sources.len().clamp(1, TOGETHER));
         let mut hops = 0;
         self.settle(&[], &level, hops, tally);
-        while !level.is_empty() && !self.cancel.poll() {
+        while !level.is_empty() && !self.watch.cancel.poll() {
             hops += 1;
             let mut found = self.step(&level, all);
             sort_if_read_together::<G, _>(&mut found);
             self.settle(&level, &found, hops, tally);
             level = found;
-            self.failure.check()?;
+            self.watch.check()?;
         }
-        self.cancel.check()
+        self.watch.cancel.check()
     }
 
     /// Returns the vertices that a level finds.
@@ -98,9 +97,10 @@ impl<'g, G: Topology> Searches<'g, G> {
         parts.concat()
     }
 
-    /// Carries the bits of some vertices to their neighbours, of which `found` gets those that had no new bit.
+    /// Carries the bits of some vertices to their neighbours, of which `found` gets those that had no new
+    /// bit.
     fn push(&self, level: &[VertexId], found: &mut Vec<VertexId>) {
-        let Some(mut meter) = self.cancel.meter().filter(|_| !self.failure.is_noted()) else { return };
+        let Some(mut meter) = self.watch.meter() else { return };
         let visited = self.g.visit(level.iter().copied(), self.follow, |u, run| {
             let bits = self.front[u.index()].load(Relaxed);
             meter.parts(run, |part| {
@@ -113,19 +113,18 @@ impl<'g, G: Topology> Searches<'g, G> {
                 }
             });
         });
-        self.failure.note(visited);
+        self.watch.note(visited);
     }
 
     /// Lets each vertex that some search has not found look for its neighbours in the last level.
     fn pull(&self, all: u64) -> Vec<VertexId> {
-        let subgraphs = self.seen.len().div_ceil(SUBGRAPH_VERTICES);
-        let chunks = (0..subgraphs.div_ceil(CHUNK_SUBGRAPHS)).into_par_iter();
+        let chunks = (0..self.seen.len().div_ceil(CHUNK_VERTICES)).into_par_iter();
         let parts = hedgerow_par::map(chunks, |chunk| {
-            let (mut found, first) = (Vec::new(), chunk * CHUNK_SUBGRAPHS);
-            let Some(mut meter) = self.cancel.meter().filter(|_| !self.failure.is_noted()) else {
+            let mut found = Vec::new();
+            let Some(mut meter) = self.watch.meter() else {
                 return found;
             };
-            let range = SubgraphId(first as u32)..SubgraphId((first + CHUNK_SUBGRAPHS).min(subgraphs) as u32);
+            let range = subgraphs_of(chunk, ids_of(chunk, self.seen.len()).len());
             let scanned = self.g.scan(range, reverse(self.follow), |subgraph, block| {
                 for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {
                     let v = subgraph.vertex(local);
@@ -152,7 +151,7 @@ impl<'g, G: Topology> Searches<'g, G> {
                 }
                 if meter.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
-            self.failure.note(scanned);
+            self.watch.note(scanned);
             found
         });
         parts.concat()

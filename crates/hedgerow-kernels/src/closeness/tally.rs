@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use crate::par::ones;
+
 /// The number of searches that run together: a bit of a word for each.
 pub(super) const TOGETHER: usize = 64;
 
@@ -65,11 +67,8 @@ impl PerSource {
 impl Tally for PerSource {
     fn add(&self, found: impl Iterator<Item = (usize, u64)>, level: u32) {
         let mut counts = [0u64; TOGETHER];
-        for (_, mut bits) in found {
-            while bits != 0 {
-                counts[bits.trailing_zeros() as usize] += 1;
-                bits &= bits - 1;
-            }
+        for (_, bits) in found {
+            ones(bits).for_each(|search| counts[search as usize] += 1);
         }
         for (search, count) in counts.into_iter().enumerate().filter(|(_, count)| *count > 0) {
             self.reached[search].fetch_add(count, Relaxed);

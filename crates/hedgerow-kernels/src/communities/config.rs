@@ -1,7 +1,7 @@
 //! Parameters of the kernels that find communities.
 
 use crate::KernelError;
-use crate::registry::{Absent, Arguments, NumberRange, Parameter, ParameterKind, Value};
+use crate::registry::{Arguments, NumberRange, Parameter};
 
 /// The configuration of a search for communities.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,22 +19,24 @@ impl Default for CommunityConfig {
 }
 
 impl CommunityConfig {
-    pub(crate) fn check<E>(&self) -> Result<(), KernelError<E>> {
+    pub(super) fn check<E>(&self) -> Result<(), KernelError<E>> {
         RESOLUTION.check_number(self.resolution)
     }
 }
 
 /// The resolution.
-pub(crate) const RESOLUTION: Parameter = Parameter {
-    name: "resolution",
-    summary: "The higher, the more and smaller communities",
-    kind: ParameterKind::Number(NumberRange::POSITIVE),
-    absent: Absent::Is(Value::Number(1.0)),
-    is_reported: true,
-};
+const RESOLUTION: Parameter = Parameter::number(
+    "resolution",
+    "The higher, the more and smaller communities",
+    NumberRange::POSITIVE,
+    1.0,
+);
+
+/// The parameters of all these kernels.
+pub(super) const PARAMETERS: &[Parameter] = &[RESOLUTION, Parameter::SEED];
 
 /// Returns the configuration that the arguments of a kernel give.
-pub(crate) fn read(arguments: &Arguments) -> Result<CommunityConfig, KernelError> {
+pub(super) fn read(arguments: &Arguments) -> Result<CommunityConfig, KernelError> {
     let seed = u64::from(arguments.count(&Parameter::SEED)?);
     Ok(CommunityConfig { resolution: arguments.number(&RESOLUTION)?, seed })
 }

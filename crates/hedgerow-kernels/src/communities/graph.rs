@@ -9,21 +9,21 @@ use crate::cancel::Cancel;
 use crate::sssp::for_each_neighbor;
 
 /// Rows of neighbours and weights; no edge joins a node with itself.
-pub(crate) struct Weighted {
+pub(super) struct Weighted {
     /// The beginning of each row, and the end of the last one.
     starts: Vec<usize>,
     targets: Vec<u32>,
     weights: Vec<f64>,
     /// The weights of the edges at each node; edges within it count twice.
-    pub(crate) degree: Vec<f64>,
+    pub(super) degree: Vec<f64>,
     /// The sum of the degrees.
-    pub(crate) total: f64,
+    pub(super) total: f64,
 }
 
 impl Weighted {
     /// Returns a graph with a node for each id. Directions are ignored; repeated edges stay apart, so their
     /// weights add up.
-    pub(crate) fn of<G: WeightedTopology>(g: &G, cancel: &Cancel) -> Result<Self, KernelError<G::Error>> {
+    pub(super) fn of<G: WeightedTopology>(g: &G, cancel: &Cancel) -> Result<Self, KernelError<G::Error>> {
         let bound = g.vertex_bound();
         let mut starts = vec![0usize; bound + 1];
         let mut degree = vec![0.0; bound];
@@ -82,29 +82,29 @@ impl Weighted {
     }
 
     /// Returns the number of nodes.
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.degree.len()
     }
 
     /// Returns the number of places in all rows.
-    pub(crate) fn places(&self) -> usize {
+    pub(super) fn places(&self) -> usize {
         self.targets.len()
     }
 
     /// Returns the number of places in a row.
-    pub(crate) fn row_len(&self, u: usize) -> usize {
+    pub(super) fn row_len(&self, u: usize) -> usize {
         self.starts[u + 1] - self.starts[u]
     }
 
     /// Returns the neighbours of a node, each with a weight.
-    pub(crate) fn row(&self, u: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+    pub(super) fn row(&self, u: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let places = self.starts[u]..self.starts[u + 1];
         let targets = self.targets[places.clone()].iter().map(|&v| v as usize);
         targets.zip(self.weights[places].iter().copied())
     }
 
     /// Returns a graph with a node for each of `count` groups.
-    pub(crate) fn joined(&self, group: &[u32], count: usize) -> Weighted {
+    pub(super) fn joined(&self, group: &[u32], count: usize) -> Weighted {
         let members = by_group(group, count);
         let mut joined = Weighted {
             starts: vec![0],
@@ -136,7 +136,7 @@ impl Weighted {
     }
 
     /// Returns the modularity of these groups.
-    pub(crate) fn modularity(&self, group: &[u32], resolution: f64) -> f64 {
+    pub(super) fn modularity(&self, group: &[u32], resolution: f64) -> f64 {
         if self.total == 0.0 {
             return 0.0;
         }

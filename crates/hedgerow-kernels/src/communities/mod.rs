@@ -8,13 +8,14 @@
 
 mod config;
 mod graph;
+pub mod leiden;
+pub mod louvain;
 mod moving;
+pub mod verify;
 
 pub use config::CommunityConfig;
 
-pub(crate) use config::{RESOLUTION, read};
-pub(crate) use graph::Weighted;
-pub(crate) use moving::{Mover, renumber};
+use graph::Weighted;
 
 use hedgerow_core::{Topology, VertexId, WeightedTopology};
 
@@ -25,8 +26,8 @@ use crate::{Communities, KernelError, NO_COMPONENT};
 /// Returns the modularity of given communities with any labels; 0 without edges.
 ///
 /// # Errors
-/// [`KernelError::Weight`] and [`KernelError::OutOfRange`] for a weight that is negative, infinite or not a number;
-/// [`KernelError::Topology`] if the graph cannot be read.
+/// [`KernelError::Weight`] and [`KernelError::OutOfRange`] for a weight that is negative, infinite or not a
+/// number; [`KernelError::Topology`] if the graph cannot be read.
 ///
 /// # Cost
 /// O(vertices + edges), and as much memory as the kernels that find communities.
@@ -55,7 +56,7 @@ fn named<G: Topology>(g: &G, community: impl Fn(usize) -> u32) -> Vec<u32> {
 
 /// Returns the best communities that passes over `g` find. `pass` improves given communities of the graph in
 /// memory, with a seed.
-pub(crate) fn find<G: WeightedTopology>(
+fn find<G: WeightedTopology>(
     g: &G,
     config: &CommunityConfig,
     cancel: &Cancel,

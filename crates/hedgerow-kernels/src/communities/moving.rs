@@ -6,13 +6,13 @@ use crate::KernelError;
 use crate::cancel::Cancel;
 use crate::random::Random;
 
-use super::Weighted;
+use super::graph::Weighted;
 
 /// The least gain of a move, as a share of the degree: a smaller one may be rounding.
 const LEAST_GAIN: f64 = 1e-12;
 
 /// A mover of nodes, and the sums over the communities around a node, which are kept between nodes.
-pub(crate) struct Mover<'a> {
+pub(super) struct Mover<'a> {
     graph: &'a Weighted,
     resolution: f64,
     cancel: &'a Cancel,
@@ -23,7 +23,7 @@ pub(crate) struct Mover<'a> {
 }
 
 impl<'a> Mover<'a> {
-    pub(crate) fn new(graph: &'a Weighted, resolution: f64, cancel: &'a Cancel) -> Self {
+    pub(super) fn new(graph: &'a Weighted, resolution: f64, cancel: &'a Cancel) -> Self {
         Mover { graph, resolution, cancel, to: vec![0.0; graph.len()], met: Vec::new() }
     }
 
@@ -62,7 +62,7 @@ impl<'a> Mover<'a> {
 
     /// Moves each node to the neighbouring community with the highest gain, or to one of its own, until no
     /// move gains. Nodes wait in a queue; a node waits again when a neighbour has moved away.
-    pub(crate) fn improve<E>(&mut self, community: &mut [u32], seed: u64) -> Result<(), KernelError<E>> {
+    pub(super) fn improve<E>(&mut self, community: &mut [u32], seed: u64) -> Result<(), KernelError<E>> {
         let mut meter = self.cancel.meter().ok_or(KernelError::Cancelled)?;
         let nodes = self.graph.len();
         let (mut degrees, mut sizes) = (vec![0.0; nodes], vec![0u32; nodes]);
@@ -120,7 +120,7 @@ impl<'a> Mover<'a> {
 
     /// Divides communities into connected parts. Each node that is still alone joins the neighbouring part of
     /// its community with the highest gain, if both are well connected with the rest of the community.
-    pub(crate) fn refine<E>(&mut self, community: &[u32], seed: u64) -> Result<Vec<u32>, KernelError<E>> {
+    pub(super) fn refine<E>(&mut self, community: &[u32], seed: u64) -> Result<Vec<u32>, KernelError<E>> {
         let mut meter = self.cancel.meter().ok_or(KernelError::Cancelled)?;
         let graph = self.graph;
         let mut part: Vec<u32> = (0..graph.len() as u32).collect();
@@ -172,7 +172,7 @@ impl<'a> Mover<'a> {
 }
 
 /// Numbers groups from 0 on, in the order in which nodes meet them; returns their number.
-pub(crate) fn renumber(group: &mut [u32]) -> usize {
+pub(super) fn renumber(group: &mut [u32]) -> usize {
     let mut number = vec![u32::MAX; group.len()];
     let mut count = 0;
     for group in group {

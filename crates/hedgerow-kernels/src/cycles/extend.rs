@@ -19,17 +19,9 @@ pub(super) struct Bounds<'a, G> {
     pub(super) cancel: &'a Cancel,
 }
 
-impl<G> Clone for Bounds<'_, G> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<G> Copy for Bounds<'_, G> {}
-
 /// A way, and the cycles that it was extended to.
 pub(super) struct Ways<'a, G> {
-    bounds: Bounds<'a, G>,
+    bounds: &'a Bounds<'a, G>,
     path: Vec<VertexId>,
     limit: usize,
     /// True if the search goes on past the limit, to count all cycles.
@@ -40,7 +32,7 @@ pub(super) struct Ways<'a, G> {
 
 impl<'a, G: Topology> Ways<'a, G> {
     pub(super) fn new(
-        bounds: Bounds<'a, G>,
+        bounds: &'a Bounds<'a, G>,
         path: Vec<VertexId>,
         limit: usize,
         counts_all: bool,
@@ -66,7 +58,7 @@ impl<'a, G: Topology> Ways<'a, G> {
     /// Returns the vertices that can follow, ascending. Adds the way as a cycle if an edge leads from its end
     /// to its beginning.
     pub(super) fn next(&mut self) -> Result<Vec<VertexId>, G::Error> {
-        let Bounds { g, source, hops, length, direction, .. } = self.bounds;
+        let Bounds { g, source, hops, length, direction, .. } = *self.bounds;
         let Some(&last) = self.path.last() else { return Ok(Vec::new()) };
         let edges = self.path.len() as u32;
         let (mut next, mut closes) = (Vec::new(), false);

@@ -25,22 +25,27 @@
 use hedgerow_core::{Direction, Topology, VertexId};
 use rayon::prelude::*;
 
-use crate::KernelError;
 use crate::bfs::{BfsConfig, depths};
-use crate::cancel::Cancel;
 use crate::error::{check_source, checked_bound};
 use crate::par::reverse;
 use crate::paths::Paths;
+use crate::registry::prelude::*;
 
-pub(crate) mod entry;
 mod extend;
-mod parameters;
 pub mod verify;
 
 use extend::{Bounds, Ways};
-use parameters::LENGTH;
 
-/// The neighbours of the vertex that are searched in parallel at a time. Each may find one cycle more than the limit has left.
+/// The greatest length.
+const LENGTH: Parameter = Parameter::count(
+    "length",
+    "The most edges of a cycle",
+    CountRange { least: 1, most: 255, text: "1 to 255" },
+    4,
+);
+
+/// The neighbours of the vertex that are searched in parallel at a time. Each may find one cycle more than
+/// the limit has left.
 const BRANCHES_TOGETHER: usize = 64;
 
 /// The configuration of a search for cycles.
@@ -63,28 +68,80 @@ impl Default for CycleConfig {
     }
 }
 
-/// Returns the cycles through `source` within the bounds of `config`.
-///
-/// # Errors
-/// [`KernelError::SourceNotLive`]; [`KernelError::OutOfRange`] for a length outside its range;
-/// [`KernelError::TooManyVertices`];
-/// [`KernelError::Topology`] if the graph cannot be read.
-///
-/// # Cost
-/// See the [module](self); blocks the caller until all tasks are done.
-pub fn cycles_through<G: Topology>(
-    g: &G,
-    source: VertexId,
-    config: &CycleConfig,
-) -> Result<Paths, KernelError<G::Error>> {
-    cycles_through_until(g, source, config, &Cancel::new())
+/// The greatest number of cycles.
+const LIMIT: Parameter = Parameter::count(
+    "limit",
+    "The most cycles that are given; the result says whether there are more",
+    CountRange::ANY,
+    100,
+)
+.unreported();
+
+/// The parameter that makes the search go on past the limit.
+const COUNT: Parameter = Parameter::new(
+    "count",
+    "Count all cycles, also past the limit, which may take very long at a vertex with many edges",
+    ParameterKind::Flag,
+    Absent::Is(Value::Flag(false)),
+)
+.unreported();
+
+pub(crate) static KERNEL: Kernel = Kernel {
+    summary: "The first cycles through a vertex that are no longer than a bound, and on request how many there are",
+    input: "any graph; weights are not looked at, repeated edges count once",
+    parameters: &[Parameter::SOURCE, LENGTH, LIMIT, COUNT, Parameter::DIRECTION],
+    result: ResultColumn { name: "cycles", kind: ResultKind::Paths },
+    steps: "first edges",
+    cost: "O(vertices + edges), and for each way that can become a cycle, until the limit is reached, the edges of its last vertex",
+    // A search; lists of the vertices that can follow on a way, that of the source among them.
+    memory: Memory {
+        fixed: 256 << 10,
+        provided: "at most 100 cycles of 8 vertices are asked for",
+        ..Memory::per_id(25)
+    },
+    cited: "D. B. Johnson, *Finding All the Elementary Circuits of a Directed Graph*, SIAM Journal on Computing 4(1), 1975; \
+            A. Gupta, T. Suzumura, *Finding All Bounded-Length Simple Cycles in a Directed Graph*, 2021",
+    ..Kernel::named("cycles", "cycles_through")
+};
+
+fn read(arguments: &Arguments) -> Result<(VertexId, CycleConfig), KernelError> {
+    let config = CycleConfig {
+        length: arguments.count(&LENGTH)?,
+        limit: arguments.count(&LIMIT)? as usize,
+        count: arguments.flag(&COUNT)?,
+        direction: arguments.direction(&Parameter::DIRECTION)?,
+    };
+    Ok((arguments.vertex(&Parameter::SOURCE)?, config))
 }
 
-/// Runs [`cycles_through`] until `cancel` ends it.
-///
-/// # Errors
-/// Those of [`cycles_through`], and [`KernelError::Cancelled`].
-pub fn cycles_through_until<G: Topology>(
+functions!(
+    Outcome::Paths,
+    read,
+    |g, (source, config), cancel| cycles_through_until(g, source, &config, cancel),
+    {
+        let all = verify::cycles_through(g, source, config.length, config.limit, config.direction);
+        if config.count { all } else { all.stopped() }
+    }
+);
+
+kernel! {
+    /// Returns the cycles through `source` within the bounds of `config`.
+    ///
+    /// # Errors
+    /// [`KernelError::SourceNotLive`]; [`KernelError::OutOfRange`] for a length outside its range;
+    /// [`KernelError::TooManyVertices`];
+    /// [`KernelError::Topology`] if the graph cannot be read.
+    ///
+    /// # Cost
+    /// See the [module](self); blocks the caller until all tasks are done.
+    pub fn cycles_through, cycles_through_until<G: Topology>(
+        g, source: VertexId, config: &CycleConfig; cancel
+    ) -> Paths {
+        cycles(g, source, config, cancel)
+    }
+}
+
+fn cycles<G: Topology>(
     g: &G,
     source: VertexId,
     config: &CycleConfig,
@@ -99,7 +156,7 @@ pub fn cycles_through_until<G: Topology>(
     let bounds =
         Bounds { g, source, hops: &hops, length: config.length, direction: config.direction, cancel };
     hedgerow_par::run(|| {
-        let mut first = Ways::new(bounds, vec![source], config.limit, config.count)?;
+        let mut first = Ways::new(&bounds, vec![source], config.limit, config.count)?;
         let branches = first.next().map_err(KernelError::Topology)?;
         let mut found = first.found;
         // The first step is the search, then each vertex that can follow the source is one.
@@ -111,7 +168,7 @@ pub fn cycles_through_until<G: Topology>(
             }
             let left = config.limit.saturating_sub(found.len());
             let extend = |&v: &VertexId| -> Result<Paths, KernelError<G::Error>> {
-                let mut ways = Ways::new(bounds, vec![source, v], left, config.count)?;
+                let mut ways = Ways::new(&bounds, vec![source, v], left, config.count)?;
                 ways.extend().map_err(KernelError::Topology)?;
                 cancel.step(1);
                 Ok(ways.found)

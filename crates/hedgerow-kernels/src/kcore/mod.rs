@@ -23,62 +23,71 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use hedgerow_core::{Block, Direction, LocalVertex, SubgraphId, Topology, VertexId};
+use hedgerow_core::{Block, Direction, LocalVertex, SUBGRAPH_VERTICES, Topology, VertexId};
 use rayon::prelude::*;
 
-use crate::KernelError;
-use crate::cancel::Cancel;
-use crate::error::{Failure, checked_bound};
+use crate::error::checked_bound;
 use crate::frontier::{Rounds, all_ways};
-use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES};
+use crate::par::{CHUNK_VERTICES, subgraphs_of};
+use crate::registry::prelude::*;
+use crate::watch::Watch;
 
-pub(crate) mod entry;
 pub mod verify;
 
-/// Returns the core number of every vertex, indexed by vertex id; 0 for holes.
-///
-/// # Errors
-/// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
-///
-/// # Cost
-/// O(vertices + edges); blocks the caller until all tasks are done.
-pub fn core_numbers<G: Topology>(g: &G) -> Result<Vec<u32>, KernelError<G::Error>> {
-    core_numbers_until(g, &Cancel::new())
-}
+pub(crate) static KERNEL: Kernel = Kernel {
+    summary: "The core number of each vertex: the largest k for which it is in the k-core",
+    input: "any graph; directions are ignored, edges that lead both ways count twice, repeated ones as often as they are there, loops do not count",
+    result: ResultColumn { name: "core", kind: ResultKind::Numbers },
+    steps: "vertices",
+    cost: "O(vertices + edges)",
+    // A degree, a core number, the vertices that are left, the vertices of a round and, in parts, those of
+    // the next.
+    memory: Memory::per_id(24),
+    cited: "S. Seidman, *Network structure and minimum degree*, Social Networks 5(3), 1983; N. Dasari, D. Ranjan, M. Zubair, \
+            *ParK: An efficient algorithm for k-core decomposition on multicore processors*, IEEE Big Data 2014; L. Dhulipala, \
+            G. Blelloch, J. Shun, *Julienne: A Framework for Parallel Graph Algorithms using Work-efficient Bucketing*, SPAA 2017",
+    ..Kernel::named("kcore", "core_numbers")
+};
 
-/// Runs [`core_numbers`] until `cancel` ends it.
-///
-/// # Errors
-/// Those of [`core_numbers`], and [`KernelError::Cancelled`].
-pub fn core_numbers_until<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<u32>, KernelError<G::Error>> {
-    let vertex_bound = checked_bound(g.vertex_bound())?;
-    hedgerow_par::run(|| {
-        let mut rounds = Rounds { g, cancel, failure: Failure::new() };
-        let degrees: Vec<AtomicU32> = (0..vertex_bound).map(|_| AtomicU32::new(0)).collect();
-        for &direction in all_ways(g) {
-            add_degrees(&rounds, &degrees, direction);
-        }
-        rounds.failure.check()?;
-        cancel.check()?;
-        peel(&mut rounds, &degrees)
-    })
+functions!(
+    Outcome::Numbers,
+    Arguments::none,
+    |g, (), cancel| core_numbers_until(g, cancel),
+    verify::core_numbers(g)
+);
+
+kernel! {
+    /// Returns the core number of every vertex, indexed by vertex id; 0 for holes.
+    ///
+    /// # Errors
+    /// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
+    ///
+    /// # Cost
+    /// O(vertices + edges); blocks the caller until all tasks are done.
+    pub fn core_numbers, core_numbers_until<G: Topology>(g; cancel) -> Vec<u32> {
+        let vertex_bound = checked_bound(g.vertex_bound())?;
+        hedgerow_par::run(|| {
+            let mut rounds = Rounds { g, watch: Watch::new(cancel) };
+            let degrees: Vec<AtomicU32> = (0..vertex_bound).map(|_| AtomicU32::new(0)).collect();
+            for &direction in all_ways(g) {
+                add_degrees(&rounds, &degrees, direction);
+            }
+            rounds.watch.check()?;
+            peel(&mut rounds, &degrees)
+        })
+    }
 }
 
 /// Adds the number of neighbours of each vertex other than itself.
 fn add_degrees<G: Topology>(rounds: &Rounds<'_, G>, degrees: &[AtomicU32], direction: Direction) {
     let chunks = degrees.par_chunks(CHUNK_VERTICES).enumerate();
     hedgerow_par::for_each(chunks, |(chunk, degrees)| {
-        let Some(mut meter) = rounds.cancel.meter().filter(|_| !rounds.failure.is_noted()) else { return };
-        let first = (chunk * CHUNK_SUBGRAPHS) as u32;
-        let subgraphs = SubgraphId(first)..SubgraphId(first + CHUNK_SUBGRAPHS as u32);
-        let scanned = rounds.g.scan(subgraphs, direction, |subgraph, block| {
-            let base = (subgraph.0 - first) as usize * hedgerow_core::SUBGRAPH_VERTICES;
-            for (local, degree) in
-                degrees.iter().skip(base).take(hedgerow_core::SUBGRAPH_VERTICES).enumerate()
-            {
-                let v = subgraph.vertex(LocalVertex(local as u8));
-                let mut others = 0;
-                let _goes_on = block.for_each_run(LocalVertex(local as u8), |run| {
+        let Some(mut meter) = rounds.watch.meter() else { return };
+        let mut parts = degrees.chunks(SUBGRAPH_VERTICES);
+        let scanned = rounds.g.scan(subgraphs_of(chunk, degrees.len()), direction, |subgraph, block| {
+            for (local, degree) in (0..).map(LocalVertex).zip(parts.next().unwrap_or_default()) {
+                let (v, mut others) = (subgraph.vertex(local), 0);
+                let _goes_on = block.for_each_run(local, |run| {
                     meter.parts(run, |part| others += part.iter().filter(|&&u| u != v).count());
                     ControlFlow::Continue(())
                 });
@@ -86,7 +95,7 @@ fn add_degrees<G: Topology>(rounds: &Rounds<'_, G>, degrees: &[AtomicU32], direc
             }
             if meter.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        rounds.failure.note(scanned);
+        rounds.watch.note(scanned);
     });
 }
 
@@ -132,7 +141,7 @@ fn peel<G: Topology>(
     rounds: &mut Rounds<'_, G>,
     degrees: &[AtomicU32],
 ) -> Result<Vec<u32>, KernelError<G::Error>> {
-    let (cancel, ways) = (rounds.cancel, all_ways(rounds.g));
+    let (cancel, ways) = (rounds.watch.cancel, all_ways(rounds.g));
     let mut cores = vec![0; degrees.len()];
     let mut left: Vec<VertexId> = (0..degrees.len() as u32).map(VertexId).collect();
     // Vertices without edges, and holes, are taken away with level 0.
@@ -158,8 +167,7 @@ fn peel<G: Topology>(
                     }
                 }
             });
-            rounds.failure.check()?;
-            cancel.check()?;
+            rounds.watch.check()?;
         }
     }
 }

@@ -29,44 +29,73 @@ use std::collections::BTreeSet;
 
 use hedgerow_core::{Direction, VertexId, WeightedTopology};
 
-use crate::KernelError;
-use crate::cancel::Cancel;
 use crate::error::{check_ends, checked_bound};
 use crate::par::reverse;
 use crate::paths::Paths;
+use crate::registry::prelude::*;
 use crate::sssp::{SsspConfig, distances};
 
-pub(crate) mod entry;
-mod parameters;
 mod spur;
 pub mod verify;
 
-use parameters::K;
 use spur::{Spurs, Start, Way};
 
-/// Returns the `k` shortest simple paths from `source` to `target`, along the edges or against them.
-///
-/// # Errors
-/// [`KernelError::SourceNotLive`], [`KernelError::TargetNotLive`]; [`KernelError::OutOfRange`] for a `k` of 0; [`KernelError::Weight`]
-/// for a weight below 0 or not a number; [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
-///
-/// # Cost
-/// See the [module](self). Blocks the caller until all tasks are done.
-pub fn k_shortest_paths<G: WeightedTopology>(
-    g: &G,
-    source: VertexId,
-    target: VertexId,
-    k: u32,
-    direction: Direction,
-) -> Result<Paths, KernelError<G::Error>> {
-    k_shortest_paths_until(g, source, target, k, direction, &Cancel::new())
+/// The number of paths.
+const K: Parameter = Parameter::count("k", "How many paths", CountRange::POSITIVE, 3);
+
+pub(crate) static KERNEL: Kernel = Kernel {
+    summary: "The simple paths with the least sums of weights from one vertex to another",
+    input: "any graph; weights from which the target can be reached are 0 or more",
+    reads_weights: true,
+    parameters: &[Parameter::SOURCE, Parameter::TARGET, K, Parameter::DIRECTION],
+    result: ResultColumn { name: "paths", kind: ResultKind::Paths },
+    steps: "paths",
+    cost: "a run of `sssp` and a short search for each vertex of each path",
+    // A run of sssp; then distances to the target and from the source, the vertex before each, the vertices
+    // reached, a heap that grows.
+    memory: Memory {
+        fixed: 128 << 10,
+        provided: "the paths and what leaves them have no more vertices than the graph",
+        ..Memory::per_id(120)
+    },
+    cited: "J. Y. Yen, *Finding the K Shortest Loopless Paths in a Network*, Management Science 17(11), 1971; E. L. \
+            Lawler, *A procedure for computing the K best solutions to discrete optimization problems and its application \
+            to the shortest path problem*, Management Science 18(7), 1972",
+    ..Kernel::named("kpaths", "k_shortest_paths")
+};
+
+fn read(arguments: &Arguments) -> Result<(VertexId, VertexId, u32, Direction), KernelError> {
+    let (source, target, direction) = arguments.ends()?;
+    Ok((source, target, arguments.count(&K)?, direction))
 }
 
-/// Runs [`k_shortest_paths`] until `cancel` ends it.
-///
-/// # Errors
-/// Those of [`k_shortest_paths`], and [`KernelError::Cancelled`].
-pub fn k_shortest_paths_until<G: WeightedTopology>(
+functions!(
+    Outcome::Paths,
+    read,
+    |g, (source, target, k, direction), cancel| k_shortest_paths_until(
+        g, source, target, k, direction, cancel
+    ),
+    verify::k_shortest_paths(g, source, target, k as usize, direction)
+);
+
+kernel! {
+    /// Returns the `k` shortest simple paths from `source` to `target`, along the edges or against them.
+    ///
+    /// # Errors
+    /// [`KernelError::SourceNotLive`], [`KernelError::TargetNotLive`]; [`KernelError::OutOfRange`] for a `k`
+    /// of 0; [`KernelError::Weight`] for a weight below 0 or not a number; [`KernelError::TooManyVertices`];
+    /// [`KernelError::Topology`] if the graph cannot be read.
+    ///
+    /// # Cost
+    /// See the [module](self). Blocks the caller until all tasks are done.
+    pub fn k_shortest_paths, k_shortest_paths_until<G: WeightedTopology>(
+        g, source: VertexId, target: VertexId, k: u32, direction: Direction; cancel
+    ) -> Paths {
+        paths(g, source, target, k, direction, cancel)
+    }
+}
+
+fn paths<G: WeightedTopology>(
     g: &G,
     source: VertexId,
     target: VertexId,

@@ -7,8 +7,8 @@ use hedgerow_core::{Direction, VertexId, WeightedTopology};
 
 use crate::KernelError;
 use crate::cancel::Cancel;
-use crate::sssp::for_each_neighbor;
-use crate::wpath::lightest;
+use crate::path::weighted::lightest;
+use crate::sssp::visit_edges;
 
 /// A path and its length.
 pub(super) struct Way {
@@ -134,14 +134,12 @@ impl<'a, G: WeightedTopology> Spurs<'a, G> {
                 return Ok(u == self.target);
             }
             let g = self.g;
-            let visited = g.visit_weighted([u], self.direction, |_, run, weights| {
-                for_each_neighbor(run, weights, &mut meter, |v, weight| {
-                    // Weights that are not allowed were refused on edges that lead to the target; other edges
-                    // lead nowhere.
-                    if weight >= 0.0 && !(u == spur && closed.contains(&v)) {
-                        self.offer(v, u, length + weight);
-                    }
-                });
+            let visited = visit_edges(g, [u], self.direction, &mut meter, |_, v, weight| {
+                // Weights that are not allowed were refused on edges that lead to the target; other edges
+                // lead nowhere.
+                if weight >= 0.0 && !(u == spur && closed.contains(&v)) {
+                    self.offer(v, u, length + weight);
+                }
             });
             visited.map_err(KernelError::Topology)?;
         }

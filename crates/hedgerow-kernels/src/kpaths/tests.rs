@@ -6,7 +6,7 @@ use hedgerow_core::{Direction, VertexId};
 use hedgerow_workload::Csr;
 use hedgerow_workload::rng::Rng;
 
-use crate::testing::{plain_graph, sources, weighted_graph};
+use crate::testing::{lightest, plain_graph, random_edges, sources, weighted_graph};
 use hedgerow_kernels::KernelError;
 use hedgerow_kernels::kpaths::{k_shortest_paths, verify};
 
@@ -20,15 +20,7 @@ fn check(g: &Csr, source: VertexId, target: VertexId, k: u32) -> usize {
         let different: HashSet<&[VertexId]> = found.iter().map(|(path, _)| path).collect();
         assert_eq!(different.len(), found.len(), "a path twice");
         for (path, length) in found.iter() {
-            let weigh = |pair: &[VertexId]| {
-                let mut least = f64::INFINITY;
-                g.weighted_neighbors(pair[0], direction).for_each(|v, weight| {
-                    if v == pair[1] {
-                        least = least.min(weight);
-                    }
-                });
-                least
-            };
+            let weigh = |pair: &[VertexId]| lightest(g, pair[0], pair[1], direction);
             assert_eq!(path.windows(2).fold(0.0, |sum, pair| sum + weigh(pair)), length, "{path:?}");
             assert_eq!(path.iter().collect::<HashSet<_>>().len(), path.len(), "a vertex twice: {path:?}");
         }
@@ -43,9 +35,7 @@ fn paths_are_the_shortest_ones() {
     for seed in 0..60u64 {
         let mut rng = Rng::new(seed);
         let vertices = [2, 6, 8, 30, 200][seed as usize % 5];
-        let edges: Vec<(u32, u32)> = (0..vertices * [1, 3][seed as usize % 2])
-            .map(|_| (rng.below(vertices as u64) as u32, rng.below(vertices as u64) as u32))
-            .collect();
+        let edges = random_edges(&mut rng, vertices, vertices * [1, 3][seed as usize % 2]);
         let weight = |rng: &mut Rng| match seed % 4 {
             0 => rng.below(2) as f64,
             1 => 1.0,
@@ -72,7 +62,8 @@ fn a_ladder_has_all_its_paths_in_order() {
     let g = plain_graph(10, &edges, false);
     let found = k_shortest_paths(&g, VertexId(0), VertexId(9), 100, Direction::Out).expect("live");
     assert_eq!(found.count(), Some(16), "a rail to take at each of four steps");
-    // After the 15th path the search has no way left to extend, but it knows the 16th path already, so `more` is true.
+    // After the 15th path the search has no way left to extend, but it knows the 16th path already, so `more`
+    // is true.
     for (k, more) in [(1, true), (15, true), (16, false)] {
         let found = k_shortest_paths(&g, VertexId(0), VertexId(9), k, Direction::Out).expect("live");
         assert_eq!((found.len(), found.more(), found.count().is_none()), (k as usize, more, more), "{k}");

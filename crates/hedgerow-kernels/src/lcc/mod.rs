@@ -33,36 +33,56 @@ use std::sync::atomic::AtomicU64;
 use hedgerow_core::Resident;
 use rayon::prelude::*;
 
-use crate::KernelError;
-use crate::cancel::Cancel;
 use crate::error::checked_bound;
 use crate::par::CHUNK_VERTICES;
 use crate::ranked::{CHUNK_RANKS, Detail, Earlier, Ranking};
+use crate::registry::prelude::*;
 
 mod count;
-pub(crate) mod entry;
 mod hubs;
 pub mod verify;
 
 use count::Counting;
 use hubs::Hubs;
 
-/// Returns the local clustering coefficient of every vertex, indexed by vertex id; 0 for holes.
-///
-/// # Errors
-/// [`KernelError::TooManyVertices`].
-///
-/// # Cost
-/// O(edges^1.5) at worst; the [module](self) states the memory. Blocks the caller until all tasks are done.
-pub fn local_clustering<G: Resident>(g: &G) -> Result<Vec<f64>, KernelError> {
-    local_clustering_until(g, &Cancel::new())
+pub(crate) static KERNEL: Kernel = Kernel {
+    summary: "The share of the edges that there could be between the neighbors of each vertex (local clustering)",
+    input: "any graph; neighbors are those of both directions, loops and repeated edges are ignored",
+    needs_resident: true,
+    result: ResultColumn { name: "coefficient", kind: ResultKind::Scores },
+    steps: "work items",
+    cost: "O(edges^1.5) at worst",
+    // Per id: the order, the places and lengths of lists, the numbers of neighbours. Per edge: a rank in a
+    // list that grows and in one that does not, and a mark for both ways. Fixed: the bits of all hubs.
+    memory: Memory { per_edge: 15, per_thread: 192 << 10, fixed: 17 << 20, ..Memory::per_id(32) },
+    cited: "A. Iosup et al., *The LDBC Graphalytics Benchmark*, version 1.0.3, 2020; D. Watts, S. Strogatz, *Collective \
+            dynamics of small-world networks*, Nature 393, 1998; T. Schank, D. Wagner, *Finding, Counting and Listing All \
+            Triangles in Large Graphs*, WEA 2005",
+    ..Kernel::named("lcc", "local_clustering")
+};
+
+functions!(resident
+    Outcome::Scores,
+    Arguments::none,
+    |g, (), cancel| local_clustering_until(g, cancel),
+    verify::local_clustering(g)
+);
+
+kernel! {
+    /// Returns the local clustering coefficient of every vertex, indexed by vertex id; 0 for holes.
+    ///
+    /// # Errors
+    /// [`KernelError::TooManyVertices`].
+    ///
+    /// # Cost
+    /// O(edges^1.5) at worst; the [module](self) states the memory. Blocks the caller until all tasks are
+    /// done.
+    pub fn local_clustering, local_clustering_until<G: Resident>(g; cancel) -> Vec<f64> {
+        coefficients(g, cancel)
+    }
 }
 
-/// Runs [`local_clustering`] until `cancel` ends it.
-///
-/// # Errors
-/// Those of [`local_clustering`], and [`KernelError::Cancelled`].
-pub fn local_clustering_until<G: Resident>(g: &G, cancel: &Cancel) -> Result<Vec<f64>, KernelError> {
+fn coefficients<G: Resident>(g: &G, cancel: &Cancel) -> Result<Vec<f64>, KernelError<G::Error>> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
     hedgerow_par::run(|| {
         let ranking = Ranking::new(g, vertex_bound, cancel)?;

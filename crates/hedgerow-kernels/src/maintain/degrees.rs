@@ -1,11 +1,10 @@
 //! The number of neighbors of each vertex, kept.
 
 use hedgerow_core::{Changes, Direction, EdgeChangeKind, Resident, VertexId};
-use rayon::prelude::*;
 
 use super::Maintained;
+use crate::degrees::vertex_degrees_until;
 use crate::error::checked_bound;
-use crate::par::CHUNK_VERTICES;
 use crate::{Cancel, KernelError};
 
 /// Degrees by vertex id, 0 for holes. 4 bytes per id of the domain, 8 in a directed graph.
@@ -28,21 +27,7 @@ impl Degrees {
 
 impl Maintained for Degrees {
     fn from_scratch<G: Resident>(g: &G, cancel: &Cancel) -> Result<Self, KernelError> {
-        let bound = checked_bound(g.vertex_bound())?;
-        let in_direction = |direction| {
-            let mut degrees = vec![0; bound];
-            let chunks = degrees.par_chunks_mut(CHUNK_VERTICES).enumerate();
-            hedgerow_par::for_each(chunks, |(chunk, degrees)| {
-                if !cancel.poll() {
-                    let vertices = ((chunk * CHUNK_VERTICES) as u32..).map(VertexId);
-                    degrees
-                        .iter_mut()
-                        .zip(vertices)
-                        .for_each(|(slot, v)| *slot = g.degree(v, direction) as u32);
-                }
-            });
-            cancel.check().map(|()| degrees)
-        };
+        let in_direction = |direction| vertex_degrees_until(g, direction, cancel);
         let out = in_direction(Direction::Out)?;
         let into = if g.is_directed() { Some(in_direction(Direction::In)?) } else { None };
         Ok(Degrees { out, into })

@@ -10,7 +10,7 @@
 //!
 //! An update that fails or is cancelled leaves an answer of neither state: then compute it from scratch.
 
-use hedgerow_core::{Changes, Direction, Resident};
+use hedgerow_core::{Changes, Resident};
 
 use crate::{Cancel, KernelError};
 
@@ -40,9 +40,4 @@ pub trait Maintained: Sized {
     /// # Errors
     /// Those of [`from_scratch`](Self::from_scratch). After an error the answer is of neither state.
     fn update<G: Resident>(&mut self, g: &G, changes: &Changes, cancel: &Cancel) -> Result<(), KernelError>;
-}
-
-/// Returns the directions whose lists together have all neighbors of a vertex.
-fn directions<G: Resident>(g: &G) -> &'static [Direction] {
-    if g.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
 }

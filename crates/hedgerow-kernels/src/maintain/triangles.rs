@@ -17,8 +17,9 @@
 use hedgerow_core::{Changes, Direction, EdgeChangeKind, Resident, VertexId};
 use rayon::prelude::*;
 
-use super::{Maintained, directions};
+use super::Maintained;
 use crate::error::checked_bound;
+use crate::frontier::all_ways;
 use crate::{Cancel, KernelError};
 
 /// The pairs whose lists a thread reads at once.
@@ -232,17 +233,17 @@ impl ChangedPairs {
 
 /// Returns the length of the lists of a vertex.
 fn length<G: Resident>(g: &G, v: VertexId) -> usize {
-    directions(g).iter().map(|&direction| g.degree(v, direction)).sum()
+    all_ways(g).iter().map(|&direction| g.degree(v, direction)).sum()
 }
 
 /// True if two vertices are neighbors now, directions ignored.
 fn is_neighbor<G: Resident>(g: &G, v: VertexId, w: VertexId) -> bool {
-    directions(g).iter().any(|&direction| g.neighbors(v, direction).contains(w))
+    all_ways(g).iter().any(|&direction| g.neighbors(v, direction).contains(w))
 }
 
 /// Calls `f` with each entry of the lists of `v`, in any order.
 fn for_each_entry<G: Resident>(g: &G, v: VertexId, mut f: impl FnMut(VertexId)) {
-    directions(g).iter().for_each(|&direction| g.neighbors(v, direction).for_each(&mut f));
+    all_ways(g).iter().for_each(|&direction| g.neighbors(v, direction).for_each(&mut f));
 }
 
 /// Calls `f` once with each neighbor of `v`, directions ignored.

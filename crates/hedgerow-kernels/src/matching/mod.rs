@@ -27,14 +27,11 @@
 
 use hedgerow_core::Topology;
 
-use crate::KernelError;
-use crate::cancel::Cancel;
 use crate::error::checked_bound;
+use crate::registry::prelude::*;
 
 mod augment;
-pub(crate) mod entry;
 mod greedy;
-mod parameters;
 mod rows;
 mod sides;
 pub mod verify;
@@ -49,28 +46,61 @@ pub enum MatchingSize {
     Maximal,
 }
 
-/// Returns the mate of every vertex, indexed by vertex id; [`NO_VERTEX`](crate::NO_VERTEX) for those without
-/// one.
-///
-/// # Errors
-/// [`KernelError::NotBipartite`] for a maximum matching; [`KernelError::TooManyVertices`];
-/// [`KernelError::Topology`] if the graph cannot be read.
-///
-/// # Cost
-/// See the [module](self).
-pub fn matching<G: Topology>(g: &G, size: MatchingSize) -> Result<Vec<u32>, KernelError<G::Error>> {
-    matching_until(g, size, &Cancel::new())
+/// The choice of a maximum matching.
+const MAXIMUM: Parameter = Parameter::count(
+    "maximum",
+    "1 for as many pairs as can be, of a bipartite graph; 0 for pairs to which no edge can be added, of any graph",
+    CountRange { least: 0, most: 1, text: "0 or 1" },
+    1,
+);
+
+pub(crate) static KERNEL: Kernel = Kernel {
+    summary: "Pairs of vertices that edges join, no vertex in two: as many as can be, or until none can be added",
+    input: "a bipartite graph for as many pairs as can be, else any graph; directions are ignored",
+    parameters: &[MAXIMUM],
+    result: ResultColumn { name: "mate", kind: ResultKind::Mates },
+    steps: "passes",
+    cost: "O(edges · √vertices) at worst, usually a few passes; one pass until none can be added",
+    // The places of rows, twice, mates, levels, two lists of a search that grow; the rows. A maximal matching
+    // takes the mates alone.
+    memory: Memory { per_edge: 4, per_thread: 0, ..Memory::per_id(48) },
+    cited: "J. Hopcroft, R. Karp, *An n^5/2 Algorithm for Maximum Matchings in Bipartite Graphs*, SIAM Journal on Computing 2(4), 1973",
+    ..Kernel::named("matching", "matching")
+};
+
+fn read(arguments: &Arguments) -> Result<MatchingSize, KernelError> {
+    let is_maximum = arguments.count(&MAXIMUM)? == 1;
+    Ok(if is_maximum { MatchingSize::Maximum } else { MatchingSize::Maximal })
 }
 
-/// Runs [`matching`] until `cancel` ends it.
-///
-/// # Errors
-/// Those of [`matching`], and [`KernelError::Cancelled`].
-pub fn matching_until<G: Topology>(
-    g: &G,
-    size: MatchingSize,
-    cancel: &Cancel,
-) -> Result<Vec<u32>, KernelError<G::Error>> {
+functions!(
+    Outcome::Mates,
+    read,
+    |g, size, cancel| matching_until(g, size, cancel),
+    match size {
+        MatchingSize::Maximum => {
+            verify::maximum(g).map_err(|(from, to)| KernelError::NotBipartite { from, to })?
+        }
+        MatchingSize::Maximal => verify::maximal(g),
+    }
+);
+
+kernel! {
+    /// Returns the mate of every vertex, indexed by vertex id; [`NO_VERTEX`](crate::NO_VERTEX) for those
+    /// without one.
+    ///
+    /// # Errors
+    /// [`KernelError::NotBipartite`] for a maximum matching; [`KernelError::TooManyVertices`];
+    /// [`KernelError::Topology`] if the graph cannot be read.
+    ///
+    /// # Cost
+    /// See the [module](self).
+    pub fn matching, matching_until<G: Topology>(g, size: MatchingSize; cancel) -> Vec<u32> {
+        mates(g, size, cancel)
+    }
+}
+
+fn mates<G: Topology>(g: &G, size: MatchingSize, cancel: &Cancel) -> Result<Vec<u32>, KernelError<G::Error>> {
     checked_bound::<G::Error>(g.vertex_bound())?;
     cancel.check()?;
     if size == MatchingSize::Maximal {

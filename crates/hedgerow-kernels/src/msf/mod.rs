@@ -31,14 +31,12 @@
 use hedgerow_core::{VertexId, WeightedTopology};
 use rayon::prelude::*;
 
-use crate::KernelError;
-use crate::cancel::Cancel;
 use crate::error::checked_bound;
 use crate::pairs::Pairs;
+use crate::registry::prelude::*;
 
 mod batch;
 mod edge;
-pub(crate) mod entry;
 mod read;
 mod trees;
 pub mod verify;
@@ -51,26 +49,43 @@ use trees::Trees;
 /// The least number of edges of a graph that is read into two batches.
 const LEAST_SHARED: u64 = 1 << 15;
 
-/// Returns the edges of the minimum spanning forest with their weights, lightest first.
-///
-/// # Errors
-/// [`KernelError::NotFinite`] for a weight that is infinite or not a number; [`KernelError::TooManyVertices`];
-/// [`KernelError::Topology`] if the graph cannot be read.
-///
-/// # Cost
-/// See the [module](self); blocks the caller until all tasks are done.
-pub fn minimum_spanning_forest<G: WeightedTopology>(g: &G) -> Result<Pairs, KernelError<G::Error>> {
-    minimum_spanning_forest_until(g, &Cancel::new())
+pub(crate) static KERNEL: Kernel = Kernel {
+    summary: "The edges of least total weight that join what edges can join",
+    input: "any graph; directions are ignored, weights are finite",
+    reads_weights: true,
+    result: ResultColumn { name: "weight", kind: ResultKind::Edges },
+    steps: "vertices",
+    cost: "O(edges · log vertices) at worst",
+    // Four edges of 16 bytes for each vertex in two batches, 65,536 edges in each if those are fewer; the
+    // result beside them.
+    memory: Memory { fixed: 2304 << 10, ..Memory::per_id(84) },
+    cited: "V. Osipov, P. Sanders, J. Singler, *The Filter-Kruskal Minimum Spanning Tree Algorithm*, ALENEX 2009; J. Feigenbaum et al., \
+            *On graph problems in a semi-streaming model*, Theoretical Computer Science 348, 2005",
+    ..Kernel::named("msf", "minimum_spanning_forest")
+};
+
+functions!(
+    Outcome::Edges,
+    Arguments::none,
+    |g, (), cancel| minimum_spanning_forest_until(g, cancel),
+    verify::minimum_spanning_forest(g)
+);
+
+kernel! {
+    /// Returns the edges of the minimum spanning forest with their weights, lightest first.
+    ///
+    /// # Errors
+    /// [`KernelError::NotFinite`] for a weight that is infinite or not a number;
+    /// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
+    ///
+    /// # Cost
+    /// See the [module](self); blocks the caller until all tasks are done.
+    pub fn minimum_spanning_forest, minimum_spanning_forest_until<G: WeightedTopology>(g; cancel) -> Pairs {
+        forest(g, cancel)
+    }
 }
 
-/// Runs [`minimum_spanning_forest`] until `cancel` ends it.
-///
-/// # Errors
-/// Those of [`minimum_spanning_forest`], and [`KernelError::Cancelled`].
-pub fn minimum_spanning_forest_until<G: WeightedTopology>(
-    g: &G,
-    cancel: &Cancel,
-) -> Result<Pairs, KernelError<G::Error>> {
+fn forest<G: WeightedTopology>(g: &G, cancel: &Cancel) -> Result<Pairs, KernelError<G::Error>> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
     cancel.check()?;
     cancel.begin(vertex_bound as u64);

@@ -1,10 +1,12 @@
-//! The minimum spanning forest by the method of Jarník and Prim: a tree grows by the least edge that leaves it.
+//! The minimum spanning forest by the method of Jarník and Prim: a tree grows by the least edge that leaves
+//! it.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use hedgerow_core::{Direction, Resident, VertexId, WeightedTopology};
 
+use crate::lengths::{Lengths, Weights};
 use crate::pairs::Pairs;
 
 /// An edge: its weight, its lesser end and its greater one.
@@ -35,10 +37,8 @@ pub fn minimum_spanning_forest<G: WeightedTopology + Resident>(g: &G) -> Pairs {
         while let Some(u) = next {
             if !std::mem::replace(&mut joined[u.index()], true) {
                 for direction in [Direction::Out, Direction::In] {
-                    let Ok(()) = g.visit_weighted([u], direction, |_, run, weights| {
-                        let weights = weights.iter().copied().chain(std::iter::repeat(1.0));
-                        let edges = run.iter().zip(weights);
-                        leaving.extend(edges.map(|(&v, weight)| Candidate(weight, u.min(v), u.max(v))));
+                    Weights.each(g, u, direction, |v, weight| {
+                        leaving.insert(Candidate(weight, u.min(v), u.max(v)));
                     });
                 }
             }

@@ -98,7 +98,7 @@ impl<S: Score, G: Topology> Ranking<'_, S, G> {
         if iterations == 0 || self.g.edge_count() == 0 {
             return Ok(self.starts());
         }
-        let (mut pace, cancel) = (Pace::new(self.damping), self.cancel);
+        let (mut pace, cancel) = (Pace::new(self.damping), self.watch.cancel);
         let mut sweeps = Sweeps::new(self, earlier)?;
         for left in (0..iterations).rev() {
             let steps = pace.steps();

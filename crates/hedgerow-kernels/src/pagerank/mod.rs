@@ -29,30 +29,55 @@
 //!
 //! **Cost.** O(vertices + edges) per iteration; three scores per id of the domain, four or five with a tolerance.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
-use hedgerow_core::{Block, Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology};
+use hedgerow_core::{Block, Direction, LocalVertex, SUBGRAPH_VERTICES, Topology};
 use rayon::prelude::*;
 
-use crate::KernelError;
-use crate::cancel::Cancel;
-use crate::error::{Failure, checked_bound};
-use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES};
+use crate::error::checked_bound;
+use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES, ones, subgraphs_of};
+use crate::registry::prelude::*;
+use crate::watch::Watch;
 
-pub(crate) mod config;
+mod config;
 mod converge;
-pub(crate) mod entry;
 mod extrapolate;
 mod gather;
-mod personal;
+pub mod personal;
 mod score;
 mod sweep;
 pub mod verify;
+pub mod weighted;
 
 pub use config::PageRankConfig;
 pub use score::Score;
 
+use config::{JUMPS_ANYWHERE, read};
 use gather::Gathering;
+
+pub(crate) static KERNEL: Kernel = Kernel {
+    metric: "pr",
+    summary: "PageRank scores, which sum to 1",
+    input: "any graph; an undirected edge counts as two directed ones",
+    parameters: JUMPS_ANYWHERE,
+    result: ResultColumn { name: "score", kind: ResultKind::Scores },
+    steps: "iterations",
+    cost: "O(vertices + edges) per iteration",
+    // With a tolerance: four arrays of scores, at the end a fifth, a bit, and three sums for each 1,024
+    // vertices.
+    memory: Memory::per_id(41),
+    cited: "L. Page, S. Brin, R. Motwani, T. Winograd, *The PageRank Citation Ranking*, 1999; formula as in A. Iosup et \
+            al., *LDBC Graphalytics*, VLDB 2016",
+    ..Kernel::named("pagerank", "pagerank")
+};
+
+// With a tolerance the kernel stops when the change is small enough; the verifier goes on to the end.
+functions!(
+    Outcome::Scores,
+    read,
+    |g, config, cancel| pagerank_until(g, &config, cancel),
+    verify::pagerank(g, config.damping, config.iterations)
+);
 
 /// Returns the PageRank of every vertex, indexed by vertex id; 0 for holes.
 ///
@@ -125,7 +150,7 @@ fn rank<S: Score, G: Topology>(
     })
 }
 
-pub(crate) struct Ranking<'g, S, G: Topology> {
+struct Ranking<'g, S, G: Topology> {
     g: &'g G,
     damping: f64,
     /// The score of every vertex at the start.
@@ -144,12 +169,11 @@ pub(crate) struct Ranking<'g, S, G: Topology> {
     partial: Vec<f64>,
     /// Score held by vertices without out-edges.
     dangling: f64,
-    cancel: &'g Cancel,
-    failure: Failure<G::Error>,
+    watch: Watch<'g, G::Error>,
 }
 
 impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
-    pub(crate) fn new(
+    fn new(
         g: &'g G,
         vertex_bound: usize,
         damping: f64,
@@ -168,11 +192,10 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
             next_given: zeros(),
             partial: vec![0.0; vertex_bound.div_ceil(CHUNK_VERTICES)],
             dangling: 0.0,
-            cancel,
-            failure: Failure::new(),
+            watch: Watch::new(cancel),
         };
         ranking.begin();
-        ranking.check()?;
+        ranking.watch.check()?;
         let sinks: u64 = ranking.sinks.iter().map(|word| u64::from(word.count_ones())).sum();
         ranking.dangling = sinks as f64 / count;
         Ok(ranking)
@@ -180,18 +203,18 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
 
     /// Reads all out-degrees, and sets the shares at the start.
     fn begin(&mut self) {
-        let (g, start, cancel, failure) = (self.g, self.start, self.cancel, &self.failure);
+        let (g, start, watch) = (self.g, self.start, &self.watch);
         let shares = self.share.par_chunks_mut(CHUNK_VERTICES).zip(self.given.par_chunks_mut(CHUNK_VERTICES));
         let chunks = shares.zip(self.sinks.par_chunks_mut(CHUNK_SUBGRAPHS)).enumerate();
         hedgerow_par::for_each(chunks, |(chunk, ((share, given), sinks))| {
-            if failure.is_noted() {
+            if watch.has_failed() {
                 return;
             }
             let subgraphs = subgraphs_of(chunk, share.len());
             let rows = share.chunks_mut(SUBGRAPH_VERTICES).zip(given.chunks_mut(SUBGRAPH_VERTICES));
             let mut rows = rows.zip(sinks);
             let scanned = g.scan(subgraphs, Direction::Out, |subgraph, block| {
-                let Some(((share, given), sinks)) = rows.next().filter(|_| !cancel.poll()) else {
+                let Some(((share, given), sinks)) = rows.next().filter(|_| !watch.cancel.poll()) else {
                     return ControlFlow::Break(());
                 };
                 for ((local, share), given) in (0..).map(LocalVertex).zip(share).zip(given) {
@@ -205,13 +228,8 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
                 }
                 ControlFlow::Continue(())
             });
-            failure.note(scanned);
+            watch.note(scanned);
         });
-    }
-
-    fn check(&mut self) -> Result<(), KernelError<G::Error>> {
-        self.failure.check()?;
-        self.cancel.check()
     }
 
     /// Returns the scores at the start.
@@ -240,7 +258,7 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
             } else {
                 self.iterate::<true>()
             }
-            self.check()?;
+            self.watch.check()?;
         }
         Ok(self.given)
     }
@@ -249,11 +267,11 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
     fn iterate<const LAST: bool>(&mut self) {
         let (g, given, sinks) = (self.g, self.given.as_slice(), self.sinks.as_slice());
         let (base, damping) = (self.base(), S::from_f64(self.damping));
-        let (cancel, failure) = (self.cancel, &self.failure);
+        let watch = &self.watch;
         let outputs = self.next_given.par_chunks_mut(CHUNK_VERTICES).zip(self.partial.par_iter_mut());
         let chunks = outputs.zip(self.share.par_chunks(CHUNK_VERTICES)).enumerate();
         hedgerow_par::for_each(chunks, |(chunk, ((next_given, partial), share))| {
-            let Some(mut meter) = cancel.meter_of_subgraphs().filter(|_| !failure.is_noted()) else { return };
+            let Some(mut meter) = watch.meter_of_subgraphs() else { return };
             let mut dangling = 0.0;
             let mut rows = next_given.chunks_mut(SUBGRAPH_VERTICES).zip(share.chunks(SUBGRAPH_VERTICES));
             let subgraphs = subgraphs_of(chunk, share.len());
@@ -274,7 +292,7 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
                 dangling += sum_of(next_given, sinks[subgraph.index()]);
                 ControlFlow::Continue(())
             });
-            failure.note(scanned);
+            watch.note(scanned);
             *partial = dangling;
         });
         self.turn();
@@ -282,7 +300,7 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
 
     /// Ends an iteration.
     fn turn(&mut self) {
-        self.cancel.step(1);
+        self.watch.cancel.step(1);
         std::mem::swap(&mut self.given, &mut self.next_given);
         self.dangling = self.partial.iter().sum();
     }
@@ -291,16 +309,5 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
 /// Returns the sum of the values of the vertices in a set.
 #[inline]
 fn sum_of<S: Score>(values: &[S], set: u64) -> f64 {
-    let (mut sum, mut rest) = (0.0, set);
-    while rest != 0 {
-        sum += values.get(rest.trailing_zeros() as usize).map_or(0.0, |value| value.to_f64());
-        rest &= rest - 1;
-    }
-    sum
-}
-
-/// Returns the subgraphs of a work item with `vertices` vertices.
-fn subgraphs_of(chunk: usize, vertices: usize) -> Range<SubgraphId> {
-    let first = chunk * CHUNK_SUBGRAPHS;
-    SubgraphId(first as u32)..SubgraphId((first + vertices.div_ceil(SUBGRAPH_VERTICES)) as u32)
+    ones(set).fold(0.0, |sum, at| sum + values.get(at as usize).map_or(0.0, |value| value.to_f64()))
 }

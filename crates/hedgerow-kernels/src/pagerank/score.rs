@@ -41,74 +41,44 @@ mod sealed {
     impl Sealed for f64 {}
 }
 
-impl Score for f64 {
-    const ZERO: f64 = 0.0;
+macro_rules! scores {
+    ($($float:ident in $cell:ident),*) => {
+        $(impl Score for $float {
+            const ZERO: $float = 0.0;
 
-    #[inline]
-    fn from_f64(value: f64) -> f64 {
-        value
-    }
+            #[inline]
+            fn from_f64(value: f64) -> $float {
+                value as $float
+            }
 
-    #[inline]
-    fn to_f64(self) -> f64 {
-        self
-    }
+            #[inline]
+            fn to_f64(self) -> f64 {
+                self.into()
+            }
 
-    #[inline]
-    fn abs(self) -> f64 {
-        f64::abs(self)
-    }
+            #[inline]
+            fn abs(self) -> f64 {
+                $float::abs(self).into()
+            }
 
-    type Cell = AtomicU64;
+            type Cell = $cell;
 
-    #[inline]
-    fn into_cell(self) -> AtomicU64 {
-        AtomicU64::new(self.to_bits())
-    }
+            #[inline]
+            fn into_cell(self) -> $cell {
+                $cell::new(self.to_bits())
+            }
 
-    #[inline]
-    fn load(cell: &AtomicU64) -> f64 {
-        f64::from_bits(cell.load(Relaxed))
-    }
+            #[inline]
+            fn load(cell: &$cell) -> $float {
+                $float::from_bits(cell.load(Relaxed))
+            }
 
-    #[inline]
-    fn store(self, cell: &AtomicU64) {
-        cell.store(self.to_bits(), Relaxed);
-    }
+            #[inline]
+            fn store(self, cell: &$cell) {
+                cell.store(self.to_bits(), Relaxed);
+            }
+        })*
+    };
 }
 
-impl Score for f32 {
-    const ZERO: f32 = 0.0;
-
-    #[inline]
-    fn from_f64(value: f64) -> f32 {
-        value as f32
-    }
-
-    #[inline]
-    fn to_f64(self) -> f64 {
-        f64::from(self)
-    }
-
-    #[inline]
-    fn abs(self) -> f64 {
-        f64::from(f32::abs(self))
-    }
-
-    type Cell = AtomicU32;
-
-    #[inline]
-    fn into_cell(self) -> AtomicU32 {
-        AtomicU32::new(self.to_bits())
-    }
-
-    #[inline]
-    fn load(cell: &AtomicU32) -> f32 {
-        f32::from_bits(cell.load(Relaxed))
-    }
-
-    #[inline]
-    fn store(self, cell: &AtomicU32) {
-        cell.store(self.to_bits(), Relaxed);
-    }
-}
+scores!(f64 in AtomicU64, f32 in AtomicU32);

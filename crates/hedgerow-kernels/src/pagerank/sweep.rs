@@ -31,10 +31,10 @@ use rayon::prelude::*;
 
 use super::extrapolate::still_to_come;
 use super::gather::{Gathering, Near, Settled};
-use super::{Ranking, Score, subgraphs_of};
+use super::{Ranking, Score};
 use crate::KernelError;
 use crate::cancel::Meter;
-use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES};
+use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES, ones, subgraphs_of};
 
 /// The most stages: with more, hardly fewer sweeps are needed, and threads wait for each other more often.
 const MOST_STAGES: usize = 8;
@@ -119,14 +119,14 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
             knows_steps: false,
         };
         sweeps.sees_own = sweeps.near_share() >= NEAR;
-        sweeps.ranking.check()?;
+        sweeps.ranking.watch.check()?;
         sweeps.begin(earlier);
         Ok(sweeps)
     }
 
     /// Returns about the share of neighbours in the chunk of the vertex itself.
     fn near_share(&self) -> f64 {
-        let (g, failure) = (self.ranking.g, &self.ranking.failure);
+        let (g, watch) = (self.ranking.g, &self.ranking.watch);
         let bound = self.ranking.share.len();
         let chunks = (0..self.sums.len()).into_par_iter();
         let counts = hedgerow_par::map(chunks, |chunk| {
@@ -142,7 +142,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
                 }
                 ControlFlow::Continue(())
             });
-            failure.note(scanned);
+            watch.note(scanned);
             (near, all)
         });
         let (near, all) = counts.iter().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1));
@@ -178,7 +178,9 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
     fn leave_out(&mut self) {
         let Ranking { share, sinks, .. } = &mut self.ranking;
         let rows = share.par_chunks_mut(SUBGRAPH_VERTICES).zip(&*sinks).with_min_len(CHUNK_SUBGRAPHS);
-        hedgerow_par::fine::for_each(rows, |(share, &sinks)| for_each_of(sinks, |at| share[at] = S::ZERO));
+        hedgerow_par::fine::for_each(rows, |(share, &sinks)| {
+            ones(sinks).for_each(|at| share[at as usize] = S::ZERO);
+        });
         self.count -= sinks.iter().map(|word| f64::from(word.count_ones())).sum::<f64>();
     }
 
@@ -196,7 +198,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
                 self.stage::<false>(stage, steps);
             }
             self.settle(stage);
-            self.ranking.check()?;
+            self.ranking.watch.check()?;
             let is_last = stage + 1 == self.stages;
             self.knows_steps |= is_last;
             if self.knows_steps {
@@ -233,7 +235,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         self.sum_up();
         self.take_sums();
         self.knows_steps = false;
-        self.ranking.check()
+        self.ranking.watch.check()
     }
 
     /// Returns the scores, whose sum is 1.
@@ -255,7 +257,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
 
     fn stage<const OWN: bool>(&mut self, stage: usize, steps: Steps) {
         let (stages, ranking) = (self.stages, &self.ranking);
-        let (cancel, failure) = (ranking.cancel, &ranking.failure);
+        let watch = &ranking.watch;
         let sweep = Stage {
             g: ranking.g,
             cells: &self.cells,
@@ -269,9 +271,9 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         let chunks = self.sums.iter_mut().zip(kept).enumerate().skip(stage).step_by(stages);
         let chunks: Vec<_> = chunks.collect();
         hedgerow_par::for_each(chunks.into_par_iter().with_max_len(1), |(chunk, (sums, kept))| {
-            let Some(meter) = cancel.meter_of_subgraphs().filter(|_| !failure.is_noted()) else { return };
+            let Some(meter) = watch.meter_of_subgraphs() else { return };
             *sums = Sums::default();
-            failure.note(sweep.chunk::<OWN>(chunk, kept, sums, meter));
+            watch.note(sweep.chunk::<OWN>(chunk, kept, sums, meter));
         });
     }
 
@@ -384,17 +386,5 @@ fn score_of<S: Score>(given: S, share: S) -> f64 {
 /// Returns the score of the vertices of a set, which have no out-edges.
 #[inline]
 fn held_by<S: Score>(cells: &[S::Cell], set: u64) -> f64 {
-    let mut held = 0.0;
-    for_each_of(set, |at| held += cells.get(at).map_or(0.0, |cell| S::load(cell).to_f64()));
-    held
-}
-
-/// Calls `f` with the places of the vertices in a set.
-#[inline]
-fn for_each_of(set: u64, mut f: impl FnMut(usize)) {
-    let mut rest = set;
-    while rest != 0 {
-        f(rest.trailing_zeros() as usize);
-        rest &= rest - 1;
-    }
+    ones(set).fold(0.0, |held, at| held + cells.get(at as usize).map_or(0.0, |cell| S::load(cell).to_f64()))
 }

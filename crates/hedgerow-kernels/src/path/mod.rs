@@ -21,40 +21,56 @@
 
 use hedgerow_core::{Direction, Topology, VertexId};
 
-use crate::KernelError;
-use crate::cancel::{Cancel, Meter};
+use crate::cancel::Meter;
 use crate::error::{check_ends, checked_bound};
-use crate::par::{LISTS_AHEAD, PLACES_AHEAD, reverse, sort_if_read_together};
+use crate::par::{ahead, reverse, sort_if_read_together};
 use crate::paths::{Paths, joined, path_to_root};
+use crate::registry::prelude::*;
 
-pub(crate) mod entry;
 pub mod verify;
+pub mod weighted;
 
 /// The mark of no vertex.
 const NONE: u32 = u32::MAX;
 
-/// Returns a path with the fewest edges from `source` to `target`, along the edges or against them.
-///
-/// # Errors
-/// [`KernelError::SourceNotLive`], [`KernelError::TargetNotLive`]; [`KernelError::TooManyVertices`]; [`KernelError::Topology`]
-/// if the graph cannot be read.
-///
-/// # Cost
-/// See the [module](self); in the calling thread.
-pub fn shortest_path<G: Topology>(
-    g: &G,
-    source: VertexId,
-    target: VertexId,
-    direction: Direction,
-) -> Result<Paths, KernelError<G::Error>> {
-    shortest_path_until(g, source, target, direction, &Cancel::new())
+pub(crate) static KERNEL: Kernel = Kernel {
+    summary: "A path with the fewest edges from one vertex to another",
+    input: "any graph; weights are not looked at",
+    parameters: &[Parameter::SOURCE, Parameter::TARGET, Parameter::DIRECTION],
+    result: ResultColumn { name: "paths", kind: ResultKind::Paths },
+    steps: "vertices",
+    cost: "O(vertices + edges) at worst, usually far less",
+    // The vertices before, from both ends; two frontiers in lists that grow, of which each may exist twice;
+    // the path.
+    memory: Memory { per_thread: 0, ..Memory::per_id(32) },
+    cited: "I. Pohl, *Bi-directional Search*, Machine Intelligence 6, 1971",
+    ..Kernel::named("path", "shortest_path")
+};
+
+functions!(
+    Outcome::Paths,
+    Arguments::ends,
+    |g, (source, target, direction), cancel| shortest_path_until(g, source, target, direction, cancel),
+    verify::shortest_path(g, source, target, direction)
+);
+
+kernel! {
+    /// Returns a path with the fewest edges from `source` to `target`, along the edges or against them.
+    ///
+    /// # Errors
+    /// [`KernelError::SourceNotLive`], [`KernelError::TargetNotLive`]; [`KernelError::TooManyVertices`];
+    /// [`KernelError::Topology`] if the graph cannot be read.
+    ///
+    /// # Cost
+    /// See the [module](self); in the calling thread.
+    pub fn shortest_path, shortest_path_until<G: Topology>(
+        g, source: VertexId, target: VertexId, direction: Direction; cancel
+    ) -> Paths {
+        path(g, source, target, direction, cancel)
+    }
 }
 
-/// Runs [`shortest_path`] until `cancel` ends it.
-///
-/// # Errors
-/// Those of [`shortest_path`], and [`KernelError::Cancelled`].
-pub fn shortest_path_until<G: Topology>(
+fn path<G: Topology>(
     g: &G,
     source: VertexId,
     target: VertexId,
@@ -100,7 +116,8 @@ impl Side {
         self.before[v.index()] != NONE
     }
 
-    /// Finds the next level; returns a vertex of it that the other side knows, if there is one, and stops there.
+    /// Finds the next level; returns a vertex of it that the other side knows, if there is one, and stops
+    /// there.
     fn advance<G: Topology>(
         &mut self,
         g: &G,
@@ -111,17 +128,8 @@ impl Side {
         sort_if_read_together::<G, _>(&mut frontier);
         let (mut met, mut edges) = (None, 0);
         for part in frontier.chunks(G::VISITED_TOGETHER) {
-            let vertices = part.iter().enumerate().map(|(i, &v)| {
-                if let Some(&far) = part.get(i + PLACES_AHEAD) {
-                    g.prefetch_place(far, self.direction);
-                }
-                if let Some(&near) = part.get(i + LISTS_AHEAD) {
-                    g.prefetch_list(near, self.direction);
-                }
-                v
-            });
             let (before, next) = (&mut self.before, &mut self.frontier);
-            g.visit(vertices, self.direction, |u, run| {
+            g.visit(ahead(g, part, self.direction), self.direction, |u, run| {
                 meter.parts(run, |part| {
                     if met.is_some() {
                         return;

@@ -1,32 +1,58 @@
-//! A shortest path by one search from the source.
+//! A shortest path by relaxing edges until nothing improves (Bellman and Ford's way).
 
-use hedgerow_core::{Direction, Resident, VertexId};
+use std::collections::VecDeque;
 
+use hedgerow_core::{Direction, Resident, VertexId, WeightedTopology};
+
+use crate::lengths::{Hops, Lengths, Weights};
 use crate::paths::Paths;
 
-/// Returns a shortest path: finds the vertex before each, level by level, until none is left.
-pub fn shortest_path<G: Resident>(g: &G, source: VertexId, target: VertexId, direction: Direction) -> Paths {
-    let mut before: Vec<Option<VertexId>> = vec![None; g.vertex_bound()];
-    let mut queue = vec![source];
-    before[source.index()] = Some(source);
-    let mut at = 0;
-    while let Some(&u) = queue.get(at) {
-        for v in g.neighbors(u, direction).iter() {
-            if before[v.index()].is_none() {
-                before[v.index()] = Some(u);
-                queue.push(v);
+/// Returns the path by the vertices that improved each vertex last. Edges with a negative length are not
+/// crossed.
+fn path<G: Resident>(
+    g: &G,
+    source: VertexId,
+    target: VertexId,
+    direction: Direction,
+    lengths: impl Lengths<G>,
+) -> Paths {
+    let mut best: Vec<Option<(f64, VertexId)>> = vec![None; g.vertex_bound()];
+    let mut queue = VecDeque::from([source]);
+    best[source.index()] = Some((0.0, source));
+    while let Some(u) = queue.pop_front() {
+        let reached = best[u.index()].map_or(f64::INFINITY, |(distance, _)| distance);
+        lengths.each(g, u, direction, |v, length| {
+            let through_u = reached + length;
+            let is_better = best[v.index()].is_none_or(|(known, _)| through_u < known);
+            if length >= 0.0 && through_u.is_finite() && is_better {
+                best[v.index()] = Some((through_u, u));
+                queue.push_back(v);
             }
-        }
-        at += 1;
+        });
     }
     let mut paths = Paths::new();
-    if before[target.index()].is_some() {
+    if let Some((length, _)) = best[target.index()] {
         let mut path = vec![target];
         while let Some(&u) = path.last().filter(|&&u| u != source) {
-            path.extend(before[u.index()]);
+            path.extend(best[u.index()].map(|(_, before)| before));
         }
         path.reverse();
-        paths.push(&path, (path.len() - 1) as f64);
+        paths.push(&path, length);
     }
     paths
+}
+
+/// Returns a path with the fewest edges.
+pub fn shortest_path<G: Resident>(g: &G, source: VertexId, target: VertexId, direction: Direction) -> Paths {
+    path(g, source, target, direction, Hops)
+}
+
+/// Returns a path with the least sum of weights.
+pub fn shortest_weighted_path<G: WeightedTopology + Resident>(
+    g: &G,
+    source: VertexId,
+    target: VertexId,
+    direction: Direction,
+) -> Paths {
+    path(g, source, target, direction, Weights)
 }

@@ -64,28 +64,17 @@ impl Arguments {
         all.find(|(parameter, _)| parameter.name == name).and_then(|(_, value)| value.as_ref())
     }
 
-    fn required<T>(
+    /// Converts the arguments by `read` into those of a kernel on any graph.
+    pub(crate) fn read<T, E>(
         &self,
-        parameter: &Parameter,
-        read: impl FnOnce(&Value) -> Option<T>,
-    ) -> Result<T, KernelError> {
-        let read = self.value(parameter.name).and_then(read);
-        read.ok_or(KernelError::MissingArgument { parameter: parameter.name })
+        read: impl FnOnce(&Arguments) -> Result<T, KernelError>,
+    ) -> Result<T, KernelError<E>> {
+        read(self).map_err(KernelError::of_any)
     }
 
-    pub(crate) fn vertex(&self, parameter: &Parameter) -> Result<VertexId, KernelError> {
-        self.required(parameter, |value| if let Value::Vertex(vertex) = value { Some(*vertex) } else { None })
-    }
-
-    pub(crate) fn optional_vertices(&self, parameter: &Parameter) -> Option<Vec<VertexId>> {
-        match self.value(parameter.name) {
-            Some(Value::Vertices(vertices)) => Some(vertices.clone()),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn direction(&self, parameter: &Parameter) -> Result<Direction, KernelError> {
-        self.required(parameter, |value| if let Value::Direction(to) = value { Some(*to) } else { None })
+    /// The arguments of a kernel without parameters.
+    pub(crate) fn none(&self) -> Result<(), KernelError> {
+        Ok(())
     }
 
     /// Returns source, target and direction of a kernel that searches paths.
@@ -93,33 +82,37 @@ impl Arguments {
         let (source, target) = (self.vertex(&Parameter::SOURCE)?, self.vertex(&Parameter::TARGET)?);
         Ok((source, target, self.direction(&Parameter::DIRECTION)?))
     }
-
-    pub(crate) fn count(&self, parameter: &Parameter) -> Result<u32, KernelError> {
-        self.required(parameter, |value| if let Value::Count(count) = value { Some(*count) } else { None })
-    }
-
-    pub(crate) fn flag(&self, parameter: &Parameter) -> Result<bool, KernelError> {
-        self.required(parameter, |value| if let Value::Flag(flag) = value { Some(*flag) } else { None })
-    }
-
-    pub(crate) fn optional_count(&self, parameter: &Parameter) -> Option<u32> {
-        match self.value(parameter.name) {
-            Some(Value::Count(count)) => Some(*count),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn number(&self, parameter: &Parameter) -> Result<f64, KernelError> {
-        self.optional_number(parameter).ok_or(KernelError::MissingArgument { parameter: parameter.name })
-    }
-
-    pub(crate) fn optional_number(&self, parameter: &Parameter) -> Option<f64> {
-        match self.value(parameter.name) {
-            Some(Value::Number(number)) => Some(*number),
-            _ => None,
-        }
-    }
 }
+
+/// Makes two functions for each type of values: one for a parameter that has a value, one for any.
+macro_rules! getters {
+    ($($of:ty: $required:ident, $optional:ident of $variant:ident;)*) => {
+        impl Arguments {
+            $(
+                pub(crate) fn $required(&self, parameter: &Parameter) -> Result<$of, KernelError> {
+                    let value = self.$optional(parameter);
+                    value.ok_or(KernelError::MissingArgument { parameter: parameter.name })
+                }
+
+                pub(crate) fn $optional(&self, parameter: &Parameter) -> Option<$of> {
+                    match self.value(parameter.name) {
+                        Some(Value::$variant(value)) => Some(value.clone()),
+                        _ => None,
+                    }
+                }
+            )*
+        }
+    };
+}
+
+getters!(
+    VertexId: vertex, optional_vertex of Vertex;
+    Vec<VertexId>: vertices, optional_vertices of Vertices;
+    Direction: direction, optional_direction of Direction;
+    u32: count, optional_count of Count;
+    f64: number, optional_number of Number;
+    bool: flag, optional_flag of Flag;
+);
 
 impl Kernel {
     /// Returns the arguments of a call, all with their defaults.

@@ -1,7 +1,7 @@
 //! The description of a kernel.
 
 use super::memory::Memory;
-use super::outcome::ResultColumn;
+use super::outcome::{ResultColumn, ResultKind};
 use super::parameter::Parameter;
 
 /// The description of a kernel.
@@ -38,6 +38,25 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// Returns the base of an entry: a kernel of any graph, without parameters, that reads no weights.
+    pub(crate) const fn named(name: &'static str, function: &'static str) -> Kernel {
+        Kernel {
+            name,
+            function,
+            metric: name,
+            summary: "",
+            input: "any graph",
+            needs_resident: false,
+            reads_weights: false,
+            parameters: &[],
+            result: ResultColumn { name: "", kind: ResultKind::Count },
+            steps: "",
+            cost: "",
+            memory: Memory::per_id(0),
+            cited: "",
+        }
+    }
+
     /// Returns a parameter by its name.
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)

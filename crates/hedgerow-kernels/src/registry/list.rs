@@ -39,8 +39,8 @@ impl Arguments {
         run(g, self, cancel)
     }
 
-    /// Returns the answer of the kernel's slow verifier, in one thread. For tests and benchmarks: a program that calls this compiles
-    /// all verifiers.
+    /// Returns the answer of the kernel's slow verifier, in one thread. For tests and benchmarks: a program
+    /// that calls this compiles all verifiers.
     ///
     /// # Errors
     /// [`KernelError::MissingArgument`].
@@ -63,67 +63,67 @@ type RunPaged<G> = fn(&G, &Arguments, &Cancel) -> Result<Outcome, KernelError<<G
 
 /// The function of a kernel for graphs that are not all in memory.
 macro_rules! paged {
-    ($module:ident by page) => {
-        Some(crate::$module::entry::run::<G>)
+    ($($module:ident)::+, by page) => {
+        Some(crate::$($module)::+::run_with::<G>)
     };
-    ($module:ident resident) => {
+    ($($module:ident)::+, resident) => {
         None
     };
 }
 
-/// The list: each name is that of a folder, with the graphs on which the kernel runs.
+/// The list: each path is that of an entry, with the graphs on which the kernel runs.
 macro_rules! registered {
-    ($($module:ident $($graphs:ident)+),*) => {
+    ($($($module:ident)::+, $($graphs:ident)+;)*) => {
         /// All kernels, in the order in which benchmarks run them. The order affects times, through the state
         /// of the caches, and figures of years are compared. A new kernel goes to the end.
-        pub const KERNELS: &[&Kernel] = &[$(&crate::$module::entry::KERNEL),*];
+        pub const KERNELS: &[&Kernel] = &[$(&crate::$($module)::+::KERNEL),*];
 
         // Three tables, so that a program compiles only those that it calls.
         fn functions<G: WeightedTopology + Resident>() -> [Run<G>; KERNELS.len()] {
-            [$(crate::$module::entry::run::<G>),*]
+            [$(crate::$($module)::+::run_with::<G>),*]
         }
 
         fn paged_functions<G: WeightedTopology>() -> [Option<RunPaged<G>>; KERNELS.len()] {
-            [$(paged!($module $($graphs)+)),*]
+            [$(paged!($($module)::+, $($graphs)+)),*]
         }
 
         fn verifiers<G: WeightedTopology + Resident>() -> [Verify<G>; KERNELS.len()] {
-            [$(crate::$module::entry::verify::<G>),*]
+            [$(crate::$($module)::+::verify_with::<G>),*]
         }
     };
 }
 
 registered!(
-    bfs by page,
-    pagerank by page,
-    sssp by page,
-    wcc by page,
-    tc resident,
-    betweenness by page,
-    ppr by page,
-    path by page,
-    wpath by page,
-    kpaths by page,
-    khop by page,
-    cycles by page,
-    walks by page,
-    louvain by page,
-    leiden by page,
-    lcc resident,
-    cdlp by page,
-    scc by page,
-    kcore by page,
-    degrees by page,
-    msf by page,
-    closeness by page,
-    jaccard by page,
-    adamic_adar by page,
-    matching by page,
-    bfs_parents by page,
-    wbetweenness by page,
-    wcloseness by page,
-    wpagerank by page,
-    wwalks by page
+    bfs, by page;
+    pagerank, by page;
+    sssp, by page;
+    wcc, by page;
+    tc, resident;
+    betweenness, by page;
+    pagerank::personal, by page;
+    path, by page;
+    path::weighted, by page;
+    kpaths, by page;
+    bfs::khop, by page;
+    cycles, by page;
+    walks, by page;
+    communities::louvain, by page;
+    communities::leiden, by page;
+    lcc, resident;
+    cdlp, by page;
+    scc, by page;
+    kcore, by page;
+    degrees, by page;
+    msf, by page;
+    closeness, by page;
+    similarity::jaccard, by page;
+    similarity::adamic_adar, by page;
+    matching, by page;
+    bfs::parents, by page;
+    betweenness::weighted, by page;
+    closeness::weighted, by page;
+    pagerank::weighted, by page;
+    walks::weighted, by page;
 );
 
 /// Returns a kernel by its name.

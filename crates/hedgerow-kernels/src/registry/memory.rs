@@ -30,6 +30,11 @@ pub struct Size {
 }
 
 impl Memory {
+    /// Returns the bound of most kernels: bytes for each id, and 64 KiB for each thread and once.
+    pub(crate) const fn per_id(per_id: u64) -> Memory {
+        Memory { per_id, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" }
+    }
+
     /// Returns the bound for a graph of this size.
     pub fn bytes(&self, size: Size) -> u64 {
         let parts = [(self.per_id, size.ids), (self.per_edge, size.edges), (self.per_thread, size.threads)];

@@ -1,23 +1,48 @@
 //! The results of kernels: a column over all vertices, a number, paths, or pairs of vertices.
 
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, Estimated};
 use crate::grouping::Communities;
-use crate::pairs::Pairs;
+use crate::pairs::{Pairs, are_close};
 use crate::paths::Paths;
 use crate::verify::same_partition;
 use crate::{NO_COMPONENT, NO_VERTEX};
 
-/// The result of a kernel. Columns are indexed by vertex id.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+/// Defines the results of kernels, and a kind for each.
+macro_rules! outcomes {
+    ($($(#[$doc:meta])* $kind:ident($of:ty),)*) => {
+        /// The result of a kernel. Columns are indexed by vertex id.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Outcome {
+            $($(#[$doc])* $kind($of),)*
+            /// Scores that are estimated from a sample.
+            Estimates(Vec<f64>, Estimate),
+        }
+
+        /// The kind of a kernel's result. Programs show results by their kind.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum ResultKind {
+            $(#[doc = concat!("That of [`Outcome::", stringify!($kind), "`].")] $kind,)*
+        }
+
+        impl Outcome {
+            /// Returns the kind of the result.
+            pub fn kind(&self) -> ResultKind {
+                match self {
+                    Outcome::Estimates(..) => ResultKind::Scores,
+                    $(Outcome::$kind(_) => ResultKind::$kind,)*
+                }
+            }
+        }
+    };
+}
+
+outcomes! {
     /// The number of edges on the way to each vertex, [`UNREACHED`](crate::UNREACHED) if there is no way.
     Hops(Vec<u32>),
     /// The length of the way to each vertex, infinite if there is no way.
     Distances(Vec<f64>),
     /// A share of each vertex; 0 for holes.
     Scores(Vec<f64>),
-    /// The same, estimated from a sample.
-    Estimates(Vec<f64>, Estimate),
     /// The least vertex of each vertex's group, [`NO_COMPONENT`](crate::NO_COMPONENT) for holes.
     Components(Vec<u32>),
     /// A number of things in the graph.
@@ -38,37 +63,6 @@ pub enum Outcome {
     Vertices(Vec<u32>),
     /// The mate of each vertex, [`NO_VERTEX`](crate::NO_VERTEX) if there is none.
     Mates(Vec<u32>),
-}
-
-/// The kind of a kernel's result. Programs show results by their kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResultKind {
-    /// [`Outcome::Hops`].
-    Hops,
-    /// [`Outcome::Distances`].
-    Distances,
-    /// [`Outcome::Scores`], or [`Outcome::Estimates`].
-    Scores,
-    /// [`Outcome::Components`].
-    Components,
-    /// [`Outcome::Count`].
-    Count,
-    /// [`Outcome::Paths`].
-    Paths,
-    /// [`Outcome::Communities`].
-    Communities,
-    /// [`Outcome::Labels`].
-    Labels,
-    /// [`Outcome::Numbers`].
-    Numbers,
-    /// [`Outcome::Edges`].
-    Edges,
-    /// [`Outcome::Pairs`].
-    Pairs,
-    /// [`Outcome::Vertices`].
-    Vertices,
-    /// [`Outcome::Mates`].
-    Mates,
 }
 
 /// The name and the kind of a kernel's result.
@@ -118,29 +112,10 @@ impl ResultKind {
 
 impl Outcome {
     /// Returns scores, exact or estimated.
-    pub(crate) fn scores(scores: Vec<f64>, estimate: Option<Estimate>) -> Outcome {
+    pub(crate) fn estimated((scores, estimate): Estimated) -> Outcome {
         match estimate {
             None => Outcome::Scores(scores),
             Some(estimate) => Outcome::Estimates(scores, estimate),
-        }
-    }
-
-    /// Returns the kind of the result.
-    pub fn kind(&self) -> ResultKind {
-        match self {
-            Outcome::Hops(_) => ResultKind::Hops,
-            Outcome::Distances(_) => ResultKind::Distances,
-            Outcome::Scores(_) | Outcome::Estimates(..) => ResultKind::Scores,
-            Outcome::Components(_) => ResultKind::Components,
-            Outcome::Count(_) => ResultKind::Count,
-            Outcome::Paths(_) => ResultKind::Paths,
-            Outcome::Communities(_) => ResultKind::Communities,
-            Outcome::Labels(_) => ResultKind::Labels,
-            Outcome::Numbers(_) => ResultKind::Numbers,
-            Outcome::Edges(_) => ResultKind::Edges,
-            Outcome::Pairs(_) => ResultKind::Pairs,
-            Outcome::Vertices(_) => ResultKind::Vertices,
-            Outcome::Mates(_) => ResultKind::Mates,
         }
     }
 
@@ -148,11 +123,10 @@ impl Outcome {
     /// same lengths between the same ends. Communities agree if they are about as good for the same vertices,
     /// mates if they have as many; all else must be equal. O(vertices).
     pub fn agrees_with(&self, other: &Outcome, relative: f64) -> bool {
-        let close = |(a, b): (&f64, &f64)| (a - b).abs() <= relative * b.abs();
         match (self, other) {
-            (Outcome::Scores(a), Outcome::Scores(b)) => a.len() == b.len() && a.iter().zip(b).all(close),
+            (Outcome::Scores(a), Outcome::Scores(b)) => are_close(a, b, relative),
             (Outcome::Estimates(a, of_a), Outcome::Estimates(b, of_b)) => {
-                of_a == of_b && a.len() == b.len() && a.iter().zip(b).all(close)
+                of_a == of_b && are_close(a, b, relative)
             }
             (Outcome::Components(a), Outcome::Components(b)) => same_partition(a, b),
             (Outcome::Communities(a), Outcome::Communities(b)) => are_as_good(a, b),

@@ -24,84 +24,110 @@ pub struct Parameter {
 
 impl Parameter {
     /// The vertex at which a search begins.
-    pub const SOURCE: Parameter = Parameter {
-        name: "source",
-        summary: "The vertex to start at",
-        kind: ParameterKind::Vertex,
-        absent: Absent::Refused,
-        is_reported: true,
-    };
+    pub const SOURCE: Parameter =
+        Parameter::new("source", "The vertex to start at", ParameterKind::Vertex, Absent::Refused);
 
     /// The vertex at which a path ends.
-    pub const TARGET: Parameter = Parameter {
-        name: "target",
-        summary: "The vertex to end at",
-        kind: ParameterKind::Vertex,
-        absent: Absent::Refused,
-        is_reported: true,
-    };
+    pub const TARGET: Parameter =
+        Parameter::new("target", "The vertex to end at", ParameterKind::Vertex, Absent::Refused);
+
+    /// The number on which random choices depend.
+    pub const SEED: Parameter = Parameter::count(
+        "seed",
+        "What random choices depend on: the same seed makes the same ones",
+        CountRange::ANY,
+        1,
+    );
+
+    /// The direction of a search.
+    pub const DIRECTION: Parameter = Parameter::new(
+        "direction",
+        "Along the edges or against them; the same in an undirected graph",
+        ParameterKind::Direction,
+        Absent::Is(Value::Direction(Direction::Out)),
+    )
+    .unreported();
+
+    /// Returns a parameter that summaries of results repeat.
+    pub(crate) const fn new(
+        name: &'static str,
+        summary: &'static str,
+        kind: ParameterKind,
+        absent: Absent,
+    ) -> Parameter {
+        Parameter { name, summary, kind, absent, is_reported: true }
+    }
+
+    /// Returns a whole number with a default.
+    pub(crate) const fn count(
+        name: &'static str,
+        summary: &'static str,
+        range: CountRange,
+        default: u32,
+    ) -> Parameter {
+        Parameter::new(name, summary, ParameterKind::Count(range), Absent::Is(Value::Count(default)))
+    }
+
+    /// Returns a number with a default.
+    pub(crate) const fn number(
+        name: &'static str,
+        summary: &'static str,
+        range: NumberRange,
+        default: f64,
+    ) -> Parameter {
+        Parameter::new(name, summary, ParameterKind::Number(range), Absent::Is(Value::Number(default)))
+    }
+
+    /// Returns vertices.
+    pub(crate) const fn vertices(name: &'static str, summary: &'static str, absent: Absent) -> Parameter {
+        Parameter::new(name, summary, ParameterKind::Vertices, absent)
+    }
+
+    /// Returns the parameter, left out of summaries of results.
+    pub(crate) const fn unreported(mut self) -> Parameter {
+        self.is_reported = false;
+        self
+    }
 
     /// True for the parameter of the vertex at which paths end; at the vertices of all others they begin.
     pub fn is_end(&self) -> bool {
         self.name == Parameter::TARGET.name
     }
 
-    /// The number on which random choices depend.
-    pub const SEED: Parameter = Parameter {
-        name: "seed",
-        summary: "What random choices depend on: the same seed makes the same ones",
-        kind: ParameterKind::Count(CountRange::ANY),
-        absent: Absent::Is(Value::Count(1)),
-        is_reported: true,
-    };
-
-    /// The direction of a search.
-    pub const DIRECTION: Parameter = Parameter {
-        name: "direction",
-        summary: "Along the edges or against them; the same in an undirected graph",
-        kind: ParameterKind::Direction,
-        absent: Absent::Is(Value::Direction(Direction::Out)),
-        is_reported: false,
-    };
-
     /// Checks that the parameter takes `value`.
     ///
     /// # Errors
     /// [`KernelError::ArgumentType`] and [`KernelError::OutOfRange`].
     pub fn check(&self, value: &Value) -> Result<(), KernelError> {
-        match (self.kind, value) {
-            (ParameterKind::Number(_), Value::Number(number)) => self.check_number(*number),
-            (ParameterKind::Count(_), Value::Count(count)) => self.check_count(*count),
-            (ParameterKind::Vertex, Value::Vertex(_))
-            | (ParameterKind::Vertices, Value::Vertices(_))
-            | (ParameterKind::Direction, Value::Direction(_))
-            | (ParameterKind::Flag, Value::Flag(_)) => Ok(()),
-            (kind, _) => Err(KernelError::ArgumentType { parameter: self.name, expected: kind.name() }),
-        }
+        self.check_any(value)
     }
 
     /// Like [`check`](Self::check), but for a whole number.
     pub(crate) fn check_count<E>(&self, found: u32) -> Result<(), KernelError<E>> {
-        match self.kind {
-            ParameterKind::Count(range) if range.contains(found) => Ok(()),
-            ParameterKind::Count(range) => Err(KernelError::OutOfRange {
-                parameter: self.name,
-                range: range.text,
-                found: f64::from(found),
-            }),
-            kind => Err(KernelError::ArgumentType { parameter: self.name, expected: kind.name() }),
-        }
+        self.check_any(&Value::Count(found))
     }
 
     /// Like [`check`](Self::check), but for a number.
     pub(crate) fn check_number<E>(&self, found: f64) -> Result<(), KernelError<E>> {
-        match self.kind {
-            ParameterKind::Number(range) if range.contains(found) => Ok(()),
-            ParameterKind::Number(range) => {
-                Err(KernelError::OutOfRange { parameter: self.name, range: range.text, found })
+        self.check_any(&Value::Number(found))
+    }
+
+    fn check_any<E>(&self, value: &Value) -> Result<(), KernelError<E>> {
+        let parameter = self.name;
+        let (is_inside, range, found) = match (self.kind, value) {
+            (ParameterKind::Number(range), &Value::Number(found)) => {
+                (range.contains(found), range.text, found)
             }
-            kind => Err(KernelError::ArgumentType { parameter: self.name, expected: kind.name() }),
-        }
+            (ParameterKind::Count(range), &Value::Count(found)) => {
+                (range.contains(found), range.text, f64::from(found))
+            }
+            (ParameterKind::Vertex, Value::Vertex(_))
+            | (ParameterKind::Vertices, Value::Vertices(_))
+            | (ParameterKind::Direction, Value::Direction(_))
+            | (ParameterKind::Flag, Value::Flag(_)) => return Ok(()),
+            (kind, _) => return Err(KernelError::ArgumentType { parameter, expected: kind.name() }),
+        };
+        if is_inside { Ok(()) } else { Err(KernelError::OutOfRange { parameter, range, found }) }
     }
 }
 
@@ -224,41 +250,20 @@ pub enum Value {
     Flag(bool),
 }
 
-impl From<VertexId> for Value {
-    fn from(vertex: VertexId) -> Value {
-        Value::Vertex(vertex)
-    }
+/// Makes values of the types that parameters have.
+macro_rules! values {
+    ($($of:ty => $variant:ident),*) => {
+        $(impl From<$of> for Value {
+            fn from(value: $of) -> Value {
+                Value::$variant(value)
+            }
+        })*
+    };
 }
 
-impl From<Vec<VertexId>> for Value {
-    fn from(vertices: Vec<VertexId>) -> Value {
-        Value::Vertices(vertices)
-    }
-}
-
-impl From<Direction> for Value {
-    fn from(direction: Direction) -> Value {
-        Value::Direction(direction)
-    }
-}
-
-impl From<u32> for Value {
-    fn from(count: u32) -> Value {
-        Value::Count(count)
-    }
-}
-
-impl From<bool> for Value {
-    fn from(flag: bool) -> Value {
-        Value::Flag(flag)
-    }
-}
-
-impl From<f64> for Value {
-    fn from(number: f64) -> Value {
-        Value::Number(number)
-    }
-}
+values!(
+    VertexId => Vertex, Vec<VertexId> => Vertices, Direction => Direction, u32 => Count, f64 => Number, bool => Flag
+);
 
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -85,12 +85,18 @@ fn names_are_unique_and_texts_are_there() {
     assert_eq!(find("walk").map(drop), Err(KernelError::NoSuchKernel { name: "walk".to_owned() }));
 }
 
+/// The first folder in the path of an entry is that of a kernel and of its kin.
 #[test]
-fn every_kernel_is_a_folder_with_all_its_parts() {
+fn every_kernel_is_in_a_folder_with_all_its_parts() {
     let folders = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    for kernel in KERNELS {
-        for part in ["mod.rs", "entry.rs", "verify.rs", "tests.rs"] {
-            assert!(folders.join(kernel.name).join(part).exists(), "{} has no {part}", kernel.name);
+    let list = include_str!("list.rs");
+    let (_, listed) = list.split_once("\nregistered!(\n").expect("the list");
+    let lines = listed.lines().take_while(|line| *line != ");");
+    let entries: Vec<&str> = lines.filter_map(|line| line.trim().split([':', ',']).next()).collect();
+    assert_eq!(entries.len(), KERNELS.len());
+    for (folder, kernel) in entries.into_iter().zip(KERNELS) {
+        for part in ["mod.rs", "verify.rs", "tests.rs"] {
+            assert!(folders.join(folder).join(part).exists(), "{} has no {part}", kernel.name);
         }
     }
 }
@@ -109,7 +115,7 @@ fn the_tests_of_every_folder_are_in_this_program() {
             count += 1;
         }
     }
-    assert!(count > KERNELS.len(), "{count} files of tests");
+    assert!(count > 20, "{count} files of tests");
 }
 
 #[test]

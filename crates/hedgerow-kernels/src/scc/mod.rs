@@ -30,46 +30,62 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use hedgerow_core::{Direction, Topology, VertexId};
 use rayon::prelude::*;
 
-use crate::cancel::Cancel;
-use crate::error::{Failure, checked_bound};
+use crate::error::checked_bound;
 use crate::frontier::Rounds;
-use crate::par::{CHUNK_VERTICES, into_plain};
+use crate::grouping::NO_COMPONENT;
+use crate::par::{CHUNK_VERTICES, ids_of, into_plain, ones};
+use crate::registry::prelude::*;
+use crate::watch::Watch;
 use crate::wcc::wcc_until;
-use crate::{KernelError, NO_COMPONENT};
 
-pub(crate) mod entry;
 mod pivot;
 mod rest;
 mod trim;
 pub mod verify;
 
-/// Returns the strongly connected component of every vertex, indexed by vertex id and named by its least
-/// vertex.
-///
-/// # Errors
-/// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
-///
-/// # Cost
-/// O(vertices + edges); blocks the caller until all tasks are done.
-pub fn scc<G: Topology>(g: &G) -> Result<Vec<u32>, KernelError<G::Error>> {
-    scc_until(g, &Cancel::new())
+pub(crate) static KERNEL: Kernel = Kernel {
+    summary: "Strongly connected components: paths lead both ways",
+    input: "any graph; in an undirected one the same as `wcc`",
+    result: ResultColumn { name: "component", kind: ResultKind::Components },
+    steps: "passes",
+    cost: "O(vertices + edges)",
+    // A component and two degrees, and a frontier in parts; or a component, the places of edges, two numbers
+    // and a path. Copies of the edges that the steps before leave, in lists that grow.
+    memory: Memory { per_edge: 12, ..Memory::per_id(36) },
+    cited: "G. Slota, S. Rajamanickam, K. Madduri, *BFS and Coloring-based Parallel Algorithms for Strongly Connected Components and \
+            Related Problems*, IPDPS 2014; R. Tarjan, *Depth-first search and linear graph algorithms*, SIAM Journal on \
+            Computing 1(2), 1972; D. Pearce, *A space-efficient algorithm for finding strongly connected components*, \
+            Information Processing Letters 116(1), 2016",
+    ..Kernel::named("scc", "scc")
+};
+
+functions!(Outcome::Components, Arguments::none, |g, (), cancel| scc_until(g, cancel), verify::scc(g));
+
+kernel! {
+    /// Returns the strongly connected component of every vertex, indexed by vertex id and named by its least
+    /// vertex.
+    ///
+    /// # Errors
+    /// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
+    ///
+    /// # Cost
+    /// O(vertices + edges); blocks the caller until all tasks are done.
+    pub fn scc, scc_until<G: Topology>(g; cancel) -> Vec<u32> {
+        components(g, cancel)
+    }
 }
 
-/// Runs [`scc`] until `cancel` ends it.
-///
-/// # Errors
-/// Those of [`scc`], and [`KernelError::Cancelled`].
-pub fn scc_until<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<u32>, KernelError<G::Error>> {
+fn components<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<u32>, KernelError<G::Error>> {
     if !g.is_directed() {
         return wcc_until(g, cancel);
     }
     let vertex_bound = checked_bound(g.vertex_bound())?;
     hedgerow_par::run(|| {
         let components = (0..vertex_bound).map(|_| AtomicU32::new(NO_COMPONENT)).collect();
-        let rounds = Rounds { g, cancel, failure: Failure::new() };
+        let rounds = Rounds { g, watch: Watch::new(cancel) };
         let mut parts = Parts { rounds, components, open: Bits::new(vertex_bound) };
         parts.open_live();
-        parts.check()?;
+        parts.rounds.watch.check()?;
         cancel.begin(PASSES);
         let sets = match g.is_stored(Direction::In) {
             true => {
@@ -121,14 +137,10 @@ impl Bits {
 
     /// Returns the vertices whose bit is set, ascending.
     fn vertices(&self) -> impl Iterator<Item = VertexId> + '_ {
-        self.0.iter().enumerate().flat_map(|(word, bits)| {
-            let mut rest = bits.load(Relaxed);
-            std::iter::from_fn(move || {
-                let at = (rest != 0).then(|| rest.trailing_zeros())?;
-                rest &= rest - 1;
-                Some(VertexId(word as u32 * 64 + at))
-            })
-        })
+        self.0
+            .iter()
+            .enumerate()
+            .flat_map(|(word, bits)| ones(bits.load(Relaxed)).map(move |at| VertexId(word as u32 * 64 + at)))
     }
 }
 
@@ -158,19 +170,13 @@ struct Parts<'g, G: Topology> {
 }
 
 impl<G: Topology> Parts<'_, G> {
-    fn check(&mut self) -> Result<(), KernelError<G::Error>> {
-        self.rounds.failure.check()?;
-        self.rounds.cancel.check()
-    }
-
     /// Opens all vertices.
     fn open_live(&self) {
-        let (g, cancel) = (self.rounds.g, self.rounds.cancel);
+        let (g, cancel) = (self.rounds.g, self.rounds.watch.cancel);
         let bound = self.components.len();
         hedgerow_par::for_each((0..bound.div_ceil(CHUNK_VERTICES)).into_par_iter(), |chunk| {
             if !cancel.poll() {
-                let first = chunk * CHUNK_VERTICES;
-                let ids = (first as u32..(first + CHUNK_VERTICES).min(bound) as u32).map(VertexId);
+                let ids = ids_of(chunk, bound).map(VertexId);
                 ids.filter(|&v| g.contains(v)).for_each(|v| _ = self.open.set(v));
             }
         });

@@ -33,7 +33,7 @@ impl<G: Topology> Parts<'_, G> {
             self.rounds.next(&mut frontier, &[direction], |_, run, next| {
                 next.extend(run.iter().filter(|&&u| !found.has(u) && self.open.has(u) && found.set(u)));
             });
-            self.check()?;
+            self.rounds.watch.check()?;
         }
         Ok(found)
     }

@@ -34,8 +34,8 @@ impl<G: Topology> Parts<'_, G> {
             return Ok(());
         }
         let copied = self.copy(sets);
-        self.check()?;
-        let mut search = Search::new(copied, self.open.vertices().count(), self.rounds.cancel);
+        self.rounds.watch.check()?;
+        let mut search = Search::new(copied, self.open.vertices().count(), self.rounds.watch.cancel);
         for v in self.open.vertices() {
             search.visit(v.0)?;
         }
@@ -47,7 +47,7 @@ impl<G: Topology> Parts<'_, G> {
             *least = (*least).min(v.0);
             self.put(v, *least);
         }
-        self.check()
+        self.rounds.watch.check()
     }
 
     fn copy(&self, sets: &Sets) -> Copied {
@@ -55,10 +55,10 @@ impl<G: Topology> Parts<'_, G> {
         let chunks = ends.par_chunks_mut(CHUNK_VERTICES).enumerate();
         let targets = hedgerow_par::map(chunks, |(chunk, ends)| {
             let mut targets = Vec::new();
-            let (cancel, failure) = (self.rounds.cancel, &self.rounds.failure);
-            let Some(mut meter) = cancel.meter().filter(|_| !failure.is_noted()) else { return targets };
+            let watch = &self.rounds.watch;
+            let Some(mut meter) = watch.meter() else { return targets };
             let first = (chunk * CHUNK_SUBGRAPHS) as u32;
-            failure.note(self.copy_chunk(first, sets, ends, &mut targets, &mut meter));
+            watch.note(self.copy_chunk(first, sets, ends, &mut targets, &mut meter));
             targets.shrink_to_fit();
             targets
         });

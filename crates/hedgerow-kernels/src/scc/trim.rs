@@ -1,14 +1,13 @@
 //! Taking away vertices through which no cycle leads.
 
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use hedgerow_core::{Block, Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
-use rayon::prelude::*;
+use hedgerow_core::{Direction, Topology, VertexId};
 
 use super::Parts;
 use crate::KernelError;
-use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES, reverse};
+use crate::degrees::vertex_degrees_until;
+use crate::par::reverse;
 
 /// The number of each vertex's edges in one direction to remaining vertices.
 type Counts = Vec<AtomicU32>;
@@ -18,8 +17,7 @@ impl<G: Topology> Parts<'_, G> {
     /// an edge to itself stays. Returns the remaining vertex with the largest product of both degrees, the
     /// first of several.
     pub(super) fn trim(&mut self) -> Result<Option<VertexId>, KernelError<G::Error>> {
-        let (out, into) = (self.degrees(Direction::Out), self.degrees(Direction::In));
-        self.check()?;
+        let (out, into) = (self.degrees(Direction::Out)?, self.degrees(Direction::In)?);
         for (counts, direction) in [(&out, Direction::Out), (&into, Direction::In)] {
             let without = self.open.vertices().filter(|v| counts[v.index()].load(Relaxed) == 0);
             let mut going: Vec<VertexId> = without.collect();
@@ -35,7 +33,7 @@ impl<G: Topology> Parts<'_, G> {
                         }
                     }
                 });
-                self.check()?;
+                self.rounds.watch.check()?;
             }
         }
         let product =
@@ -54,24 +52,8 @@ impl<G: Topology> Parts<'_, G> {
         }
     }
 
-    fn degrees(&self, direction: Direction) -> Counts {
-        let (g, cancel, failure) = (self.rounds.g, self.rounds.cancel, &self.rounds.failure);
-        let counts: Counts = (0..self.components.len()).map(|_| AtomicU32::new(0)).collect();
-        hedgerow_par::for_each(counts.par_chunks(CHUNK_VERTICES).enumerate(), |(chunk, counts)| {
-            if cancel.poll() || failure.is_noted() {
-                return;
-            }
-            let first = (chunk * CHUNK_SUBGRAPHS) as u32;
-            let end = first + counts.len().div_ceil(SUBGRAPH_VERTICES) as u32;
-            let mut parts = counts.chunks(SUBGRAPH_VERTICES);
-            failure.note(g.scan(SubgraphId(first)..SubgraphId(end), direction, |_, block| {
-                for (local, count) in parts.next().unwrap_or(&[]).iter().enumerate() {
-                    let degree = block.degree(LocalVertex(local as u8));
-                    count.store(degree.min(u32::MAX as usize) as u32, Relaxed);
-                }
-                ControlFlow::Continue(())
-            }));
-        });
-        counts
+    fn degrees(&self, direction: Direction) -> Result<Counts, KernelError<G::Error>> {
+        let degrees = vertex_degrees_until(self.rounds.g, direction, &self.rounds.watch.cancel.of_part())?;
+        Ok(degrees.into_iter().map(AtomicU32::new).collect())
     }
 }

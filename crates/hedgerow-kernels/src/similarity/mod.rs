@@ -32,19 +32,21 @@ use crate::cancel::Cancel;
 use crate::error::{check_ends, check_source, checked_bound};
 use crate::pairs::Pairs;
 
+pub mod adamic_adar;
 mod candidates;
+pub mod jaccard;
 mod measure;
 mod nearest;
 mod parameters;
 mod short;
 mod source;
-pub(crate) mod verify;
+pub mod verify;
 mod weights;
 
 pub use measure::Compared;
-pub(crate) use measure::Measure;
-pub(crate) use parameters::{K, SOURCES, TARGETS, read};
 
+use measure::Measure;
+use parameters::K;
 use short::{OfSource, Pair, Short};
 use source::{Comparison, Source};
 
@@ -60,7 +62,7 @@ fn check<G: Topology>(g: &G, compared: &Compared) -> Result<(), KernelError<G::E
 }
 
 /// Compares by a measure.
-pub(crate) fn compare<G: Topology>(
+fn compare<G: Topology>(
     g: &G,
     compared: &Compared,
     measure: Measure,

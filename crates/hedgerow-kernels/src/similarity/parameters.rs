@@ -4,40 +4,36 @@ use hedgerow_core::{Direction, VertexId};
 
 use super::measure::Compared;
 use crate::KernelError;
-use crate::registry::{Absent, Arguments, CountRange, Parameter, ParameterKind, Value};
+use crate::registry::{Absent, Arguments, CountRange, Parameter};
 
 /// The vertices that are compared.
-pub(crate) const SOURCES: Parameter = Parameter {
-    name: "sources",
-    summary: "The vertices that are compared",
-    kind: ParameterKind::Vertices,
-    absent: Absent::Refused,
-    is_reported: false,
-};
+const SOURCES: Parameter =
+    Parameter::vertices("sources", "The vertices that are compared", Absent::Refused).unreported();
 
 /// The vertices with which they are compared.
-pub(crate) const TARGETS: Parameter = Parameter {
-    name: "targets",
-    summary: "The vertex that each source is compared with, as many as there are sources",
-    kind: ParameterKind::Vertices,
-    absent: Absent::Without("all others, of which the k most similar are given"),
-    is_reported: false,
-};
+const TARGETS: Parameter = Parameter::vertices(
+    "targets",
+    "The vertex that each source is compared with, as many as there are sources",
+    Absent::Without("all others, of which the k most similar are given"),
+)
+.unreported();
 
 /// The number of similar vertices.
-pub(crate) const K: Parameter = Parameter {
-    name: "k",
-    summary: "How many similar vertices are given for each source, where targets are not",
-    kind: ParameterKind::Count(CountRange::POSITIVE),
-    absent: Absent::Is(Value::Count(10)),
-    is_reported: false,
-};
+pub(super) const K: Parameter = Parameter::count(
+    "k",
+    "How many similar vertices are given for each source, where targets are not",
+    CountRange::POSITIVE,
+    10,
+)
+.unreported();
+
+/// The parameters of both measures.
+pub(super) const PARAMETERS: &[Parameter] = &[SOURCES, TARGETS, K, Parameter::DIRECTION];
 
 /// Returns the vertices that the arguments compare, and the direction.
-pub(crate) fn read(arguments: &Arguments) -> Result<(Compared, Direction), KernelError> {
+pub(super) fn read(arguments: &Arguments) -> Result<(Compared, Direction), KernelError> {
     let direction = arguments.direction(&Parameter::DIRECTION)?;
-    let sources = arguments.optional_vertices(&SOURCES);
-    let sources = sources.ok_or(KernelError::MissingArgument { parameter: SOURCES.name })?;
+    let sources = arguments.vertices(&SOURCES)?;
     let Some(targets) = arguments.optional_vertices(&TARGETS) else {
         return Ok((Compared::Nearest { sources, k: arguments.count(&K)? }, direction));
     };

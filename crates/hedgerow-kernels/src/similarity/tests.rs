@@ -1,10 +1,11 @@
-//! Both measures against sets of neighbours, for pairs and for the most similar; graphs that are stored in one direction; what cannot be.
+//! Both measures against sets of neighbours, for pairs and for the most similar; scores that are known;
+//! graphs that are stored in one direction; what cannot be.
 
 use hedgerow_core::{Direction, Topology, VertexId};
 use hedgerow_workload::Csr;
 
 use crate::testing::{graphs, plain_graph, random_graph, sources, with_threads};
-use hedgerow_kernels::{Cancel, Compared, KernelError, Pairs, adamic_adar, jaccard, registry};
+use hedgerow_kernels::{Cancel, Compared, KernelError, Pairs, adamic_adar, jaccard, registry, verify};
 
 /// A list of more entries is long.
 const LONG: u32 = 1 << 14;
@@ -28,8 +29,8 @@ fn found(g: &Csr, compared: &Compared, measure: Measure, direction: Direction) -
 
 fn expected(g: &Csr, compared: &Compared, measure: Measure, direction: Direction) -> Pairs {
     match measure {
-        Measure::Jaccard => jaccard::verify::jaccard(g, compared, direction),
-        Measure::AdamicAdar => adamic_adar::verify::adamic_adar(g, compared, direction),
+        Measure::Jaccard => verify::jaccard(g, compared, direction),
+        Measure::AdamicAdar => verify::adamic_adar(g, compared, direction),
     }
 }
 
@@ -68,7 +69,8 @@ fn the_bound_leaves_no_similar_vertex_out() {
     }
 }
 
-/// Lists that are too long for one of many threads, sources with more targets than are compared one by one, and sources that threads share.
+/// Lists that are too long for one of many threads, sources with more targets than are compared one by one,
+/// and sources that threads share.
 #[test]
 fn long_lists_and_many_targets_are_shared_by_any_number_of_threads() {
     let leaves = 2 * LONG;
@@ -121,4 +123,84 @@ fn what_cannot_be_is_refused() {
     arguments.set("targets", vec![here]).expect("vertices");
     let refused = arguments.run(&g, &Cancel::new()).expect_err("one is missing").to_string();
     assert_eq!(refused, "targets must be as many vertices as sources, found 1");
+}
+
+fn coefficients(edges: &[(u32, u32)], directed: bool, pairs: &[(u32, u32)]) -> Vec<f64> {
+    let g = plain_graph(8, edges, directed);
+    let pairs = pairs.iter().map(|&(u, v)| (VertexId(u), VertexId(v))).collect();
+    jaccard(&g, &Compared::Pairs(pairs), Direction::Out).expect("live").values().to_vec()
+}
+
+/// As `jaccard_coefficient` of NetworkX 3 has them.
+#[test]
+fn known_coefficients() {
+    let edges = [(0, 1), (0, 2), (0, 3), (4, 2), (4, 3), (4, 5), (1, 2), (6, 6)];
+    let pairs = [(0, 4), (4, 0), (0, 1), (0, 7), (7, 7), (0, 0), (6, 6), (2, 3)];
+    let expected = [2.0 / 4.0, 2.0 / 4.0, 1.0 / 4.0, 0.0, 0.0, 1.0, 0.0, 2.0 / 3.0];
+    assert_eq!(coefficients(&edges, false, &pairs), expected);
+    // Along the edges 0 leads to 1, 2 and 3, and 4 to 2, 3 and 5.
+    assert_eq!(coefficients(&edges, true, &[(0, 4), (0, 1), (2, 3)]), [0.5, 1.0 / 3.0, 0.0]);
+}
+
+#[test]
+fn the_most_similar_come_first_and_equal_ones_by_id() {
+    let g = plain_graph(6, &[(0, 4), (0, 5), (3, 4), (3, 5), (1, 4), (2, 4)], false);
+    let compared = Compared::Nearest { sources: vec![VertexId(0)], k: 2 };
+    let found = jaccard(&g, &compared, Direction::Out).expect("live");
+    let found: Vec<_> = found.iter().map(|(u, v, score)| (u.0, v.0, score)).collect();
+    assert_eq!(found, [(0, 3, 1.0), (0, 1, 0.5)]);
+}
+
+/// As `adamic_adar_index` of NetworkX 3 has them.
+#[test]
+fn known_scores_of_adamic_and_adar() {
+    let g = plain_graph(8, &[(0, 1), (0, 2), (0, 3), (4, 2), (4, 3), (4, 5), (1, 2), (6, 3), (3, 3)], false);
+    let pairs = [(0, 4), (0, 1), (0, 7), (5, 7), (2, 3), (1, 1), (5, 5)];
+    let pairs = pairs.map(|(u, v)| (VertexId(u), VertexId(v))).to_vec();
+    let found = adamic_adar(&g, &Compared::Pairs(pairs), Direction::Out).expect("live");
+    let part = |degree: f64| 1.0 / degree.ln();
+    // Vertex 3 has three neighbours and a loop, which counts twice.
+    let expected = [part(3.0) + part(5.0), part(3.0), 0.0, 0.0, 2.0 * part(3.0), 2.0 * part(3.0), part(3.0)];
+    for (found, expected) in found.values().iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-15, "{found} for {expected}");
+    }
+}
+
+/// In a directed graph a shared neighbour counts by how many lead to it; one of degree 1 counts nothing.
+#[test]
+fn degrees_of_a_directed_graph() {
+    let g = plain_graph(6, &[(0, 3), (1, 3), (2, 3), (0, 4), (1, 4), (3, 5), (2, 5)], true);
+    let score = |u, v, direction| {
+        let pair = Compared::Pairs(vec![(VertexId(u), VertexId(v))]);
+        adamic_adar(&g, &pair, direction).expect("live").values()[0]
+    };
+    assert!((score(0, 1, Direction::Out) - (1.0 / 3f64.ln() + 1.0 / 2f64.ln())).abs() < 1e-15);
+    // Vertices 0 and 1 lead to both; each leads to two vertices.
+    assert!((score(3, 4, Direction::In) - 2.0 / 2f64.ln()).abs() < 1e-15);
+    let alone = plain_graph(2, &[(0, 1)], true);
+    let itself = Compared::Pairs(vec![(VertexId(0), VertexId(0))]);
+    assert_eq!(adamic_adar(&alone, &itself, Direction::Out).expect("live").values(), [0.0]);
+}
+
+/// Two shared neighbours of degree 4 count for as much as one of degree 2: the score is the same, whatever
+/// else is added, and the least vertex is the first.
+#[test]
+fn equal_scores_of_unequal_degrees_are_equal_numbers() {
+    // The source is 0; it shares neighbours of degrees 3, 4, 4, 5, 6 with vertex 1, of degrees 2, 3, 5, 6
+    // with vertex 2.
+    let (mut edges, mut next) = (Vec::new(), 3);
+    for (target, degrees) in [(1, &[3, 4, 4, 5, 6][..]), (2, &[2, 3, 5, 6])] {
+        for degree in degrees {
+            let shared = next;
+            edges.extend([(shared, 0), (shared, target)]);
+            edges.extend((1..=degree - 2).map(|other| (shared, shared + other)));
+            next += degree - 1;
+        }
+    }
+    let g = plain_graph(next as usize, &edges, false);
+    let nearest = Compared::Nearest { sources: vec![VertexId(0)], k: 2 };
+    let found = adamic_adar(&g, &nearest, Direction::Out).expect("live");
+    assert_eq!(found.values()[0].to_bits(), found.values()[1].to_bits());
+    assert_eq!(found, verify::adamic_adar(&g, &nearest, Direction::Out));
+    assert_eq!(found.to(), [VertexId(1), VertexId(2)]);
 }

@@ -6,6 +6,7 @@ use hedgerow_core::{Direction, Resident, VertexId};
 
 use super::measure::{Compared, Measure};
 use crate::pairs::Pairs;
+use crate::par::reverse;
 
 fn neighbors<G: Resident>(g: &G, v: VertexId, direction: Direction) -> BTreeSet<VertexId> {
     g.neighbors(v, direction).iter().collect()
@@ -19,10 +20,9 @@ fn score<G: Resident>(g: &G, u: VertexId, v: VertexId, measure: Measure, directi
         let together = of_u.union(&of_v).count();
         return if together == 0 { 0.0 } else { shared.count() as f64 / together as f64 };
     }
-    let against = if direction == Direction::Out { Direction::In } else { Direction::Out };
     let degrees = shared
         .map(|&w| {
-            let list = neighbors(g, w, against);
+            let list = neighbors(g, w, reverse(direction));
             list.len() + usize::from(!g.is_directed() && list.contains(&w))
         })
         .filter(|&degree| degree > 1);
@@ -34,12 +34,7 @@ fn score<G: Resident>(g: &G, u: VertexId, v: VertexId, measure: Measure, directi
 }
 
 /// Returns the scores of pairs, or the best ones of each source.
-pub(crate) fn compare<G: Resident>(
-    g: &G,
-    compared: &Compared,
-    measure: Measure,
-    direction: Direction,
-) -> Pairs {
+fn compare<G: Resident>(g: &G, compared: &Compared, measure: Measure, direction: Direction) -> Pairs {
     let mut found = Pairs::new();
     match compared {
         Compared::Pairs(pairs) => {
@@ -57,4 +52,15 @@ pub(crate) fn compare<G: Resident>(
         }
     }
     found
+}
+
+/// Returns Jaccard's coefficients of the given pairs, or the best ones of each source. All vertices are live.
+pub fn jaccard<G: Resident>(g: &G, compared: &Compared, direction: Direction) -> Pairs {
+    compare(g, compared, Measure::Jaccard, direction)
+}
+
+/// Returns the scores of Adamic and Adar of the given pairs, or the best ones of each source. All vertices
+/// are live.
+pub fn adamic_adar<G: Resident>(g: &G, compared: &Compared, direction: Direction) -> Pairs {
+    compare(g, compared, Measure::AdamicAdar, direction)
 }

@@ -33,20 +33,28 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use hedgerow_core::{Direction, VertexId, WeightedTopology, simd};
 use rayon::prelude::*;
 
-use crate::KernelError;
-use crate::cancel::{Cancel, Meter};
-use crate::error::{Failure, check_source, checked_bound};
+use crate::cancel::Meter;
+use crate::error::{check_source, checked_bound};
 use crate::par::{LISTS_AHEAD, PLACES_AHEAD, sort_if_read_together};
+use crate::registry::prelude::*;
+use crate::watch::Watch;
 
 mod buckets;
-pub(crate) mod entry;
-mod parameters;
 pub mod verify;
 mod weights;
 
 use buckets::{Buckets, Task, WINDOW};
 use weights::choose_width;
-pub(crate) use weights::for_each_neighbor;
+pub(crate) use weights::{for_each_neighbor, visit_edges};
+
+/// The width of a bucket.
+const DELTA: Parameter = Parameter::new(
+    "delta",
+    "The width of a bucket of distances: changes the time, not the result",
+    ParameterKind::Number(NumberRange::POSITIVE),
+    Absent::Without("by a sample of the weights"),
+)
+.unreported();
 
 /// The number of vertices ahead for which the additions to lists are prefetched.
 const ADDED_AHEAD: usize = 3;
@@ -62,8 +70,8 @@ const FUSED: usize = 1024;
 pub struct SsspConfig {
     /// The direction in which edges are followed; without effect on undirected graphs.
     pub direction: Direction,
-    /// The width of a bucket, above 0 and finite; if none is given it is chosen by a sample of the weights. Changes
-    /// the time, never the result.
+    /// The width of a bucket, above 0 and finite; if none is given it is chosen by a sample of the weights.
+    /// Changes the time, never the result.
     pub delta: Option<f64>,
 }
 
@@ -73,42 +81,60 @@ impl Default for SsspConfig {
     }
 }
 
-/// Returns the distance of every vertex from `source`, indexed by vertex id; [`f64::INFINITY`] where there is
-/// no path.
-///
-/// # Errors
-/// [`KernelError::SourceNotLive`]; [`KernelError::Weight`] if an edge that a path reaches has a weight below 0 or not
-/// a number; [`KernelError::OutOfRange`] for a width of buckets; [`KernelError::TooManyVertices`];
-/// [`KernelError::Topology`]
-/// if the graph cannot be read.
-///
-/// # Cost
-/// See the [module](self). Blocks the caller until all tasks are done.
-pub fn sssp<G: WeightedTopology>(
-    g: &G,
-    source: VertexId,
-    config: &SsspConfig,
-) -> Result<Vec<f64>, KernelError<G::Error>> {
-    sssp_until(g, source, config, &Cancel::new())
+pub(crate) static KERNEL: Kernel = Kernel {
+    summary: "Least sums of weights along paths from a source vertex to every other vertex",
+    input: "any graph; weights that a path from the source reaches are 0 or more",
+    reads_weights: true,
+    parameters: &[Parameter::SOURCE, Parameter::DIRECTION, DELTA],
+    result: ResultColumn { name: "distance", kind: ResultKind::Distances },
+    steps: "vertices",
+    cost: "O(vertices + edges) times a small factor",
+    // A distance per vertex; one place in a bucket, and one for sorting when the window moves, in lists that
+    // grow.
+    memory: Memory {
+        provided: "vertices wait once at a time; one whose distance improves while it waits, waits once more",
+        ..Memory::per_id(64)
+    },
+    cited: "U. Meyer, P. Sanders, *Δ-stepping: a parallelizable shortest path algorithm*, Journal of Algorithms 49(1), \
+            2003; Y. Zhang et al., *Optimizing Ordered Graph Algorithms with GraphIt*, CGO 2020",
+    ..Kernel::named("sssp", "sssp")
+};
+
+fn read(arguments: &Arguments) -> Result<(VertexId, SsspConfig), KernelError> {
+    let direction = arguments.direction(&Parameter::DIRECTION)?;
+    let config = SsspConfig { direction, delta: arguments.optional_number(&DELTA) };
+    Ok((arguments.vertex(&Parameter::SOURCE)?, config))
 }
 
-/// Runs [`sssp`] until `cancel` ends it.
-///
-/// # Errors
-/// Those of [`sssp`], and [`KernelError::Cancelled`].
-pub fn sssp_until<G: WeightedTopology>(
-    g: &G,
-    source: VertexId,
-    config: &SsspConfig,
-    cancel: &Cancel,
-) -> Result<Vec<f64>, KernelError<G::Error>> {
-    checked_bound::<G::Error>(g.vertex_bound())?;
-    if let Some(delta) = config.delta {
-        parameters::DELTA.check_number(delta)?;
+functions!(
+    Outcome::Distances,
+    read,
+    |g, (source, config), cancel| sssp_until(g, source, &config, cancel),
+    verify::sssp(g, source, config.direction)
+);
+
+kernel! {
+    /// Returns the distance of every vertex from `source`, indexed by vertex id; [`f64::INFINITY`] where
+    /// there is no path.
+    ///
+    /// # Errors
+    /// [`KernelError::SourceNotLive`]; [`KernelError::Weight`] if an edge that a path reaches has a weight
+    /// below 0 or not a number; [`KernelError::OutOfRange`] for a width of buckets;
+    /// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
+    ///
+    /// # Cost
+    /// See the [module](self). Blocks the caller until all tasks are done.
+    pub fn sssp, sssp_until<G: WeightedTopology>(
+        g, source: VertexId, config: &SsspConfig; cancel
+    ) -> Vec<f64> {
+        checked_bound::<G::Error>(g.vertex_bound())?;
+        if let Some(delta) = config.delta {
+            DELTA.check_number(delta)?;
+        }
+        check_source(g, source)?;
+        cancel.begin(g.vertex_count() as u64);
+        distances(g, source, config, cancel)
     }
-    check_source(g, source)?;
-    cancel.begin(g.vertex_count() as u64);
-    distances(g, source, config, cancel)
 }
 
 /// Searches as a part of a kernel: counts the vertices that it reaches as steps of the kernel. The source is
@@ -127,11 +153,10 @@ pub(crate) fn distances<G: WeightedTopology>(
         let vertices = (0..g.vertex_bound()).into_par_iter().with_min_len(1 << 14);
         let distance = hedgerow_par::fine::map(vertices, |_| AtomicU64::new(UNREACHED_BITS));
         let refused = AtomicBool::new(false);
-        let failure = Failure::new();
-        let mut search = Search { g, direction: config.direction, distance, refused, cancel, failure };
+        let mut search =
+            Search { g, direction: config.direction, distance, refused, watch: Watch::new(cancel) };
         search.run(source, Buckets::new(width));
-        search.failure.check()?;
-        cancel.check()?;
+        search.watch.check()?;
         search.finish()
     })
 }
@@ -168,14 +193,13 @@ struct Search<'g, G: WeightedTopology> {
     distance: Vec<AtomicU64>,
     /// True if a weight was met that is not allowed.
     refused: AtomicBool,
-    cancel: &'g Cancel,
-    failure: Failure<G::Error>,
+    watch: Watch<'g, G::Error>,
 }
 
 impl<G: WeightedTopology> Search<'_, G> {
     fn run(&self, source: VertexId, mut buckets: Buckets) {
         self.distance[source.index()].store(0f64.to_bits(), Relaxed);
-        self.cancel.step(1);
+        self.watch.cancel.step(1);
         let mut tasks: Vec<Task> = (0..hedgerow_par::threads()).map(|_| Task::new()).collect();
         let mut frontier = vec![source.0];
         let mut place = 0;
@@ -187,8 +211,8 @@ impl<G: WeightedTopology> Search<'_, G> {
                 let work = |task: &mut Task| self.work::<true>(task, &frontier, &taken, buckets, place);
                 hedgerow_par::for_each(tasks.par_iter_mut().with_max_len(1), work);
             }
-            self.cancel.step(tasks.iter_mut().map(|task| std::mem::take(&mut task.reached)).sum());
-            if self.cancel.poll() || self.failure.is_noted() {
+            self.watch.cancel.step(tasks.iter_mut().map(|task| std::mem::take(&mut task.reached)).sum());
+            if self.watch.is_over() {
                 return;
             }
             frontier.clear();
@@ -215,7 +239,7 @@ impl<G: WeightedTopology> Search<'_, G> {
         buckets: Buckets,
         place: usize,
     ) {
-        let Some(mut meter) = self.cancel.meter() else { return };
+        let Some(mut meter) = self.watch.meter() else { return };
         loop {
             let from = taken.fetch_add(G::VISITED_TOGETHER, Relaxed);
             let Some(rest) = frontier.get(from..).filter(|rest| !rest.is_empty()) else { break };
@@ -227,7 +251,7 @@ impl<G: WeightedTopology> Search<'_, G> {
             );
         }
         let mut mine = std::mem::take(&mut task.scratch);
-        while (1..FUSED).contains(&task.window[place].len()) && !self.failure.is_noted() {
+        while (1..FUSED).contains(&task.window[place].len()) && !self.watch.has_failed() {
             mine.clear();
             task.take(place, &mut mine);
             self.relax_all::<SHARED>(&mine, task, (buckets, place), &mut meter);
@@ -265,7 +289,7 @@ impl<G: WeightedTopology> Search<'_, G> {
             self.relax::<SHARED>((u, run, weights), task, buckets, meter);
             is_over.set(meter.is_over());
         });
-        self.failure.note(visited);
+        self.watch.note(visited);
     }
 
     /// Offers neighbours of `u` the paths through `u`.
@@ -291,13 +315,13 @@ impl<G: WeightedTopology> Search<'_, G> {
             let slot = &self.distance[v.index()];
             let mut known = slot.load(Relaxed);
             while through_u.to_bits() < known {
-                if !SHARED {
+                let lowered = if SHARED {
+                    slot.compare_exchange_weak(known, through_u.to_bits(), Relaxed, Relaxed)
+                } else {
                     slot.store(through_u.to_bits(), Relaxed);
-                    task.reached += u64::from(known == UNREACHED_BITS);
-                    task.push(buckets.place(through_u), v.0);
-                    break;
-                }
-                match slot.compare_exchange_weak(known, through_u.to_bits(), Relaxed, Relaxed) {
+                    Ok(known)
+                };
+                match lowered {
                     Ok(_) => {
                         task.reached += u64::from(known == UNREACHED_BITS);
                         task.push(buckets.place(through_u), v.0);
@@ -349,21 +373,19 @@ impl<G: WeightedTopology> Search<'_, G> {
         if !refused {
             return Ok(distance);
         }
-        // The search crossed only edges with valid weights, so it reached the same vertices in every run, and the
-        // first refused edge is the same too.
-        let mut meter = self.cancel.meter().ok_or(KernelError::Cancelled)?;
+        // The search crossed only edges with valid weights, so it reached the same vertices in every run, and
+        // the first refused edge is the same too.
+        let mut meter = self.watch.cancel.meter().ok_or(KernelError::Cancelled)?;
         let reached = (0..).map(VertexId).zip(&distance).filter(|(_, d)| d.is_finite()).map(|(u, _)| u);
         let mut first: Option<(VertexId, VertexId, f64)> = None;
-        let visited = self.g.visit_weighted(reached, self.direction, |from, run, weights| {
-            for_each_neighbor(run, weights, &mut meter, |to, weight| {
-                let is_bad = weight.is_nan() || weight < 0.0;
-                if is_bad && first.is_none_or(|first| (from, to) < (first.0, first.1)) {
-                    first = Some((from, to, weight));
-                }
-            });
+        let visited = visit_edges(self.g, reached, self.direction, &mut meter, |from, to, weight| {
+            let is_bad = weight.is_nan() || weight < 0.0;
+            if is_bad && first.is_none_or(|first| (from, to) < (first.0, first.1)) {
+                first = Some((from, to, weight));
+            }
         });
         visited.map_err(KernelError::Topology)?;
-        self.cancel.check()?;
+        self.watch.cancel.check()?;
         first.map_or(Ok(distance), |(from, to, weight)| Err(KernelError::Weight { from, to, weight }))
     }
 }

@@ -1,5 +1,7 @@
 //! Reads of weights: the neighbours of a run with theirs, and the width of buckets from a sample of them.
 
+use std::cell::Cell;
+
 use hedgerow_core::{Direction, VertexId, WeightedTopology};
 
 use crate::cancel::{Cancel, Meter};
@@ -18,15 +20,13 @@ pub(super) fn choose_width<G: WeightedTopology>(
     let step = (g.vertex_bound() / SAMPLES).max(1);
     let samples = (0..g.vertex_bound()).step_by(step).map(|v| VertexId(v as u32));
     let (mut sum, mut edges, mut vertices, mut last) = (0.0, 0.0, 0.0, None);
-    g.visit_weighted(samples, direction, |v, run, weights| {
-        for_each_neighbor(run, weights, &mut meter, |_, weight| {
-            if weight > 0.0 && weight.is_finite() {
-                sum += weight;
-                edges += 1.0;
-                vertices += f64::from(last != Some(v));
-                last = Some(v);
-            }
-        });
+    visit_edges(g, samples, direction, &mut meter, |v, _, weight| {
+        if weight > 0.0 && weight.is_finite() {
+            sum += weight;
+            edges += 1.0;
+            vertices += f64::from(last != Some(v));
+            last = Some(v);
+        }
     })?;
     let width: f64 = sum / edges / (edges / vertices) * WIDTH_FACTOR;
     Ok(if width > 0.0 && width.is_finite() { width } else { 1.0 })
@@ -51,6 +51,24 @@ pub(crate) fn for_each_neighbor(
     });
 }
 
-/// The chosen width as a multiple of mean weight / mean degree: the best of the powers of two on Kronecker and uniform
-/// graphs and on road networks.
+/// Calls `f` with each edge of some vertices: the vertex, the other end, the weight. Ends soon once the flag
+/// is raised.
+#[inline]
+pub(crate) fn visit_edges<G: WeightedTopology>(
+    g: &G,
+    vertices: impl IntoIterator<Item = VertexId>,
+    direction: Direction,
+    meter: &mut Meter<'_>,
+    mut f: impl FnMut(VertexId, VertexId, f64),
+) -> Result<(), G::Error> {
+    let is_over = Cell::new(false);
+    let vertices = vertices.into_iter().take_while(|_| !is_over.get());
+    g.visit_weighted(vertices, direction, |v, run, weights| {
+        for_each_neighbor(run, weights, meter, |other, weight| f(v, other, weight));
+        is_over.set(meter.is_over());
+    })
+}
+
+/// The chosen width as a multiple of mean weight / mean degree: the best of the powers of two on Kronecker
+/// and uniform graphs and on road networks.
 const WIDTH_FACTOR: f64 = 1.0;

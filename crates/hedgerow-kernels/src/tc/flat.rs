@@ -8,7 +8,7 @@ use hedgerow_core::{Direction, Resident, VertexId};
 use rayon::prelude::*;
 
 use crate::cancel::{Cancel, Meter};
-use crate::par::CHUNK_VERTICES;
+use crate::par::{CHUNK_VERTICES, ids_of};
 
 /// The greatest mean degree of the ends of edges, over all entries of lists. So at most 24 entries are
 /// compared for each entry of a list: half of its own list, and the list at its other end.
@@ -24,7 +24,7 @@ pub(super) fn is_flat<G: Resident>(g: &G, vertex_bound: usize, cancel: &Cancel) 
         if cancel.poll() {
             return (0, 0);
         }
-        chunk_vertices(chunk, vertex_bound).fold((0u64, 0u64), |(sum, squares), v| {
+        ids_of(chunk, vertex_bound).map(VertexId).fold((0u64, 0u64), |(sum, squares), v| {
             let degree = g.degree(v, Direction::Out) as u64;
             (sum + degree, squares.saturating_add(degree.saturating_mul(degree)))
         })
@@ -43,16 +43,12 @@ pub(super) fn count<G: Resident>(g: &G, vertex_bound: usize, cancel: &Cancel) ->
     let count_chunk = |chunk: usize| {
         let Some(mut meter) = cancel.meter() else { return 0 };
         let mut lists = (Vec::new(), Vec::new());
-        let found = chunk_vertices(chunk, vertex_bound).map(|u| count_at(g, u, &mut lists, &mut meter)).sum();
+        let ids = ids_of(chunk, vertex_bound).map(VertexId);
+        let found = ids.map(|u| count_at(g, u, &mut lists, &mut meter)).sum();
         cancel.step(1);
         found
     };
     hedgerow_par::map_reduce((0..chunks).into_par_iter().with_max_len(1), count_chunk, || 0, |a, b| a + b)
-}
-
-fn chunk_vertices(chunk: usize, vertex_bound: usize) -> impl Iterator<Item = VertexId> {
-    let first = chunk * CHUNK_VERTICES;
-    (first as u32..(first + CHUNK_VERTICES).min(vertex_bound) as u32).map(VertexId)
 }
 
 /// Counts the triangles whose last vertex is `u`.

@@ -29,34 +29,54 @@ use hedgerow_core::Resident;
 use hedgerow_core::simd::{and_count, intersect_count};
 use rayon::prelude::*;
 
-use crate::KernelError;
-use crate::cancel::{Cancel, Meter};
+use crate::cancel::Meter;
 use crate::error::checked_bound;
 use crate::ranked::{CHUNK_RANKS, Detail, EDGES_PER_HUB, Earlier, MOST_HUBS, Ranking, is_set, set};
+use crate::registry::prelude::*;
 
-pub(crate) mod entry;
 mod flat;
 pub mod verify;
 
 /// The number of words of bits whose intersection costs about as much as testing one bit.
 const WORDS_PER_TEST: usize = 2;
 
-/// Returns the number of triangles.
-///
-/// # Errors
-/// [`KernelError::TooManyVertices`].
-///
-/// # Cost
-/// O(edges^1.5) at worst; the [module](self) states the memory. Blocks the caller until all tasks are done.
-pub fn triangle_count<G: Resident>(g: &G) -> Result<u64, KernelError> {
-    triangle_count_until(g, &Cancel::new())
+pub(crate) static KERNEL: Kernel = Kernel {
+    summary: "The number of triangles, directions ignored",
+    input: "any graph; directions, loops and repeated edges are ignored",
+    needs_resident: true,
+    result: ResultColumn { name: "triangles", kind: ResultKind::Count },
+    steps: "work items",
+    cost: "O(edges^1.5) at worst",
+    // Per id: the order, the places and the lengths of lists. Per edge: a rank in a list that grows, and in
+    // one that does not. Fixed: the bits of all hubs.
+    memory: Memory { per_edge: 12, fixed: 9 << 20, ..Memory::per_id(20) },
+    cited: "T. Schank, D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*, WEA 2005; M. Koohi \
+            Esfahani, P. Kilpatrick, H. Vandierendonck, *LOTUS: Locality Optimizing Triangle Counting*, PPoPP 2022",
+    ..Kernel::named("tc", "triangle_count")
+};
+
+functions!(resident
+    Outcome::Count,
+    Arguments::none,
+    |g, (), cancel| triangle_count_until(g, cancel),
+    verify::triangle_count(g)
+);
+
+kernel! {
+    /// Returns the number of triangles.
+    ///
+    /// # Errors
+    /// [`KernelError::TooManyVertices`].
+    ///
+    /// # Cost
+    /// O(edges^1.5) at worst; the [module](self) states the memory. Blocks the caller until all tasks are
+    /// done.
+    pub fn triangle_count, triangle_count_until<G: Resident>(g; cancel) -> u64 {
+        triangles(g, cancel)
+    }
 }
 
-/// Runs [`triangle_count`] until `cancel` ends it.
-///
-/// # Errors
-/// Those of [`triangle_count`], and [`KernelError::Cancelled`].
-pub fn triangle_count_until<G: Resident>(g: &G, cancel: &Cancel) -> Result<u64, KernelError> {
+fn triangles<G: Resident>(g: &G, cancel: &Cancel) -> Result<u64, KernelError<G::Error>> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
     hedgerow_par::run(|| {
         if flat::is_flat(g, vertex_bound, cancel) {

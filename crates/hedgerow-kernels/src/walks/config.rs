@@ -2,10 +2,10 @@
 
 use std::ops::Bound;
 
-use hedgerow_core::Direction;
+use hedgerow_core::{Direction, VertexId};
 
 use crate::KernelError;
-use crate::registry::{Absent, CountRange, NumberRange, Parameter, ParameterKind, Value};
+use crate::registry::{Absent, Arguments, CountRange, NumberRange, Parameter};
 
 /// The configuration of walks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,46 +47,45 @@ impl WalkConfig {
 }
 
 /// The vertices at which walks begin.
-pub(crate) const SOURCES: Parameter = Parameter {
-    name: "sources",
-    summary: "The vertices that walks begin at",
-    kind: ParameterKind::Vertices,
-    absent: Absent::Without("every vertex"),
-    is_reported: false,
-};
+const SOURCES: Parameter =
+    Parameter::vertices("sources", "The vertices that walks begin at", Absent::Without("every vertex"))
+        .unreported();
 
-pub(crate) const WALKS: Parameter = Parameter {
-    name: "walks",
-    summary: "Walks from each source",
-    kind: ParameterKind::Count(CountRange::POSITIVE),
-    absent: Absent::Is(Value::Count(1)),
-    is_reported: true,
-};
+const WALKS: Parameter = Parameter::count("walks", "Walks from each source", CountRange::POSITIVE, 1);
 
-pub(crate) const STEPS: Parameter = Parameter {
-    name: "steps",
-    summary: "The most steps of a walk",
-    kind: ParameterKind::Count(CountRange::POSITIVE),
-    absent: Absent::Is(Value::Count(10)),
-    is_reported: true,
-};
+const STEPS: Parameter = Parameter::count("steps", "The most steps of a walk", CountRange::POSITIVE, 10);
 
 /// Factors farther apart would make draws that are nearly always refused.
 const FACTOR: NumberRange =
     NumberRange { least: Bound::Included(0.001), most: Bound::Included(1000.0), text: "in 0.001..=1000" };
 
-pub(crate) const P: Parameter = Parameter {
-    name: "p",
-    summary: "The higher, the less often a walk goes back where it came from (node2vec)",
-    kind: ParameterKind::Number(FACTOR),
-    absent: Absent::Is(Value::Number(1.0)),
-    is_reported: true,
-};
+const P: Parameter = Parameter::number(
+    "p",
+    "The higher, the less often a walk goes back where it came from (node2vec)",
+    FACTOR,
+    1.0,
+);
 
-pub(crate) const Q: Parameter = Parameter {
-    name: "q",
-    summary: "The higher, the more a walk stays near where it came from (node2vec)",
-    kind: ParameterKind::Number(FACTOR),
-    absent: Absent::Is(Value::Number(1.0)),
-    is_reported: true,
-};
+const Q: Parameter = Parameter::number(
+    "q",
+    "The higher, the more a walk stays near where it came from (node2vec)",
+    FACTOR,
+    1.0,
+);
+
+/// The parameters of walks.
+pub(super) const PARAMETERS: &[Parameter] =
+    &[SOURCES, WALKS, STEPS, P, Q, Parameter::SEED, Parameter::DIRECTION];
+
+/// Returns the sources and the configuration that the arguments of a kernel give.
+pub(super) fn read(arguments: &Arguments) -> Result<(Option<Vec<VertexId>>, WalkConfig), KernelError> {
+    let config = WalkConfig {
+        walks: arguments.count(&WALKS)?,
+        steps: arguments.count(&STEPS)?,
+        p: arguments.number(&P)?,
+        q: arguments.number(&Q)?,
+        seed: u64::from(arguments.count(&Parameter::SEED)?),
+        direction: arguments.direction(&Parameter::DIRECTION)?,
+    };
+    Ok((arguments.optional_vertices(&SOURCES), config))
+}

@@ -26,53 +26,66 @@
 use hedgerow_core::{Topology, VertexId};
 use rayon::prelude::*;
 
-use crate::KernelError;
-use crate::cancel::Cancel;
-use crate::error::{Failure, check_source, checked_bound};
+use crate::error::{check_source, checked_bound};
 use crate::paths::Paths;
 use crate::random::sample_of_live;
+use crate::registry::prelude::*;
+use crate::watch::Watch;
 
-pub(crate) mod config;
-pub(crate) mod draw;
-pub(crate) mod entry;
+mod config;
+mod draw;
 pub mod verify;
+pub mod weighted;
 
 pub use config::WalkConfig;
 
+use config::{PARAMETERS, read};
 use draw::{Alike, Drawing, NONE, Together};
 
-/// Walks from each of `sources`, or from every vertex.
-///
-/// # Errors
-/// [`KernelError::SourceNotLive`]; [`KernelError::OutOfRange`] for a number of walks or steps, `p` or `q` out
-/// of range; [`KernelError::OutOfMemory`] if there is no memory for all steps;
-/// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
-///
-/// # Cost
-/// See the [module](self); blocks the caller until all tasks are done.
-pub fn random_walks<G: Topology>(
-    g: &G,
-    sources: Option<&[VertexId]>,
-    config: &WalkConfig,
-) -> Result<Paths, KernelError<G::Error>> {
-    random_walks_until(g, sources, config, &Cancel::new())
-}
+pub(crate) static KERNEL: Kernel = Kernel {
+    summary: "Random walks, uniform or as node2vec has them",
+    input: "any graph; weights are not looked at, repeated edges count as often as they are there",
+    parameters: PARAMETERS,
+    result: ResultColumn { name: "walks", kind: ResultKind::Paths },
+    steps: "walks",
+    cost: "O(1) per step as a rule",
+    // The sources; eleven vertices and two numbers for each walk, and its length while the result is made.
+    memory: Memory {
+        per_thread: 256 << 10,
+        provided: "one walk of ten steps from each vertex, else 4 for each step and 28 for each walk",
+        ..Memory::per_id(72)
+    },
+    cited: "A. Grover, J. Leskovec, *node2vec: Scalable Feature Learning for Networks*, KDD 2016; K. Yang et al., \
+            *KnightKing: A Fast Distributed Graph Random Walk Engine*, SOSP 2019",
+    ..Kernel::named("walks", "random_walks")
+};
 
-/// Runs [`random_walks`] until `cancel` ends it.
-///
-/// # Errors
-/// Those of [`random_walks`], and [`KernelError::Cancelled`].
-pub fn random_walks_until<G: Topology>(
-    g: &G,
-    sources: Option<&[VertexId]>,
-    config: &WalkConfig,
-    cancel: &Cancel,
-) -> Result<Paths, KernelError<G::Error>> {
-    take_walks(g, sources, config, cancel, || Alike)
+functions!(
+    Outcome::Paths,
+    read,
+    |g, (sources, config), cancel| random_walks_until(g, sources.as_deref(), &config, cancel),
+    verify::random_walks(g, sources.as_deref(), &config)
+);
+
+kernel! {
+    /// Walks from each of `sources`, or from every vertex.
+    ///
+    /// # Errors
+    /// [`KernelError::SourceNotLive`]; [`KernelError::OutOfRange`] for a number of walks or steps, `p` or `q`
+    /// out of range; [`KernelError::OutOfMemory`] if there is no memory for all steps;
+    /// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
+    ///
+    /// # Cost
+    /// See the [module](self); blocks the caller until all tasks are done.
+    pub fn random_walks, random_walks_until<G: Topology>(
+        g, sources: Option<&[VertexId]>, config: &WalkConfig; cancel
+    ) -> Paths {
+        take_walks(g, sources, config, cancel, || Alike)
+    }
 }
 
 /// Takes walks whose steps `drawing` draws.
-pub(crate) fn take_walks<G: Topology, D: Drawing<G>>(
+fn take_walks<G: Topology, D: Drawing<G>>(
     g: &G,
     sources: Option<&[VertexId]>,
     config: &WalkConfig,
@@ -90,25 +103,24 @@ pub(crate) fn take_walks<G: Topology, D: Drawing<G>>(
     for (walk, source) in steps.chunks_mut(width).zip(repeated(sources, config.walks)) {
         walk[0] = source.0;
     }
-    let mut failure = Failure::new();
+    let mut watch = Watch::new(cancel);
     cancel.begin((steps.len() / width) as u64);
     let refused = hedgerow_par::run(|| {
         let together = D::walks_together(steps.len() / width);
         let items = steps.par_chunks_mut(together * width).enumerate();
         hedgerow_par::map(items, |(item, steps)| {
-            let meter = cancel.meter().filter(|_| !failure.is_noted())?;
+            let meter = watch.meter()?;
             let first = (item * together) as u64;
             let walks = (steps.len() / width) as u64;
             let walked = Together::new(g, config, drawing(), steps, first, meter).walk();
             cancel.step(walks);
             walked.unwrap_or_else(|error| {
-                failure.note(Err(error));
+                watch.note(Err(error));
                 None
             })
         })
     });
-    failure.check()?;
-    cancel.check()?;
+    watch.check()?;
     if let Some(first) = refused.into_iter().flatten().next() {
         return Err(first.of_any());
     }

@@ -25,16 +25,16 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use hedgerow_core::{Block, Direction, LocalVertex, SUBGRAPH_VERTICES, SubgraphId, Topology, VertexId};
 use rayon::prelude::*;
 
-use crate::KernelError;
-use crate::cancel::{Cancel, Meter};
-use crate::error::{Failure, checked_bound};
-use crate::par::{CHUNK_VERTICES, into_plain};
+use crate::cancel::Meter;
+use crate::error::checked_bound;
+use crate::grouping::mark_holes;
+use crate::par::{CHUNK_VERTICES, ids_of, into_plain};
+use crate::registry::prelude::*;
+use crate::watch::Watch;
 
-pub(crate) mod entry;
 pub mod verify;
 
-/// The component of an id without a vertex.
-pub const NO_COMPONENT: u32 = u32::MAX;
+pub use crate::grouping::NO_COMPONENT;
 
 /// The number of neighbours to which each vertex is linked before the sample. Afforest's authors found two to
 /// be best.
@@ -44,41 +44,52 @@ const LINK_ROUNDS: usize = 2;
 /// correctness.
 const SAMPLES: usize = 1024;
 
-/// Returns the component of every vertex, indexed by vertex id and named by its least vertex.
-///
-/// # Errors
-/// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
-///
-/// # Cost
-/// O(vertices + edges) expected; blocks the caller until all tasks are done.
-pub fn wcc<G: Topology>(g: &G) -> Result<Vec<u32>, KernelError<G::Error>> {
-    wcc_until(g, &Cancel::new())
+pub(crate) static KERNEL: Kernel = Kernel {
+    summary: "Weakly connected components",
+    input: "any graph; directions are ignored",
+    result: ResultColumn { name: "component", kind: ResultKind::Components },
+    steps: "passes",
+    cost: "O(vertices + edges), usually few edges",
+    // A parent per vertex; the roots of a sample.
+    memory: Memory::per_id(4),
+    cited: "M. Sutton, T. Ben-Nun, A. Barak, *Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling*, \
+            IPDPS 2018; Y. Shiloach, U. Vishkin, *An O(log n) parallel connectivity algorithm*, 1982",
+    ..Kernel::named("wcc", "wcc")
+};
+
+functions!(Outcome::Components, Arguments::none, |g, (), cancel| wcc_until(g, cancel), verify::wcc(g));
+
+kernel! {
+    /// Returns the component of every vertex, indexed by vertex id and named by its least vertex.
+    ///
+    /// # Errors
+    /// [`KernelError::TooManyVertices`]; [`KernelError::Topology`] if the graph cannot be read.
+    ///
+    /// # Cost
+    /// O(vertices + edges) expected; blocks the caller until all tasks are done.
+    pub fn wcc, wcc_until<G: Topology>(g; cancel) -> Vec<u32> {
+        components(g, cancel)
+    }
 }
 
-/// Runs [`wcc`] until `cancel` ends it.
-///
-/// # Errors
-/// Those of [`wcc`], and [`KernelError::Cancelled`].
-pub fn wcc_until<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<u32>, KernelError<G::Error>> {
+fn components<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<u32>, KernelError<G::Error>> {
     let vertex_bound = checked_bound(g.vertex_bound())?;
     hedgerow_par::run(|| {
         let forest = Forest { parent: (0..vertex_bound as u32).map(AtomicU32::new).collect(), cancel };
-        let mut failure = Failure::new();
+        let mut watch = Watch::new(cancel);
         cancel.begin(LINK_ROUNDS as u64 + 1);
         for round in 0..LINK_ROUNDS {
-            forest.link_nth_neighbors(g, round, &failure);
-            failure.check()?;
+            forest.link_nth_neighbors(g, round, &watch);
+            watch.check()?;
             forest.compress();
             cancel.step(1);
         }
         let largest = forest.most_frequent_root();
-        forest.link_rest(g, largest, &failure);
-        failure.check()?;
+        forest.link_rest(g, largest, &watch);
+        watch.check()?;
         forest.compress();
         let mut components = into_plain(forest.parent);
-        if g.vertex_count() < vertex_bound {
-            mark_holes(g, &mut components, cancel);
-        }
+        mark_holes(g, &mut components, cancel);
         cancel.check()?;
         cancel.step(1);
         Ok(components)
@@ -125,21 +136,20 @@ impl Forest<'_> {
         let bound = self.parent.len();
         hedgerow_par::for_each((0..bound.div_ceil(CHUNK_VERTICES)).into_par_iter(), |chunk| {
             let Some(mut meter) = self.cancel.meter() else { return };
-            let first = chunk * CHUNK_VERTICES;
-            f(first as u32..(first + CHUNK_VERTICES).min(bound) as u32, &mut meter);
+            f(ids_of(chunk, bound), &mut meter);
         });
     }
 
     /// Links each vertex to one neighbour. Any subset of the edges will do here, so lists with removals,
     /// whose n-th neighbour takes a search, are left to [`link_rest`](Self::link_rest).
-    fn link_nth_neighbors<G: Topology>(&self, g: &G, n: usize, failure: &Failure<G::Error>) {
+    fn link_nth_neighbors<G: Topology>(&self, g: &G, n: usize, watch: &Watch<'_, G::Error>) {
         self.for_each_chunk(|range, _| {
             let scanned = scan_vertices(g, range, Direction::Out, |v, block| {
                 if let Some(u) = nth_neighbor(block, v, n) {
                     self.link(v.0, u.0);
                 }
             });
-            failure.note(scanned);
+            watch.note(scanned);
         });
     }
 
@@ -180,7 +190,7 @@ impl Forest<'_> {
     }
 
     /// Links all edges that have an end outside the component of `largest`.
-    fn link_rest<G: Topology>(&self, g: &G, largest: u32, failure: &Failure<G::Error>) {
+    fn link_rest<G: Topology>(&self, g: &G, largest: u32, watch: &Watch<'_, G::Error>) {
         let directed = g.is_directed();
         // Without incoming edges no vertex is skipped: each edge is seen from its source.
         let (largest, both) = match g.is_stored(Direction::In) {
@@ -188,7 +198,7 @@ impl Forest<'_> {
             false => (NO_COMPONENT, false),
         };
         self.for_each_chunk(|range, meter| {
-            if failure.is_noted() {
+            if watch.has_failed() {
                 return;
             }
             let mut outside = Vec::new();
@@ -204,9 +214,9 @@ impl Forest<'_> {
                     ControlFlow::Continue(())
                 });
             });
-            failure.note(scanned);
+            watch.note(scanned);
             if !meter.is_over() {
-                failure.note(g.visit(outside, Direction::In, |v, run| self.link_all(v, run, meter)));
+                watch.note(g.visit(outside, Direction::In, |v, run| self.link_all(v, run, meter)));
             }
         });
     }
@@ -246,18 +256,4 @@ fn scan_vertices<G: Topology>(
         }
         ControlFlow::Continue(())
     })
-}
-
-fn mark_holes<G: Topology>(g: &G, components: &mut [u32], cancel: &Cancel) {
-    hedgerow_par::for_each(components.par_chunks_mut(CHUNK_VERTICES).enumerate(), |(chunk, components)| {
-        if cancel.poll() {
-            return;
-        }
-        let first = (chunk * CHUNK_VERTICES) as u32;
-        for (v, component) in (first..).zip(components) {
-            if !g.contains(VertexId(v)) {
-                *component = NO_COMPONENT;
-            }
-        }
-    });
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use hedgerow_core::{Resident, VertexId};
 
-use super::super::directions;
+use crate::frontier::all_ways;
 use crate::{Cancel, KernelError};
 
 /// The mark of no vertex.
@@ -34,7 +34,7 @@ impl Certificate {
     pub(super) fn forest<G: Resident>(g: &G, cancel: &Cancel) -> Result<Certificate, KernelError> {
         let bound = g.vertex_bound();
         let (mut parents, mut frontier) = (vec![NONE; bound], Vec::new());
-        let directions = directions(g);
+        let directions = all_ways(g);
         for root in (0..bound as u32).map(VertexId) {
             if parents[root.index()] != NONE || !g.contains(root) {
                 continue;
@@ -146,7 +146,7 @@ impl Certificate {
         // The end that was cut off is a root now.
         let (child, root) = if of_a == a.0 { (a, of_b) } else { (b, of_a) };
         let mut left = MOST_NEIGHBORS;
-        for &direction in directions(g) {
+        for &direction in all_ways(g) {
             let found = g.neighbors(child, direction).try_for_each(|v| {
                 left = left.saturating_sub(1);
                 match self.root(v) == Some(root) {

@@ -3,7 +3,7 @@
 use hedgerow_core::{Changes, EdgeChangeKind, Resident, VertexId};
 use rayon::prelude::*;
 
-use super::super::directions;
+use crate::frontier::all_ways;
 use crate::par::CHUNK_VERTICES;
 
 /// The vertices for which searches may read one list entry, all searches together. Beyond that, a pass over
@@ -49,7 +49,7 @@ impl<G: Resident> Search<'_, G> {
                     found.push(u);
                 }
             };
-            for &direction in directions(self.g) {
+            for &direction in all_ways(self.g) {
                 let list = self.g.neighbors(v, direction);
                 let Some(left) = self.entries_left.checked_sub(list.len() + 1) else { return false };
                 self.entries_left = left;

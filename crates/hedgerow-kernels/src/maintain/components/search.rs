@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 
 use hedgerow_core::{Resident, VertexId};
 
-use super::super::directions;
 use crate::cancel::Meter;
+use crate::frontier::all_ways;
 use crate::paths::joined;
 use crate::{Cancel, KernelError};
 
@@ -58,7 +58,8 @@ impl HalfSearch {
         path
     }
 
-    /// Reads the lists of the next vertex. Returns a neighbor that the other half has visited, if there is one.
+    /// Reads the lists of the next vertex. Returns a neighbor that the other half has visited, if there is
+    /// one.
     fn step<G: Resident>(
         &mut self,
         g: &G,
@@ -67,7 +68,7 @@ impl HalfSearch {
     ) -> Result<Option<VertexId>, KernelError> {
         let Some(&v) = self.visited.get(self.next) else { return Ok(None) };
         self.next += 1;
-        for &direction in directions(g) {
+        for &direction in all_ways(g) {
             let list = g.neighbors(v, direction);
             if !meter.spend(list.len().min(Cancel::EDGES_BETWEEN_POLLS - 1)) {
                 return Err(KernelError::Cancelled);
@@ -134,11 +135,11 @@ pub(super) fn connection<G: Resident>(
 fn short_path<G: Resident>(g: &G, a: VertexId, b: VertexId) -> Option<Vec<VertexId>> {
     let (shorter, longer) = if total_degree(g, a) <= total_degree(g, b) { (a, b) } else { (b, a) };
     let is_beside_longer =
-        |v: VertexId| directions(g).iter().any(|&direction| g.neighbors(longer, direction).contains(v));
+        |v: VertexId| all_ways(g).iter().any(|&direction| g.neighbors(longer, direction).contains(v));
     if is_beside_longer(shorter) {
         return Some(vec![a, b]);
     }
-    directions(g).iter().find_map(|&direction| {
+    all_ways(g).iter().find_map(|&direction| {
         let found =
             g.neighbors(shorter, direction).try_for_each(|v| match v != shorter && is_beside_longer(v) {
                 true => ControlFlow::Break(v),
@@ -149,5 +150,5 @@ fn short_path<G: Resident>(g: &G, a: VertexId, b: VertexId) -> Option<Vec<Vertex
 }
 
 fn total_degree<G: Resident>(g: &G, v: VertexId) -> usize {
-    directions(g).iter().map(|&direction| g.degree(v, direction)).sum()
+    all_ways(g).iter().map(|&direction| g.degree(v, direction)).sum()
 }
