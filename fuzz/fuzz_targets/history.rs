@@ -1,5 +1,5 @@
-//! A history of operations on a store, and on a set of pairs: every read agrees, now, at the moments of old snapshots, and after
-//! the store was opened again.
+//! A history of operations on a store, and on a set of pairs: every read agrees, now, at the moments of old
+//! snapshots, and after the store was opened again.
 #![no_main]
 
 use std::collections::BTreeSet;

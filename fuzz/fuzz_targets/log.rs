@@ -1,4 +1,5 @@
-//! Logs that lie under right checksums: recovery refuses them or reads them, and neither panics nor allocates without bound.
+//! Logs that lie under right checksums: recovery refuses them or reads them, and neither panics nor allocates
+//! without bound.
 #![no_main]
 
 use hedgerow::io::FileId;

@@ -1,5 +1,5 @@
-//! Segments of checkpoints that lie under right checksums: the reader refuses them, or reads images; what the whole store then
-//! opens as is sound in every point of `check`.
+//! Segments of checkpoints that lie under right checksums: the reader refuses them, or reads images; what the
+//! whole store then opens as is sound in every point of `check`.
 #![no_main]
 
 use hedgerow::Options;

@@ -1,7 +1,7 @@
 //! What the fuzz targets share: a sound store, and what an input makes of its files.
 //!
-//! An input is a list of changes: where, how many bytes, and to which value. All checksums are written anew, so that the readers
-//! behind the checksums are reached.
+//! An input is a list of changes: where, how many bytes, and to which value. All checksums are written anew,
+//! so that the readers behind the checksums are reached.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
@@ -58,7 +58,8 @@ fn write(disk: &SimFs) -> hedgerow::Result<()> {
 }
 
 impl Sound {
-    /// The files after the changes that `input` asks for, in files whose names end with `kind`; `None` if it asks for none.
+    /// The files after the changes that `input` asks for, in files whose names end with `kind`; `None` if it
+    /// asks for none.
     pub fn changed(&self, input: &[u8], kind: &str) -> Option<Files> {
         let names: Vec<&String> = self.files.keys().filter(|name| name.ends_with(kind)).collect();
         let change = |bytes: &[u8]| {

@@ -1,5 +1,6 @@
-//! Automation of the project: `tidy` (what the compiler does not check), `ci` (format, lints, tidy), `test` (every
-//! stage of `make test`), `test-deep` (one stage for as long as asked), and `version` and `dist` for a release.
+//! Automation of the project: `tidy` (what the compiler does not check), `ci` (format, lints, tidy), `test`
+//! (every stage of `make test`), `test-deep` (one stage for as long as asked), and `version` and `dist` for a
+//! release.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_methods, reason = "no part of the engine: it reads the repository, not stores")]
 
@@ -46,8 +47,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// The folder that holds the workspace manifest: the parent of this crate's folder, as cargo tells it when it runs this
-/// program; a program from a target folder that checkouts share may have been built elsewhere.
+/// The folder that holds the workspace manifest: the parent of this crate's folder, as cargo tells it when it
+/// runs this program; a program from a target folder that checkouts share may have been built elsewhere.
 fn repository_root() -> PathBuf {
     let here = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
     let here = PathBuf::from(here);

@@ -46,7 +46,8 @@ pub fn view(
     }
 }
 
-/// Runs a kernel on a graph of a store. Blocks until it is done or `cancel` ends it; the loops run in the current pool of threads.
+/// Runs a kernel on a graph of a store. Blocks until it is done or `cancel` ends it; the loops run in the
+/// current pool of threads.
 ///
 /// # Errors
 /// Those of the kernel's function; [`KernelError::NotResident`] for a kernel that needs all edges in memory

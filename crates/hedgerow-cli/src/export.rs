@@ -20,8 +20,8 @@ use rows::{VertexFile, write_edge_rows, write_vertex_rows};
 pub(crate) struct ExportArgs {
     /// The directory of the store
     store: PathBuf,
-    /// Write everything into this directory, which must not exist or be empty: vertices, the edges of each label, all
-    /// properties, and schema.json
+    /// Write everything into this directory, which must not exist or be empty: vertices, the edges of each
+    /// label, all properties, and schema.json
     #[arg(value_name = "DIR", conflicts_with_all = ["format", "out", "vertices", "kind", "label", "properties"])]
     dir: Option<PathBuf>,
     /// The form of the file
@@ -36,8 +36,8 @@ pub(crate) struct ExportArgs {
     /// Write the vertices of this kind, needed where vertices have several; "" is the default kind
     #[arg(long, value_name = "NAME", requires = "vertices")]
     kind: Option<String>,
-    /// Write the edges of this label, with their ranks if it is multi; "" is the default label [default: the label of all
-    /// edges]
+    /// Write the edges of this label, with their ranks if it is multi; "" is the default label [default: the
+    /// label of all edges]
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
     /// Write the properties too, of edges and of vertices; their columns are named NAME:TYPE

@@ -1,5 +1,5 @@
-//! The `hedgerow` command line: loads graph files into a store, looks at it, runs analytics on it, checks and exports
-//! it. `docs/guide/cli.md` is its guide.
+//! The `hedgerow` command line: loads graph files into a store, looks at it, runs analytics on it, checks and
+//! exports it. `docs/guide/cli.md` is its guide.
 //!
 //! Exit status: 0 done, 1 failed, 2 wrong usage, 3 `check` found problems. Errors are one line on stderr.
 #![forbid(unsafe_code)]

@@ -17,8 +17,8 @@ pub(crate) struct Chosen {
     /// Follow edges of these ranks alone: from the first to the one before the last, each may be left out
     #[arg(long, value_name = "FIRST..STOP", value_parser = rank_range)]
     pub(crate) rank_range: Option<RankRange>,
-    /// Follow only edges whose property meets a condition: since>2020 (==, !=, <, <=, >, >=), 'op in A,D', 'name prefix Ann', 'op
-    /// is null', 'op is not null'; an edge must meet all conditions given
+    /// Follow only edges whose property meets a condition: since>2020 (==, !=, <, <=, >, >=), 'op in A,D',
+    /// 'name prefix Ann', 'op is null', 'op is not null'; an edge must meet all conditions given
     #[arg(long = "where", value_name = "CONDITION", value_parser = filter::parse)]
     pub(crate) filters: Vec<Filter>,
 }

@@ -8,8 +8,8 @@ use crate::error::CliError;
 
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// A destination of results. A file is written beside its final name and moved there by [`finish`](Self::finish), so
-/// that a failed command leaves the old file, or none.
+/// A destination of results. A file is written beside its final name and moved there by
+/// [`finish`](Self::finish), so that a failed command leaves the old file, or none.
 pub(crate) struct Target {
     name: String,
     to: BufWriter<Box<dyn Write>>,

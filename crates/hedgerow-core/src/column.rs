@@ -1,7 +1,7 @@
 //! Property columns: the values of one property for a run of edges, beside the array of their neighbours.
 //!
-//! Fixed-width values take one word or one bit each, text and bytes lie end to end in a heap. A column is built once
-//! and never changed; a scan of the topology never touches it.
+//! Fixed-width values take one word or one bit each, text and bytes lie end to end in a heap. A column is
+//! built once and never changed; a scan of the topology never touches it.
 
 use crate::property::{PropertyId, PropertyType, ValueRef};
 use crate::row::{Cells, Row};

@@ -110,7 +110,8 @@ pub trait DynamicGraph: Sync {
         Ok(self.write(&[Update::RemoveVertex(v)])?.vertices < 0)
     }
 
-    /// Inserts an edge, and its ends where absent; the weight of an existing edge becomes `weight`. Returns whether it was new.
+    /// Inserts an edge, and its ends where absent; the weight of an existing edge becomes `weight`. Returns
+    /// whether it was new.
     ///
     /// # Errors
     /// Those of [`write`](Self::write).

@@ -47,7 +47,8 @@ faults! {
     PublishedBeforeDurable,
 
     // Checkpoints and recovery.
-    /// A checkpoint removes the log segments that it covers before the manifest that replaces them is durable.
+    /// A checkpoint removes the log segments that it covers before the manifest that replaces them is
+    /// durable.
     LogDeletedEarly,
     /// A checkpoint removes the segments that it took in before the manifest that replaces them is durable.
     SegmentsDeletedEarly,
@@ -82,7 +83,8 @@ faults! {
     MarkBehindLost,
     /// A cooling chain is linked again without a check that the current one is still the same.
     CooledNotCompared,
-    /// The space of a segment that no manifest names any more is given back although images are still read from it.
+    /// The space of a segment that no manifest names any more is given back although images are still read
+    /// from it.
     FileUnlinkedUnderReader,
     /// The check of a store does not compare the two sides of the edges.
     SidesNotCompared,
@@ -98,13 +100,16 @@ faults! {
     LatchedElsewhereUnchanged,
     /// The first committer does not win under snapshot isolation: edges that both write are not compared.
     WritesNotChecked,
-    /// Inserting or removing a vertex does not conflict, under snapshot isolation, with its removal or insertion.
+    /// Inserting or removing a vertex does not conflict, under snapshot isolation, with its removal or
+    /// insertion.
     KeysNotChecked,
     /// A commit does not look again, under its latches, whether the vertices that it looked up still exist.
     VerticesNotLookedAtAgain,
-    /// A single operation does not look again, under its latches, whether the ids that it looked up still carry its keys.
+    /// A single operation does not look again, under its latches, whether the ids that it looked up still
+    /// carry its keys.
     IdsNotLookedAtAgain,
-    /// A single operation does not look, under its latches, whether the vertices that it guessed carry its keys.
+    /// A single operation does not look, under its latches, whether the vertices that it guessed carry its
+    /// keys.
     GuessNotVerified,
     /// Like [`VerticesNotLookedAtAgain`](Self::VerticesNotLookedAtAgain), but in large transactions.
     BatchKeysNotLookedAtAgain,

@@ -13,12 +13,12 @@
 //! * **K1.** In a child [`generation`] differs from that of its parent before any code of the program runs.
 //! * **K2.** No thread is in a section of [`hold_off`] at the moment of a fork: data that is changed only in
 //!   such sections is whole in a child.
-//! * **K3.** In a child no descriptor of the parent's stores refers to the parent's open files: its number refers to
-//!   `/dev/null`, open for reading, until the child ends. So the child shares no lock, a write by mistake fails, and no
-//!   other file of the child's ever gets such a number.
+//! * **K3.** In a child no descriptor of the parent's stores refers to the parent's open files: its number
+//!   refers to `/dev/null`, open for reading, until the child ends. So the child shares no lock, a write by
+//!   mistake fails, and no other file of the child's ever gets such a number.
 //!
-//! The handler in the child calls `open`, `dup2`, `fcntl` and `close`, and loads and stores atomics: POSIX allows all of
-//! these between a fork and what follows, whatever the other threads were doing.
+//! The handler in the child calls `open`, `dup2`, `fcntl` and `close`, and loads and stores atomics: POSIX
+//! allows all of these between a fork and what follows, whatever the other threads were doing.
 #![allow(unsafe_code)]
 
 mod descriptor;
@@ -137,10 +137,11 @@ mod handlers {
     pub(super) fn register() {
         static REGISTERED: AtomicBool = AtomicBool::new(false);
         if !REGISTERED.load(Ordering::Acquire) {
-            // Two threads may both come here: handlers that run twice do what they do once. No thread waits for another,
-            // which a child of this moment would not have.
-            // SAFETY: the functions exist as long as the process, and that for the child does what is allowed between a
-            // fork and what follows. Where they cannot be registered (no memory), children are found by their id.
+            // Two threads may both come here: handlers that run twice do what they do once. No thread waits
+            // for another, which a child of this moment would not have.
+            // SAFETY: the functions exist as long as the process, and that for the child does what is allowed
+            // between a fork and what follows. Where they cannot be registered (no memory), children are
+            // found by their id.
             unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
             REGISTERED.store(true, Ordering::Release);
         }

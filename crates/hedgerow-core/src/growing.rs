@@ -17,8 +17,8 @@ const NEAR: usize = FIRST << DOUBLING;
 
 type Chunk<T> = OnceLock<Box<[T]>>;
 
-/// An array of at most `MOST` items, made chunk by chunk at first use. Items never move and are never dropped before
-/// the array is.
+/// An array of at most `MOST` items, made chunk by chunk at first use. Items never move and are never dropped
+/// before the array is.
 pub struct Growing<T, const MOST: usize> {
     near: [Chunk<T>; DOUBLING],
     far: OnceLock<Box<[Chunk<T>]>>,

@@ -27,8 +27,8 @@ impl KeyKind {
     }
 }
 
-/// The number of a vertex kind. Kinds are numbered in the order of their definition; each has its own keys, so that a key of one
-/// kind and the same key of another name different vertices.
+/// The number of a vertex kind. Kinds are numbered in the order of their definition; each has its own keys,
+/// so that a key of one kind and the same key of another name different vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KindId(pub u8);
 

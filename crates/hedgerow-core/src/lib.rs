@@ -1,5 +1,5 @@
-//! The vocabulary of Hedgerow: ids, timestamps, operations, keys and the capability traits between storage and
-//! analytics. It does no I/O and starts no threads, except for the work of [`fork`] in a forked child.
+//! The vocabulary of Hedgerow: ids, timestamps, operations, keys and the capability traits between storage
+//! and analytics. It does no I/O and starts no threads, except for the work of [`fork`] in a forked child.
 //!
 //! `unsafe` is confined to [`fork`], [`simd`] and the locks of [`sync`].
 #![deny(unsafe_code)]

@@ -4,8 +4,8 @@ use crate::{KindId, LabelId, PropertyId, PropertyType, VertexId, VertexKeyRef};
 
 /// One effective operation of a committed transaction.
 ///
-/// A commit's operations name every change explicitly: the id given to a new vertex, and each edge that the removal
-/// of a vertex took with it. An undirected edge appears once and stands for both directions.
+/// A commit's operations name every change explicitly: the id given to a new vertex, and each edge that the
+/// removal of a vertex took with it. An undirected edge appears once and stands for both directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Op<'a> {
     /// `id` was given to the vertex named `key`. In a dense graph `key` is the number of `id`.

@@ -1,5 +1,5 @@
-//! The child process: opens the store, replays the stream with two writers beside an analyst, and may be killed at any
-//! moment.
+//! The child process: opens the store, replays the stream with two writers beside an analyst, and may be
+//! killed at any moment.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

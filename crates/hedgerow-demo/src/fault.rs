@@ -48,7 +48,8 @@ impl Fault {
             }
         }
         logs.sort();
-        // A checkpoint may have begun a segment just before the kill, with no commit in it: the cut would lose nothing.
+        // A checkpoint may have begun a segment just before the kill, with no commit in it: the cut would
+        // lose nothing.
         for newest in logs.iter().rev() {
             let bytes = std::fs::read(newest).context(newest.display())?;
             let end = bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last as u64 + 1);

@@ -1,4 +1,5 @@
-//! Measurements on the live store at the end of the stream, beside a plain CSR of the same graph under the same ids.
+//! Measurements on the live store at the end of the stream, beside a plain CSR of the same graph under the
+//! same ids.
 
 use std::time::Instant;
 

@@ -30,7 +30,8 @@ pub fn open(path: &Path, keys: KeyKind) -> Result<(Graph, Arc<IoCounters>)> {
     Ok((options.open_on(Arc::new(fs))?, counters))
 }
 
-/// Writes the events of one transaction of the stream. An upsert reads the weight and writes it back plus one.
+/// Writes the events of one transaction of the stream. An upsert reads the weight and writes it back plus
+/// one.
 ///
 /// # Errors
 /// Those of the transaction's reads and writes.

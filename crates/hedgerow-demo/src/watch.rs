@@ -1,4 +1,5 @@
-//! The parent's side of an ingestion: starts the child, follows its acknowledgements, shows its progress, kills it.
+//! The parent's side of an ingestion: starts the child, follows its acknowledgements, shows its progress,
+//! kills it.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};

@@ -1,5 +1,5 @@
-//! Reads in columns: compressed rows beside a copy of the same arrays, lists of neighbors beside a loop over the keys, keys beside
-//! a look at each.
+//! Reads in columns: compressed rows beside a copy of the same arrays, lists of neighbors beside a loop over
+//! the keys, keys beside a look at each.
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};

@@ -1,6 +1,7 @@
 //! The id map, as reads and commits reach it: looking up keys that are there or not, and binding new ones.
 //!
-//! A look-up that finds a key also looks whether the vertex exists. A dense graph has no id map: it tells what that costs.
+//! A look-up that finds a key also looks whether the vertex exists. A dense graph has no id map: it tells
+//! what that costs.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;

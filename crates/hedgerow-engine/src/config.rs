@@ -9,7 +9,8 @@ pub enum Durability {
     /// `commit` returns once the commit is on stable media; one sync serves all concurrent committers.
     #[default]
     Sync,
-    /// `commit` returns after the append; the log is synced within the interval, which is between a microsecond and a day.
+    /// `commit` returns after the append; the log is synced within the interval, which is between a
+    /// microsecond and a day.
     Group(Duration),
     /// `commit` returns after the append; [`Graph::flush`](crate::Graph::flush) and checkpoints sync.
     Manual,
@@ -22,7 +23,7 @@ pub enum Isolation {
     /// The outcome equals some serial order that respects real time.
     #[default]
     Serializable,
-    /// A transaction reads one snapshot, and of two that overlap and write the same item at most one commits. Write
-    /// skew is possible.
+    /// A transaction reads one snapshot, and of two that overlap and write the same item at most one commits.
+    /// Write skew is possible.
     Snapshot,
 }

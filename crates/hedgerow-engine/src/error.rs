@@ -14,7 +14,8 @@ pub(crate) use argument::with_keys;
 
 /// The result of a call into the store.
 ///
-/// It takes another error too, so that a program which imports all of the crate goes on to write `Result<(), Box<dyn std::error::Error>>`.
+/// It takes another error too, so that a program which imports all of the crate goes on to write
+/// `Result<(), Box<dyn std::error::Error>>`.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error of the store. The group names the thing that failed, and with that the party that can help. Its
@@ -58,7 +59,8 @@ pub enum Error {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The directory is open already, in this process or another. Only readers share it. Try again once the holder has closed it.
+    /// The directory is open already, in this process or another. Only readers share it. Try again once the
+    /// holder has closed it.
     #[error("{path} is locked: {holder}")]
     Locked {
         /// The directory.
@@ -96,8 +98,8 @@ pub enum OpenError {
         /// The earliest version that can be read.
         supported: u16,
     },
-    /// The store does not fit the [memory limit](crate::Options::memory_limit), or no store does. Open it with at least the
-    /// limit that is named.
+    /// The store does not fit the [memory limit](crate::Options::memory_limit), or no store does. Open it
+    /// with at least the limit that is named.
     #[error("a memory limit of {limit} bytes is too low: at least {least} are needed")]
     MemoryLimit {
         /// The requested limit.
@@ -137,7 +139,8 @@ pub enum OpenError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitError {
-    /// Something that this transaction read or wrote was changed by a commit after its snapshot. Run it again.
+    /// Something that this transaction read or wrote was changed by a commit after its snapshot. Run it
+    /// again.
     #[error("conflict with the commit at {with}: run the transaction again")]
     Conflict {
         /// The timestamp of a conflicting commit; a retry makes sense once it is published.
@@ -162,7 +165,8 @@ pub enum CommitError {
         /// The bytes that the commit takes, about.
         needed: u64,
     },
-    /// The transaction alone takes more than a quarter of the [memory limit](crate::Options::memory_limit). Split it.
+    /// The transaction alone takes more than a quarter of the [memory limit](crate::Options::memory_limit).
+    /// Split it.
     #[error("the transaction needs about {needed} bytes of memory; the limit allows {most} for one")]
     TooLarge {
         /// The bytes that it takes, about.
@@ -200,8 +204,8 @@ pub enum StateError {
     /// The process was forked since the store was opened; the child cannot use it.
     #[error("the store was opened before this process was forked")]
     Forked,
-    /// The function given to [`Graph::pipeline`](crate::Graph::pipeline) panicked earlier: the pipeline takes no more
-    /// operations. Those submitted before are executed, and not acknowledged.
+    /// The function given to [`Graph::pipeline`](crate::Graph::pipeline) panicked earlier: the pipeline takes
+    /// no more operations. Those submitted before are executed, and not acknowledged.
     #[error("the pipeline takes no more operations: the function that it calls for each panicked")]
     AckPanicked,
     /// The function by which a read asks whether to go on returned false.

@@ -12,12 +12,14 @@ use crate::error::{ArgumentError, OpenError, Result};
 
 /// The least and the most bytes of a log segment. More is reserved ahead than any log needs at once.
 const LOG_SEGMENT_BYTES: (u64, u64) = (4 << 10, 16 << 30);
-/// The least [memory limit](Options::memory_limit): the buffers of log and files, what commits are ordered by, and some pages.
+/// The least [memory limit](Options::memory_limit): the buffers of log and files, what commits are ordered
+/// by, and some pages.
 pub const LEAST_MEMORY_LIMIT: u64 = 16 << 20;
 /// The least and the most time between two syncs: a thread that sleeps for less only spins.
 const GROUP_INTERVAL: (Duration, Duration) = (Duration::from_micros(1), Duration::from_secs(86_400));
 
-/// Options of [`Graph`](crate::Graph), with the defaults of a durable, serializable, directed graph with `u64` ids.
+/// Options of [`Graph`](crate::Graph), with the defaults of a durable, serializable, directed graph with
+/// `u64` ids.
 ///
 /// ```
 /// let graph = hedgerow::Options::new().directed(false).weighted(true).in_memory()?;
@@ -175,13 +177,14 @@ impl Options {
         self
     }
 
-    /// Sets the permissions of a new store's files, whatever the umask (default 0600: only the owner reads and writes them). 0640
-    /// lets the group read. A directory that is made for the store lets every reader of its files enter, so 0640 gives it 0750;
-    /// an existing directory keeps its permissions.
+    /// Sets the permissions of a new store's files, whatever the umask (default 0600: only the owner reads
+    /// and writes them). 0640 lets the group read. A directory that is made for the store lets every reader
+    /// of its files enter, so 0640 gives it 0750; an existing directory keeps its permissions.
     ///
-    /// The permissions of the file `LOCK` are those of the store: every later file gets them, even if the store is opened without
-    /// this option. For an existing store `mode` must agree with them; `chmod` of `LOCK` changes them for later files. A backup,
-    /// and the store that `salvage` makes, have the default. No effect in memory, nor if the store is opened only for reading.
+    /// The permissions of the file `LOCK` are those of the store: every later file gets them, even if the
+    /// store is opened without this option. For an existing store `mode` must agree with them; `chmod` of
+    /// `LOCK` changes them for later files. A backup, and the store that `salvage` makes, have the default.
+    /// No effect in memory, nor if the store is opened only for reading.
     pub fn mode(mut self, mode: u32) -> Options {
         self.mode = Some(mode);
         self

@@ -33,21 +33,22 @@ pub struct Stats {
     pub property_bytes: u64,
     /// Bytes of deltas of current versions, with the properties that they hold.
     pub delta_bytes: u64,
-    /// Bytes of versions that only older snapshots need, that wait to be reclaimed, or that are out of memory and kept for a while.
+    /// Bytes of versions that only older snapshots need, that wait to be reclaimed, or that are out of memory
+    /// and kept for a while.
     pub old_version_bytes: u64,
     /// Bytes of the arena that no arena block takes: gaps between main parts and deltas, and what is kept in
     /// reserve.
     pub arena_free_bytes: u64,
     /// Bytes of the arena in all, as far as they occupy memory: its blocks and the free space.
     pub arena_bytes: u64,
-    /// Bytes of the blocks of the arena that current and old versions were found to hold. Without writers and views this
-    /// is [`arena_bytes`](Self::arena_bytes) less [`arena_free_bytes`](Self::arena_free_bytes).
+    /// Bytes of the blocks of the arena that current and old versions were found to hold. Without writers and
+    /// views this is [`arena_bytes`](Self::arena_bytes) less [`arena_free_bytes`](Self::arena_free_bytes).
     pub arena_block_bytes: u64,
-    /// Bytes of views, of all snapshots: their own, and of lists that they copied. Lists of the store that they alone keep stand in
-    /// the arena.
+    /// Bytes of views, of all snapshots: their own, and of lists that they copied. Lists of the store that
+    /// they alone keep stand in the arena.
     pub view_bytes: u64,
-    /// Views that the store keeps for snapshots to come, whether others use them or not; each is given up when it keeps too many lists that
-    /// were replaced.
+    /// Views that the store keeps for snapshots to come, whether others use them or not; each is given up
+    /// when it keeps too many lists that were replaced.
     pub views_kept: u64,
     /// Views built from scratch since the store was opened.
     pub views_built: u64,
@@ -66,12 +67,13 @@ pub struct Stats {
     pub log_buffer_bytes: u64,
     /// Bytes of the buffers of checkpoints under way.
     pub file_buffer_bytes: u64,
-    /// Bytes of memory that the store may use: the limit of its options, or else half of the memory of the machine
-    /// or of the control group of the process. See [`Options::memory_limit`](crate::Options::memory_limit) for its
-    /// effect. `u64::MAX` where the size of neither is known.
+    /// Bytes of memory that the store may use: the limit of its options, or else half of the memory of the
+    /// machine or of the control group of the process. See
+    /// [`Options::memory_limit`](crate::Options::memory_limit) for its effect. `u64::MAX` where the size of
+    /// neither is known.
     pub memory_limit: u64,
-    /// Waits of commits: because 4,096 commits, or too many bytes of the log, were not published yet, because the
-    /// log had to be made shorter first, or because memory had no room before a checkpoint was written.
+    /// Waits of commits: because 4,096 commits, or too many bytes of the log, were not published yet, because
+    /// the log had to be made shorter first, or because memory had no room before a checkpoint was written.
     pub commit_waits: u64,
     /// Bytes of the log in use.
     pub log_bytes: u64,
@@ -85,8 +87,8 @@ pub struct Stats {
     pub background_checkpoints: u64,
     /// Checkpoints in the background that failed; [`Graph::checkpoint_error`] says why the last one did.
     pub failed_checkpoints: u64,
-    /// Turns of settling in the background that ended in a panic. The graph is right all the same; what was to be settled
-    /// is looked at again later.
+    /// Turns of settling in the background that ended in a panic. The graph is right all the same; what was
+    /// to be settled is looked at again later.
     pub failed_settlings: u64,
 }
 
@@ -115,10 +117,12 @@ impl Stats {
     }
 
     /// All bytes in memory, which count against the [limit](Self::memory_limit). O(1). It is the sum of
-    /// [`arena_bytes`](Self::arena_bytes), [`version_bytes`](Self::version_bytes), [`table_bytes`](Self::table_bytes),
-    /// [`id_map_bytes`](Self::id_map_bytes), [`view_bytes`](Self::view_bytes), [`log_buffer_bytes`](Self::log_buffer_bytes),
-    /// [`file_buffer_bytes`](Self::file_buffer_bytes) and [`coordination_bytes`](Self::coordination_bytes). What the arena and versions
-    /// hold is told again by what it is for: main parts, patches, properties, deltas, old versions, and what is free.
+    /// [`arena_bytes`](Self::arena_bytes), [`version_bytes`](Self::version_bytes),
+    /// [`table_bytes`](Self::table_bytes), [`id_map_bytes`](Self::id_map_bytes),
+    /// [`view_bytes`](Self::view_bytes), [`log_buffer_bytes`](Self::log_buffer_bytes),
+    /// [`file_buffer_bytes`](Self::file_buffer_bytes) and [`coordination_bytes`](Self::coordination_bytes).
+    /// What the arena and versions hold is told again by what it is for: main parts, patches, properties,
+    /// deltas, old versions, and what is free.
     pub fn memory_bytes(&self) -> u64 {
         self.arena_bytes
             + self.version_bytes
@@ -148,17 +152,19 @@ impl Stats {
 }
 
 impl Graph {
-    /// [`Stats::memory_bytes`] alone: what counts against the memory limit, as of some moment around beside writers. O(1), without the
-    /// walk that [`stats`](Self::stats) is; never blocks.
+    /// [`Stats::memory_bytes`] alone: what counts against the memory limit, as of some moment around beside
+    /// writers. O(1), without the walk that [`stats`](Self::stats) is; never blocks.
     pub fn memory_bytes(&self) -> u64 {
         self.engine.account().used()
     }
 
-    /// Gathers [`Stats`]. O(subgraphs of all labels), and the versions that are kept; the first call after an opening, if no checkpoint
-    /// was written, reads the directories of segments. Blocks while a checkpoint switches manifests.
+    /// Gathers [`Stats`]. O(subgraphs of all labels), and the versions that are kept; the first call after an
+    /// opening, if no checkpoint was written, reads the directories of segments. Blocks while a checkpoint
+    /// switches manifests.
     ///
     /// # Errors
-    /// A [`StateError`](crate::StateError): closed, forked; a [`StorageError`](crate::StorageError) where directories cannot be read.
+    /// A [`StateError`](crate::StateError): closed, forked; a [`StorageError`](crate::StorageError) where
+    /// directories cannot be read.
     pub fn stats(&self) -> Result<Stats> {
         let snapshot = self.snapshot()?;
         let engine = &self.engine;
@@ -214,7 +220,8 @@ mod tests {
     use crate::options::{Options, Thresholds};
     use crate::state::label_options::LabelOptions;
 
-    /// What tables and the map of keys were charged is what a walk over them finds, far ids and many labels included.
+    /// What tables and the map of keys were charged is what a walk over them finds, far ids and many labels
+    /// included.
     #[test]
     fn tables_and_keys_are_charged_to_the_byte() {
         for keys in [hedgerow_core::KeyKind::U64, hedgerow_core::KeyKind::Dense] {

@@ -57,7 +57,8 @@ impl RealFs {
         Ok(RealFs { path: path.to_owned(), dir, mode: FILE_MODE })
     }
 
-    /// Creates a directory that only its owner may use, makes its entry durable, and opens it. The parent must exist.
+    /// Creates a directory that only its owner may use, makes its entry durable, and opens it. The parent
+    /// must exist.
     ///
     /// # Errors
     /// [`io::ErrorKind::AlreadyExists`], and those of the operating system.

@@ -37,9 +37,9 @@ pub trait Vfs: Send + Sync + fmt::Debug {
     fn list(&self) -> io::Result<Vec<String>>;
     /// Makes creations, renames and removals in this directory durable.
     fn sync_dir(&self) -> io::Result<()>;
-    /// Takes the exclusive lock of the directory through the file `name`, created if absent and never removed. Fails
-    /// with [`io::ErrorKind::WouldBlock`] while another holder, in this process or another, has it or shares it; a
-    /// [`LockHeld`] inside the error says which.
+    /// Takes the exclusive lock of the directory through the file `name`, created if absent and never
+    /// removed. Fails with [`io::ErrorKind::WouldBlock`] while another holder, in this process or another,
+    /// has it or shares it; a [`LockHeld`] inside the error says which.
     fn lock(&self, name: &str) -> io::Result<Box<dyn VfsLock>>;
     /// Takes the lock for shared use, with other callers of this method: fails while [`lock`](Vfs::lock) is
     /// held. Changes nothing. `None` if there is no file `name`, that is, if no writer was ever here. Works
@@ -52,7 +52,8 @@ pub trait Vfs: Send + Sync + fmt::Debug {
     }
 }
 
-/// An open file. All positions are in bytes from its beginning; all methods may be called from several threads.
+/// An open file. All positions are in bytes from its beginning; all methods may be called from several
+/// threads.
 ///
 /// # Errors
 /// Every method: the error of the operating system.

@@ -1,5 +1,6 @@
-//! Graph analytics that see only [`hedgerow_core::Topology`]: the same compiled loops run on a store's snapshot, on a
-//! plain CSR and on any container that implements the trait, which is what makes comparisons fair.
+//! Graph analytics that see only [`hedgerow_core::Topology`]: the same compiled loops run on a store's
+//! snapshot, on a plain CSR and on any container that implements the trait, which is what makes comparisons
+//! fair.
 //!
 //! | kernel | result | cost |
 //! | --- | --- | --- |

@@ -1,7 +1,7 @@
 //! Random choices of kernels: streams fixed by a seed, so that a result does not depend on threads.
 //!
-//! SplitMix64 (G. Steele, D. Lea, C. Flood, *Fast Splittable Pseudorandom Number Generators*, OOPSLA 2014): its state is a
-//! counter, so that a stream for each vertex or walk costs nothing to begin.
+//! SplitMix64 (G. Steele, D. Lea, C. Flood, *Fast Splittable Pseudorandom Number Generators*, OOPSLA 2014):
+//! its state is a counter, so that a stream for each vertex or walk costs nothing to begin.
 
 use hedgerow_core::{Topology, VertexId};
 

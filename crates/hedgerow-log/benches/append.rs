@@ -32,7 +32,8 @@ fn encode_record(bencher: Bencher<'_, '_>, edges: u32) {
     bencher.counter(ItemsCount::new(edges)).bench_local(|| encode(&mut record, edges));
 }
 
-/// A log without records, and records to append. Its file system is in memory, and not reached before the log is full.
+/// A log without records, and records to append. Its file system is in memory, and not reached before the log
+/// is full.
 fn empty_log(edges: u32) -> (Log, Vec<RecordBuilder>) {
     let options = LogOptions { segment_bytes: 1 << 20, ..LogOptions::new(StoreId([9; 16])) };
     let log = Log::create(SimFs::new().handle(), options, LogPosition::START).expect("a log in memory");

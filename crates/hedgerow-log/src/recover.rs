@@ -1,8 +1,9 @@
 //! Recovery: reads the log back, and tells a torn tail from damage.
 //!
-//! The rule (`docs/format/log.md`): the log ends at the first record that is not valid, unless some witness states
-//! that the log had been durable beyond that place; then it is damaged, and nothing is opened. Witnesses are the
-//! manifest, seals, and the frame of any later record: each says how far the log was durable when it was written.
+//! The rule (`docs/format/log.md`): the log ends at the first record that is not valid, unless some witness
+//! states that the log had been durable beyond that place; then it is damaged, and nothing is opened.
+//! Witnesses are the manifest, seals, and the frame of any later record: each says how far the log was
+//! durable when it was written.
 
 mod damaged;
 mod found;

@@ -8,9 +8,9 @@ use hedgerow_io::{Access, Dir, IoError};
 /// The name of the reserve's file.
 pub const RESERVE: &str = "RESERVE";
 
-/// Room for a manifest: the new manifest, which names the new segment, exists beside the old one for a moment. Manifests are much
-/// shorter than this. On a disk full to the last byte the renewed reserve may lack part of it, since the manifest and the tail
-/// may have grown.
+/// Room for a manifest: the new manifest, which names the new segment, exists beside the old one for a
+/// moment. Manifests are much shorter than this. On a disk full to the last byte the renewed reserve may lack
+/// part of it, since the manifest and the tail may have grown.
 pub(crate) const OF_MANIFEST: u64 = 64 << 10;
 /// The step by which a reserve is shortened until the disk has room for it: a block of usual file systems.
 pub(crate) const STEP: usize = 4 << 10;
@@ -23,8 +23,8 @@ pub fn spend_reserve(dir: &Dir) -> Result<bool, IoError> {
     dir.unlink_if_there(RESERVE)
 }
 
-/// Returns the length of the reserve for a log whose active segment has `segment` bytes. A tail lies within one segment, since
-/// each segment is synced before the next one gets a record.
+/// Returns the length of the reserve for a log whose active segment has `segment` bytes. A tail lies within
+/// one segment, since each segment is synced before the next one gets a record.
 pub(crate) fn length_for(segment: u64) -> u64 {
     segment.saturating_add(OF_MANIFEST)
 }
@@ -57,8 +57,8 @@ pub(crate) fn grow(dir: &Dir, known: &mut u64, wanted: u64) -> Result<bool, IoEr
     Ok(is_new)
 }
 
-/// Shortens the reserve of a closed log, whose next opening begins a segment of `segment` bytes. Leaves the reserve as it is if
-/// that fails.
+/// Shortens the reserve of a closed log, whose next opening begins a segment of `segment` bytes. Leaves the
+/// reserve as it is if that fails.
 pub(crate) fn shrink(dir: &Dir, segment: u64) {
     let wanted = length_for(segment);
     if let Ok(file) = dir.open(RESERVE, Access::ReadWrite)

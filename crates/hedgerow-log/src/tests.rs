@@ -1,5 +1,5 @@
-//! Tests of the log as a whole; each commit's content follows from its timestamp, so that what comes back can be
-//! compared without keeping it.
+//! Tests of the log as a whole; each commit's content follows from its timestamp, so that what comes back can
+//! be compared without keeping it.
 
 mod blocks;
 mod crash;

@@ -206,7 +206,8 @@ impl Log {
     /// the record does not fit the present one, with two file syncs and one of the directory.
     ///
     /// # Errors
-    /// [`ReserveError::DiskFull`] and [`ReserveError::TooManyFiles`] leave the log as it was. Any other failure stops it.
+    /// [`ReserveError::DiskFull`] and [`ReserveError::TooManyFiles`] leave the log as it was. Any other
+    /// failure stops it.
     pub fn reserve(&self, record: &mut RecordBuilder) -> Result<Reservation<'_>, ReserveError> {
         self.check()?;
         record.finish();
@@ -286,8 +287,8 @@ impl Log {
     /// Blocks for the disk; other threads can append meanwhile.
     ///
     /// # Errors
-    /// Any failure stops the log for good: a failed sync must not be repeated, since a second one may succeed although
-    /// the data is lost.
+    /// Any failure stops the log for good: a failed sync must not be repeated, since a second one may succeed
+    /// although the data is lost.
     pub fn flush_and_sync(&self) -> Result<Lsn, LogError> {
         let mut io = self.io()?;
         let (end, file) = self.write_buffer(&mut io, Then::Sync)?;

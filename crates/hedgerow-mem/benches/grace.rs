@@ -1,4 +1,5 @@
-//! Grace periods: what a reader pays to enter and leave, and what a version costs that is unlinked and freed later.
+//! Grace periods: what a reader pays to enter and leave, and what a version costs that is unlinked and freed
+//! later.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,10 +1,10 @@
-//! The delta: an append-only log of effective operations with commit timestamps, written under the latch of its
-//! subgraph and read without locks.
+//! The delta: an append-only log of effective operations with commit timestamps, written under the latch of
+//! its subgraph and read without locks.
 //!
 //! # Protocol
 //! * One thread at a time appends: the holder of the subgraph's latch.
-//! * Entries `0..len` are never written again after `len` was published by a release store; readers load it with
-//!   acquire and look at nothing beyond.
+//! * Entries `0..len` are never written again after `len` was published by a release store; readers load it
+//!   with acquire and look at nothing beyond.
 //! * Timestamps ascend along the log, because they are drawn while the latch is held.
 //!
 //! * The *Bloom filter* gets a bit for each entry about an edge before the entry is published, and bits are
@@ -12,8 +12,8 @@
 //!   trade-offs in hash coding with allowable errors", 1970), with one byte per entry: in a full log one bit
 //!   in eight is set. The log has no entry for most edges, and then a look-up reads one word of the filter.
 //!
-//! Entries are kept as a struct of arrays in one allocation, so that the filter on the local source reads 16 entries
-//! per vector load.
+//! Entries are kept as a struct of arrays in one allocation, so that the filter on the local source reads 16
+//! entries per vector load.
 #![allow(unsafe_code)]
 
 use std::ops::Range;

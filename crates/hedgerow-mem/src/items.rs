@@ -1,7 +1,7 @@
 //! Attributes of edges: ranks (of `multi` labels) and property rows.
 //!
-//! A subgraph without ranks and rows pays nothing for them: its main part has no [`Extra`], its delta no [`DeltaExtra`].
-//! Lists of ranked edges ascend by (neighbour, rank) and may name a neighbour several times.
+//! A subgraph without ranks and rows pays nothing for them: its main part has no [`Extra`], its delta no
+//! [`DeltaExtra`]. Lists of ranked edges ascend by (neighbour, rank) and may name a neighbour several times.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};

@@ -17,8 +17,8 @@ pub enum Pin {
 
 /// The state of the readers, from the layer that owns the clock and the registry.
 ///
-/// `published` must be loaded before the registry is scanned (rule R5 of the design: publish, fence, scan), so that a
-/// reader that registers after the scan can only take a timestamp at or after it.
+/// `published` must be loaded before the registry is scanned (rule R5 of the design: publish, fence, scan),
+/// so that a reader that registers after the scan can only take a timestamp at or after it.
 pub trait Horizon {
     /// Returns the published timestamp: no reader that registers from now on reads anything older.
     fn published(&self) -> Timestamp;

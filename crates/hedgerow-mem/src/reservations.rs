@@ -1,4 +1,5 @@
-//! Reservations of memory for reads of data that is not in memory (rule E10 of `docs/design/reservations.md`).
+//! Reservations of memory for reads of data that is not in memory (rule E10 of
+//! `docs/design/reservations.md`).
 //!
 //! If a thread looks at an account and takes memory afterwards, another thread may look at the same moment.
 //! So these reads take turns: one looks, and the memory that it is about to take counts before the next one

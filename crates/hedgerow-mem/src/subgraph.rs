@@ -34,7 +34,8 @@ pub use crate::op::LocalOp;
 
 /// 64 consecutive vertices with their adjacency in both directions.
 ///
-/// Existence of the vertices is part of the outgoing chain. Reads take no lock; writes go through [`latch`](Self::latch).
+/// Existence of the vertices is part of the outgoing chain. Reads take no lock; writes go through
+/// [`latch`](Self::latch).
 ///
 /// One cache line: a writer that has loaded it can prefetch both chains.
 #[repr(align(64))]

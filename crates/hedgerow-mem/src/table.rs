@@ -80,8 +80,8 @@ impl Deref for SubgraphPage {
     }
 }
 
-/// All subgraphs of a graph, by id. Pages are allocated at first use and never move; a vertex far away costs a page and
-/// a chunk of the directory of pages.
+/// All subgraphs of a graph, by id. Pages are allocated at first use and never move; a vertex far away costs
+/// a page and a chunk of the directory of pages.
 ///
 /// The subgraphs of a table share their memory; tables may share one too.
 pub struct SubgraphTable {

@@ -340,7 +340,8 @@ impl Rich {
     }
 }
 
-/// Reads columns of properties by name. A column has `rows` values, or one value for all rows. `keys` are the vertices of the rows.
+/// Reads columns of properties by name. A column has `rows` values, or one value for all rows. `keys` are the
+/// vertices of the rows.
 pub(crate) fn read_columns(
     properties: Option<&Bound<'_, PyAny>>,
     types: &Types<'_>,

@@ -30,7 +30,8 @@ pub(crate) const BULK_RETRIES: u32 = 64;
 
 /// An open store. Made by ``hedgerow.open``.
 ///
-/// All methods may be called from any thread. As a context manager it closes the store at the end of the block.
+/// All methods may be called from any thread. As a context manager it closes the store at the end of the
+/// block.
 ///
 /// Examples
 /// --------
@@ -135,8 +136,8 @@ impl Database {
     /// name : {"wcc", "tc", "pagerank", "degrees"}
     ///     The kernel.
     /// label : str, optional
-    ///     The label whose edges are followed, the edges without a label by default. All vertices have an answer; if the label states the kinds of its
-    ///     ends, all of these kinds.
+    ///     The label whose edges are followed, the edges without a label by default. All vertices have an
+    ///     answer; if the label states the kinds of its ends, all of these kinds.
     ///
     /// Returns
     /// -------
@@ -181,24 +182,26 @@ impl Database {
 
     /// Put many edges, in transactions of ``batch`` edges each.
     ///
-    /// All arguments are checked before anything is written. If a later batch fails, or is interrupted by Ctrl-C, the
-    /// batches before it stay; for all or nothing use ``Transaction.add_edges``.
+    /// All arguments are checked before anything is written. If a later batch fails, or is interrupted by
+    /// Ctrl-C, the batches before it stay; for all or nothing use ``Transaction.add_edges``.
     ///
     /// Parameters
     /// ----------
     /// src, dst : array_like
-    ///     Vertex ids, of equal length: columns of ints, or of str for a graph with str ids. Columns are arrays of NumPy,
-    ///     columns of pandas, Polars and PyArrow, and sequences.
+    ///     Vertex ids, of equal length: columns of ints, or of str for a graph with str ids. Columns are
+    ///     arrays of NumPy, columns of pandas, Polars and PyArrow, and sequences.
     /// weights : array_like of float, optional
-    ///     For a weighted graph; 1 if not given. The weight of an existing edge is replaced, unless ``on_conflict`` says otherwise.
+    ///     For a weighted graph; 1 if not given. The weight of an existing edge is replaced, unless
+    ///     ``on_conflict`` says otherwise.
     /// label : str, optional
     ///     The label of all the edges. Their weights are then its property ``weight``.
     /// ranks : array_like of int, optional
-    ///     Of a ``multi`` label. If not given, each row is an edge of its own: the call gives out ranks from the number of edges of the
-    ///     label on, and replaces none. Edges of other labels have rank 0.
+    ///     Of a ``multi`` label. If not given, each row is an edge of its own: the call gives out ranks from
+    ///     the number of edges of the label on, and replaces none. Edges of other labels have rank 0.
     /// properties : mapping, optional
-    ///     Columns by name, a value for each edge: bools, ints, floats, times (those without a zone as UTC), str, bytes, or
-    ///     objects. Nulls of any library, masked elements, None and ``NaT`` are no value; NaN in a column of floats is NaN.
+    ///     Columns by name, a value for each edge: bools, ints, floats, times (those without a zone as UTC),
+    ///     str, bytes, or objects. Nulls of any library, masked elements, None and ``NaT`` are no value; NaN
+    ///     in a column of floats is NaN.
     /// on_conflict : {"replace", "merge", "skip", "raise"}
     ///     The treatment of an existing edge: replace its weight and properties by those of the row, merge
     ///     them, leave the edge, or refuse the call. ``"replace"`` reads nothing, and is the fastest.
@@ -215,8 +218,8 @@ impl Database {
     /// Raises
     /// ------
     /// DataError
-    ///     An id that is negative or missing, a weight that is not a number, a value that no property can hold exactly,
-    ///     arrays of other shapes; the message names the position.
+    ///     An id that is negative or missing, a weight that is not a number, a value that no property can
+    ///     hold exactly, arrays of other shapes; the message names the position.
     ///
     /// Examples
     /// --------
@@ -310,7 +313,8 @@ impl Database {
 
     /// Write everything committed so far into a new store, and verify it.
     ///
-    /// Commits and snapshots go on meanwhile. Restoring is opening the new store. Works on stores without files, too.
+    /// Commits and snapshots go on meanwhile. Restoring is opening the new store. Works on stores without
+    /// files, too.
     ///
     /// Parameters
     /// ----------
@@ -407,7 +411,8 @@ impl Database {
     /// Returns
     /// -------
     /// CheckReport
-    ///     Its ``problems`` are empty for a sound store. Where damage ends the check, it is the last problem, and the numbers are None.
+    ///     Its ``problems`` are empty for a sound store. Where damage ends the check, it is the last problem,
+    ///     and the numbers are None.
     ///
     /// Raises
     /// ------
@@ -438,13 +443,15 @@ impl Database {
 
     /// Close the store: commits under way are finished, the log is synced, the directory is released.
     ///
-    /// Before it syncs the log, the call writes a checkpoint if that takes less time than the replay of the log in the next
-    /// opening. The end of a ``with`` block does the same, unless ``KeyboardInterrupt`` ends the block. A dropped store, the exit
-    /// of the interpreter and ``checkpoint_log_bytes=0`` write no checkpoint. If the checkpoint fails, on a full disk for
-    /// instance, the store closes all the same: ``checkpoint_error`` says why, and the next opening replays the log. Ctrl-C ends
-    /// the checkpoint, not the closing; ``KeyboardInterrupt`` is raised once the store is closed.
+    /// Before it syncs the log, the call writes a checkpoint if that takes less time than the replay of the
+    /// log in the next opening. The end of a ``with`` block does the same, unless ``KeyboardInterrupt`` ends
+    /// the block. A dropped store, the exit of the interpreter and ``checkpoint_log_bytes=0`` write no
+    /// checkpoint. If the checkpoint fails, on a full disk for instance, the store closes all the same:
+    /// ``checkpoint_error`` says why, and the next opening replays the log. Ctrl-C ends the checkpoint, not
+    /// the closing; ``KeyboardInterrupt`` is raised once the store is closed.
     ///
-    /// Snapshots that are open stay readable; everything else raises ``ClosedError``. Closing again does nothing.
+    /// Snapshots that are open stay readable; everything else raises ``ClosedError``. Closing again does
+    /// nothing.
     ///
     /// Raises
     /// ------

@@ -68,17 +68,19 @@ impl Database {
         self.detached(py, |graph| graph.define_label(name, options).map(drop))
     }
 
-    /// Define a property, or do nothing if there is one of this type. The first value of a property does so too.
+    /// Define a property, or do nothing if there is one of this type. The first value of a property does so
+    /// too.
     ///
     /// Parameters
     /// ----------
     /// name : str
     ///     The name, at most 255 bytes.
     /// type : str or type
-    ///     ``"bool"``, ``"i64"``, ``"f64"``, ``"utf8"``, ``"bytes"`` or ``"timestamp"`` (microseconds since 1970, UTC), or
-    ///     the Python type of its values.
+    ///     ``"bool"``, ``"i64"``, ``"f64"``, ``"utf8"``, ``"bytes"`` or ``"timestamp"`` (microseconds since
+    ///     1970, UTC), or the Python type of its values.
     /// label : str, optional
-    ///     The label whose edges have it; ``""`` is the default one. Without a label it is a property of vertices.
+    ///     The label whose edges have it; ``""`` is the default one. Without a label it is a property of
+    ///     vertices.
     /// kind : str, optional
     ///     The kind of the vertices that have it; the default one if not given.
     ///

@@ -214,8 +214,9 @@ pub(crate) fn out_of_memory(what: &str, items: usize) -> PyErr {
     OutOfMemoryError::new_err(format!("not enough memory for {items} {what}"))
 }
 
-/// Returns the caller's error for an `error` that Python code raised inside a call. An error that no argument caused passes unchanged:
-/// Ctrl-C, the interpreter's exit, exhausted memory. Every conversion of an error of Python goes through this function.
+/// Returns the caller's error for an `error` that Python code raised inside a call. An error that no argument
+/// caused passes unchanged: Ctrl-C, the interpreter's exit, exhausted memory. Every conversion of an error of
+/// Python goes through this function.
 pub(crate) fn told(py: Python<'_>, error: PyErr, told: impl FnOnce(&PyErr) -> PyErr) -> PyErr {
     let is_of_argument =
         error.is_instance_of::<PyException>(py) && !error.is_instance_of::<PyMemoryError>(py);
@@ -232,8 +233,9 @@ pub(crate) fn repr_of(object: &Bound<'_, PyAny>) -> Option<String> {
     made(object, object.repr())
 }
 
-/// Converts the text that Python made of `object`. Python looks for signals before it makes a text, and PyO3's `Display` drops a
-/// Ctrl-C that comes then. This function delivers it again, so that Python raises it once the call has failed with its message.
+/// Converts the text that Python made of `object`. Python looks for signals before it makes a text, and
+/// PyO3's `Display` drops a Ctrl-C that comes then. This function delivers it again, so that Python raises it
+/// once the call has failed with its message.
 fn made(object: &Bound<'_, PyAny>, text: PyResult<Bound<'_, PyString>>) -> Option<String> {
     let py = object.py();
     match text {

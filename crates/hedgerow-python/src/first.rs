@@ -1,4 +1,5 @@
-//! Answers with a limit that say if there is more: the first neighbors of a vertex, and vertices by their properties.
+//! Answers with a limit that say if there is more: the first neighbors of a vertex, and vertices by their
+//! properties.
 
 use hedgerow::{FindOptions, Schema, Value, VertexKey};
 use hedgerow_core::suggest::instead;
@@ -61,8 +62,8 @@ fn of_all<T: Into<Neighbor>>(found: Vec<T>) -> Vec<Neighbor> {
 impl Snapshot {
     /// The vertices of a kind whose properties have all these values.
     ///
-    /// The call scans all vertices, without an index. Later scans of the same snapshot are faster; the fast way to a vertex is
-    /// its key. Ctrl-C ends the scan.
+    /// The call scans all vertices, without an index. Later scans of the same snapshot are faster; the fast
+    /// way to a vertex is its key. Ctrl-C ends the scan.
     ///
     /// Parameters
     /// ----------
@@ -73,20 +74,22 @@ impl Snapshot {
     /// limit : int, optional
     ///     The most vertices to return; the scan ends when it finds one more.
     /// **named
-    ///     More values. They must be exactly equal; None selects vertices without a value, and NaN equals nothing.
+    ///     More values. They must be exactly equal; None selects vertices without a value, and NaN equals
+    ///     nothing.
     ///
     /// Returns
     /// -------
     /// Limited
-    ///     A list of vertex ids, as ``neighbors`` returns them, in the order of ``vertices``. Its attribute ``more`` is True if
-    ///     the limit left out others.
+    ///     A list of vertex ids, as ``neighbors`` returns them, in the order of ``vertices``. Its attribute
+    ///     ``more`` is True if the limit left out others.
     ///
     /// Raises
     /// ------
     /// ProgrammingError
     ///     There is no such kind.
     /// DataError
-    ///     No property is given, vertices of the kind have no such property, or it has another type than the value.
+    ///     No property is given, vertices of the kind have no such property, or it has another type than the
+    ///     value.
     ///
     /// Examples
     /// --------

@@ -69,11 +69,12 @@ impl Snapshot {
     /// rank_range, where : optional
     ///     A choice among these edges, like in ``neighbors``.
     /// limit : int, optional
-    ///     The most vertices, sources included: a larger neighborhood is an error, unless it may be ``partial``.
+    ///     The most vertices, sources included: a larger neighborhood is an error, unless it may be
+    ///     ``partial``.
     /// partial : bool
-    ///     Return the vertices that the search reaches first, up to the limit, instead of an error. The result has all vertices
-    ///     at distances less than the last one's, and some at that distance; which ones is not specified. Its attribute ``more``
-    ///     is True if there are others.
+    ///     Return the vertices that the search reaches first, up to the limit, instead of an error. The
+    ///     result has all vertices at distances less than the last one's, and some at that distance; which
+    ///     ones is not specified. Its attribute ``more`` is True if there are others.
     /// missing : {"raise", "empty"}
     ///     The treatment of a source that is no vertex: an error, or nothing.
     /// kind : str, optional
@@ -82,8 +83,8 @@ impl Snapshot {
     /// Returns
     /// -------
     /// VertexResult
-    ///     The vertices that are reached, by ascending distance, those of one distance ascending. Values are ``int64``: the least
-    ///     number of edges from a source, 0 for the sources.
+    ///     The vertices that are reached, by ascending distance, those of one distance ascending. Values are
+    ///     ``int64``: the least number of edges from a source, 0 for the sources.
     ///
     /// Raises
     /// ------

@@ -153,8 +153,8 @@ impl Snapshot {
     /// direction : {"out", "in", "both"}
     ///     Along the edges, against them or both ways; the same in an undirected graph.
     /// delta : float, optional
-    ///     The width of a bucket of distances, above 0; by default chosen by a sample of the weights. It changes the
-    ///     time, never the result.
+    ///     The width of a bucket of distances, above 0; by default chosen by a sample of the weights. It
+    ///     changes the time, never the result.
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several, ``""`` for the default one; all labels if not given.
     /// kinds : str or sequence of str, optional
@@ -179,8 +179,8 @@ impl Snapshot {
     /// ProgrammingError
     ///     There is no such label.
     /// DataError
-    ///     A path reaches an edge with a negative weight; the property holds no numbers, or an edge has no value of it; some labels have
-    ///     weights and others have none, and no property is named.
+    ///     A path reaches an edge with a negative weight; the property holds no numbers, or an edge has no
+    ///     value of it; some labels have weights and others have none, and no property is named.
     ///
     /// Examples
     /// --------
@@ -303,7 +303,8 @@ impl Snapshot {
         kernels::run(py, &self.handle, &reading, kernels::arguments("wcc")?, chosen)
     }
 
-    /// Run a kernel by its name, also one without a method of its own. ``docs/guide/kernels.md`` lists all of them.
+    /// Run a kernel by its name, also one without a method of its own. ``docs/guide/kernels.md`` lists all of
+    /// them.
     ///
     /// Parameters
     /// ----------

@@ -86,7 +86,8 @@ fn read(
                 object.getattr_opt("_vertex_ids")?.map(|ids| ids.call0()).transpose()?
             };
             let mut all = ids.as_ref().unwrap_or(object).try_iter()?;
-            // The iterator's length is not estimated: PyO3 drops a Ctrl-C that comes in the Python code of the estimate.
+            // The iterator's length is not estimated: PyO3 drops a Ctrl-C that comes in the Python code of
+            // the estimate.
             let vertices = std::iter::from_fn(|| all.next()).map(|one| vertex(parameter, &one?));
             vertices.collect::<PyResult<Vec<VertexId>>>()?.into()
         }

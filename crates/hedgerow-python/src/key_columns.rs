@@ -15,7 +15,8 @@ use crate::value;
 /// The name of the column of ranks in messages.
 const RANKS: &str = "ranks";
 
-/// One column of vertex ids, copied: other threads may change the array while the interpreter lock is released.
+/// One column of vertex ids, copied: other threads may change the array while the interpreter lock is
+/// released.
 pub(crate) enum Keys {
     Numbers(Vec<u64>),
     Texts(Vec<PyBackedStr>),

@@ -1,8 +1,9 @@
-//! The native half of the Python package `hedgerow`: conversions between Python and the store, and nothing else.
+//! The native half of the Python package `hedgerow`: conversions between Python and the store, and nothing
+//! else.
 //!
 //! * [`open`]: arguments of `hedgerow.open`. [`tools`]: `hedgerow.salvage`.
-//! * [`database`], [`transaction`], [`snapshot`], [`ticket`], [`pipeline`]: one class each. [`single`] and [`remove_where`]:
-//!   methods of `Database` for single edges, and for edges that meet a condition.
+//! * [`database`], [`transaction`], [`snapshot`], [`ticket`], [`pipeline`]: one class each. [`single`] and
+//!   [`remove_where`]: methods of `Database` for single edges, and for edges that meet a condition.
 //! * [`handle`]: their common state: the store, whether it is closed, the process that opened it.
 //! * [`key`], [`value`], [`edge_arguments`]: vertex ids, values of properties and edges, checked;
 //!   [`key_columns`], [`columns`], [`bulk`], [`rows`]: columns of them. [`repeats`], [`added`]: repeated

@@ -1,4 +1,5 @@
-//! Answers about many vertices as columns: degrees, lists of neighbors, compressed rows, properties of all vertices.
+//! Answers about many vertices as columns: degrees, lists of neighbors, compressed rows, properties of all
+//! vertices.
 
 use std::sync::Arc;
 

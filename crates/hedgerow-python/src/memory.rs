@@ -92,8 +92,8 @@ fn span_of(block: *mut u8, bytes: usize) -> Span {
 /// Returns unused pages to the system.
 fn unmap_span(span: Span) {
     let start = std::ptr::with_exposed_provenance_mut(span.first * PAGE);
-    // SAFETY: the pages are of blocks that were each mapped alone and freed, and have no other owner. It can only fail for want of
-    // memory for the kernel's own accounts; the pages then stay.
+    // SAFETY: the pages are of blocks that were each mapped alone and freed, and have no other owner. It can
+    // only fail for want of memory for the kernel's own accounts; the pages then stay.
     let _ = unsafe { munmap(start, span.pages * PAGE) };
 }
 
@@ -167,8 +167,9 @@ fn ask_for_huge_pages(block: *mut u8, bytes: usize) {
     }
 }
 
-// SAFETY: a block comes from `System` or from pages of its own, mapped for it or kept of such blocks that were freed, which hold at least its
-// size, begin with a page, and are not shared. `is_mapped` tells which, by the layout alone, at every call about it. Nothing here panics.
+// SAFETY: a block comes from `System` or from pages of its own, mapped for it or kept of such blocks that
+// were freed, which hold at least its size, begin with a page, and are not shared. `is_mapped` tells which,
+// by the layout alone, at every call about it. Nothing here panics.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -208,7 +209,8 @@ unsafe impl GlobalAlloc for Allocator {
             // SAFETY: the block is one of `System`'s, and is to stay one.
             (false, false) => return unsafe { System.realloc(block, layout, size) },
             (true, true) => {
-                // SAFETY: the block has pages of its own, with this size. If it cannot be moved it stays as it is.
+                // SAFETY: the block has pages of its own, with this size. If it cannot be moved it stays as
+                // it is.
                 let moved = unsafe { mremap(block.cast(), layout.size(), size, MremapFlags::MAYMOVE) };
                 if let Ok(start) = moved {
                     ask_for_huge_pages(start.cast(), size);
@@ -218,8 +220,8 @@ unsafe impl GlobalAlloc for Allocator {
             }
             _ => {}
         }
-        // SAFETY: `wanted` has a size above 0, as the caller promises. The copied bytes are in both blocks, which do
-        // not overlap, and the old one is freed with its own layout once its content is copied.
+        // SAFETY: `wanted` has a size above 0, as the caller promises. The copied bytes are in both blocks,
+        // which do not overlap, and the old one is freed with its own layout once its content is copied.
         unsafe {
             let new = self.alloc(wanted);
             if let Some(new) = NonNull::new(new) {

@@ -43,8 +43,8 @@ impl Snapshot {
     /// ProgrammingError
     ///     There is no such label.
     /// DataError
-    ///     The label is not ``multi``: its edges have no ranks. ``neighbors`` with ``limit`` returns the first edges of any
-    ///     label.
+    ///     The label is not ``multi``: its edges have no ranks. ``neighbors`` with ``limit`` returns the
+    ///     first edges of any label.
     ///
     /// Examples
     /// --------

@@ -24,8 +24,8 @@ use crate::pool::parallel;
 /// Parameters
 /// ----------
 /// path : str or os.PathLike, optional
-///     The directory; it is created if there is none. Without a path, or with ``":memory:"``, the store has no files
-///     and its content goes with it.
+///     The directory; it is created if there is none. Without a path, or with ``":memory:"``, the store has
+///     no files and its content goes with it.
 /// read_only : bool
 ///     Write nothing. Any number of openings may read a store at once, in one process or several, without a
 ///     writer meanwhile.

@@ -34,7 +34,8 @@ impl Acks {
 
 type Inner = hedgerow::Pipeline<Box<dyn FnMut(Ack) + Send>>;
 
-/// Single edge operations, each a transaction of its own, with several in flight. Made by ``Database.pipeline``.
+/// Single edge operations, each a transaction of its own, with several in flight. Made by
+/// ``Database.pipeline``.
 ///
 /// They take effect in the order of the calls. A call returns before its operation is visible, or durable, or
 /// even begun: ``flush`` waits for all and returns the outcome of each. As a context manager it flushes at
@@ -146,7 +147,8 @@ impl Pipeline {
         self.detached(py, |inner| inner.remove_edge(src.as_ref(), dst.as_ref()).map(drop))
     }
 
-    /// Submit ``insert_edge`` for each pair: as many transactions, at the speed of the store rather than of Python.
+    /// Submit ``insert_edge`` for each pair: as many transactions, at the speed of the store rather than of
+    /// Python.
     ///
     /// Parameters
     /// ----------

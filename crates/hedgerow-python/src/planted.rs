@@ -1,5 +1,5 @@
-//! Planted faults, which the package's tests turn on by name. Builds without the feature `planted-faults` lack this module's
-//! function.
+//! Planted faults, which the package's tests turn on by name. Builds without the feature `planted-faults`
+//! lack this module's function.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use pyo3::prelude::*;

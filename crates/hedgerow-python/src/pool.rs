@@ -106,7 +106,8 @@ pub(crate) fn close_attended(
     if origin.is_forked() {
         return (Err(StateError::Forked.into()), looked);
     }
-    // A second `close` returns the result of the first. If no thread could be started, this call closes the store.
+    // A second `close` returns the result of the first. If no thread could be started, this call closes the
+    // store.
     (py.detach(|| graph.close()), looked)
 }
 

@@ -14,10 +14,10 @@ use crate::selection::{Chosen, Labels, RankRange, Where};
 impl Database {
     /// Remove the edges of a label that meet a condition, in batches.
     ///
-    /// Each batch is a transaction, and the call is not: if it fails, or Ctrl-C ends it, the edges of committed batches stay
-    /// removed, and a snapshot taken meanwhile sees some of the batches. Each removed edge meets the
-    /// condition when its batch commits. Edges that other transactions add during the call may or may not be
-    /// removed. Vertices stay. The call reads all edges of the label.
+    /// Each batch is a transaction, and the call is not: if it fails, or Ctrl-C ends it, the edges of
+    /// committed batches stay removed, and a snapshot taken meanwhile sees some of the batches. Each removed
+    /// edge meets the condition when its batch commits. Edges that other transactions add during the call may
+    /// or may not be removed. Vertices stay. The call reads all edges of the label.
     ///
     /// Parameters
     /// ----------

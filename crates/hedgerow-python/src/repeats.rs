@@ -1,4 +1,5 @@
-//! Rows of a call that name the same vertex or the same edge: sorted hashes find candidates, and a comparison of keys decides.
+//! Rows of a call that name the same vertex or the same edge: sorted hashes find candidates, and a comparison
+//! of keys decides.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -10,7 +11,8 @@ use crate::key_columns::Keys;
 /// The hashes that one pass sorts, approximately.
 const RUN: usize = 1 << 10;
 
-/// The golden ratio in 64 bits: a product with it differs in its highest bits for numbers that are close together.
+/// The golden ratio in 64 bits: a product with it differs in its highest bits for numbers that are close
+/// together.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The numbers that occur more than once.

@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 
 use crate::handle::lock;
 
-/// The live vertices, or some of them: row `i` of every result is about `live[i]`, whose external id is `keys[i]`.
+/// The live vertices, or some of them: row `i` of every result is about `live[i]`, whose external id is
+/// `keys[i]`.
 pub(crate) struct Vertices {
     pub(crate) live: Vec<VertexId>,
     /// A read-only NumPy array.

@@ -51,7 +51,8 @@ fn names(argument: &str, object: Borrowed<'_, '_, PyAny>) -> PyResult<Vec<String
         let name = name?;
         name.extract::<String>().map_err(|error| told(name.py(), error, |_| wrong(&name)))
     };
-    // The iterator's length is not estimated: PyO3 drops a Ctrl-C that comes in the Python code of the estimate.
+    // The iterator's length is not estimated: PyO3 drops a Ctrl-C that comes in the Python code of the
+    // estimate.
     std::iter::from_fn(|| names.next()).map(name).collect()
 }
 

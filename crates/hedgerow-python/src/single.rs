@@ -9,10 +9,11 @@ use crate::schema::Label;
 
 #[pymethods]
 impl Database {
-    /// Make sure that an edge exists, with its endpoints, in a transaction of its own. The call reads nothing, so it conflicts with no other transaction.
+    /// Make sure that an edge exists, with its endpoints, in a transaction of its own. The call reads
+    /// nothing, so it conflicts with no other transaction.
     ///
-    /// Weight and properties of an existing edge are replaced. Labels and properties that are new are defined; the first value of a
-    /// property fixes its type.
+    /// Weight and properties of an existing edge are replaced. Labels and properties that are new are
+    /// defined; the first value of a property fixes its type.
     ///
     /// Parameters
     /// ----------

@@ -21,7 +21,8 @@ use crate::value::to_dict;
 ///
 /// It and writers never wait for each other. Its versions stay in memory while it is open: use it as a
 /// context manager, or close it. It stays readable when the store closes. Any thread may call any method.
-/// Ctrl-C ends a kernel (``bfs``, ``pagerank``, ``sssp``, ``triangle_count``, ``wcc``, ``run``) within 100 milliseconds.
+/// Ctrl-C ends a kernel (``bfs``, ``pagerank``, ``sssp``, ``triangle_count``, ``wcc``, ``run``) within 100
+/// milliseconds.
 ///
 /// Examples
 /// --------
@@ -243,7 +244,8 @@ impl Snapshot {
         found.map(|found| to_dict(py, &found)).transpose()
     }
 
-    /// The weight of an edge of the default label, or ``None`` if there is no such edge; 1 in a graph without weights.
+    /// The weight of an edge of the default label, or ``None`` if there is no such edge; 1 in a graph without
+    /// weights.
     fn weight(&self, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let (src, dst) = (self.key(src)?, self.key(dst)?);
         self.reading()?.snapshot.weight(src.as_ref(), dst.as_ref()).map_err(raise)
@@ -257,26 +259,28 @@ impl Snapshot {
     /// key : int or str
     ///     A vertex id.
     /// direction : {"out", "in", "both"}
-    ///     Along the edges, against them or both ways; the same in an undirected graph. Both ways an edge is still one, a
-    ///     self-loop too.
+    ///     Along the edges, against them or both ways; the same in an undirected graph. Both ways an edge is
+    ///     still one, a self-loop too.
     /// label : str or sequence of str, optional
     ///     The label of the edges, or several; all labels if not given. ``""`` is the default one.
     /// ranks, properties, labels : bool
     ///     Return tuples of the neighbor and the requested parts: label, rank, dictionary of properties.
     ///     Edges to one neighbor come in the order in which their labels were defined, then by rank.
     /// rank_range : (int or None, int or None), optional
-    ///     The first rank and the one behind the last: edges of these ranks alone. Edges of labels that are not ``multi`` have
-    ///     rank 0.
+    ///     The first rank and the one behind the last: edges of these ranks alone. Edges of labels that are
+    ///     not ``multi`` have rank 0.
     /// where : (str, str, value) or sequence of such tuples, optional
-    ///     A property, a comparison and a value: only edges that meet this condition; of several conditions an edge must meet
-    ///     all. The comparison is one of ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``; ``"in"`` with a sequence of values, at
-    ///     most 2**20; ``"prefix"`` with the beginning of a ``str`` or ``bytes``; ``"is"`` or ``"is not"`` with ``None``. An edge
-    ///     without a value passes only ``(property, "is", None)``, and so does an edge of a label without the property. A time
-    ///     may be a ``datetime``, a ``date`` or a text in ISO 8601; without a zone it is in UTC.
+    ///     A property, a comparison and a value: only edges that meet this condition; of several conditions
+    ///     an edge must meet all. The comparison is one of ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``;
+    ///     ``"in"`` with a sequence of values, at most 2**20; ``"prefix"`` with the beginning of a ``str`` or
+    ///     ``bytes``; ``"is"`` or ``"is not"`` with ``None``. An edge without a value passes only
+    ///     ``(property, "is", None)``, and so does an edge of a label without the property. A time may be a
+    ///     ``datetime``, a ``date`` or a text in ISO 8601; without a zone it is in UTC.
     ///
     /// limit : int, optional
-    ///     Return only the first edges of the list, at most this many. The call compares the key of each neighbor, since lists
-    ///     are kept in another order. It takes time and memory for the returned edges, and reads no other edge's properties.
+    ///     Return only the first edges of the list, at most this many. The call compares the key of each
+    ///     neighbor, since lists are kept in another order. It takes time and memory for the returned edges,
+    ///     and reads no other edge's properties.
     ///
     /// Returns
     /// -------
@@ -290,8 +294,8 @@ impl Snapshot {
     /// ProgrammingError
     ///     There is no such label.
     /// DataError
-    ///     None of the labels has the property, the property has another type than the value, or the value is None or NaN, which
-    ///     equal nothing.
+    ///     None of the labels has the property, the property has another type than the value, or the value is
+    ///     None or NaN, which equal nothing.
     ///
     /// Examples
     /// --------
@@ -395,8 +399,9 @@ impl Snapshot {
     /// Returns
     /// -------
     /// Edges
-    ///     Arrays ``src``, ``dst`` and ``weights``, the last ``None`` where none of the labels has weights; and, where labels are
-    ///     defined, ``labels`` and ``ranks``. Label after label, in the order of their definition.
+    ///     Arrays ``src``, ``dst`` and ``weights``, the last ``None`` where none of the labels has weights;
+    ///     and, where labels are defined, ``labels`` and ``ranks``. Label after label, in the order of their
+    ///     definition.
     ///
     /// Raises
     /// ------
@@ -429,7 +434,8 @@ impl Snapshot {
     /// Parameters
     /// ----------
     /// label : str or sequence of str, optional
-    ///     The label, or several, whose edges come label after label; ``""`` is the default one. If not given, the label of all edges.
+    ///     The label, or several, whose edges come label after label; ``""`` is the default one. If not
+    ///     given, the label of all edges.
     /// properties : sequence of str, optional
     ///     The properties to return; all if not given. In a weighted graph ``"weight"`` is one of the default
     ///     label. An edge of a label without one of them has no value of it.

@@ -231,9 +231,11 @@ impl Snapshot {
     /// label : str, optional
     ///     The label of the edges, ``""`` for the default one. If not given, the label of all edges.
     /// direction : {"out", "in"}
-    ///     Along the edges or against them; the same in an undirected graph, where each edge is in the rows of both ends.
+    ///     Along the edges or against them; the same in an undirected graph, where each edge is in the rows
+    ///     of both ends.
     /// weight : str, optional
-    ///     The property that is the weight of an edge; if not given, the weights of the label: the graph's, or its property ``weight``.
+    ///     The property that is the weight of an edge; if not given, the weights of the label: the graph's,
+    ///     or its property ``weight``.
     /// order : {"id", "key"}
     ///     The order of rows: that of ``vertices()``, which is the quickest, or by ascending key.
     ///

@@ -35,8 +35,8 @@ enum State {
 
 /// A write transaction. Made by ``Database.write`` and ``Database.transact``.
 ///
-/// It gathers operations, reads its own writes over one snapshot, and takes effect wholly at its commit or not at all.
-/// One thread may use it at a time: a second one gets ``ProgrammingError``.
+/// It gathers operations, reads its own writes over one snapshot, and takes effect wholly at its commit or
+/// not at all. One thread may use it at a time: a second one gets ``ProgrammingError``.
 ///
 /// Examples
 /// --------
@@ -176,10 +176,11 @@ impl Drop for Transaction {
 
 #[pymethods]
 impl Transaction {
-    /// Make sure that an edge exists, with its endpoints. The call reads nothing, so it conflicts with no other transaction.
+    /// Make sure that an edge exists, with its endpoints. The call reads nothing, so it conflicts with no
+    /// other transaction.
     ///
-    /// Weight and properties of an existing edge are replaced. Labels and properties that are new are defined; the
-    /// first value of a property fixes its type.
+    /// Weight and properties of an existing edge are replaced. Labels and properties that are new are
+    /// defined; the first value of a property fixes its type.
     ///
     /// Parameters
     /// ----------
@@ -192,9 +193,9 @@ impl Transaction {
     /// rank : int, optional
     ///     Distinguishes parallel edges of a ``multi`` label: such a label needs it, others have none.
     /// properties : mapping, optional
-    ///     Values by name: None, bool, int, float, str, bytes or datetime with a time zone, and NumPy's scalars of these
-    ///     kinds. An int is taken for a float where the property holds floats, if a float equals it. None, ``NaT`` and
-    ///     ``pandas.NA`` are no value.
+    ///     Values by name: None, bool, int, float, str, bytes or datetime with a time zone, and NumPy's
+    ///     scalars of these kinds. An int is taken for a float where the property holds floats, if a float
+    ///     equals it. None, ``NaT`` and ``pandas.NA`` are no value.
     /// **named
     ///     Further properties.
     ///
@@ -487,8 +488,8 @@ impl Transaction {
     /// Raises
     /// ------
     /// DataError
-    ///     An id that is negative or missing, a weight that is not a number, a value that no property can hold exactly,
-    ///     arrays of other shapes; the message names the position.
+    ///     An id that is negative or missing, a weight that is not a number, a value that no property can
+    ///     hold exactly, arrays of other shapes; the message names the position.
     ///     Nothing was added. If there are more operations than a transaction may hold, it is rolled back.
     #[pyo3(signature = (src, dst, weights=None, *, label=None, ranks=None, properties=None, on_conflict="replace"))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
@@ -585,7 +586,8 @@ impl Transaction {
         found.map(|found| to_dict(py, &found)).transpose()
     }
 
-    /// The weight of an edge of the default label, or ``None`` if there is no such edge; 1 in a graph without weights.
+    /// The weight of an edge of the default label, or ``None`` if there is no such edge; 1 in a graph without
+    /// weights.
     fn weight(&self, src: &Bound<'_, PyAny>, dst: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let (src, dst) = (self.key(src)?, self.key(dst)?);
         self.with(|txn| txn.weight(src.as_ref(), dst.as_ref()))
@@ -700,8 +702,8 @@ impl Transaction {
 
     /// Commit without waiting for disk or for other committers' turn.
     ///
-    /// The transaction has its place in the order of commits when this returns. A snapshot, or a transaction that reads,
-    /// sees it once its ticket is done.
+    /// The transaction has its place in the order of commits when this returns. A snapshot, or a transaction
+    /// that reads, sees it once its ticket is done.
     ///
     /// Returns
     /// -------

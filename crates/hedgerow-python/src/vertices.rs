@@ -18,18 +18,19 @@ use crate::transaction::Transaction;
 impl Database {
     /// Add many vertices of one kind with their properties, in batches.
     ///
-    /// Each batch is a transaction: if the store fails in between, the batches before it stay. Arguments are checked before anything is
-    /// written.
+    /// Each batch is a transaction: if the store fails in between, the batches before it stay. Arguments are
+    /// checked before anything is written.
     ///
     /// Parameters
     /// ----------
     /// keys : array_like
-    ///     Vertex ids among those of their kind: a NumPy array, a list, or a column of Arrow, pandas or Polars; or pairs of the kind and
-    ///     the id, a result or a table of vertices.
+    ///     Vertex ids among those of their kind: a NumPy array, a list, or a column of Arrow, pandas or
+    ///     Polars; or pairs of the kind and the id, a result or a table of vertices.
     /// kind : str, optional
     ///     The kind; if not given, that of the pairs, or else the default one.
     /// properties : mapping or data frame, optional
-    ///     Columns by name, each as long as ``keys``; a missing value is no property. A value alone is one for each vertex.
+    ///     Columns by name, each as long as ``keys``; a missing value is no property. A value alone is one
+    ///     for each vertex.
     /// duplicates : {"raise", "first", "last"}
     ///     The row that counts if an id is repeated in the call.
     /// on_conflict : {"merge", "replace", "skip", "raise"}
@@ -98,7 +99,8 @@ impl Database {
         rows.added(found.0, conflict).to_object(py)
     }
 
-    /// Set properties of many vertices that exist and leave their others as they are, in batches; a missing value removes one.
+    /// Set properties of many vertices that exist and leave their others as they are, in batches; a missing
+    /// value removes one.
     ///
     /// Parameters
     /// ----------
@@ -149,7 +151,8 @@ impl Database {
         self.in_batches(py, rows.len(), batch, |txn, range| rows.remove(txn, range))
     }
 
-    /// Set properties of many edges that exist and leave their others as they are, in batches; a missing value removes one.
+    /// Set properties of many edges that exist and leave their others as they are, in batches; a missing
+    /// value removes one.
     ///
     /// Parameters
     /// ----------
@@ -267,7 +270,8 @@ impl Transaction {
         rows.added(found, conflict).to_object(py)
     }
 
-    /// Set properties of many vertices that exist and leave their others as they are; a missing value removes one.
+    /// Set properties of many vertices that exist and leave their others as they are; a missing value removes
+    /// one.
     ///
     /// Parameters
     /// ----------
@@ -313,7 +317,8 @@ impl Transaction {
         self.bulk(py, "rolled back: remove_vertices failed", |txn| rows.remove(txn, 0..rows.len()))
     }
 
-    /// Set properties of many edges that exist and leave their others as they are; a missing value removes one.
+    /// Set properties of many edges that exist and leave their others as they are; a missing value removes
+    /// one.
     ///
     /// Parameters
     /// ----------

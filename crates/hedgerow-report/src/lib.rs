@@ -1,5 +1,5 @@
-//! Parts that the demo and the benchmarks share: self-contained HTML pages with tables and SVG charts, figures
-//! as text, errors with their context, the memory of the process, and the date.
+//! Parts that the demo and the benchmarks share: self-contained HTML pages with tables and SVG charts,
+//! figures as text, errors with their context, the memory of the process, and the date.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::disallowed_methods,

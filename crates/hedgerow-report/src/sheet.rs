@@ -1,5 +1,5 @@
-//! A chart of horizontal bars that stands in a file of its own: names beside the bars, so that it needs no legend;
-//! readable on light and on dark pages, and on narrow ones.
+//! A chart of horizontal bars that stands in a file of its own: names beside the bars, so that it needs no
+//! legend; readable on light and on dark pages, and on narrow ones.
 
 use std::fmt::Write;
 

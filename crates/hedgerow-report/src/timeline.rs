@@ -50,7 +50,7 @@ pub struct Panel {
     pub unit: String,
     /// The content in words, for readers who do not see the curves.
     pub note: String,
-    /// At most two curves.
+    /// The curves, two at most.
     pub curves: Vec<Curve>,
     /// True if the values have a logarithmic axis where they differ much.
     pub is_log_where_wide: bool,

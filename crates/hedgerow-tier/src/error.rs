@@ -38,8 +38,8 @@ pub enum TierError {
         /// The manifest that is there.
         found: String,
     },
-    /// The switch to a new manifest failed after the new one may have become visible: which of the two a later open
-    /// finds is unknown. The store must stop writing and must delete nothing.
+    /// The switch to a new manifest failed after the new one may have become visible: which of the two a
+    /// later open finds is unknown. The store must stop writing and must delete nothing.
     #[error("it is unknown whether {file} replaced the manifest before it: {source}")]
     SwitchUnknown {
         /// The new manifest.

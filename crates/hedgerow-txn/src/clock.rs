@@ -11,8 +11,8 @@
 //!   publishes this commit. It also leaves if the word is taken, since the holder looks again after it gives
 //!   the word back. Sequentially consistent fences on both sides separate the mark and the look, so one of
 //!   the two threads sees the other.
-//! * **Gate**: nothing past the gate is published. Under `sync` durability the gate is the last durable timestamp;
-//!   otherwise it is infinite.
+//! * **Gate**: nothing past the gate is published. Under `sync` durability the gate is the last durable
+//!   timestamp; otherwise it is infinite.
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::faults::{self, PlantedFault};

@@ -15,7 +15,8 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::Mutex;
 use hedgerow_core::{Timestamp, VertexId};
 
-/// The ids below the bound of those ever assigned that have no vertex, or will have none once a commit is published.
+/// The ids below the bound of those ever assigned that have no vertex, or will have none once a commit is
+/// published.
 #[derive(Default)]
 pub struct FreeIds {
     lists: Mutex<Lists>,

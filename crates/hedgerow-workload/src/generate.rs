@@ -1,7 +1,7 @@
 //! Seeded random graphs: Graph500 Kronecker and uniform.
 //!
-//! Edges are drawn in blocks of fixed size, each from its own random stream, so that the graph does not depend on the
-//! number of threads.
+//! Edges are drawn in blocks of fixed size, each from its own random stream, so that the graph does not
+//! depend on the number of threads.
 
 use rayon::prelude::*;
 

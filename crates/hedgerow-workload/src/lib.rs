@@ -1,5 +1,5 @@
-//! The work that Hedgerow is tested and measured with: seeded generators, graph readers, update streams, an independent
-//! replay of those streams, and the plain [`Csr`] that graphs are compared with.
+//! The work that Hedgerow is tested and measured with: seeded generators, graph readers, update streams, an
+//! independent replay of those streams, and the plain [`Csr`] that graphs are compared with.
 //!
 //! Nothing here knows the store. The output for a seed never changes between versions: figures and failures
 //! stay comparable.

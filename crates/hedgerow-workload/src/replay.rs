@@ -18,7 +18,8 @@ use hash::MixState;
 /// The live vertices and the edges of a directed graph with weights that count events. Two states are equal
 /// if they have the same keys and edges, independent of their history.
 ///
-/// Cost per event: a few hash look-ups; removing a vertex costs the edges it ever had. Cloning copies everything.
+/// Cost per event: a few hash look-ups; removing a vertex costs the edges it ever had. Cloning copies
+/// everything.
 #[derive(Clone, Debug, Default)]
 pub struct State {
     ids: HashMap<VertexKey, u32, MixState>,

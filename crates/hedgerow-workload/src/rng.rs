@@ -1,8 +1,9 @@
 //! A small seeded generator of random numbers, written out here because its streams must never change.
 //!
-//! SplitMix64 (G. Steele, D. Lea, C. Flood, *Fast Splittable Pseudorandom Number Generators*, OOPSLA 2014) for seeding
-//! and mixing, xoshiro256++ (D. Blackman, S. Vigna, *Scrambled Linear Pseudorandom Number Generators*, 2021) for
-//! drawing, multiplication for ranges (D. Lemire, *Fast Random Integer Generation in an Interval*, 2019).
+//! SplitMix64 (G. Steele, D. Lea, C. Flood, *Fast Splittable Pseudorandom Number Generators*, OOPSLA 2014)
+//! for seeding and mixing, xoshiro256++ (D. Blackman, S. Vigna, *Scrambled Linear Pseudorandom Number
+//! Generators*, 2021) for drawing, multiplication for ranges (D. Lemire, *Fast Random Integer Generation in
+//! an Interval*, 2019).
 
 /// Returns a bijective mix of 64 bits: the output function of SplitMix64.
 #[inline]

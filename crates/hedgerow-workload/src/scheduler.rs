@@ -1,9 +1,9 @@
 //! A scheduler that gives the transactions of a stream to several writers, so that those that share a vertex
 //! commit in stream order.
 //!
-//! A transaction is ready when every earlier one that names one of its vertices has been acknowledged; ready ones may
-//! commit in any order, since transactions on distinct vertices commute. The scheduler looks ahead a bounded number of
-//! transactions for ready ones, and hands out the earliest first.
+//! A transaction is ready when every earlier one that names one of its vertices has been acknowledged; ready
+//! ones may commit in any order, since transactions on distinct vertices commute. The scheduler looks ahead a
+//! bounded number of transactions for ready ones, and hands out the earliest first.
 //!
 //! Per vertex only the latest transaction in the window is kept: a new one waits for it, and it in turn
 //! waited for the one before. Vertices are compared by a 64-bit hash. A collision would make two transactions

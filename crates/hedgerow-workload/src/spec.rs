@@ -67,8 +67,8 @@ pub struct SpecError {
 }
 
 impl GraphSpec {
-    /// Generates or reads the graph. `None`, after a message on stderr, for a data set that is absent and not required
-    /// ([`require_data`]).
+    /// Generates or reads the graph. `None`, after a message on stderr, for a data set that is absent and not
+    /// required ([`require_data`]).
     ///
     /// # Errors
     /// [`LoadError`]; the first malformed row ends reading.

@@ -1,4 +1,5 @@
-//! A snapshot is a moment: it answers as it did when it was opened, whatever is written and removed meanwhile.
+//! A snapshot is a moment: it answers as it did when it was opened, whatever is written and removed
+//! meanwhile.
 //!
 //! ```sh
 //! cargo run --release --example as_of

@@ -1,5 +1,5 @@
-//! Events into a store on disk: a pipeline commits each edge on its own and lets one sync serve many, and what was
-//! acknowledged is there after opening again.
+//! Events into a store on disk: a pipeline commits each edge on its own and lets one sync serve many, and
+//! what was acknowledged is there after opening again.
 //!
 //! ```sh
 //! cargo run --release --example durable_events -- events.hedgerow

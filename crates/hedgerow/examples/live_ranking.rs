@@ -1,5 +1,5 @@
-//! PageRank beside a writer: each snapshot is the graph of one moment, costs nothing to open, and is read at the speed of a
-//! static graph while edges keep coming.
+//! PageRank beside a writer: each snapshot is the graph of one moment, costs nothing to open, and is read at
+//! the speed of a static graph while edges keep coming.
 //!
 //! ```sh
 //! cargo run --release --features kernels --example live_ranking

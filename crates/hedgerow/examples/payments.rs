@@ -1,5 +1,5 @@
-//! Payments between accounts: transactions that read before they write are tried again after a conflict, so money is
-//! neither lost nor made, however many threads move it.
+//! Payments between accounts: transactions that read before they write are tried again after a conflict, so
+//! money is neither lost nor made, however many threads move it.
 //!
 //! ```sh
 //! cargo run --release --example payments

@@ -18,7 +18,8 @@
 //! # Ok::<(), hedgerow::Error>(())
 //! ```
 //!
-//! With the feature `kernels`, the module `kernels` holds graph analytics: shortest paths, PageRank, communities and others.
+//! With the feature `kernels`, the module `kernels` holds graph analytics: shortest paths, PageRank,
+//! communities and others.
 //!
 //! `docs/contract.md` says what a commit promises, and `docs/design/protocol.md` how the store keeps that
 //! promise.

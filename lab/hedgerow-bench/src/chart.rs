@@ -1,5 +1,5 @@
-//! The command `chart`: one drawing of figures that suites wrote as JSON lines, with a footer that says how they were
-//! measured.
+//! The command `chart`: one drawing of figures that suites wrote as JSON lines, with a footer that says how
+//! they were measured.
 
 mod panels;
 mod words;

@@ -48,7 +48,8 @@ enum Command {
     Maintained(SuiteOptions),
     /// LinkBench: requests to a social graph, by one client and by two
     Linkbench(LinkBenchOptions),
-    /// Tables and figures of papers on dynamic graphs, run again over all engines, beside what the papers published
+    /// Tables and figures of papers on dynamic graphs, run again over all engines, beside what the papers
+    /// published
     Paper(PaperOptions),
     /// Reads of a file: 4 KiB at random, one by one and by a pool of threads, and 1 MiB in order
     Reads(ReadsOptions),
@@ -93,7 +94,8 @@ struct ReportArgs {
     out: PathBuf,
 }
 
-/// Does what the arguments of the program ask for, with these engines beside those of the project in the suites that take others.
+/// Does what the arguments of the program ask for, with these engines beside those of the project in the
+/// suites that take others.
 pub fn run(rivals: &[Rival]) -> ExitCode {
     match Cli::parse().command {
         Command::Analytics(options) => finish(suite::analytics(&options)),

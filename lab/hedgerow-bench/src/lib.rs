@@ -1,6 +1,7 @@
 //! Experiments on Hedgerow: the benchmark suites of `docs/benchmarks.md`.
 //!
-//! A library, so that a program with other engines can have the suites measure these too: [`run`] with its [`Rival`]s.
+//! A library, so that a program with other engines can have the suites measure these too: [`run`] with its
+//! [`Rival`]s.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::disallowed_methods,

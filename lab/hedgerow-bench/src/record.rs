@@ -148,8 +148,8 @@ impl Recorder {
         Ok(Recorder { suite, graph, json, records: Vec::new() })
     }
 
-    /// Records the measurements of `metric` on `engine`; with `reference`, measurement by measurement, the ratio to
-    /// those of the engine `csr`.
+    /// Records the measurements of `metric` on `engine`; with `reference`, measurement by measurement, the
+    /// ratio to those of the engine `csr`.
     pub(crate) fn add(
         &mut self,
         engine: &str,

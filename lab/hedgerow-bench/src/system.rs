@@ -38,7 +38,8 @@ pub(crate) fn machine() -> String {
     format!("{cores} cores, {model}{memory}")
 }
 
-/// Returns the family of the processor that `/proc/cpuinfo` names: the words of its model before the first number.
+/// Returns the family of the processor that `/proc/cpuinfo` names: the words of its model before the first
+/// number.
 fn family_in(cpuinfo: &str) -> Option<String> {
     let line = cpuinfo.lines().find(|line| line.starts_with("model name"))?;
     let model = line.split_once(':')?.1.replace("(R)", "").replace("(TM)", "");
@@ -49,7 +50,8 @@ fn family_in(cpuinfo: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// Returns the commit of the checkout that the process stands in, with a plus where files differ from it; none outside of one.
+/// Returns the commit of the checkout that the process stands in, with a plus where files differ from it;
+/// none outside of one.
 pub(crate) fn commit() -> Option<String> {
     let describe = ["describe", "--always", "--exclude", "*", "--abbrev=8", "--dirty=+"];
     let output = Command::new("git").args(describe).output().ok().filter(|output| output.status.success())?;

@@ -1,8 +1,10 @@
-//! What the containers cost: the cost model of Su et al., section 3.2, for each container in the forms that it has.
+//! What the containers cost: the cost model of Su et al., section 3.2, for each container in the forms that
+//! it has.
 //!
-//! `cargo run --release -p hedgerow-lab --example cost -- kron:18 3` inserts the edges of a graph one by one in random order, searches,
-//! and scans, three times in turns, and prints medians. The plain form of a container gives the cost of its structure (T_p), the form
-//! with versions by that the amplification (alpha), and the whole by that the cost of its concurrency control (T_cc).
+//! `cargo run --release -p hedgerow-lab --example cost -- kron:18 3` inserts the edges of a graph one by one
+//! in random order, searches, and scans, three times in turns, and prints medians. The plain form of a
+//! container gives the cost of its structure (T_p), the form with versions by that the amplification (alpha),
+//! and the whole by that the cost of its concurrency control (T_cc).
 
 use std::error::Error;
 use std::hint::black_box;

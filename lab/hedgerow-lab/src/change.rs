@@ -79,8 +79,9 @@ pub(crate) fn until_removal(updates: &[Update]) -> (&[Update], Option<VertexId>,
     }
 }
 
-/// The changes of lists that these updates make, by list and target, each once: the last of those that contradict one another. An
-/// undirected edge changes two lists, or one if it is a loop; a directed one an outgoing and an incoming list.
+/// The changes of lists that these updates make, by list and target, each once: the last of those that
+/// contradict one another. An undirected edge changes two lists, or one if it is a loop; a directed one an
+/// outgoing and an incoming list.
 pub(crate) fn entries(updates: &[Update], form: GraphForm) -> SmallVec<[Entry; 2]> {
     let mut entries: SmallVec<[Entry; 2]> = SmallVec::with_capacity(2 * updates.len());
     for update in updates {

@@ -1,12 +1,14 @@
 //! The order of commits, and who reads which of them.
 //!
-//! RapidStore, section 5.2: a writer that holds all its locks draws the next timestamp, links its versions, and waits until the
-//! transaction before it is published, before it publishes its own. So what is published is always a prefix of the order. A reader
-//! enters its timestamp in a slot of the *reader tracer*; writers reclaim the versions that none of the entered timestamps needs.
+//! RapidStore, section 5.2: a writer that holds all its locks draws the next timestamp, links its versions,
+//! and waits until the transaction before it is published, before it publishes its own. So what is published
+//! is always a prefix of the order. A reader enters its timestamp in a slot of the *reader tracer*; writers
+//! reclaim the versions that none of the entered timestamps needs.
 //!
-//! A reader enters the published timestamp and then looks whether it is still the published one. A writer publishes and then reads
-//! the slots. All four are sequentially consistent, so either the writer sees the slot, or the reader sees the new timestamp and
-//! enters that one: no version is reclaimed under a reader between the two steps.
+//! A reader enters the published timestamp and then looks whether it is still the published one. A writer
+//! publishes and then reads the slots. All four are sequentially consistent, so either the writer sees the
+//! slot, or the reader sees the new timestamp and enters that one: no version is reclaimed under a reader
+//! between the two steps.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::SeqCst};
@@ -60,13 +62,14 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// The next timestamp. Only while all locks of the transaction are held, so that the order of timestamps is one in which
-    /// transactions that meet can have run.
+    /// The next timestamp. Only while all locks of the transaction are held, so that the order of timestamps
+    /// is one in which transactions that meet can have run.
     pub(crate) fn draw(&self) -> u64 {
         self.drawn.0.fetch_add(1, SeqCst) + 1
     }
 
-    /// Publishes the transaction of `timestamp`, which made so many vertices and edges more, after all before it.
+    /// Publishes the transaction of `timestamp`, which made so many vertices and edges more, after all before
+    /// it.
     pub(crate) fn publish(&self, timestamp: u64, vertices: i64, edges: i64) {
         let mut asked = 0;
         let published = &self.published.0;
@@ -103,7 +106,8 @@ impl Clock {
         loop {
             let timestamp = stale.unwrap_or_else(|| self.published());
             self.slots[slot].store(timestamp, SeqCst);
-            // Those of this timestamp are overwritten by the next but one, which begins only when this one is published no more.
+            // Those of this timestamp are overwritten by the next but one, which begins only when this one is
+            // published no more.
             let totals = &self.published.0.totals[(timestamp & 1) as usize];
             let (vertices, edges) = (totals.vertices.load(SeqCst), totals.edges.load(SeqCst));
             if self.published() == timestamp || stale.is_some() {

@@ -1,4 +1,5 @@
-//! Every container in the forms that the cost model of Su et al. (section 3.2) and the papers' ablations compare: for those who measure them.
+//! Every container in the forms that the cost model of Su et al. (section 3.2) and the papers' ablations
+//! compare: for those who measure them.
 
 use hedgerow_core::DynamicGraph;
 
@@ -80,7 +81,8 @@ pub fn for_each(each: &mut impl EachForm) {
     blocks(each);
 }
 
-/// LSMGraph, with the switches of its paper's figures 15 to 17, and with a buffer of 2 MiB, so that small graphs have levels too.
+/// LSMGraph, with the switches of its paper's figures 15 to 17, and with a buffer of 2 MiB, so that small
+/// graphs have levels too.
 fn lsmgraph(each: &mut impl EachForm) {
     use FormKind::{Plain, Variant, Versions, Whole};
     fn whole() -> LsmGraphOptions {
@@ -140,7 +142,8 @@ fn ablations(each: &mut impl EachForm) {
     });
 }
 
-/// Sizes of blocks: ids in a block of Sortledton, in a leaf of RapidStore, between two heads of Aspen; words in a segment of Teseo.
+/// Sizes of blocks: ids in a block of Sortledton, in a leaf of RapidStore, between two heads of Aspen; words
+/// in a segment of Teseo.
 fn blocks(each: &mut impl EachForm) {
     use FormKind::Block;
     each.form("sortledton", "sortledton, |B| = 64", Block(64), |form| {

@@ -1,7 +1,8 @@
-//! Containers that the store is compared with, behind the same traits, so that the same compiled kernels run on them.
+//! Containers that the store is compared with, behind the same traits, so that the same compiled kernels run
+//! on them.
 //!
-//! The [CSR](hedgerow_workload::Csr) is the unit of every comparison; the others are graphs that change, each a
-//! folder that names its paper. `docs/design/lab.md` leads to the page of each, with its parameters and its
+//! The [CSR](hedgerow_workload::Csr) is the unit of every comparison; the others are graphs that change, each
+//! a folder that names its paper. `docs/design/lab.md` leads to the page of each, with its parameters and its
 //! deviations from the paper. Research code: the product never links it.
 #![forbid(unsafe_code)]
 
@@ -42,7 +43,8 @@ pub use teseo::Teseo;
 /// What a container is created with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GraphForm {
-    /// Whether edges have a direction: then a list of incoming neighbours is kept beside that of outgoing ones.
+    /// Whether edges have a direction: then a list of incoming neighbours is kept beside that of outgoing
+    /// ones.
     pub directed: bool,
     /// Whether edges have weights; if not, all weigh 1.
     pub weighted: bool,

@@ -6,7 +6,8 @@ use hedgerow_core::VertexId;
 
 use crate::change::{Change, Effect};
 
-/// Neighbours that are put together for a new leaf or chunk, ascending, and their weights: none where all weigh 1.
+/// Neighbours that are put together for a new leaf or chunk, ascending, and their weights: none where all
+/// weigh 1.
 #[derive(Debug, Default)]
 pub(crate) struct Merged {
     pub(crate) targets: Vec<VertexId>,

@@ -1,13 +1,14 @@
-//! Planted faults: negative controls of the conformance suite. Each is a mistake that could have been made, at the one place where it
-//! would have been made; they exist in the tests of this crate alone. One at a time, for the whole process, since containers are
-//! used by several threads.
+//! Planted faults: negative controls of the conformance suite. Each is a mistake that could have been made,
+//! at the one place where it would have been made; they exist in the tests of this crate alone. One at a
+//! time, for the whole process, since containers are used by several threads.
 
 /// A fault that a test can turn on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Planted {
     /// The tracer's slots are not looked at: versions are reclaimed although snapshots see them.
     ReadersForgotten,
-    /// A reader enters its timestamp in the tracer and does not look whether that one is still the published one.
+    /// A reader enters its timestamp in the tracer and does not look whether that one is still the published
+    /// one.
     RegisteringReaderMissed,
     /// A transaction is published before its versions are linked.
     PublishedEarly,
@@ -63,14 +64,16 @@ pub(crate) enum Planted {
     VersionsLeftBehind,
     /// Teseo: a transaction changes what an unpublished one has changed.
     ConflictIgnored,
-    /// Teseo: once a change is taken back, the older entry behind it says whether there is the edge, although the one between them may
-    /// have been pruned.
+    /// Teseo: once a change is taken back, the older entry behind it says whether there is the edge, although
+    /// the one between them may have been pruned.
     UncoveredEntryTrusted,
-    /// Teseo: a reader takes under the latch where a list lies among the words, and reads the words that the segment has later.
+    /// Teseo: a reader takes under the latch where a list lies among the words, and reads the words that the
+    /// segment has later.
     WordsTakenLater,
     /// Sortledton: a neighbour that was removed is not seen by those who read before the removal.
     RemovalForgetsBefore,
-    /// Sortledton: the key of a block stays as it was when neighbours are moved into it from the block before it.
+    /// Sortledton: the key of a block stays as it was when neighbours are moved into it from the block before
+    /// it.
     KeyStays,
     /// Sortledton: versions that move to another block with their neighbours are taken for those of others.
     VersionsReversed,
@@ -83,7 +86,8 @@ pub(crate) enum Planted {
     RemovedMerged,
     /// Removed entries are not counted, so levels are not merged for them.
     RemovedNotCounted,
-    /// A snapshot is published as the current one when its writer's lock is released, though others may have written since.
+    /// A snapshot is published as the current one when its writer's lock is released, though others may have
+    /// written since.
     PublishedOutsideLock,
     /// LSMGraph: a compaction drops the markers of removals although there are levels below.
     MarkersDropped,

@@ -1,4 +1,5 @@
-//! Where neighbours are copied to that a list cannot lend: a buffer of each thread, which snapshots fill and kernels read.
+//! Where neighbours are copied to that a list cannot lend: a buffer of each thread, which snapshots fill and
+//! kernels read.
 
 use std::cell::Cell;
 

@@ -6,8 +6,8 @@ use hedgerow_core::{Block, Direction, LocalVertex, Resident, SubgraphId, VertexI
 
 /// A snapshot that gives lists in runs.
 pub trait Runs {
-    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks. With their weights if `WEIGHTS` and they have some; without
-    /// `WEIGHTS` it does not matter what it has for weights.
+    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks. With their weights if
+    /// `WEIGHTS` and they have some; without `WEIGHTS` it does not matter what it has for weights.
     fn runs<const WEIGHTS: bool>(
         &self,
         v: VertexId,

@@ -7,8 +7,8 @@
 //! | 2, source, type, time from new to old, destination | bytes |
 //! | 3, source, type | the number of links |
 //!
-//! Numbers are big-endian, so that keys ascend as they do. A list of the newest links is one scan, which needs nothing else; the number of
-//! links is kept, as LinkBench's own stores keep it in a table of counts.
+//! Numbers are big-endian, so that keys ascend as they do. A list of the newest links is one scan, which
+//! needs nothing else; the number of links is kept, as LinkBench's own stores keep it in a table of counts.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,9 @@
-//! Engines of others behind the traits of the benchmarks: LMDB, redb and, with the feature `rocksdb`, RocksDB. Outside of the default
-//! members of the workspace: `make rivals` builds and tests it, and `cargo run --release -p hedgerow-rivals -- linkbench` measures.
+//! Engines of others behind the traits of the benchmarks: LMDB, redb and, with the feature `rocksdb`,
+//! RocksDB. Outside of the default members of the workspace: `make rivals` builds and tests it, and
+//! `cargo run --release -p hedgerow-rivals -- linkbench` measures.
 //!
-//! Each engine is a sorted map of bytes ([`kv`]), and LinkBench's nodes and links lie in it under keys that suit its requests ([`keyed`]).
+//! Each engine is a sorted map of bytes ([`kv`]), and LinkBench's nodes and links lie in it under keys that
+//! suit its requests ([`keyed`]).
 #![deny(unsafe_code)]
 
 mod keyed;

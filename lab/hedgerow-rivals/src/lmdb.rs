@@ -1,7 +1,7 @@
 //! LMDB: a copy-on-write B+ tree in a mapped file, one writer at a time.
 //!
-//! Not durable, it writes through the map and leaves it to the system when pages reach the disk (`MDB_WRITEMAP | MDB_NOSYNC`), its fastest
-//! mode; durable, it has its defaults.
+//! Not durable, it writes through the map and leaves it to the system when pages reach the disk
+//! (`MDB_WRITEMAP | MDB_NOSYNC`), its fastest mode; durable, it has its defaults.
 #![allow(unsafe_code, reason = "opening an environment is unsafe in the binding")]
 
 use hedgerow_bench::{LinkStore, Open};
@@ -29,7 +29,8 @@ pub(crate) fn open(open: Open<'_>) -> Result<Box<dyn LinkStore>> {
         // SAFETY: without syncs a crash of the machine may damage the file, which nobody opens again.
         unsafe { options.flags(EnvFlags::WRITE_MAP | EnvFlags::NO_SYNC) };
     }
-    // SAFETY: the file lies in a directory that was made for this environment alone, so nobody else maps or changes it.
+    // SAFETY: the file lies in a directory that was made for this environment alone, so nobody else maps or
+    // changes it.
     let env = unsafe { options.open(open.path) }?;
     let mut txn = env.write_txn()?;
     let map = env.create_database(&mut txn, None)?;

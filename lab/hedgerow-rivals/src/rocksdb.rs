@@ -1,6 +1,7 @@
 //! RocksDB: an LSM tree, with pessimistic transactions.
 //!
-//! A Bloom filter of 10 bits a key, a block cache of 1 GiB, no compression; a log that is synced by each commit, or by none.
+//! A Bloom filter of 10 bits a key, a block cache of 1 GiB, no compression; a log that is synced by each
+//! commit, or by none.
 
 use hedgerow_bench::{LinkStore, Open};
 use rocksdb::{

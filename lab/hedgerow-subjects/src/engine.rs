@@ -60,7 +60,8 @@ impl Engine {
 /// An empty graph.
 ///
 /// # Errors
-/// For [`Engine::Csr`], which is made of a graph that is known: [`fixed`] makes it. And where the store cannot be opened.
+/// For [`Engine::Csr`], which is made of a graph that is known: [`fixed`] makes it. And where the store
+/// cannot be opened.
 pub fn open(engine: Engine, form: GraphForm) -> Result<Box<dyn Subject>> {
     Ok(match engine {
         Engine::Csr => return Err("the CSR takes no updates".into()),

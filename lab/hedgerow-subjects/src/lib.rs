@@ -1,5 +1,6 @@
-//! What is measured side by side: the store as one of the containers of the lab, and all of them behind one trait object. Operations and
-//! kernels are compiled for each engine here, so that what measures them is compiled without them.
+//! What is measured side by side: the store as one of the containers of the lab, and all of them behind one
+//! trait object. Operations and kernels are compiled for each engine here, so that what measures them is
+//! compiled without them.
 
 #![forbid(unsafe_code)]
 

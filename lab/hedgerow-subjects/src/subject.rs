@@ -1,5 +1,6 @@
-//! Engines of any type behind one trait. Each of its methods makes many operations, which are compiled for the engine: so a call through
-//! the trait costs nothing beside them, and what measures engines is compiled once.
+//! Engines of any type behind one trait. Each of its methods makes many operations, which are compiled for
+//! the engine: so a call through the trait costs nothing beside them, and what measures engines is compiled
+//! once.
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -221,8 +222,9 @@ impl<S: GraphSnapshot> Reader for Opened<S> {
     }
 }
 
-/// What a read does with neighbours, so that it reads them. One function for all engines: inlined into the code of each, the same loop ran
-/// half as fast again for one engine in one build, and for another in the next.
+/// What a read does with neighbours, so that it reads them. One function for all engines: inlined into the
+/// code of each, the same loop ran half as fast again for one engine in one build, and for another in the
+/// next.
 #[inline(never)]
 fn ids(run: &[VertexId]) -> u64 {
     run.iter().map(|v| u64::from(v.0)).sum()

@@ -1,4 +1,5 @@
-//! Counts that test programs print: tests that passed, failed and were skipped, and the extent of what they explored.
+//! Counts that test programs print: tests that passed, failed and were skipped, and the extent of what they
+//! explored.
 
 use std::fmt;
 
@@ -60,7 +61,8 @@ impl Counts {
     }
 }
 
-/// True for the last line of pytest, as in `==== 12 passed, 1 skipped in 3.4s ====`; quiet runs leave the rules out.
+/// True for the last line of pytest, as in `==== 12 passed, 1 skipped in 3.4s ====`; quiet runs leave the
+/// rules out.
 fn is_pytest_summary(line: &str) -> bool {
     let line = line.trim_matches(['=', ' ']);
     line.contains(" in ") && line.starts_with(|c: char| c.is_ascii_digit()) && line.contains(" passed")

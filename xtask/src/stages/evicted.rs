@@ -1,5 +1,5 @@
-//! Suites of the store once more, under a switch of the test build that takes out of memory, after each commit, all that files hold
-//! (`docs/design/disk-cases.md`).
+//! Suites of the store once more, under a switch of the test build that takes out of memory, after each
+//! commit, all that files hold (`docs/design/disk-cases.md`).
 
 use std::path::Path;
 
@@ -9,7 +9,8 @@ use super::shell::{self, Step};
 
 /// The test targets that run under the switch.
 const TARGETS: [&str; 3] = ["it", "isolation", "crash"];
-/// And in the deep form alone: `make test` has little time for histories, whose checkers are the same with and without the switch.
+/// And in the deep form alone: `make test` has little time for histories, whose checkers are the same with
+/// and without the switch.
 const DEEP_TARGETS: [&str; 1] = ["history"];
 
 /// The tests that `make test` runs of them, by parts of names: those that explore most.
@@ -48,8 +49,8 @@ const LEFT_OUT: &[&str] = &[
     "disk_full::a_sync_of_the_directory_that_finds_no_space_poisons_the_store",
     // What is not durable yet: a checkpoint syncs the log.
     "durability::flush_makes_everything_before_it_durable",
-    // Its file system commits from inside a sync, on the thread that syncs. The switch begins a checkpoint there, which waits for the lock of the log that
-    // this thread holds.
+    // Its file system commits from inside a sync, on the thread that syncs. The switch begins a checkpoint
+    // there, which waits for the lock of the log that this thread holds.
     "writers::commits_that_come_during_a_sync_are_not_part_of_it",
     // Damage in records of the log that a checkpoint has replaced.
     "salvage::a_lost_definition_costs_a_name",

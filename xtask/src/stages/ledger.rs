@@ -1,7 +1,8 @@
 //! The ledger of deep runs: what was explored, by commit, stage and seed, for ever.
 //!
-//! A table in the repository, one line for each `explored:` line of a run. A run's seed is in no earlier line of its
-//! stage; test programs number their rounds from a million times the seed, so that no two runs share one.
+//! A table in the repository, one line for each `explored:` line of a run. A run's seed is in no earlier line
+//! of its stage; test programs number their rounds from a million times the seed, so that no two runs share
+//! one.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};

@@ -1,6 +1,6 @@
-//! The stages of `make test`, each timed, with the counts that they print checked against floors. All run, whatever fails. One thread
-//! builds what the stages need, in their order, while others run the built ones: processors that wait in tests compile, or run other
-//! tests.
+//! The stages of `make test`, each timed, with the counts that they print checked against floors. All run,
+//! whatever fails. One thread builds what the stages need, in their order, while others run the built ones:
+//! processors that wait in tests compile, or run other tests.
 
 mod count;
 mod crates;
@@ -38,9 +38,10 @@ struct Stage {
     plan: fn(&Path, &Workspace) -> Plan,
 }
 
-/// The stages, in the order in which they are built and run. Checks of form come first: they need no test to be built.
-/// Python's packages come from the network while clippy works. The tests of Python wait often, and what follows is built
-/// meanwhile; what runs long comes before the last builds, and what runs shortly comes last.
+/// The stages, in the order in which they are built and run. Checks of form come first: they need no test to
+/// be built. Python's packages come from the network while clippy works. The tests of Python wait often, and
+/// what follows is built meanwhile; what runs long comes before the last builds, and what runs shortly comes
+/// last.
 const STAGES: &[Stage] = &[
     Stage { name: "fmt", plan: fmt },
     Stage { name: "tidy", plan: tidy_stage },
@@ -71,7 +72,8 @@ const STAGES: &[Stage] = &[
     Stage { name: "rivals", plan: |root, _| lab::rivals(root) },
 ];
 
-/// The number of stages that run at once in `make test`. Several wait for disks and for other processes most of the time, and others have one thread.
+/// The number of stages that run at once in `make test`. Several wait for disks and for other processes most
+/// of the time, and others have one thread.
 const STAGES_AT_ONCE: usize = 2;
 
 /// Stages that explore for as long as they are given.
@@ -98,7 +100,8 @@ const DEEP_STAGES: &[&str] = &[
     "system",
 ];
 
-/// Stages that `make test` leaves out unless they are named: they take minutes, or are no part of the product.
+/// Stages that `make test` leaves out unless they are named: they take minutes, or are no part of the
+/// product.
 const ONLY_NAMED: &[&str] = &["asan", "platforms", "package", "lab-check", "lab", "rivals"];
 
 /// Test targets that have a stage of their own; every other target belongs to `unit`.
@@ -123,7 +126,8 @@ const LOOM_MODELS_FLOOR: u64 = 50;
 /// One build for all tests, with mistakes and failure points that some of them turn on.
 const PLANTED_FAULTS: &str = "--features=hedgerow/planted-faults,hedgerow/kernels";
 
-/// Set to 1, as in the continuous integration, it makes a failure of each test and stage that the machine cannot run.
+/// Set to 1, as in the continuous integration, it makes a failure of each test and stage that the machine
+/// cannot run.
 const NO_SKIPS: &str = "HEDGEROW_NO_SKIPS";
 
 /// Runs the stages called `chosen`, or all; with `--fail-fast` among the words, up to the first that fails.
@@ -287,7 +291,8 @@ fn clippy(root: &Path, _: &Workspace) -> Plan {
         format!("{PLANTED_FAULTS},hedgerow-python/extension-module,hedgerow-python/planted-faults");
     let arguments = ["clippy", "--locked", "--workspace", &features, "--all-targets"];
     let arguments = [&arguments[..], &["--", "-D", "warnings"]].concat();
-    // All tests are built with planted faults: whether programs compile without, as they ship, is seen here alone.
+    // All tests are built with planted faults: whether programs compile without, as they ship, is seen here
+    // alone.
     let shipped = ["clippy", "--locked", "-p", "hedgerow-cli", "-p", "hedgerow-python"];
     let with = ["--features=hedgerow-python/extension-module", "--", "-D", "warnings"];
     let shipped = [&shipped[..], &with].concat();
@@ -308,7 +313,8 @@ fn unit(root: &Path, workspace: &Workspace) -> Plan {
     workspace.examples_of("hedgerow").into_iter().fold(plan, |plan, name| run_example(plan, root, name))
 }
 
-/// Runs a program of `examples/` of the crate that users depend on, which they copy. It may write to the path that it is given.
+/// Runs a program of `examples/` of the crate that users depend on, which they copy. It may write to the path
+/// that it is given.
 fn run_example(plan: Plan, root: &Path, name: &str) -> Plan {
     let program = plan::target_folder(root).join("debug/examples").join(name);
     let scratch = std::env::temp_dir().join(format!("hedgerow-{name}-{}", std::process::id()));
@@ -319,8 +325,8 @@ fn run_example(plan: Plan, root: &Path, name: &str) -> Plan {
     })
 }
 
-/// Cargo compiles these tests and runs them at once, so that they count as a build: as a run it would wait for all that is built
-/// beside it.
+/// Cargo compiles these tests and runs them at once, so that they count as a build: as a run it would wait
+/// for all that is built beside it.
 fn doc(root: &Path, _: &Workspace) -> Plan {
     Plan::default().build(Step::cargo(root, &["test", "--locked", PLANTED_FAULTS, "--doc"]))
 }
@@ -342,8 +348,8 @@ fn shuttle(root: &Path, workspace: &Workspace) -> Plan {
     own_target(root, workspace, "shuttle", features, |step| step).judged_by(Outcome::require_explored)
 }
 
-/// The modules with `unsafe` code under AddressSanitizer, with blocks from the global allocator, which it watches. The
-/// option of the compiler is one that is not stable yet, and needs a target to be named.
+/// The modules with `unsafe` code under AddressSanitizer, with blocks from the global allocator, which it
+/// watches. The option of the compiler is one that is not stable yet, and needs a target to be named.
 fn asan(root: &Path, _: &Workspace) -> Plan {
     const TARGET: &str = "x86_64-unknown-linux-gnu";
     if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
@@ -363,14 +369,16 @@ fn faults(root: &Path, workspace: &Workspace) -> Plan {
     own_target(root, workspace, "faults", PLANTED_FAULTS, |step| step)
 }
 
-/// A test target that must say what it explored. In the deep form each of its exploring tests takes the time given.
+/// A test target that must say what it explored. In the deep form each of its exploring tests takes the time
+/// given.
 fn exploring(root: &Path, workspace: &Workspace, target: &str) -> Plan {
     let plan = own_target(root, workspace, target, PLANTED_FAULTS, |step| step);
     plan.judged_by(Outcome::require_explored)
 }
 
-/// Runs the test target `target` wherever a crate has it, with its output shown. All of the workspace's packages are selected,
-/// as in the stage `unit`: another selection would turn other features of libraries on, and build them anew.
+/// Runs the test target `target` wherever a crate has it, with its output shown. All of the workspace's
+/// packages are selected, as in the stage `unit`: another selection would turn other features of libraries
+/// on, and build them anew.
 fn own_target(
     root: &Path,
     workspace: &Workspace,

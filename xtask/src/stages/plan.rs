@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use super::outcome::{Failure, Outcome, Taken};
 use super::shell::{Ended, Output, Step, TestProgram};
 
-/// The number of programs of a stage that run at once. One program alone leaves processors idle while its last test runs
-/// and while a test waits; the tests of each use all processors, so that more would only get in each other's way.
+/// The number of programs of a stage that run at once. One program alone leaves processors idle while its
+/// last test runs and while a test waits; the tests of each use all processors, so that more would only get
+/// in each other's way.
 const PROGRAMS_AT_ONCE: usize = 2;
 
 /// A part of a stage.
@@ -69,8 +70,9 @@ impl Plan {
         self
     }
 
-    /// `cargo test`, of which this is the step: its programs are built, and then run, [some at once](PROGRAMS_AT_ONCE). Cargo
-    /// itself would wait, before it runs anything, for all that another cargo builds in the same folder.
+    /// `cargo test`, of which this is the step: its programs are built, and then run, [some at
+    /// once](PROGRAMS_AT_ONCE). Cargo itself would wait, before it runs anything, for all that another cargo
+    /// builds in the same folder.
     pub(super) fn test(mut self, step: Step) -> Plan {
         let (build, run) = step.built_and_run();
         self.builds.push(Task::Step(build));
@@ -133,8 +135,8 @@ impl Plan {
         }
     }
 
-    /// Runs the test programs, each as `step` says. A program that is alone shows its output as `output` says, others when
-    /// they have ended.
+    /// Runs the test programs, each as `step` says. A program that is alone shows its output as `output`
+    /// says, others when they have ended.
     fn run_programs(&mut self, step: &Step, output: Output<'_>) {
         // The largest program, which holds the most tests, first: it must not be the last to end.
         self.programs.sort_by_key(|program| std::cmp::Reverse(program.size()));

@@ -1,7 +1,9 @@
-//! Checks the product for systems other than this one: `cargo check` for Linux on arm64, Linux with musl, and macOS on arm64.
+//! Checks the product for systems other than this one: `cargo check` for Linux on arm64, Linux with musl, and
+//! macOS on arm64.
 //!
-//! A check needs the standard library of the target: rustup's, where the target is installed, or else one that cargo builds from
-//! its source. It also needs a C compiler for the target, for mimalloc and zstd: Zig's, from the package index.
+//! A check needs the standard library of the target: rustup's, where the target is installed, or else one
+//! that cargo builds from its source. It also needs a C compiler for the target, for mimalloc and zstd:
+//! Zig's, from the package index.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,8 +12,9 @@ use super::plan::Plan;
 use super::python;
 use super::shell::Step;
 
-/// A target, and the name by which Zig's C compiler knows it; the other is checked with the C compiler of this machine, which Zig's cannot
-/// stand in for there: it refuses `-march=x86-64`, which build scripts pass on.
+/// A target, and the name by which Zig's C compiler knows it; the other is checked with the C compiler of
+/// this machine, which Zig's cannot stand in for there: it refuses `-march=x86-64`, which build scripts pass
+/// on.
 const TARGETS: &[(&str, Option<&str>)] = &[
     ("aarch64-unknown-linux-gnu", Some("aarch64-linux-gnu")),
     ("x86_64-unknown-linux-musl", None),

@@ -1,5 +1,5 @@
-//! The processor time of child processes. A stage's wall time says little about its cost, because others build and run
-//! beside it.
+//! The processor time of child processes. A stage's wall time says little about its cost, because others
+//! build and run beside it.
 
 use std::time::Duration;
 
@@ -8,8 +8,9 @@ const TICKS_A_SECOND: f64 = 100.0;
 /// The time between two looks for the end of a child.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Returns the time that a child, and all of its children for which it waited, have taken, user and system time together. Waits for the end of the
-/// child, which its parent must not have waited for yet. Zero where the system has no `/proc`.
+/// Returns the time that a child, and all of its children for which it waited, have taken, user and system
+/// time together. Waits for the end of the child, which its parent must not have waited for yet. Zero where
+/// the system has no `/proc`.
 pub(super) fn time_of_child(id: u32) -> Duration {
     loop {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();

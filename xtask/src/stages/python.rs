@@ -16,8 +16,8 @@ const ENVIRONMENT: Environment =
 /// Held while an environment is made: one stage begins early, and another needs it.
 static MAKING: Mutex<()> = Mutex::new(());
 
-/// Those with which Rust's tests are built: the store is compiled once for both. As it ships, without planted faults, it is looked at
-/// beside clippy.
+/// Those with which Rust's tests are built: the store is compiled once for both. As it ships, without planted
+/// faults, it is looked at beside clippy.
 const FEATURES: &str = "extension-module,planted-faults,hedgerow/kernels";
 
 /// Makes `.venv` beside the builds of other stages: installing packages waits for the network.
@@ -77,8 +77,8 @@ const EXPLORING: &[&str] =
 /// The folder into which [`pip_install`] puts the package, from where it is imported alone.
 const PIP_TARGET: &str = "target/pip";
 
-/// `pip install .`, as users call it, except that what was built is used again: with the profile of the tests, and with the
-/// build tools of `.venv`.
+/// `pip install .`, as users call it, except that what was built is used again: with the profile of the
+/// tests, and with the build tools of `.venv`.
 fn pip_install(root: &Path) -> Step {
     let arguments =
         ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-build-isolation"];

@@ -138,7 +138,8 @@ impl Step {
         self
     }
 
-    /// Splits a `cargo test` into the step that builds its test programs and lists them, and one for [`of`](Self::of).
+    /// Splits a `cargo test` into the step that builds its test programs and lists them, and one for
+    /// [`of`](Self::of).
     pub(super) fn built_and_run(self) -> (Step, Step) {
         let mut build = self.clone();
         let to_cargo = build.arguments.iter().position(|a| a == "--").unwrap_or(build.arguments.len());
@@ -224,7 +225,8 @@ impl Step {
         format!("{}{} {}", variables.collect::<String>(), self.name(), self.arguments.join(" "))
     }
 
-    /// Returns a shell command, from the root of the repository, that repeats the tests of these names, or all.
+    /// Returns a shell command, from the root of the repository, that repeats the tests of these names, or
+    /// all.
     fn repeat(&self, tests: &[String]) -> String {
         let variables = self.variables.iter().map(|(name, value)| (name.as_str(), value.clone()));
         let mut words: Vec<String> = variables
@@ -274,7 +276,8 @@ impl Ended {
     }
 }
 
-/// Runs a command to its end and calls `show` with each line of its output. Kills it at its next line once `stop` is set.
+/// Runs a command to its end and calls `show` with each line of its output. Kills it at its next line once
+/// `stop` is set.
 fn follow(
     command: &mut Command,
     ended: &mut Ended,

@@ -182,7 +182,8 @@ fn a_stage_runs_what_it_built_and_is_judged() {
     assert_eq!(low.failures.len(), 1);
 }
 
-/// Two programs that each wait for the other to begin, and a third: one after another, the first would wait in vain.
+/// Two programs that each wait for the other to begin, and a third: one after another, the first would wait
+/// in vain.
 #[test]
 fn the_programs_of_a_stage_run_two_at_a_time() {
     let folder = std::env::temp_dir().join(format!("hedgerow-programs-{}", std::process::id()));
@@ -210,7 +211,8 @@ fn the_programs_of_a_stage_run_two_at_a_time() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Two stages of which each waits for the other to begin, one that fails, one that would run for long, and a last one.
+/// Two stages of which each waits for the other to begin, one that fails, one that would run for long, and a
+/// last one.
 #[test]
 fn stages_run_two_at_a_time_and_the_first_failure_ends_them_if_asked() {
     static FOLDER: std::sync::LazyLock<std::path::PathBuf> = std::sync::LazyLock::new(|| {

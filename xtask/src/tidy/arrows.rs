@@ -37,7 +37,8 @@ const TABLE: &[Row] = &[
     row(IO, &[CORE], &[TESTKIT]),
     row(TXN, &[CORE], &[TESTKIT, WORKLOAD]),
     row(PAR, &[CORE], &[TESTKIT]),
-    // The models of versions and reclamation run them with the real clock and registry (docs/design/protocol.md).
+    // The models of versions and reclamation run them with the real clock and registry
+    // (docs/design/protocol.md).
     row(MEM, &[CORE], &[TESTKIT, WORKLOAD, TXN]),
     row(LOG, &[CORE, IO], &[TESTKIT, WORKLOAD]),
     row(TIER, &[CORE, IO], &[TESTKIT, WORKLOAD]),

@@ -39,7 +39,8 @@ enum Section {
     List {
         of_tests: bool,
     },
-    /// `[dependencies.NAME]`: from this line on, one dependency's keys; whether `workspace = true` was among them.
+    /// `[dependencies.NAME]`: from this line on, one dependency's keys; whether `workspace = true` was among
+    /// them.
     One {
         name: String,
         line: usize,
@@ -100,7 +101,8 @@ fn states_workspace(name: &str, value: &str) -> bool {
         || value.replace(' ', "").contains("workspace=true")
 }
 
-/// `{ path = "../NAME" }`: cargo leaves such a dependency of tests out of what it publishes, where it would form a cycle.
+/// `{ path = "../NAME" }`: cargo leaves such a dependency of tests out of what it publishes, where it would
+/// form a cycle.
 fn is_path_alone(value: &str) -> bool {
     let value = value.replace(' ', "");
     value.starts_with("{path=\"../") && value.ends_with("\"}") && !value.contains(',')

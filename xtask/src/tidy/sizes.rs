@@ -1,4 +1,5 @@
-//! Sizes of files and functions. What is long says why, or stands in the list of what was long before that was asked.
+//! Sizes of files and functions. What is long says why, or stands in the list of what was long before that
+//! was asked.
 
 use super::report::{File, Report};
 use super::tokens::{Token, text};
@@ -96,8 +97,8 @@ fn body(tokens: &[Token], mut at: usize) -> Option<(usize, usize)> {
     (tokens[at].text == "{").then(|| (at, at + tokens[at].length - 1))
 }
 
-/// True if a reason stands in the comments and attributes above line `first`, or in the first line of the body that
-/// opens in line `body`.
+/// True if a reason stands in the comments and attributes above line `first`, or in the first line of the
+/// body that opens in line `body`.
 fn says_why(lines: &[&str], first: usize, body: usize) -> bool {
     let is_reason = |line: &&str| line.starts_with("//") && line.contains(REASON);
     let above = lines[..first - 1].iter().rev().take_while(|l| l.starts_with("//") || l.starts_with("#["));

@@ -3,7 +3,8 @@
 use super::report::{File, Place, Report};
 use super::tokens::Token;
 
-/// The crates that may hold `unsafe`, and the modules in which. A new one comes with its reason in `docs/design/`.
+/// The crates that may hold `unsafe`, and the modules in which. A new one comes with its reason in
+/// `docs/design/`.
 const UNSAFE_MODULES: &[(&str, &[&str])] = &[
     ("hedgerow-core", &["fork", "simd", "sync"]),
     ("hedgerow-mem", &["arena", "delta", "grace"]),

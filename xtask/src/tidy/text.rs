@@ -1,5 +1,5 @@
-//! Prose and everything else that is read: no machine's paths, no dead links, no orphaned design page, no contract
-//! sentence that points at a test which is not there.
+//! Prose and everything else that is read: no machine's paths, no dead links, no orphaned design page, no
+//! contract sentence that points at a test which is not there.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -58,7 +58,8 @@ fn check_pages(file: &File, files: &[File], report: &mut Report) {
         let before =
             file.text[..at].trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/'));
         let page = &file.text[before.len()..at];
-        // The dead-link check sees to links; extensions alone, longer words and these checks' own examples are no pages.
+        // The dead-link check sees to links; extensions alone, longer words and these checks' own examples
+        // are no pages.
         let linked = file.has_extension("md") && before.trim_end_matches(['.', '/']).ends_with("](");
         if linked
             || page.is_empty()
@@ -154,7 +155,8 @@ fn check_contract(files: &[File], report: &mut Report) {
     }
 }
 
-/// Returns the words between `fn` or `def` and the next parenthesis: the names of all functions without type parameters.
+/// Returns the words between `fn` or `def` and the next parenthesis: the names of all functions without type
+/// parameters.
 fn functions(files: &[File]) -> HashSet<&str> {
     let mut names = HashSet::new();
     for file in files.iter().filter(|f| f.has_extension("rs") || f.has_extension("py")) {

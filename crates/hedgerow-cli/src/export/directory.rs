@@ -1,4 +1,5 @@
-//! `hedgerow export STORE DIR`: a file of edges for each label, one of vertices, and `schema.json`, which names them.
+//! `hedgerow export STORE DIR`: a file of edges for each label, one of vertices, and `schema.json`, which
+//! names them.
 //!
 //! `schema.json` is written last: a directory without it is no export.
 

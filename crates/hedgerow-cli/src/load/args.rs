@@ -14,17 +14,17 @@ use crate::property::{self, ColumnType};
 pub(crate) struct LoadArgs {
     /// The directory of the store
     pub(super) store: PathBuf,
-    /// Files to load, in this order, those of gzip and zstd decompressed on the way; - for standard input; or one
-    /// directory that an export wrote
+    /// Files to load, in this order, those of gzip and zstd decompressed on the way; - for standard input; or
+    /// one directory that an export wrote
     #[arg(required_unless_present = "vertices", value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
-    /// A file of vertices with properties, loaded first: under a header, the key and then a column for each property,
-    /// named NAME:TYPE; the types are bool, i64, f64, utf8, bytes and timestamp (a date), or timestamp_s, _ms, _us, _ns for
-    /// numbers of seconds and their parts since 1970
+    /// A file of vertices with properties, loaded first: under a header, the key and then a column for each
+    /// property, named NAME:TYPE; the types are bool, i64, f64, utf8, bytes and timestamp (a date), or
+    /// timestamp_s, _ms, _us, _ns for numbers of seconds and their parts since 1970
     #[arg(long, value_name = "FILE")]
     pub(super) vertices: Vec<PathBuf>,
-    /// The kind of the vertices in the files of vertices, defined if it is new; each kind has keys and properties of its own.
-    /// Without such a file, a kind that --from or --to names
+    /// The kind of the vertices in the files of vertices, defined if it is new; each kind has keys and
+    /// properties of its own. Without such a file, a kind that --from or --to names
     #[arg(long, value_name = "NAME")]
     pub(super) kind: Option<String>,
     /// The type of the keys of that kind; u64 for a new one, or as the store has it
@@ -48,13 +48,15 @@ pub(crate) struct LoadArgs {
     /// The column of each edge's label; labels are defined in the order in which they come
     #[arg(long, value_name = "COLUMN", value_parser = column, conflicts_with = "label")]
     pub(super) label_column: Option<Column>,
-    /// Labels may have several edges between two vertices, told apart by rank; without --rank they are counted on
+    /// Labels may have several edges between two vertices, told apart by rank; without --rank they are
+    /// counted on
     #[arg(long, requires = "labelled")]
     pub(super) multi: bool,
     /// The column of the rank, a whole number from 0; such a label is multi
     #[arg(long, value_name = "COLUMN", value_parser = column, requires = "labelled")]
     pub(super) rank: Option<Column>,
-    /// A property of the edges: its name and type, as of --vertices, and its column if that is named otherwise; may be repeated
+    /// A property of the edges: its name and type, as of --vertices, and its column if that is named
+    /// otherwise; may be repeated
     #[arg(long, value_name = "NAME:TYPE[=COLUMN]", value_parser = edge_property)]
     pub(super) property: Vec<EdgeProperty>,
     /// The layout of the files; auto goes by the name of each, and by its first 1,000 lines
@@ -75,23 +77,26 @@ pub(crate) struct LoadArgs {
     /// A text without quotes that stands for null, as \N or NULL, beside the empty one; may be repeated
     #[arg(long, value_name = "TEXT")]
     pub(super) null: Vec<String>,
-    /// The character with which comments begin, or none for files in which every line is data [default: # and %]
+    /// The character with which comments begin, or none for files in which every line is data [default: # and
+    /// %]
     #[arg(long, value_name = "C|none", value_parser = comment)]
     pub(super) comment: Option<Comment>,
-    /// Edges have a direction (the default of a new store, unless a .properties file or a symmetric matrix says otherwise)
+    /// Edges have a direction (the default of a new store, unless a .properties file or a symmetric matrix
+    /// says otherwise)
     #[arg(long, conflicts_with = "undirected")]
     pub(super) directed: bool,
     /// Edges have no direction
     #[arg(long)]
     pub(super) undirected: bool,
-    /// Keep no incoming edges of the vertices of a new directed store: less memory, but incoming neighbors and removals take a look at all vertices
+    /// Keep no incoming edges of the vertices of a new directed store: less memory, but incoming neighbors
+    /// and removals take a look at all vertices
     #[arg(long, conflicts_with = "undirected")]
     pub(super) no_reverse: bool,
     /// The type of vertex keys; u64 in a new store, or as the store has it
     #[arg(long, value_enum)]
     pub(super) keys: Option<Keys>,
-    /// Edges have a weight, in the column named weight, or in the third one of snap; rows of .e and .el files without
-    /// one have weight 1
+    /// Edges have a weight, in the column named weight, or in the third one of snap; rows of .e and .el files
+    /// without one have weight 1
     #[arg(long)]
     pub(super) weighted: bool,
     /// The column of the source: its position from 1, or its name in the header

@@ -1,4 +1,5 @@
-//! Failures after the check of the files, which from outside would need a file that changes between two readings.
+//! Failures after the check of the files, which from outside would need a file that changes between two
+//! readings.
 
 use clap::Parser;
 use hedgerow::{Graph, KeyKind};

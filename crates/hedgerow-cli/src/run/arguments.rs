@@ -22,8 +22,8 @@ pub(super) struct Machine {
     pub(super) store: PathBuf,
     #[command(flatten)]
     pub(super) chosen: Chosen,
-    /// Compute on the vertices of this kind; several may be given; "" is the default kind [default: the kinds that the labels
-    /// state of their ends; all where one of them states none, or no label is given]
+    /// Compute on the vertices of this kind; several may be given; "" is the default kind [default: the kinds
+    /// that the labels state of their ends; all where one of them states none, or no label is given]
     #[arg(long, value_name = "KIND")]
     pub(super) kinds: Vec<String>,
     /// Threads to compute with; all cores by default
@@ -39,8 +39,9 @@ pub(super) struct Machine {
 pub(super) struct Common {
     #[command(flatten)]
     pub(super) machine: Machine,
-    /// Write the full result to this file, `KEY VALUE` a line (`KEY,VALUE` with --csv), of paths `LENGTH KEY KEY ...`
-    /// (`PATH,STEP,KEY`), of pairs `KEY KEY VALUE`; `-` for standard output, then without the summary
+    /// Write the full result to this file, `KEY VALUE` a line (`KEY,VALUE` with --csv), of paths
+    /// `LENGTH KEY KEY ...` (`PATH,STEP,KEY`), of pairs `KEY KEY VALUE`; `-` for standard output, then
+    /// without the summary
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     /// Rows of the summary's table

@@ -80,7 +80,8 @@ pub(super) fn finish(
     }
 }
 
-/// Adds the number of paths returned, whether there are more, the total if all were counted, and the first paths.
+/// Adds the number of paths returned, whether there are more, the total if all were counted, and the first
+/// paths.
 fn paths(report: Report, work: &Work<'_>, paths: &Paths, top: usize) -> Result<Report, CliError> {
     work.write_paths(paths)?;
     let row = |(path, length): (&[VertexId], f64)| {

@@ -232,7 +232,8 @@ fn a_damaged_file_is_named_and_found_by_check() {
     }
 }
 
-/// Formats of a time before the first release: each command names the file and both versions, whatever kind of file it is.
+/// Formats of a time before the first release: each command names the file and both versions, whatever kind
+/// of file it is.
 #[test]
 fn a_store_of_an_old_format_is_refused_by_name() {
     let bench = Bench::new();

@@ -1,4 +1,5 @@
-//! Files in other encodings, with other ends of lines, and quotes behind blanks: read right, or refused by name.
+//! Files in other encodings, with other ends of lines, and quotes behind blanks: read right, or refused by
+//! name.
 
 use crate::{Bench, hedgerow};
 

@@ -36,7 +36,8 @@ fn table(header: &str, rows: impl IntoIterator<Item = String>) -> String {
     rows.into_iter().fold(header.to_owned() + "\n", |text, row| text + &row + "\n")
 }
 
-/// The tables of a business: five kinds with keys from 1 on, and five kinds of edges; keys of shippers are texts.
+/// The tables of a business: five kinds with keys from 1 on, and five kinds of edges; keys of shippers are
+/// texts.
 fn load(bench: &Bench) {
     let store = bench.store();
     let vertices = [
@@ -165,7 +166,8 @@ fn a_directory_with_kinds_comes_back_equal() {
     let bench = Bench::new();
     load(&bench);
     let (store, first) = (bench.store(), bench.path("first"));
-    // A kind without vertices, and edges of a label that says no kinds, one of them of vertices of the default kind.
+    // A kind without vertices, and edges of a label that says no kinds, one of them of vertices of the
+    // default kind.
     let none = bench.file("none.csv", "id,n:i64\n");
     hedgerow("load @ --vertices @ --kind no/ne --kind-keys str", &[&store, &none]).ok();
     let plain = bench.file("plain.csv", "src,dst,n\n1,2,5\n");

@@ -13,7 +13,8 @@ fn blocks<'a>(page: &'a str, language: &str) -> impl Iterator<Item = &'a str> {
     parts.into_iter().filter_map(|rest| rest.split("```\n").next())
 }
 
-/// Runs lines of a shell in the folder, with the built program as `hedgerow`; returns the status and both outputs, in their order.
+/// Runs lines of a shell in the folder, with the built program as `hedgerow`; returns the status and both
+/// outputs, in their order.
 fn shell(bench: &Bench, commands: &str) -> (bool, String) {
     let program = Path::new(env!("CARGO_BIN_EXE_hedgerow"));
     let folder = program.parent().expect("the folder of the program").display();
@@ -51,7 +52,8 @@ fn the_commands_of_the_page_on_operations_run_as_printed() {
     assert!(calls >= 4, "{calls} blocks");
 }
 
-/// Files and stores that a section of the guide takes as given: name and content. A store is made from a file of the same name.
+/// Files and stores that a section of the guide takes as given: name and content. A store is made from a file
+/// of the same name.
 const GIVEN: &[(&str, &[(&str, &str)], &[&str])] = &[
     ("A short tour", &[], &[]),
     (
@@ -85,7 +87,8 @@ const GIVEN: &[(&str, &[(&str, &str)], &[&str])] = &[
     ),
 ];
 
-/// A section gives files as blocks of text after their names, and calls with their output; a load without output may print any.
+/// A section gives files as blocks of text after their names, and calls with their output; a load without
+/// output may print any.
 #[test]
 fn the_commands_of_the_guide_print_what_it_shows() {
     let (mut calls, mut shown, mut other) = (0, 0, String::new());

@@ -71,8 +71,8 @@ fn assembling_equals_building_from_rows() {
     assert!(copied(1..2).is_empty());
 }
 
-/// Rows that lie in columns are taken over in stretches: of whole columns, of one with nulls, of two columns in turns, of what has
-/// a column that the others lack.
+/// Rows that lie in columns are taken over in stretches: of whole columns, of one with nulls, of two columns
+/// in turns, of what has a column that the others lack.
 #[test]
 fn rows_of_columns_are_taken_over() {
     let rows = rows();
@@ -96,7 +96,8 @@ fn rows_of_columns_are_taken_over() {
     assert_eq!(assembled.finish(), build(&expected));
 }
 
-/// A row of one number is that number by value, wherever it lies; of a text, and of several, it stays where it is.
+/// A row of one number is that number by value, wherever it lies; of a text, and of several, it stays where
+/// it is.
 #[test]
 fn one_number_is_taken_by_value() {
     let number = Row::new([(PropertyId(1), Value::I64(5))]);

@@ -52,8 +52,8 @@ pub(super) fn give_up_all() {
                     is_extra = null >= 0 && null != fd;
                 }
                 if null >= 0 && null != fd {
-                    // SAFETY: as above; the number stays one of ours. `dup2` clears the flag that closes it in programs
-                    // that are executed.
+                    // SAFETY: as above; the number stays one of ours. `dup2` clears the flag that closes it
+                    // in programs that are executed.
                     unsafe {
                         if libc::dup2(null, fd) < 0 {
                             // The number is above the present limit of this process. The close releases the

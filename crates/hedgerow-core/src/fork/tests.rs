@@ -8,13 +8,14 @@ use std::time::{Duration, Instant};
 
 use super::{Descriptor, OwnerProcess, hold_off};
 
-/// Who takes longer waits for something that does not come. It takes milliseconds, and on a busy machine seconds.
+/// Who takes longer waits for something that does not come. It takes milliseconds, and on a busy machine
+/// seconds.
 const FOR_EVER: Duration = Duration::from_secs(180);
 
 /// Runs `body` in a forked child, which ends with the status that it returns; 255 if the child does not end.
 fn in_child(body: impl FnOnce() -> i32) -> i32 {
-    // SAFETY: the bodies of these tests call the system and this module, and take no lock but that of the allocator, which
-    // is sound after a fork; the child leaves without running anything of the parent's.
+    // SAFETY: the bodies of these tests call the system and this module, and take no lock but that of the
+    // allocator, which is sound after a fork; the child leaves without running anything of the parent's.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "forking failed");
     if child == 0 {

@@ -7,9 +7,9 @@ use crate::property::ValueRef;
 
 /// A comparison of a property's value with a given value.
 ///
-/// Both values have the same type; no comparison holds with null. Numbers compare as IEEE 754 says: 0.0 equals -0.0, and a NaN
-/// differs from every number, itself included. Text and bytes compare byte by byte, times by their moment, and false precedes
-/// true.
+/// Both values have the same type; no comparison holds with null. Numbers compare as IEEE 754 says: 0.0
+/// equals -0.0, and a NaN differs from every number, itself included. Text and bytes compare byte by byte,
+/// times by their moment, and false precedes true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Comparison {
     /// `==`
@@ -68,8 +68,8 @@ impl Comparison {
         }
     }
 
-    /// True if the comparison holds between the edge's value `found` and the `given` one. It never holds for null, nor for values
-    /// of different types.
+    /// True if the comparison holds between the edge's value `found` and the `given` one. It never holds for
+    /// null, nor for values of different types.
     #[inline]
     pub fn holds(self, found: ValueRef<'_>, given: ValueRef<'_>) -> bool {
         let order = match (found, given) {

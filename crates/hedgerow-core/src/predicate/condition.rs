@@ -9,7 +9,8 @@ use crate::property::{Value, ValueRef};
 
 /// A condition for the value of a property.
 ///
-/// Null meets only [`Null`](Condition::Null). A value meets a condition that names values only if it has their type.
+/// Null meets only [`Null`](Condition::Null). A value meets a condition that names values only if it has
+/// their type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Condition {
@@ -101,7 +102,8 @@ impl ValueSet {
         ValueSet(values.into())
     }
 
-    /// True if `found` equals a member, as [`Comparison::Equal`] defines it: null and NaN equal none. O(log n).
+    /// True if `found` equals a member, as [`Comparison::Equal`] defines it: null and NaN equal none. O(log
+    /// n).
     pub fn contains(&self, found: ValueRef<'_>) -> bool {
         let found = match found {
             ValueRef::Null => return false,

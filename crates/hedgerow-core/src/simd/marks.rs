@@ -179,8 +179,8 @@ mod x86 {
                 let lanes = unsafe { _mm256_loadu_si256(lanes.as_ptr().cast::<__m256i>()) };
                 let places = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(PLACES[usize::from(mark)] as i64));
                 let packed = _mm256_permutevar8x32_epi32(lanes, places);
-                // SAFETY: at most 56 of the 64 entries of `to` are taken before the last vector, so 32 bytes are writable; the
-                // store has no alignment requirement.
+                // SAFETY: at most 56 of the 64 entries of `to` are taken before the last vector, so 32 bytes
+                // are writable; the store has no alignment requirement.
                 unsafe { _mm256_storeu_si256(to.as_mut_ptr().add(at).cast::<__m256i>(), packed) };
                 at += mark.count_ones() as usize;
             }
@@ -203,8 +203,8 @@ mod x86 {
                 // SAFETY: 64 readable bytes; the load has no alignment requirement.
                 let lanes = unsafe { _mm512_loadu_si512(lanes.as_ptr().cast::<__m512i>()) };
                 let packed = _mm512_maskz_compress_epi32(mask, lanes);
-                // SAFETY: at most 48 of the 64 entries of `to` are taken before the last vector, so 64 bytes are writable; the
-                // store has no alignment requirement.
+                // SAFETY: at most 48 of the 64 entries of `to` are taken before the last vector, so 64 bytes
+                // are writable; the store has no alignment requirement.
                 unsafe { _mm512_storeu_si512(to.as_mut_ptr().add(at).cast::<__m512i>(), packed) };
                 at += mask.count_ones() as usize;
             }

@@ -161,8 +161,8 @@ mod x86 {
     pub(super) fn merge_sse2(a: &[u32], b: &[u32]) -> usize {
         let (mut i, mut j, mut found) = (0, 0, 0);
         while let (Some(x), Some(y)) = (a[i..].first_chunk::<4>(), b[j..].first_chunk::<4>()) {
-            // SAFETY: 16 readable bytes each, loads without alignment requirement; SSE2 is part of x86-64, and the
-            // other instructions touch no memory.
+            // SAFETY: 16 readable bytes each, loads without alignment requirement; SSE2 is part of x86-64,
+            // and the other instructions touch no memory.
             let any = unsafe {
                 let vx = _mm_loadu_si128(x.as_ptr().cast::<__m128i>());
                 let vy = _mm_loadu_si128(y.as_ptr().cast::<__m128i>());

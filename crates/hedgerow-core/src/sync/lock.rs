@@ -31,8 +31,8 @@ pub type Mutex<T> = lock_api::Mutex<RawLock, T>;
 /// A held lock.
 pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, RawLock, T>;
 
-// SAFETY: the lock is taken by whoever changes the word from `FREE`, and given back by the store of `FREE`; the one
-// acquires what the other releases.
+// SAFETY: the lock is taken by whoever changes the word from `FREE`, and given back by the store of `FREE`;
+// the one acquires what the other releases.
 unsafe impl RawMutex for RawLock {
     #[allow(clippy::declare_interior_mutable_const, reason = "how the trait makes a lock")]
     const INIT: RawLock = RawLock(AtomicU32::new(FREE));

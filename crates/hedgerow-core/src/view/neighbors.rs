@@ -9,9 +9,10 @@ mod tests;
 
 /// The neighbours of one vertex: a sorted main list, corrected by two short sorted lists.
 ///
-/// The result is `(main \ removed) ∪ added`, where `removed` is part of `main`. For a settled vertex, and for a CSR,
-/// both corrections are empty and `main` is the whole answer. In a graph with parallel edges all three are multisets: a
-/// destination counts as often as it stands there. Otherwise `added` and `main \ removed` share nothing.
+/// The result is `(main \ removed) ∪ added`, where `removed` is part of `main`. For a settled vertex, and for
+/// a CSR, both corrections are empty and `main` is the whole answer. In a graph with parallel edges all three
+/// are multisets: a destination counts as often as it stands there. Otherwise `added` and `main \ removed`
+/// share nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Neighbors<'a> {
     /// The neighbours in the main part, ascending.

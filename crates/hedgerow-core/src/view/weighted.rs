@@ -86,7 +86,8 @@ impl<'a> WeightedNeighbors<'a> {
         Some(new.or_else(|| self.main.get(at).copied()).unwrap_or(1.0))
     }
 
-    /// Calls `f` with each neighbour and weight: those of the main part ascending, then the added ones ascending.
+    /// Calls `f` with each neighbour and weight: those of the main part ascending, then the added ones
+    /// ascending.
     #[inline]
     pub fn for_each(self, mut f: impl FnMut(VertexId, f64)) {
         self.for_each_run(|run, weights| {

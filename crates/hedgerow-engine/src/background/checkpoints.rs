@@ -47,7 +47,8 @@ fn turn(core: &Core, wanted: Wanted) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Writes a checkpoint on the calling thread, unless one is being written. It may fail, which changes nothing for the commit before it.
+/// Writes a checkpoint on the calling thread, unless one is being written. It may fail, which changes nothing
+/// for the commit before it.
 #[cfg(feature = "planted-faults")]
 pub(crate) fn write_one(core: &Core) {
     let busy = core.checkpointing.try_lock().is_none();

@@ -23,7 +23,8 @@ pub(crate) struct AttributesOfOps {
     columns: Option<Arc<Columns>>,
 }
 
-/// Values of one property of fixed width, each the only property of its operation, which makes an edge without a rank.
+/// Values of one property of fixed width, each the only property of its operation, which makes an edge
+/// without a rank.
 #[derive(Default)]
 struct Words {
     property: Option<(PropertyId, PropertyType)>,
@@ -49,7 +50,8 @@ impl AttributesOfOps {
         self.all.len() as u32
     }
 
-    /// Adds the only property of an edge without a rank, a value of fixed width; returns the handle that the operation keeps.
+    /// Adds the only property of an edge without a rank, a value of fixed width; returns the handle that the
+    /// operation keeps.
     #[inline]
     pub(crate) fn push_word(&mut self, property: PropertyId, kind: PropertyType, word: u64) -> u32 {
         if *self.words.property.get_or_insert((property, kind)) == (property, kind) {

@@ -1,5 +1,5 @@
-//! Single operations in transactions of their own. Their result is computed at commit, under the latches: they read
-//! no snapshot and cannot conflict.
+//! Single operations in transactions of their own. Their result is computed at commit, under the latches:
+//! they read no snapshot and cannot conflict.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{KeyKind, LabelId, PropertyId, PropertyType, RowRef, VertexKeyRef};
@@ -16,8 +16,8 @@ use crate::error::Result;
 use crate::state::edge_key::EdgeKey;
 use crate::state::store::Engine;
 
-/// Commits one edge operation and waits until it is published. Endpoints that are absent are created, unless the edge
-/// is to be removed.
+/// Commits one edge operation and waits until it is published. Endpoints that are absent are created, unless
+/// the edge is to be removed.
 #[inline]
 pub(crate) fn edge(
     engine: &Engine,

@@ -76,8 +76,8 @@ fn are_simple(engine: &Engine, request: &Request<'_>) -> bool {
         && labelled.all(|label| std::mem::replace(&mut known, label) == label || is_simple(label))
 }
 
-/// Commits the transaction up to and including the mark in the ring. `None` sends the caller to the general path, with
-/// nothing changed.
+/// Commits the transaction up to and including the mark in the ring. `None` sends the caller to the general
+/// path, with nothing changed.
 pub(crate) fn commit_unpublished<'j>(
     engine: &'j Engine,
     request: &'j Request<'_>,
@@ -310,7 +310,8 @@ fn finish<'j>(
     let edges: i64 = parts.iter().map(|part| part.edges).sum();
     let vertices: usize = parts.iter().map(|part| part.vertices).sum();
     if parts.iter().all(|part| part.changes == 0 && part.vertices == 0) {
-        // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this moment.
+        // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this
+        // moment.
         let order = engine.clock.order();
         engine.check_open()?;
         if !still_absent(engine, &parts) {

@@ -1,7 +1,7 @@
 //! The log record of a commit: the one place that maps each change to its form in the log.
 //!
-//! Removals of edges come first, then vertices that end, vertices that begin, and the edges that are put: a key can change
-//! its vertex in one commit, and an edge needs its ends.
+//! Removals of edges come first, then vertices that end, vertices that begin, and the edges that are put: a
+//! key can change its vertex in one commit, and an edge needs its ends.
 
 use hedgerow_core::{LabelId, Op, RowRef, VertexId};
 

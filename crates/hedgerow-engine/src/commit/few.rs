@@ -1,5 +1,5 @@
-//! Transactions of a few blind operations on plain edges of the default label between vertices that exist: the steps of
-//! [`single`](super::single) for several edges at once.
+//! Transactions of a few blind operations on plain edges of the default label between vertices that exist:
+//! the steps of [`single`](super::single) for several edges at once.
 //!
 //! A [`batch`](super::batch) sorts entries, works in parts, and writes the outcome of each operation where
 //! other threads find it. That pays off from some hundred operations on. Here one word for each copy of an
@@ -57,7 +57,8 @@ fn suits(engine: &Engine, request: &Request<'_>) -> bool {
         && request.ops.iter().all(|op| op.is_default_edge() && op.attributes == 0)
 }
 
-/// Commits the transaction up to and including the mark in the ring. `None` sends the caller to the batch, with nothing changed.
+/// Commits the transaction up to and including the mark in the ring. `None` sends the caller to the batch,
+/// with nothing changed.
 pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Result<Option<Outcome>> {
     if !suits(engine, request) {
         return Ok(None);
@@ -75,7 +76,8 @@ pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
     let applied = request.ops.len() as u64;
     let effects = effects(engine, &copies, &edges);
     if effects.ops.is_empty() {
-        // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this moment.
+        // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this
+        // moment.
         let order = engine.clock.order();
         engine.check_open()?;
         return Ok(Some(Outcome { ts: order.last_drawn(), edges: 0, applied }));
@@ -211,7 +213,8 @@ fn bytes_to_merge(latches: &Latches<'_>, effects: &Effects) -> usize {
     effects.chains.iter().map(of).sum()
 }
 
-/// Versions that were built ahead of the timestamp: the place of the chain among the effects, and the version.
+/// Versions that were built ahead of the timestamp: the place of the chain among the effects, and the
+/// version.
 type Built = SmallVec<[(usize, Ahead); 1]>;
 
 /// Does the due merges before the timestamp is drawn, so that commits with later timestamps wait for no

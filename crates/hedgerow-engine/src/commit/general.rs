@@ -1,12 +1,13 @@
 //! The commit, phase by phase (rule R1 of the design; `docs/design/protocol.md` argues each step).
 //!
 //! 1. **Resolve** keys to vertex ids, without locks.
-//! 2. **Latch** the keys that may be bound or unbound, then the subgraphs, both ascending. Look again: what was looked
-//!    up must still hold, and the neighbours of removed vertices must be latched too; else start over.
+//! 2. **Latch** the keys that may be bound or unbound, then the subgraphs, both ascending. Look again: what
+//!    was looked up must still hold, and the neighbours of removed vertices must be latched too; else start
+//!    over.
 //! 3. **Compute** the net effects against everything applied, published or not.
 //! 4. **Validate** what was read in latched subgraphs.
-//! 5. **Order**: in the ordering section validate the rest, reserve log space, draw the timestamp, append the record.
-//!    Everything that fails cleanly fails before the timestamp is drawn.
+//! 5. **Order**: in the ordering section validate the rest, reserve log space, draw the timestamp, append the
+//!    record. Everything that fails cleanly fails before the timestamp is drawn.
 //! 6. **Apply**, still invisible, and release the latches.
 //! 7. **Publish**: mark the commit complete, wait until it is durable (if so asked) and published.
 

@@ -25,15 +25,15 @@ pub(super) struct EdgeRef {
 }
 
 impl WriteTxn {
-    /// Makes sure that the edge exists with exactly these properties: those of an existing edge are replaced. Reads
-    /// nothing. Label and properties that are new are defined.
+    /// Makes sure that the edge exists with exactly these properties: those of an existing edge are replaced.
+    /// Reads nothing. Label and properties that are new are defined.
     ///
-    /// In a weighted graph the property `weight` of an edge of the default label is its weight (1 if not given). O(bytes of the
-    /// properties).
+    /// In a weighted graph the property `weight` of an edge of the default label is its weight (1 if not
+    /// given). O(bytes of the properties).
     ///
     /// # Errors
-    /// [`ArgumentError::PropertyType`] for a value of another type; [`ArgumentError::Invalid`] for a rank in a
-    /// label that is not `multi`, or a NaN weight; [`ArgumentError::TooLarge`] for values over 16 MiB.
+    /// [`ArgumentError::PropertyType`] for a value of another type; [`ArgumentError::Invalid`] for a rank in
+    /// a label that is not `multi`, or a NaN weight; [`ArgumentError::TooLarge`] for values over 16 MiB.
     pub fn put_edge_with<N: AsRef<str>, V: Into<Value>>(
         &mut self,
         edge: EdgeKey<'_>,
@@ -44,8 +44,8 @@ impl WriteTxn {
         self.push_item(OpKind::Put, item, weight.unwrap_or(1.0), cells)
     }
 
-    /// Inserts the edge with these properties. Returns whether it was new; an existing edge is left as it is. Reads the edge. O(log
-    /// degree + bytes of the properties).
+    /// Inserts the edge with these properties. Returns whether it was new; an existing edge is left as it is.
+    /// Reads the edge. O(log degree + bytes of the properties).
     ///
     /// # Errors
     /// Those of [`put_edge_with`](Self::put_edge_with).
@@ -63,8 +63,8 @@ impl WriteTxn {
         Ok(new)
     }
 
-    /// Sets properties of an existing edge and keeps its others, as they are at commit; a null removes. Returns
-    /// whether the edge exists. Reads the edge. O(log degree + bytes of the properties).
+    /// Sets properties of an existing edge and keeps its others, as they are at commit; a null removes.
+    /// Returns whether the edge exists. Reads the edge. O(log degree + bytes of the properties).
     ///
     /// # Errors
     /// Those of [`put_edge_with`](Self::put_edge_with); [`ArgumentError::NoSuchLabel`]. The weight of an edge

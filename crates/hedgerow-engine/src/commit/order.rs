@@ -86,8 +86,8 @@ fn wait_for_room<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<OrderG
     Ok(engine.clock.order())
 }
 
-/// Leaves the ordering section until the log is shorter, and enters it again. The store may be closed meanwhile: then no
-/// checkpoint makes the log shorter any more.
+/// Leaves the ordering section until the log is shorter, and enters it again. The store may be closed
+/// meanwhile: then no checkpoint makes the log shorter any more.
 #[cold]
 fn wait_for_checkpoint<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<OrderGuard<'e>> {
     // Closing sets its mark in the ordering section, before it ends the thread of checkpoints.
@@ -98,8 +98,8 @@ fn wait_for_checkpoint<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<
     Ok(engine.clock.order())
 }
 
-/// Waits until the conflicting commit is published, then a moment that grows with the number of attempts, so that
-/// transactions that keep meeting each other spread out.
+/// Waits until the conflicting commit is published, then a moment that grows with the number of attempts, so
+/// that transactions that keep meeting each other spread out.
 pub(crate) fn wait_for_conflict(engine: &Engine, with: Timestamp, attempt: u32) {
     // The conflicting commit may itself fail: then there is nothing to wait for.
     let with = with.min(engine.clock.drawn());

@@ -24,8 +24,8 @@ pub(crate) type Edge = Option<(f64, Option<Row>)>;
 pub(crate) enum State {
     /// The edge is this, whatever the snapshot says.
     Is(Edge),
-    /// The snapshot decides: if it has the edge, that edge with the properties of `patch` laid over its own; if it has not,
-    /// `otherwise`.
+    /// The snapshot decides: if it has the edge, that edge with the properties of `patch` laid over its own;
+    /// if it has not, `otherwise`.
     Based { patch: Vec<(PropertyId, Value)>, otherwise: Edge },
 }
 

@@ -33,8 +33,8 @@ pub struct Applied {
     pub edges: i64,
 }
 
-/// The acknowledgement of one operation: it is visible to every snapshot opened from now on, and durable as the store's
-/// durability mode says, or it failed.
+/// The acknowledgement of one operation: it is visible to every snapshot opened from now on, and durable as
+/// the store's durability mode says, or it failed.
 #[derive(Debug)]
 pub struct Ack {
     /// The number that the submitting call returned.
@@ -59,13 +59,14 @@ struct Pending {
 /// faster than waits for each, since the memory of the next ones is prefetched meanwhile, and one sync serves
 /// many.
 ///
-/// Operations take effect in the order of submission; a later one sees the earlier ones. Up to the window's size of
-/// them are not executed yet when a call returns: a snapshot sees all only after [`flush`](Self::flush). Among threads
-/// the order is that of execution, and respects real time from acknowledgement to submission. Acknowledgements come in
-/// the order of submission, to the function given at the beginning, on the submitting thread.
+/// Operations take effect in the order of submission; a later one sees the earlier ones. Up to the window's
+/// size of them are not executed yet when a call returns: a snapshot sees all only after
+/// [`flush`](Self::flush). Among threads the order is that of execution, and respects real time from
+/// acknowledgement to submission. Acknowledgements come in the order of submission, to the function given at
+/// the beginning, on the submitting thread.
 ///
-/// Dropping the pipeline executes what is left; it waits for nothing, so acknowledgements may stay undelivered. In a forked
-/// child it executes nothing: the parent executes what was submitted.
+/// Dropping the pipeline executes what is left; it waits for nothing, so acknowledgements may stay
+/// undelivered. In a forked child it executes nothing: the parent executes what was submitted.
 ///
 /// If the function panics, the panic goes on to the caller of the pipeline, and the function is never called
 /// again. Operations submitted before are executed in order, at the latest when the pipeline is dropped, and
@@ -119,13 +120,14 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         self
     }
 
-    /// Submits: insert the edge, and its endpoints where absent, unless it exists. Returns the ticket of the operation: tickets
-    /// count up from 0. Executes an operation that was submitted a window ago: O(log degree), now and then O(edges of 64 vertices)
-    /// for a merge. Blocks for other committers of its subgraphs, and while too much waits for the disk.
+    /// Submits: insert the edge, and its endpoints where absent, unless it exists. Returns the ticket of the
+    /// operation: tickets count up from 0. Executes an operation that was submitted a window ago: O(log
+    /// degree), now and then O(edges of 64 vertices) for a merge. Blocks for other committers of its
+    /// subgraphs, and while too much waits for the disk.
     ///
     /// # Errors
-    /// Those of [`Graph::insert_edge`](crate::Graph::insert_edge) that concern its arguments or the store as a whole, and
-    /// [`StateError::AckPanicked`]: nothing was submitted.
+    /// Those of [`Graph::insert_edge`](crate::Graph::insert_edge) that concern its arguments or the store as
+    /// a whole, and [`StateError::AckPanicked`]: nothing was submitted.
     #[inline]
     pub fn insert_edge<'a>(
         &mut self,
@@ -193,13 +195,13 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         self.submit(OpKind::Remove, src.into(), dst.into(), 0.0)
     }
 
-    /// Executes everything submitted and waits until all of it is acknowledged. O(operations in flight). Blocks for a sync if the
-    /// store is durable under [`Durability::Sync`](crate::Durability::Sync).
+    /// Executes everything submitted and waits until all of it is acknowledged. O(operations in flight).
+    /// Blocks for a sync if the store is durable under [`Durability::Sync`](crate::Durability::Sync).
     ///
     /// # Errors
-    /// [`CommitError::OutcomeUnknown`]: the log failed; what it concerns was acknowledged with the same error.
-    /// [`StateError::AckPanicked`]: all is executed, and as durable as after `Ok`, but was not acknowledged.
-    /// [`StateError::Forked`]: nothing is executed.
+    /// [`CommitError::OutcomeUnknown`]: the log failed; what it concerns was acknowledged with the same
+    /// error. [`StateError::AckPanicked`]: all is executed, and as durable as after `Ok`, but was not
+    /// acknowledged. [`StateError::Forked`]: nothing is executed.
     pub fn flush(&mut self) -> Result<()> {
         self.engine.check_owner_by_id()?;
         while self.executed < self.submitted {
@@ -360,8 +362,8 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         }
     }
 
-    /// Calls the function of the caller, unless it panicked before. All of `self` is as it should be when it is called: it
-    /// may panic.
+    /// Calls the function of the caller, unless it panicked before. All of `self` is as it should be when it
+    /// is called: it may panic.
     #[inline]
     fn acknowledge(&mut self, ack: Ack) {
         if !self.ack_panicked && !self.engine.is_forked() {

@@ -302,8 +302,8 @@ mod tests {
         assert_eq!(asked(&all, true), expected);
     }
 
-    /// A vertex that the program removes is gone for what comes after, and an end that is to be created takes the id that was
-    /// set aside for it.
+    /// A vertex that the program removes is gone for what comes after, and an end that is to be created takes
+    /// the id that was set aside for it.
     #[test]
     fn an_end_is_what_its_key_names_at_that_point_of_the_program() {
         let keys = TxnKeys::new();

@@ -46,8 +46,8 @@ impl<'f> RemoveOptions<'f> {
         self
     }
 
-    /// Calls `until` before each batch and after every 100,000 edges or so, and ends with [`StateError::Cancelled`] once `until`
-    /// returns true. Committed batches stay removed.
+    /// Calls `until` before each batch and after every 100,000 edges or so, and ends with
+    /// [`StateError::Cancelled`] once `until` returns true. Committed batches stay removed.
     pub fn until(mut self, until: &'f dyn Fn() -> bool) -> RemoveOptions<'f> {
         self.until = Some(until);
         self
@@ -62,9 +62,9 @@ impl<'f> RemoveOptions<'f> {
 pub(crate) type Place = (LabelId, VertexId, VertexId, u64);
 
 impl WriteTxn {
-    /// Removes the next batch of chosen edges after `behind`, in the order of labels, sources, destinations and ranks, as the
-    /// transaction's snapshot has them. Returns the number removed, and the last of them if there may be more. The commit
-    /// conflicts if another commit changed one of them since the snapshot.
+    /// Removes the next batch of chosen edges after `behind`, in the order of labels, sources, destinations
+    /// and ranks, as the transaction's snapshot has them. Returns the number removed, and the last of them if
+    /// there may be more. The commit conflicts if another commit changed one of them since the snapshot.
     pub(crate) fn remove_chosen(
         &mut self,
         selection: &EdgeSelection<'_>,
@@ -79,7 +79,8 @@ impl WriteTxn {
             let [src, dst] = [self.engine.key_of(src)?, self.engine.key_of(dst)?];
             let [src, dst] = [&src, &dst].map(|key| self.keys.intern(key.as_ref()));
             let edge = EdgeRef { label, src, dst, rank };
-            // The transaction reads the edge, so its commit conflicts if another one changed the edge since the scan.
+            // The transaction reads the edge, so its commit conflicts if another one changed the edge since
+            // the scan.
             if self.reads_item(edge)?.is_some() {
                 self.push_item(OpKind::Remove, edge, 0.0, Cells::new())?;
                 removed += 1;

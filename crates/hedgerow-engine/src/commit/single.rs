@@ -1,11 +1,11 @@
-//! Transactions of one edge operation whose endpoints exist: the commit of [`general`](super::general) with every phase
-//! reduced to two endpoints. Nothing is allocated beside the log record and the properties, and the cache misses of both
-//! endpoints overlap.
+//! Transactions of one edge operation whose endpoints exist: the commit of [`general`](super::general) with
+//! every phase reduced to two endpoints. Nothing is allocated beside the log record and the properties, and
+//! the cache misses of both endpoints overlap.
 //!
-//! It is the same protocol, step by step (`docs/design/commit-schedules.md`): latches ascending, look-ups verified
-//! under them, effect computed against everything applied, timestamp drawn and record appended in the ordering section,
-//! applied, released, completed. Whatever is unusual (an endpoint to be created, a key that moved) goes to the general
-//! path with nothing changed.
+//! It is the same protocol, step by step (`docs/design/commit-schedules.md`): latches ascending, look-ups
+//! verified under them, effect computed against everything applied, timestamp drawn and record appended in
+//! the ordering section, applied, released, completed. Whatever is unusual (an endpoint to be created, a key
+//! that moved) goes to the general path with nothing changed.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
@@ -237,7 +237,8 @@ pub(crate) fn commit_unpublished<'g>(
         change.map(|(kind, weight, takes)| (kind, weight, if takes { row } else { RowRef::Empty }))
     };
     let Some((kind, weight, row)) = change else {
-        // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this moment.
+        // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this
+        // moment.
         let order = engine.clock.order();
         engine.check_open()?;
         return Ok(Some(Outcome { ts: order.last_drawn(), edges: 0, applied }));

@@ -46,8 +46,8 @@ impl Ticket {
     /// that are still being applied, and under [`Durability::Sync`] for a sync. O(1) besides.
     ///
     /// # Errors
-    /// [`CommitError::OutcomeUnknown`](crate::CommitError::OutcomeUnknown): the log failed, and only reopening the store tells.
-    /// [`StateError::Forked`](crate::StateError::Forked).
+    /// [`CommitError::OutcomeUnknown`](crate::CommitError::OutcomeUnknown): the log failed, and only
+    /// reopening the store tells. [`StateError::Forked`](crate::StateError::Forked).
     pub fn wait(self) -> Result<Timestamp> {
         self.engine.check_owner_by_id()?;
         self.engine.wait_published(self.ts)?;

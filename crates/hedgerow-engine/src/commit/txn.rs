@@ -23,16 +23,18 @@ use crate::{read::snapshot::Snapshot, state::store::Engine};
 /// [`neighbors_of_all`](Self::neighbors_of_all) and [`degree_of_all`](Self::degree_of_all).
 ///
 /// Reads see one snapshot, taken at the first read, under the transaction's own writes. Under
-/// [`Isolation::Serializable`] the commit fails with [`CommitError::Conflict`](crate::CommitError::Conflict) if something
-/// that was read has changed since; blind writes ([`put_edge`](Self::put_edge)) read nothing and never
-/// conflict. Dropping a transaction rolls it back. It may move to another thread, and serves one at a time.
-/// Before [`commit`](Self::commit) no method waits for another transaction or for a sync. In a graph that keeps no incoming
-/// edges ([`Options::reverse`](crate::Options::reverse)) to read those of a vertex is O(vertices log degree).
+/// [`Isolation::Serializable`] the commit fails with [`CommitError::Conflict`](crate::CommitError::Conflict)
+/// if something that was read has changed since; blind writes ([`put_edge`](Self::put_edge)) read nothing and
+/// never conflict. Dropping a transaction rolls it back. It may move to another thread, and serves one at a
+/// time. Before [`commit`](Self::commit) no method waits for another transaction or for a sync. In a graph
+/// that keeps no incoming edges ([`Options::reverse`](crate::Options::reverse)) to read those of a vertex is
+/// O(vertices log degree).
 ///
 /// # Errors
-/// Every method: an [`ArgumentError`] for a key of another kind than the graph's, for a key that is too long, and after 16,777,216
-/// operations; [`StateError::Forked`](crate::StateError::Forked) in a forked child; a [`StorageError`](crate::StorageError) where what
-/// is read is neither in memory nor can be read from disk. The transaction stays as it was.
+/// Every method: an [`ArgumentError`] for a key of another kind than the graph's, for a key that is too long,
+/// and after 16,777,216 operations; [`StateError::Forked`](crate::StateError::Forked) in a forked child; a
+/// [`StorageError`](crate::StorageError) where what is read is neither in memory nor can be read from disk.
+/// The transaction stays as it was.
 ///
 /// ```
 /// let graph = hedgerow::Graph::in_memory()?;
@@ -104,15 +106,15 @@ impl WriteTxn {
         Ok(new)
     }
 
-    /// Removes a vertex with all its edges, those included that other transactions add before this one commits.
-    /// Returns whether it existed. O(labels), and O(degree) at commit.
+    /// Removes a vertex with all its edges, those included that other transactions add before this one
+    /// commits. Returns whether it existed. O(labels), and O(degree) at commit.
     ///
     /// Under a memory limit each edge is an operation: [`remove_edges_of`](Self::remove_edges_of) first
     /// empties a vertex that has more of them than a transaction may have operations.
     ///
     /// # Errors
-    /// [`CommitError::TooLarge`](crate::CommitError::TooLarge) for a vertex with more edges than that; the commit returns it where others
-    /// added edges since.
+    /// [`CommitError::TooLarge`](crate::CommitError::TooLarge) for a vertex with more edges than that; the
+    /// commit returns it where others added edges since.
     pub fn remove_vertex<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<bool> {
         let key = self.key(key.into())?;
         let existed = self.reads_vertex(key)?;
@@ -182,8 +184,9 @@ impl WriteTxn {
         self.push_each(OpKind::Put, edges, |engine, weight| engine.check_weight(weight))
     }
 
-    /// Makes sure that the edges exist; existing ones are left as they are, new ones get weight 1 in a weighted graph. Unlike
-    /// [`insert_edge`](Self::insert_edge) it does not say which are new, and reads nothing. O(edges).
+    /// Makes sure that the edges exist; existing ones are left as they are, new ones get weight 1 in a
+    /// weighted graph. Unlike [`insert_edge`](Self::insert_edge) it does not say which are new, and reads
+    /// nothing. O(edges).
     ///
     /// # Errors
     /// Those of `insert_edge`; none of the edges is added then.
@@ -195,8 +198,8 @@ impl WriteTxn {
         self.push_all(OpKind::Insert, 1.0, edges)
     }
 
-    /// Makes sure that the edges do not exist. Unlike [`remove_edge`](Self::remove_edge) it does not say which did, and reads
-    /// nothing. O(edges).
+    /// Makes sure that the edges do not exist. Unlike [`remove_edge`](Self::remove_edge) it does not say
+    /// which did, and reads nothing. O(edges).
     ///
     /// # Errors
     /// Those of `remove_edge`; none of the removals is added then.
@@ -253,8 +256,8 @@ impl WriteTxn {
         Ok(())
     }
 
-    /// Inserts an edge, with weight 1 in a weighted graph. Returns whether it was new; an existing edge is left as it is. Reads the
-    /// edge. O(log degree).
+    /// Inserts an edge, with weight 1 in a weighted graph. Returns whether it was new; an existing edge is
+    /// left as it is. Reads the edge. O(log degree).
     ///
     /// # Errors
     /// Those of every [method](Self).
@@ -290,7 +293,8 @@ impl WriteTxn {
         Ok(new)
     }
 
-    /// Removes an edge. Returns whether it existed: removing what is not there is not an error. Reads the edge. O(log degree).
+    /// Removes an edge. Returns whether it existed: removing what is not there is not an error. Reads the
+    /// edge. O(log degree).
     ///
     /// # Errors
     /// Those of every [method](Self).
@@ -403,34 +407,39 @@ impl WriteTxn {
         self.ops.is_empty()
     }
 
-    /// Commits. Returns the commit timestamp once the transaction is visible to every snapshot opened from now on and
-    /// durable as the store's durability mode says. A transaction that changes nothing returns a timestamp at or after
-    /// everything it saw.
+    /// Commits. Returns the commit timestamp once the transaction is visible to every snapshot opened from
+    /// now on and durable as the store's durability mode says. A transaction that changes nothing returns a
+    /// timestamp at or after everything it saw.
     ///
-    /// Blocks for committers of the same subgraphs, and under [`Durability::Sync`](crate::Durability::Sync) for a sync.
-    /// O(operations * log degree + items read), O(degree) for each removed vertex, now and then O(edges of 64 vertices) to merge.
+    /// Blocks for committers of the same subgraphs, and under [`Durability::Sync`](crate::Durability::Sync)
+    /// for a sync. O(operations * log degree + items read), O(degree) for each removed vertex, now and then
+    /// O(edges of 64 vertices) to merge.
     ///
     /// # Errors
-    /// A [`CommitError`](crate::CommitError): conflict, missing vertex, full disk; [`ArgumentError::TooLarge`]; a
-    /// [`StateError`](crate::StateError): closed, forked, poisoned. No effect of the transaction will ever be visible, but for
-    /// [`CommitError::OutcomeUnknown`](crate::CommitError::OutcomeUnknown): the log failed, and only reopening the store tells.
+    /// A [`CommitError`](crate::CommitError): conflict, missing vertex, full disk;
+    /// [`ArgumentError::TooLarge`]; a [`StateError`](crate::StateError): closed, forked, poisoned. No effect
+    /// of the transaction will ever be visible, but for
+    /// [`CommitError::OutcomeUnknown`](crate::CommitError::OutcomeUnknown): the log failed, and only
+    /// reopening the store tells.
     pub fn commit(self) -> Result<Timestamp> {
         let engine = self.engine.clone();
         let outcome = self.commit_unpublished()?;
         Ok(order::publish(&engine, outcome)?.ts)
     }
 
-    /// Commits without waiting: when this returns the transaction has its place in the order of commits, is in the log
-    /// and applied, and will become durable and visible; the [`Ticket`] tells when. A transaction submitted later by the
-    /// same thread comes later in the order. A snapshot, or a transaction that reads, sees it only once it is done: one
-    /// that read the state before it and depends on it is a [`CommitError::Conflict`](crate::CommitError::Conflict).
+    /// Commits without waiting: when this returns the transaction has its place in the order of commits, is
+    /// in the log and applied, and will become durable and visible; the [`Ticket`] tells when. A transaction
+    /// submitted later by the same thread comes later in the order. A snapshot, or a transaction that reads,
+    /// sees it only once it is done: one that read the state before it and depends on it is a
+    /// [`CommitError::Conflict`](crate::CommitError::Conflict).
     ///
-    /// Blocks for committers of the same subgraphs, and while too much that was submitted is not durable yet (see
-    /// [`Options::max_unsynced_bytes`](crate::Options::max_unsynced_bytes)). Costs as [`commit`](Self::commit).
+    /// Blocks for committers of the same subgraphs, and while too much that was submitted is not durable yet
+    /// (see [`Options::max_unsynced_bytes`](crate::Options::max_unsynced_bytes)). Costs as
+    /// [`commit`](Self::commit).
     ///
     /// # Errors
-    /// Those of [`commit`](Self::commit), but for [`CommitError::OutcomeUnknown`](crate::CommitError::OutcomeUnknown), which
-    /// [`Ticket::wait`] reports.
+    /// Those of [`commit`](Self::commit), but for
+    /// [`CommitError::OutcomeUnknown`](crate::CommitError::OutcomeUnknown), which [`Ticket::wait`] reports.
     pub fn submit(self) -> Result<Ticket> {
         let engine = self.engine.clone();
         let outcome = self.commit_unpublished()?;

@@ -84,7 +84,8 @@ impl ReadSet {
         self.of_all.push(OfAllLabels { labels, at: src, direction: Direction::Out, item });
     }
 
-    /// Notes that the first `labels` labels were all that there were when the edges of a vertex were read in each.
+    /// Notes that the first `labels` labels were all that there were when the edges of a vertex were read in
+    /// each.
     pub(crate) fn adjacency_of_all(&mut self, labels: u16, at: VertexId, direction: Direction) {
         let item = ReadItem::Adjacency(at.local());
         self.of_all.push(OfAllLabels { labels, at, direction, item });
@@ -102,8 +103,8 @@ impl ReadSet {
         self.items.dedup();
     }
 
-    /// Checks the part of the set that lies in latched subgraphs; cheap to do before the ordering section, because
-    /// the latches keep it true.
+    /// Checks the part of the set that lies in latched subgraphs; cheap to do before the ordering section,
+    /// because the latches keep it true.
     pub(crate) fn check_latched(&self, start: Timestamp, latches: &Latches<'_>) -> Result<()> {
         if faults::is_on(PlantedFault::ReadsNotValidated)
             || faults::is_on(PlantedFault::LatchedReadsNotValidated)
@@ -120,8 +121,8 @@ impl ReadSet {
         Ok(())
     }
 
-    /// Checks the rest, inside the ordering section. A subgraph or key that another committer has latched counts as
-    /// changed: that committer may come before this one in the order.
+    /// Checks the rest, inside the ordering section. A subgraph or key that another committer has latched
+    /// counts as changed: that committer may come before this one in the order.
     pub(crate) fn check_others(
         &self,
         start: Timestamp,
@@ -195,7 +196,8 @@ pub(crate) struct Latches<'a> {
 }
 
 impl<'a> Latches<'a> {
-    /// Latches `latch_keys`, which must ascend: the order that keeps committers from waiting for each other in a ring.
+    /// Latches `latch_keys`, which must ascend: the order that keeps committers from waiting for each other
+    /// in a ring.
     pub(crate) fn take(engine: &'a Engine, latch_keys: &[LatchKey]) -> Latches<'a> {
         debug_assert!(latch_keys.is_sorted_by(|a, b| a < b));
         let mut latches = Latches::default();

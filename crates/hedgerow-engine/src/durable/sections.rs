@@ -1,7 +1,7 @@
 //! The sections of the manifest beside files: the schema, and the counts of vertices and edges.
 //!
-//! The schema takes the form that it has in the log, definition by definition with its timestamp, so that there is one
-//! layout and one check of it.
+//! The schema takes the form that it has in the log, definition by definition with its timestamp, so that
+//! there is one layout and one check of it.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{KindId, LabelId, Op, PropertyId, PropertyType, Timestamp};

@@ -56,8 +56,8 @@ impl Core {
         begun.map_err(|_| self.of_stopped_log(durable))
     }
 
-    /// Ends the store: refuses new commits, finishes those under way, and closes the log. A store that its user closes gets a
-    /// checkpoint first, if [the checkpoint pays](Self::checkpoint_at_close).
+    /// Ends the store: refuses new commits, finishes those under way, and closes the log. A store that its
+    /// user closes gets a checkpoint first, if [the checkpoint pays](Self::checkpoint_at_close).
     pub(crate) fn close(&self, by: ClosedBy) -> Result<()> {
         // The log and the lock are the parent's.
         self.check_owner_by_id()?;
@@ -92,7 +92,8 @@ impl Core {
 
     fn finish(&self, last: Timestamp, by: ClosedBy) -> Result<()> {
         let Some(durable) = &self.durable else { return Ok(()) };
-        // The directory is given up next, and may be opened again at once: nothing of this log may be written after.
+        // The directory is given up next, and may be opened again at once: nothing of this log may be written
+        // after.
         if self.commits.is_failed() {
             durable.log.abandon();
             return Err(StateError::Poisoned.into());
@@ -106,8 +107,8 @@ impl Core {
             Error::State(StateError::Poisoned)
         })?;
         durable.durable.fetch_max(last.0, Ordering::AcqRel);
-        // If the checkpoint left unknown which manifest holds, both manifests name what the log needs, so no third one is
-        // written: it might take the number of one of them.
+        // If the checkpoint left unknown which manifest holds, both manifests name what the log needs, so no
+        // third one is written: it might take the number of one of them.
         if !self.commits.is_failed() {
             durable.state_end();
         }
@@ -116,8 +117,9 @@ impl Core {
 }
 
 impl Drop for Engine {
-    /// Ends as [`Core::close`] does, but without a checkpoint, since the last handle is gone. The next opening finds a failure.
-    /// In a forked child the core stays as it is: threads that the child lacks may have been changing any part of it.
+    /// Ends as [`Core::close`] does, but without a checkpoint, since the last handle is gone. The next
+    /// opening finds a failure. In a forked child the core stays as it is: threads that the child lacks may
+    /// have been changing any part of it.
     fn drop(&mut self) {
         if self.owner.is_current_by_id() {
             let _ = self.close(ClosedBy::Drop);

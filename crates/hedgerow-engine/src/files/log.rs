@@ -76,8 +76,8 @@ impl Durable {
         Timestamp(self.durable.load(Ordering::Acquire))
     }
 
-    /// Reserves log space, draws the timestamp and appends the record. In the ordering section. Fails before the
-    /// timestamp is drawn, or not at all.
+    /// Reserves log space, draws the timestamp and appends the record. In the ordering section. Fails before
+    /// the timestamp is drawn, or not at all.
     pub(crate) fn append(&self, mut record: Record, draw: impl FnOnce() -> Timestamp) -> Result<Timestamp> {
         // After a panic the log must not be written to any more.
         let whole = UnlessDone::new(|| self.log.abandon());
@@ -100,8 +100,9 @@ impl Durable {
         Ok(ts)
     }
 
-    /// Writes a manifest that states how far the closed log reaches: an earlier copy of a log segment in its place is
-    /// then found to be too short. All is durable without it, so that it does not matter if there is no room.
+    /// Writes a manifest that states how far the closed log reaches: an earlier copy of a log segment in its
+    /// place is then found to be too short. All is durable without it, so that it does not matter if there is
+    /// no room.
     pub(crate) fn state_end(&self) {
         let mut manifest = self.manifest.lock();
         let file = hedgerow_tier::manifest::manifest_name(manifest.sequence);
@@ -123,7 +124,8 @@ impl Durable {
 
     /// Syncs the log.
     pub(crate) fn sync_log(&self) -> std::result::Result<(), NotDurable> {
-        // Loaded before the sync: everything appended by now is in the buffer that the sync takes, or was before.
+        // Loaded before the sync: everything appended by now is in the buffer that the sync takes, or was
+        // before.
         let appended = self.appended.load(Ordering::Acquire);
         if faults::is_on(PlantedFault::AcknowledgedEarly) {
             return Ok(());

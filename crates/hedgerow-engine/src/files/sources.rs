@@ -22,7 +22,8 @@ pub(crate) struct NamedSegment {
 /// The segments that one manifest names, newest first. Among the images of one subgraph in one label that of
 /// the newest segment is valid.
 ///
-/// A segment stays readable for as long as it is open, also when a later manifest does not name it and its file is removed.
+/// A segment stays readable for as long as it is open, also when a later manifest does not name it and its
+/// file is removed.
 #[derive(Clone, Default)]
 pub(crate) struct Sources {
     segments: Vec<Arc<NamedSegment>>,
@@ -225,7 +226,8 @@ impl Sources {
         Ok(None)
     }
 
-    /// Reads one list of the valid image, as [`read_image`](Self::read_image) does; `None` if there is no image.
+    /// Reads one list of the valid image, as [`read_image`](Self::read_image) does; `None` if there is no
+    /// image.
     pub(crate) fn read_list(
         &self,
         query: &ListQuery,

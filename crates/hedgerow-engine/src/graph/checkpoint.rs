@@ -12,8 +12,9 @@ impl Graph {
     /// second caller waits.
     ///
     /// # Errors
-    /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) for a store without files; a [`StorageError`](crate::StorageError) leaves
-    /// the store as it was; [`StateError::Poisoned`](crate::StateError::Poisoned) if it became unknown which manifest holds.
+    /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) for a store without files; a
+    /// [`StorageError`](crate::StorageError) leaves the store as it was;
+    /// [`StateError::Poisoned`](crate::StateError::Poisoned) if it became unknown which manifest holds.
     pub fn checkpoint(&self) -> Result<Checkpoint> {
         self.engine.checkpoint(Extent::Changed)
     }
@@ -28,9 +29,9 @@ impl Graph {
         self.engine.checkpoint(Extent::Whole)
     }
 
-    /// Returns why the last checkpoint failed, in the background or in [`close`](Self::close), unless one has succeeded since.
-    /// The store is as it was before; the log grows until an attempt succeeds, and the next opening replays it. `None` in a
-    /// forked child. O(1).
+    /// Returns why the last checkpoint failed, in the background or in [`close`](Self::close), unless one has
+    /// succeeded since. The store is as it was before; the log grows until an attempt succeeds, and the next
+    /// opening replays it. `None` in a forked child. O(1).
     pub fn checkpoint_error(&self) -> Option<String> {
         self.engine.check_owner().ok().and_then(|()| self.engine.log_bound.last_error())
     }

@@ -18,7 +18,8 @@ impl Graph {
     /// properties. Returns true if the edge was new. The outcome is decided at commit: the call reads no
     /// snapshot and cannot conflict.
     ///
-    /// In a weighted graph the property `weight` of an edge of the default label is its weight (1 if not given).
+    /// In a weighted graph the property `weight` of an edge of the default label is its weight (1 if not
+    /// given).
     ///
     /// O(log degree) if both ends exist and the edge is of the default label, else the cost of a transaction
     /// of one operation; now and then O(edges of 64 vertices) for a merge. Blocks for other committers of the
@@ -128,12 +129,14 @@ impl Graph {
     /// Removes the chosen edges in transactions of at most [`RemoveOptions::batch`] edges, and returns their
     /// number. The selection's direction has no effect.
     ///
-    /// **Each batch is a transaction, and the call is not**: if the call fails or is cancelled, the edges of committed batches
-    /// stay removed, and a snapshot taken meanwhile sees some of the batches. The condition holds for each removed edge when its
-    /// batch commits: if another commit changed an edge meanwhile, the batch conflicts and the call searches it again. Edges that
-    /// others add during the call may or may not be removed.
+    /// **Each batch is a transaction, and the call is not**: if the call fails or is cancelled, the edges of
+    /// committed batches stay removed, and a snapshot taken meanwhile sees some of the batches. The condition
+    /// holds for each removed edge when its batch commits: if another commit changed an edge meanwhile, the
+    /// batch conflicts and the call searches it again. Edges that others add during the call may or may not
+    /// be removed.
     ///
-    /// Blocks for each batch as a commit does. O(edges of the labels + removed edges log degree), and memory for one batch.
+    /// Blocks for each batch as a commit does. O(edges of the labels + removed edges log degree), and memory
+    /// for one batch.
     ///
     /// ```
     /// use hedgerow::{EdgeKey, EdgeSelection, Graph, LabelOptions, RemoveOptions};

@@ -15,8 +15,9 @@ impl Graph {
         self.engine.schema.load_full()
     }
 
-    /// Defines a label, or does nothing if one of this name and kind exists. Returns its id, which may be used in
-    /// place of the name. Properties that are new are added to an existing label. The empty name is the default label.
+    /// Defines a label, or does nothing if one of this name and kind exists. Returns its id, which may be
+    /// used in place of the name. Properties that are new are added to an existing label. The empty name is
+    /// the default label.
     ///
     /// A definition is a commit of its own. When the call returns, the definition is as durable as a commit
     /// that returned, and snapshots see it. O(labels): the schema is copied. Blocks as a commit does, and for
@@ -60,8 +61,8 @@ impl Graph {
         self.published(id)
     }
 
-    /// Defines a property of the edges of a label, or does nothing if it exists with this type. Costs and blocks as
-    /// [`define_label`](Graph::define_label).
+    /// Defines a property of the edges of a label, or does nothing if it exists with this type. Costs and
+    /// blocks as [`define_label`](Graph::define_label).
     ///
     /// # Errors
     /// Those of [`define_label`](Graph::define_label), and [`ArgumentError::NoSuchLabel`].
@@ -75,8 +76,8 @@ impl Graph {
         self.published(self.engine.property_for_writing(label, name, kind)?)
     }
 
-    /// Defines a property of the vertices of the default kind, or does nothing if it exists with this type. Costs and blocks as
-    /// [`define_label`](Graph::define_label).
+    /// Defines a property of the vertices of the default kind, or does nothing if it exists with this type.
+    /// Costs and blocks as [`define_label`](Graph::define_label).
     ///
     /// # Errors
     /// Those of [`define_label`](Graph::define_label).
@@ -84,8 +85,8 @@ impl Graph {
         self.define_vertex_property_of(KindId::DEFAULT, name, kind)
     }
 
-    /// Defines a property of the vertices of one kind, or does nothing if it exists with this type. Costs and blocks as
-    /// [`define_label`](Graph::define_label).
+    /// Defines a property of the vertices of one kind, or does nothing if it exists with this type. Costs and
+    /// blocks as [`define_label`](Graph::define_label).
     ///
     /// # Errors
     /// Those of [`define_label`](Graph::define_label), and [`ArgumentError::NoSuchKind`].
@@ -100,9 +101,10 @@ impl Graph {
         self.published(self.engine.property_for_writing(of, name, kind)?)
     }
 
-    /// Defines a kind of vertices, or does nothing if one of this name exists with this type of keys, [`KeyKind::U64`] or
-    /// [`KeyKind::Str`]. Returns its id, which makes the keys of its vertices. Each kind has its own keys: `user.key(7)` and
-    /// `page.key(7)` name two vertices. A vertex keeps its kind. At most 254; none where ids are dense.
+    /// Defines a kind of vertices, or does nothing if one of this name exists with this type of keys,
+    /// [`KeyKind::U64`] or [`KeyKind::Str`]. Returns its id, which makes the keys of its vertices. Each kind
+    /// has its own keys: `user.key(7)` and `page.key(7)` name two vertices. A vertex keeps its kind. At most
+    /// 254; none where ids are dense.
     ///
     /// Costs and blocks as [`define_label`](Graph::define_label).
     ///
@@ -126,8 +128,8 @@ impl Graph {
     /// ```
     ///
     /// # Errors
-    /// [`ArgumentError::SchemaConflict`] if the kind has keys of the other type; [`ArgumentError::Invalid`] and
-    /// [`ArgumentError::TooLarge`] for names, dense keys and too many kinds; those of a commit.
+    /// [`ArgumentError::SchemaConflict`] if the kind has keys of the other type; [`ArgumentError::Invalid`]
+    /// and [`ArgumentError::TooLarge`] for names, dense keys and too many kinds; those of a commit.
     pub fn define_kind(&self, name: &str, keys: KeyKind) -> Result<KindId> {
         self.engine.check_owner()?;
         self.published(self.engine.define_kind(name, keys)?)

@@ -17,14 +17,15 @@ use crate::read::snapshot::Snapshot;
 use crate::state::closing::Freed;
 use crate::state::store::Engine;
 
-/// An open graph. Cloning it gives another handle to the same store; all methods may be called from any thread.
+/// An open graph. Cloning it gives another handle to the same store; all methods may be called from any
+/// thread.
 ///
 /// The drop of the last handle closes the store; snapshots and transactions are handles too. Call
 /// [`close`](Graph::close) to see the errors of closing.
 ///
 /// A store belongs to the process that opened it. In a forked child every call that returns a [`Result`] is
-/// [`StateError::Forked`](crate::StateError::Forked), and dropping a handle does nothing; each other call says what it does. The child may open
-/// other stores, and this one once its parent has closed it or ended.
+/// [`StateError::Forked`](crate::StateError::Forked), and dropping a handle does nothing; each other call
+/// says what it does. The child may open other stores, and this one once its parent has closed it or ended.
 ///
 /// # Single operations
 /// [`insert_edge`](Self::insert_edge), [`put_edge`](Self::put_edge), [`remove_edge`](Self::remove_edge) and
@@ -137,7 +138,8 @@ impl Graph {
     /// Inserts an edge with a weight, otherwise as [`insert_edge`](Graph::insert_edge).
     ///
     /// # Errors
-    /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) for a weight that is not a number, or in a graph without weights.
+    /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) for a weight that is not a number, or in a
+    /// graph without weights.
     pub fn insert_weighted_edge<'a>(
         &self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -165,7 +167,8 @@ impl Graph {
     /// Puts an edge with a weight, otherwise as [`put_edge`](Graph::put_edge).
     ///
     /// # Errors
-    /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) for a weight that is not a number, or in a graph without weights.
+    /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) for a weight that is not a number, or in a
+    /// graph without weights.
     pub fn put_weighted_edge<'a>(
         &self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -278,19 +281,19 @@ impl Graph {
     /// Closes the store: finishes commits under way, syncs and seals the log, releases the directory. Closes
     /// all other handles with it; open snapshots stay readable.
     ///
-    /// Before it seals the log, the call writes a checkpoint if that takes less time than the replay of the log in the next
-    /// opening (the rule is in `docs/design/checkpoints.md`). The drop of the last handle writes none, nor does `close` with
-    /// [`checkpoint_log_bytes`](crate::Options::checkpoint_log_bytes) 0. If the checkpoint fails, on a full disk for instance,
-    /// the store closes all the same: [`checkpoint_error`](Graph::checkpoint_error) says why, and the next opening replays the
-    /// log.
+    /// Before it seals the log, the call writes a checkpoint if that takes less time than the replay of the
+    /// log in the next opening (the rule is in `docs/design/checkpoints.md`). The drop of the last handle
+    /// writes none, nor does `close` with [`checkpoint_log_bytes`](crate::Options::checkpoint_log_bytes) 0.
+    /// If the checkpoint fails, on a full disk for instance, the store closes all the same:
+    /// [`checkpoint_error`](Graph::checkpoint_error) says why, and the next opening replays the log.
     ///
     /// Blocks until commits and a checkpoint under way have ended, and for a sync. A second call blocks until
     /// the first one returns. O(subgraphs), and with a checkpoint the time of
     /// [`checkpoint`](Graph::checkpoint).
     ///
     /// # Errors
-    /// A [`StateError`](crate::StateError): forked; poisoned if the log failed, now or before. The directory is released all the
-    /// same.
+    /// A [`StateError`](crate::StateError): forked; poisoned if the log failed, now or before. The directory
+    /// is released all the same.
     pub fn close(&self) -> Result<()> {
         self.engine.close(ClosedBy::User)
     }
@@ -309,7 +312,8 @@ impl Graph {
         self.engine.tells_freed.flag()
     }
 
-    /// Makes everything committed before the call durable, whatever the durability mode. Blocks for a sync. O(1) besides.
+    /// Makes everything committed before the call durable, whatever the durability mode. Blocks for a sync.
+    /// O(1) besides.
     ///
     /// # Errors
     /// A [`StateError`](crate::StateError): closed, forked, read-only, poisoned, also by this sync;

@@ -35,10 +35,10 @@ impl Options {
     /// of vertices if there are any. The rest of the graph is read on first use.
     ///
     /// # Errors
-    /// An [`OpenError`](crate::OpenError): the store is open already, here or in another process (only readers share it), the
-    /// directory has other content, a later version wrote it, or it was created with other options; a
-    /// [`StorageError`](crate::StorageError): damage, a full disk, the system's errors; [`ArgumentError::Invalid`] for an option
-    /// out of its range.
+    /// An [`OpenError`](crate::OpenError): the store is open already, here or in another process (only
+    /// readers share it), the directory has other content, a later version wrote it, or it was created with
+    /// other options; a [`StorageError`](crate::StorageError): damage, a full disk, the system's errors;
+    /// [`ArgumentError::Invalid`] for an option out of its range.
     pub fn open(self, path: impl AsRef<Path>) -> Result<Graph> {
         Ok(Graph { engine: open::open_path(self, path.as_ref())? })
     }

@@ -106,8 +106,8 @@ impl Snapshot {
         }
     }
 
-    /// Makes the view if its price is paid, or takes it from another snapshot. Returns what is known of the price, and how much is to be
-    /// spent before the next look.
+    /// Makes the view if its price is paid, or takes it from another snapshot. Returns what is known of the
+    /// price, and how much is to be spent before the next look.
     fn look_at_price(&self, price: Price) -> (Price, u64) {
         const NEVER: u64 = u64::MAX;
         let engine = self.engine();

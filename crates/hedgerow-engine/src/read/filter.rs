@@ -1,4 +1,5 @@
-//! The conditions that a read states for the properties of edges, and the resulting tests for each label's edges.
+//! The conditions that a read states for the properties of edges, and the resulting tests for each label's
+//! edges.
 
 use hedgerow_core::{Condition, EdgeTest, LabelId, PropertyTest, PropertyType, Value};
 
@@ -19,7 +20,8 @@ impl<'a> Filter<'a> {
         self.0.push((property, condition));
     }
 
-    /// Returns each label's tests, which an edge must all pass; `None` for a label none of whose edges can pass.
+    /// Returns each label's tests, which an edge must all pass; `None` for a label none of whose edges can
+    /// pass.
     pub(super) fn tests(
         &self,
         core: &Core,
@@ -79,7 +81,8 @@ fn test_of(
     Ok(Some(EdgeTest::Property(test)))
 }
 
-/// Refuses values with which no comparison holds. O(1): a set is sorted by type, so null comes first, and NaN first or last.
+/// Refuses values with which no comparison holds. O(1): a set is sorted by type, so null comes first, and NaN
+/// first or last.
 fn check_values(name: &str, condition: &Condition) -> Result<()> {
     let values = condition.values();
     if values.len() > Condition::MAX_VALUES {

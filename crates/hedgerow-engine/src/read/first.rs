@@ -1,4 +1,5 @@
-//! Reads with a limit whose results say if there is more: the first edges of a vertex, and vertices by the values of properties.
+//! Reads with a limit whose results say if there is more: the first edges of a vertex, and vertices by the
+//! values of properties.
 
 use std::collections::BinaryHeap;
 
@@ -50,14 +51,16 @@ impl<'f> FindOptions<'f> {
         self
     }
 
-    /// Calls `until` after every 16,000 vertices or so, and ends with [`StateError::Cancelled`] once `until` returns true.
+    /// Calls `until` after every 16,000 vertices or so, and ends with [`StateError::Cancelled`] once `until`
+    /// returns true.
     pub fn until(mut self, until: &'f dyn Fn() -> bool) -> FindOptions<'f> {
         self.until = Some(until);
         self
     }
 }
 
-/// The position of an edge in a vertex's list: other end, label, rank, and incoming after outgoing; then the id of the other end.
+/// The position of an edge in a vertex's list: other end, label, rank, and incoming after outgoing; then the
+/// id of the other end.
 type Place = (VertexKey, LabelId, u64, bool, VertexId);
 
 /// The least `limit` of the places offered.
@@ -99,11 +102,12 @@ impl From<Error> for End {
 }
 
 impl Snapshot {
-    /// Returns the first `limit` of the edges that [`neighbors_selected`](Self::neighbors_selected) returns, in the same order,
-    /// and whether there are more; `None` if there is no such vertex.
+    /// Returns the first `limit` of the edges that [`neighbors_selected`](Self::neighbors_selected) returns,
+    /// in the same order, and whether there are more; `None` if there is no such vertex.
     ///
-    /// O(labels + degree log limit), and memory for `limit` edges: lists are kept by vertex id, so the call compares the key of
-    /// each neighbor. A selection by ranks or properties also takes memory for the list of one label.
+    /// O(labels + degree log limit), and memory for `limit` edges: lists are kept by vertex id, so the call
+    /// compares the key of each neighbor. A selection by ranks or properties also takes memory for the list
+    /// of one label.
     ///
     /// ```
     /// use hedgerow::{EdgeSelection, Graph};
@@ -132,8 +136,8 @@ impl Snapshot {
         Ok(Some(Limited { found, more: least.more }))
     }
 
-    /// Returns the edges of [`first_neighbors`](Self::first_neighbors) with their properties, and reads no other edge's
-    /// properties. O(labels + degree log limit + bytes of the returned properties).
+    /// Returns the edges of [`first_neighbors`](Self::first_neighbors) with their properties, and reads no
+    /// other edge's properties. O(labels + degree log limit + bytes of the returned properties).
     ///
     /// # Errors
     /// Those of [`view_selected`](Self::view_selected).
@@ -182,11 +186,12 @@ impl Snapshot {
         })
     }
 
-    /// Returns the keys of the vertices of a kind whose properties have all the given values, by ascending vertex id, and whether
-    /// the limit left out others. A null selects vertices without a value; a NaN equals nothing.
+    /// Returns the keys of the vertices of a kind whose properties have all the given values, by ascending
+    /// vertex id, and whether the limit left out others. A null selects vertices without a value; a NaN
+    /// equals nothing.
     ///
-    /// Scans without an index: O(vertices of all kinds). Without a view of the snapshot it takes O(vertices + edges of the
-    /// default label) more, as [`for_each_vertex_row`](Self::for_each_vertex_row) explains.
+    /// Scans without an index: O(vertices of all kinds). Without a view of the snapshot it takes O(vertices +
+    /// edges of the default label) more, as [`for_each_vertex_row`](Self::for_each_vertex_row) explains.
     ///
     /// ```
     /// use hedgerow::{FindOptions, Graph, KindId, Value, VertexKey};
@@ -204,8 +209,9 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ArgumentError::Invalid`] for a property that vertices of this kind do not have, or a value of another type than the property;
-    /// [`StateError::Cancelled`] if the options say so; and those of [`for_each_vertex_row`](Self::for_each_vertex_row).
+    /// [`ArgumentError::Invalid`] for a property that vertices of this kind do not have, or a value of
+    /// another type than the property; [`StateError::Cancelled`] if the options say so; and those of
+    /// [`for_each_vertex_row`](Self::for_each_vertex_row).
     pub fn find_vertices(
         &self,
         kind: KindId,

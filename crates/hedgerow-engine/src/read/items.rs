@@ -112,8 +112,8 @@ impl Snapshot {
         direction == Direction::In && self.engine().config.is_one_way()
     }
 
-    /// Calls `f` with each edge to a vertex, its source in place of its destination, in a graph that keeps no incoming
-    /// edges. O(vertices log degree).
+    /// Calls `f` with each edge to a vertex, its source in place of its destination, in a graph that keeps no
+    /// incoming edges. O(vertices log degree).
     pub(crate) fn for_each_source(
         &self,
         label: LabelId,

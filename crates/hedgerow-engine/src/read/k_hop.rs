@@ -47,8 +47,8 @@ impl<'f> KHopOptions<'f> {
         self
     }
 
-    /// Makes the search end at the limit without an error: the result has the vertices that the search reached first, and
-    /// [says](Neighborhood::more) that there are more.
+    /// Makes the search end at the limit without an error: the result has the vertices that the search
+    /// reached first, and [says](Neighborhood::more) that there are more.
     pub fn partial(mut self, partial: bool) -> KHopOptions<'f> {
         self.is_partial = partial;
         self
@@ -77,8 +77,8 @@ pub struct Neighborhood {
     pub vertices: KeyColumn,
     /// The least number of edges from a source to each of them; 0 for the sources.
     pub distances: Vec<u32>,
-    /// True if the search ended [at its limit](KHopOptions::partial). The result then has all vertices at distances less than the
-    /// last vertex's, and some at that distance; which ones is not specified.
+    /// True if the search ended [at its limit](KHopOptions::partial). The result then has all vertices at
+    /// distances less than the last vertex's, and some at that distance; which ones is not specified.
     pub more: bool,
 }
 

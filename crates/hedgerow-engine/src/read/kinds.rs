@@ -25,8 +25,8 @@ impl Snapshot {
     /// Returns the number of vertices of one kind. O(vertices), and O(1) in a graph with one kind.
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchKind`](crate::ArgumentError::NoSuchKind); a [`StateError`](crate::StateError) in a forked child; a
-    /// [`StorageError`](crate::StorageError) where a part of the graph cannot be read.
+    /// [`ArgumentError::NoSuchKind`](crate::ArgumentError::NoSuchKind); a [`StateError`](crate::StateError)
+    /// in a forked child; a [`StorageError`](crate::StorageError) where a part of the graph cannot be read.
     pub fn vertex_count_of(&self, kind: KindId) -> Result<u64> {
         let engine = self.engine();
         engine.check_owner()?;

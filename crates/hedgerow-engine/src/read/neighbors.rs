@@ -201,8 +201,8 @@ impl<'a> Lists<'a> {
 }
 
 impl NeighborCursor<'_> {
-    /// Calls `f` with the neighbors of `id` in stretches, as [`Snapshot::visit_neighbors`]. O(degree), and once for 64 vertices O(their
-    /// delta).
+    /// Calls `f` with the neighbors of `id` in stretches, as [`Snapshot::visit_neighbors`]. O(degree), and
+    /// once for 64 vertices O(their delta).
     ///
     /// # Errors
     /// Those of every [read](Snapshot); `f` may have been called with some neighbors then.

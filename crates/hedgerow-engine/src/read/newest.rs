@@ -1,4 +1,5 @@
-//! Reads of `multi` labels by rank: the newest edges of a vertex, where ranks are times, and the ranks between two vertices.
+//! Reads of `multi` labels by rank: the newest edges of a vertex, where ranks are times, and the ranks
+//! between two vertices.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -90,8 +91,9 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel); [`ArgumentError::Invalid`] if the label is not `multi`: its edges have
-    /// no ranks, and [`first_edges`](Self::first_edges) returns the first of them.
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel); [`ArgumentError::Invalid`] if the
+    /// label is not `multi`: its edges have no ranks, and [`first_edges`](Self::first_edges) returns the
+    /// first of them.
     pub fn newest_edges_of<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,

@@ -24,8 +24,8 @@ impl Snapshot {
     /// The first view of a snapshot whose labels state kinds reads the kinds of all vertices, in O(vertices),
     /// and their keys if memory does not know them.
     ///
-    /// Views of a directed graph that choose or weigh edges by a property make their incoming side when it is first used, in
-    /// O(vertices + edges).
+    /// Views of a directed graph that choose or weigh edges by a property make their incoming side when it is
+    /// first used, in O(vertices + edges).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`], [`ArgumentError::NoSuchProperty`], [`ArgumentError::FilterType`],

@@ -111,8 +111,9 @@ impl<'a> EdgeSelection<'a> {
         self
     }
 
-    /// Takes only edges whose property compares with `value` as `comparison` says. An edge without a value never passes, nor does
-    /// an edge of a label without the property. An edge must meet the conditions of all calls.
+    /// Takes only edges whose property compares with `value` as `comparison` says. An edge without a value
+    /// never passes, nor does an edge of a label without the property. An edge must meet the conditions of
+    /// all calls.
     pub fn filter(
         self,
         property: &'a str,
@@ -122,8 +123,8 @@ impl<'a> EdgeSelection<'a> {
         self.filter_by(property, Condition::Compares(comparison, value.into()))
     }
 
-    /// Takes only edges whose property meets the condition. An edge must meet the conditions of all calls, at most 1,024. An edge
-    /// of a label without the property has no value, so it meets [`Condition::Null`].
+    /// Takes only edges whose property meets the condition. An edge must meet the conditions of all calls, at
+    /// most 1,024. An edge of a label without the property has no value, so it meets [`Condition::Null`].
     ///
     /// Reads fail with an error if none of the labels has the property, or if a value of the condition has
     /// another type than the property. They also fail if such a value is null or NaN, which equals nothing,

@@ -241,8 +241,8 @@ impl Snapshot {
     #[cold]
     fn make_kept_view(&self) -> Result<&Arc<View>> {
         self.inner.engine.check_owner()?;
-        // Made outside the cell: a worker that waits for its part may run another task that asks for this view, and
-        // would wait for itself. Two threads that meet here make it twice, and one is kept.
+        // Made outside the cell: a worker that waits for its part may run another task that asks for this
+        // view, and would wait for itself. Two threads that meet here make it twice, and one is kept.
         let view = self.cached_view_of(LabelId::DEFAULT, Makers::Pool)?;
         Ok(self.keep_view(view))
     }

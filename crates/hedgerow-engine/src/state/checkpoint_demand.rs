@@ -1,4 +1,5 @@
-//! Checkpoints for which memory asks, and commits that wait for one (rule E7 of `docs/design/backpressure.md`).
+//! Checkpoints for which memory asks, and commits that wait for one (rule E7 of
+//! `docs/design/backpressure.md`).
 //!
 //! Changes since the last checkpoint cannot be evicted. Where they fill the limit, a commit waits here until
 //! a checkpoint has ended, before it latches anything. One lock guards all state here, and is held for a few

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 pub(crate) struct Closing {
     stage: Mutex<Stage>,
     changed: Condvar,
-    /// True if the store was closed without a failure of its log. False until then, so that a panic counts as a failure.
+    /// True if the store was closed without a failure of its log. False until then, so that a panic counts as
+    /// a failure.
     sound: AtomicBool,
     /// True if closing skips its checkpoint, and ends a checkpoint that is under way.
     skips_checkpoint: AtomicBool,
@@ -46,12 +47,14 @@ impl Closing {
         self.sound.store(sound, Ordering::Release);
     }
 
-    /// Keeps closing from writing a checkpoint. A checkpoint that closing is writing, or waits for, ends without effect.
+    /// Keeps closing from writing a checkpoint. A checkpoint that closing is writing, or waits for, ends
+    /// without effect.
     pub(crate) fn skip_checkpoint(&self) {
         self.skips_checkpoint.store(true, Ordering::Release);
     }
 
-    /// True if a checkpoint must end: the store is being closed, and the caller of `close` does not want the checkpoint.
+    /// True if a checkpoint must end: the store is being closed, and the caller of `close` does not want the
+    /// checkpoint.
     pub(crate) fn skips_checkpoint(&self) -> bool {
         self.skips_checkpoint.load(Ordering::Acquire) && *self.stage() != Stage::Open
     }
@@ -102,8 +105,9 @@ impl Drop for TellsFreed {
 pub struct Freed(Arc<AtomicBool>);
 
 impl Freed {
-    /// Waits until the memory was freed, at most for `patience`. A thread of the store's own that is in the middle of a turn frees it
-    /// at the end of that; snapshots and transactions keep it for as long as they live.
+    /// Waits until the memory was freed, at most for `patience`. A thread of the store's own that is in the
+    /// middle of a turn frees it at the end of that; snapshots and transactions keep it for as long as they
+    /// live.
     pub fn wait(&self, patience: Duration) {
         let end = Instant::now() + patience;
         while !self.0.load(Ordering::Acquire) && Instant::now() < end {

@@ -5,8 +5,8 @@ use std::sync::{Arc, Weak};
 use hedgerow_core::sync::Mutex;
 use hedgerow_core::{Direction, KeyColumn, LabelId, Timestamp, VertexId};
 
-/// The edges of one label in one direction as compressed rows, a row for each vertex: plain arrays that other libraries take as
-/// they are.
+/// The edges of one label in one direction as compressed rows, a row for each vertex: plain arrays that other
+/// libraries take as they are.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Csr {

@@ -19,7 +19,8 @@ pub(crate) struct Eviction {
     gone: AtomicU64,
     /// The last subgraph that eviction considered.
     hand: Mutex<Option<(LabelId, SubgraphId)>>,
-    /// Held by a commit from its second load on, until it ends: two commits that load much would evict each other's subgraphs.
+    /// Held by a commit from its second load on, until it ends: two commits that load much would evict each
+    /// other's subgraphs.
     turn: Mutex<()>,
     /// Segments that hold the graph as of timestamps that readers hold.
     pub(crate) page_versions: PageVersions,

@@ -321,8 +321,9 @@ impl IdMap {
         self.free.unused(id, VertexId(id.0 + 1));
     }
 
-    /// Binds `key` to `id` as of `ts`, dropping older bindings that ended at or before `oldest`, the oldest timestamp
-    /// that any reader can see. The caller holds the latches of the key and of the vertex's subgraph.
+    /// Binds `key` to `id` as of `ts`, dropping older bindings that ended at or before `oldest`, the oldest
+    /// timestamp that any reader can see. The caller holds the latches of the key and of the vertex's
+    /// subgraph.
     pub(crate) fn bind(&self, key: VertexKeyRef<'_>, id: VertexId, ts: Timestamp, oldest: Timestamp) {
         self.include(id);
         if let Some(keys) = &self.keys {
@@ -347,8 +348,8 @@ impl IdMap {
         }
     }
 
-    /// Ends the binding of `key` as of `ts`; the id is reused once no reader can see the vertex. The caller holds the
-    /// latches of the key and of the vertex's subgraph.
+    /// Ends the binding of `key` as of `ts`; the id is reused once no reader can see the vertex. The caller
+    /// holds the latches of the key and of the vertex's subgraph.
     pub(crate) fn unbind(&self, key: VertexKeyRef<'_>, id: VertexId, ts: Timestamp) {
         debug_assert!(self.carries(id, key));
         if let Some(keys) = &self.keys {
@@ -367,8 +368,8 @@ impl IdMap {
         self.free.removed(id, ts);
     }
 
-    /// Marks the ids from `first` up to, not including, `end` as free: at opening, for ids without a vertex. Ranges come
-    /// in descending order, so that the least id is given out first.
+    /// Marks the ids from `first` up to, not including, `end` as free: at opening, for ids without a vertex.
+    /// Ranges come in descending order, so that the least id is given out first.
     pub(crate) fn add_unused(&self, first: VertexId, end: VertexId) {
         self.free.unused(first, end);
     }

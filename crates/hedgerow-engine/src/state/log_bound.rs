@@ -1,5 +1,5 @@
-//! The bound of the log: a checkpoint in the background when the log since the last one is long, and commits that wait
-//! when it is twice as long.
+//! The bound of the log: a checkpoint in the background when the log since the last one is long, and commits
+//! that wait when it is twice as long.
 
 use hedgerow_core::sync::{AtomicU64, Condvar, Mutex, Ordering};
 
@@ -64,8 +64,8 @@ impl LogBound {
         self.wake_thread();
     }
 
-    /// Returns the bytes before `end`, the log's end, that no checkpoint covers; `None` if the options leave all checkpoints to
-    /// the program.
+    /// Returns the bytes before `end`, the log's end, that no checkpoint covers; `None` if the options leave
+    /// all checkpoints to the program.
     pub(crate) fn uncovered(&self, end: u64) -> Option<u64> {
         (self.limit > 0).then(|| end.saturating_sub(self.covered.load(Ordering::Relaxed)))
     }

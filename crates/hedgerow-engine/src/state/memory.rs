@@ -137,7 +137,8 @@ impl Core {
         self.subgraphs.memory().account()
     }
 
-    /// Refuses transactions of more operations than one may have, by their number or by the memory limit. O(1).
+    /// Refuses transactions of more operations than one may have, by their number or by the memory limit.
+    /// O(1).
     #[inline]
     pub(crate) fn check_operations(&self, count: usize) -> Result<()> {
         if count <= self.most_operations { Ok(()) } else { Err(self.too_many(count)) }
@@ -157,7 +158,8 @@ impl Core {
     /// short, first evicts data, and waits for a checkpoint. The caller must hold nothing (rule E7).
     ///
     /// # Errors
-    /// [`CommitError::MemoryLimit`], [`CommitError::DiskFull`]; a [`StateError`](crate::StateError) if the store was closed meanwhile.
+    /// [`CommitError::MemoryLimit`], [`CommitError::DiskFull`]; a [`StateError`](crate::StateError) if the
+    /// store was closed meanwhile.
     #[inline]
     pub(crate) fn check_room(&self, operations: usize) -> Result<()> {
         match self.memory_limit {

@@ -93,9 +93,9 @@ impl Core {
         }
     }
 
-    /// Passes all released pins to reclamation, which judges the versions pinned by them again. `left` keeps the pins whose
-    /// subgraphs are latched for the next call, in the order of their chains. Waits for no latch or, if `patient`, for that of
-    /// one subgraph.
+    /// Passes all released pins to reclamation, which judges the versions pinned by them again. `left` keeps
+    /// the pins whose subgraphs are latched for the next call, in the order of their chains. Waits for no
+    /// latch or, if `patient`, for that of one subgraph.
     pub(crate) fn reclaim_unlatched(&self, left: &mut Vec<(PartitionKey, Pin)>, mut patient: bool) {
         if self.pending.is_due(self.clock.published(), &self.readers, Reasons::All) {
             left.extend(self.pending.take_due(&self.clock, &self.readers, Reasons::All));
@@ -131,7 +131,8 @@ impl Core {
     }
 }
 
-/// The pins that a call of [`Core::reclaim_unlatched`] has not passed on; its drop puts them back, also in a panic.
+/// The pins that a call of [`Core::reclaim_unlatched`] has not passed on; its drop puts them back, also in a
+/// panic.
 struct Rest<'a> {
     due: Vec<(PartitionKey, Pin)>,
     latched: Vec<(PartitionKey, Pin)>,

@@ -15,8 +15,8 @@ pub(crate) struct SchemaCell {
     /// True if edges of the default label may have properties: set before the first one can get any, never
     /// unset.
     default_has_properties: AtomicBool,
-    /// The first properties of the default label, by id. A definition is final, so that they are found without a guard of the
-    /// schema.
+    /// The first properties of the default label, by id. A definition is final, so that they are found
+    /// without a guard of the schema.
     first_of_default: [OnceLock<(Arc<str>, PropertyType)>; FIRST],
 }
 

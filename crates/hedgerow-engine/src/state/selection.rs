@@ -24,7 +24,8 @@ pub(crate) struct ChosenLabel {
     pub(crate) label: LabelId,
     /// The first and the last rank, if not all are taken.
     pub(crate) ranks: Option<(u64, u64)>,
-    /// Tests that an edge must all pass. They are sorted, so that the same tests in another order choose equal edges.
+    /// Tests that an edge must all pass. They are sorted, so that the same tests in another order choose
+    /// equal edges.
     pub(crate) tests: Vec<EdgeTest>,
     pub(crate) weight: ChosenWeight,
 }

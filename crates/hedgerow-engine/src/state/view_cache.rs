@@ -1,4 +1,5 @@
-//! The caches of views: a view is shared by the snapshots of one timestamp, and made from the newest one before (rule R8).
+//! The caches of views: a view is shared by the snapshots of one timestamp, and made from the newest one
+//! before (rule R8).
 //!
 //! A cache keeps the newest view of a label. It needs no place in the registry: a view refers to lists and
 //! corrections that never change, and new reads are at the timestamp of a registered snapshot

@@ -54,8 +54,8 @@ impl CheckReport {
     }
 }
 
-/// Opens the store at `path` for reading only, which verifies the checksum of every byte that is read, and checks it.
-/// Changes nothing. O(edges log degree), and all of the store in memory.
+/// Opens the store at `path` for reading only, which verifies the checksum of every byte that is read, and
+/// checks it. Changes nothing. O(edges log degree), and all of the store in memory.
 ///
 /// # Errors
 /// Those of [`Options::open`], damage among them.
@@ -119,7 +119,8 @@ impl Graph {
                 let manifest = durable.manifest.lock().clone();
                 verify_segments(&durable.fs, &manifest, report)
             }
-            // Opened for reading only: the lock keeps writers out, so the manifest is still the one that was opened.
+            // Opened for reading only: the lock keeps writers out, so the manifest is still the one that was
+            // opened.
             (None, Some(fs)) => match Manifest::look(fs)? {
                 Some(loaded) => verify_segments(fs, &loaded.manifest, report),
                 None => Ok(()),

@@ -41,7 +41,8 @@ pub(super) struct Unnamed<'a> {
     pub(super) ends: [Option<KindId>; 2],
 }
 
-/// The labels, kinds and properties of a damaged store, by the ids that edges and vertices carry. Ids may be missing.
+/// The labels, kinds and properties of a damaged store, by the ids that edges and vertices carry. Ids may be
+/// missing.
 pub(super) struct Names {
     kinds: BTreeMap<KindId, KindName>,
     labels: BTreeMap<u16, LabelName>,

@@ -75,7 +75,8 @@ impl PagedBytes {
     /// Reads the bytes from offset `at` on into `to`.
     ///
     /// # Errors
-    /// Those of writing a page that leaves memory, and of reading one; a [`Corruption`] for a page that is not as it was written.
+    /// Those of writing a page that leaves memory, and of reading one; a [`Corruption`] for a page that is
+    /// not as it was written.
     pub(super) fn read(&mut self, mut at: u64, mut to: &mut [u8]) -> Result<()> {
         while !to.is_empty() {
             let (page, from) = split(at);

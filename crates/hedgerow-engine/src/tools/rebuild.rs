@@ -166,7 +166,8 @@ impl SalvagedGraph {
         Ok(())
     }
 
-    /// Gives vertices their ids in the new store: ascending without gaps, in the order of the old ones, unless the id is the key.
+    /// Gives vertices their ids in the new store: ascending without gaps, in the order of the old ones,
+    /// unless the id is the key.
     fn number_vertices(&mut self, graph: &Graph) -> Result<()> {
         let dense = self.config.keys == KeyKind::Dense;
         let (mut next, mut cursor) = (0, VertexCursor::default());

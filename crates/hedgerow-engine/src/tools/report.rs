@@ -33,11 +33,11 @@ pub struct SalvageReport {
     pub doubtful_vertices: u64,
     /// Edges in the new store that are doubtful for the same reason.
     pub doubtful_edges: u64,
-    /// Damage that `losses` does not name: at most 1,000 items, and the number of others. Damage may have cost nothing; then
-    /// `losses` is empty.
+    /// Damage that `losses` does not name: at most 1,000 items, and the number of others. Damage may have
+    /// cost nothing; then `losses` is empty.
     pub damages: Vec<String>,
-    /// Losses and doubtful data: at most 1,000 items, the number of others, and the sums. Empty if the new store has everything
-    /// that the old one held.
+    /// Losses and doubtful data: at most 1,000 items, the number of others, and the sums. Empty if the new
+    /// store has everything that the old one held.
     pub losses: Vec<String>,
     /// The number of damages, and of losses, beyond the first 1,000.
     unlisted: [u64; 2],

@@ -1,4 +1,5 @@
-//! Reads of real files, through the cache of the operating system and past it, and of simulated ones that fail.
+//! Reads of real files, through the cache of the operating system and past it, and of simulated ones that
+//! fail.
 
 use std::collections::BTreeMap;
 use std::path::Path;

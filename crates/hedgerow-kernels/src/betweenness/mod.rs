@@ -28,9 +28,9 @@
 //! **Determinism.** Every vertex sums up its own list in the order of the list, and sources follow each
 //! other: the same bits for any number of threads.
 //!
-//! **Cited.** U. Brandes, *A faster algorithm for betweenness centrality*, Journal of Mathematical Sociology 25(2), 2001;
-//! U. Brandes, C. Pich, *Centrality estimation in large networks*, International Journal of Bifurcation and Chaos 17(7),
-//! 2007, for the sample.
+//! **Cited.** U. Brandes, *A faster algorithm for betweenness centrality*, Journal of Mathematical Sociology
+//! 25(2), 2001; U. Brandes, C. Pich, *Centrality estimation in large networks*, International Journal of
+//! Bifurcation and Chaos 17(7), 2007, for the sample.
 //!
 //! **Cost.** O(vertices + edges) at most for each source: a search reads only the part of the graph that it
 //! reaches. 56 bytes per id of the domain at most.

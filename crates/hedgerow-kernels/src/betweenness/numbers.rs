@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use hedgerow_core::VertexId;
 
-/// A number for each vertex, as bits. Accesses are relaxed: within a step each number has one writer or none, and the
-/// joins between steps order them.
+/// A number for each vertex, as bits. Accesses are relaxed: within a step each number has one writer or none,
+/// and the joins between steps order them.
 pub(crate) struct Numbers(Vec<AtomicU64>);
 
 impl Numbers {

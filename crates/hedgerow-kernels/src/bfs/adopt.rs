@@ -19,8 +19,8 @@ pub(super) struct Adoption<'a> {
 }
 
 impl Adoption<'_> {
-    /// Lets each open vertex of one subgraph look for a neighbour in the frontier. Returns the vertices that found one
-    /// and takes them out of `open`, along with those that never can.
+    /// Lets each open vertex of one subgraph look for a neighbour in the frontier. Returns the vertices that
+    /// found one and takes them out of `open`, along with those that never can.
     #[inline]
     pub(super) fn adopt<B: Block>(
         &self,
@@ -41,7 +41,8 @@ impl Adoption<'_> {
                 continue;
             }
             let local = LocalVertex(i as u8);
-            // Most searches end within the first few neighbours: the other runs are looked up only for those that do not.
+            // Most searches end within the first few neighbours: the other runs are looked up only for those
+            // that do not.
             let main = block.main(local).unwrap_or(&[]);
             let first = main.split_at(main.len().min(MOST_UNMETERED)).0;
             let mut is_found = first.iter().any(|&v| is_set(self.front, v));

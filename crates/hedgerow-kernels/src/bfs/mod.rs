@@ -1,21 +1,21 @@
 //! Breadth-first search: the least number of edges from a source to every vertex.
 //!
-//! **Result.** A depth for every id of the domain: 0 for the source, [`UNREACHED`] for vertices that no path reaches
-//! and for holes. Depths are unique, so the result is the same for any number of threads.
+//! **Result.** A depth for every id of the domain: 0 for the source, [`UNREACHED`] for vertices that no path
+//! reaches and for holes. Depths are unique, so the result is the same for any number of threads.
 //!
-//! **Input.** Any graph; self-loops and repeated neighbours do no harm. A directed graph must answer both directions,
-//! since the bottom-up step asks a vertex for its neighbours against the search.
+//! **Input.** Any graph; self-loops and repeated neighbours do no harm. A directed graph must answer both
+//! directions, since the bottom-up step asks a vertex for its neighbours against the search.
 //!
-//! **Trick.** While the frontier is small, its vertices look for unreached neighbours (top-down). Once it holds a
-//! large part of the remaining edges, nearly all of those looks fail; then it is cheaper to let each unreached vertex
-//! look for any one neighbour in the frontier, and stop at the first (bottom-up). In a graph of low diameter the few
-//! bottom-up levels cover most vertices while touching a small share of the edges. The frontier is a queue top-down,
-//! gathered from one buffer per task, and a bitmap bottom-up, where a task owns whole words of 64 vertices and so
-//! needs no atomics. A second bitmap keeps the vertices still open, so that reached and isolated vertices cost one
-//! bit per later level.
+//! **Trick.** While the frontier is small, its vertices look for unreached neighbours (top-down). Once it
+//! holds a large part of the remaining edges, nearly all of those looks fail; then it is cheaper to let each
+//! unreached vertex look for any one neighbour in the frontier, and stop at the first (bottom-up). In a graph
+//! of low diameter the few bottom-up levels cover most vertices while touching a small share of the edges.
+//! The frontier is a queue top-down, gathered from one buffer per task, and a bitmap bottom-up, where a task
+//! owns whole words of 64 vertices and so needs no atomics. A second bitmap keeps the vertices still open, so
+//! that reached and isolated vertices cost one bit per later level.
 //!
-//! **Cited.** S. Beamer, K. Asanović, D. Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012, for the two
-//! steps and for the rule that switches between them.
+//! **Cited.** S. Beamer, K. Asanović, D. Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012, for
+//! the two steps and for the rule that switches between them.
 //!
 //! **Cost.** O(vertices + edges) time in the worst case. 4.4 bytes per id of the domain, and up to 20 more
 //! while the search finds a level with most vertices top-down.

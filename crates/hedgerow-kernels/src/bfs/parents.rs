@@ -1,4 +1,5 @@
-//! Breadth-first search that gives the way: from each vertex the next one on a shortest path back to the source.
+//! Breadth-first search that gives the way: from each vertex the next one on a shortest path back to the
+//! source.
 //!
 //! **Result.** The parent of every vertex that the source reaches: the least of its neighbours that are one
 //! hop nearer to the source. The source is its own parent, like in the GAP benchmark. Vertices that no path
@@ -12,8 +13,9 @@
 //! depths, which are unique. Then each vertex looks for its first neighbour one level nearer. Lists are in
 //! order, so that is the least one, and most searches end within the first few neighbours.
 //!
-//! **Cited.** S. Beamer, K. Asanović, D. Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012, for the search; S. Beamer, K. Asanović,
-//! D. Patterson, *The GAP Benchmark Suite*, 2015, for the convention and the verifier.
+//! **Cited.** S. Beamer, K. Asanović, D. Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012, for
+//! the search; S. Beamer, K. Asanović, D. Patterson, *The GAP Benchmark Suite*, 2015, for the convention and
+//! the verifier.
 //!
 //! **Cost.** O(vertices + edges) at worst; 29 bytes per id of the domain at most.
 

@@ -17,9 +17,10 @@
 //! neighbour. A vertex whose neighbours kept their labels keeps its own: once few labels change, only the
 //! neighbours of a change are computed again.
 //!
-//! **Cited.** U. Raghavan, R. Albert, S. Kumara, *Near linear time algorithm to detect community structures in large-scale networks*, Physical Review E 76,
-//! 036106, 2007; A. Iosup et al., *The LDBC Graphalytics Benchmark*, version 1.0.3, for the form; R. Boyer, J. Moore, *MJRTY – A Fast
-//! Majority Vote Algorithm*, 1991.
+//! **Cited.** U. Raghavan, R. Albert, S. Kumara, *Near linear time algorithm to detect community structures
+//! in large-scale networks*, Physical Review E 76, 036106, 2007; A. Iosup et al., *The LDBC Graphalytics
+//! Benchmark*, version 1.0.3, for the form; R. Boyer, J. Moore, *MJRTY – A Fast Majority Vote
+//! Algorithm*, 1991.
 //!
 //! **Cost.** O(vertices + edges) per iteration if labels agree, times log degree at worst; 9 bytes per id of
 //! the domain, and the labels around one vertex in each thread.

@@ -29,8 +29,9 @@
 //! number of new bits, times the level, to the vertex or to each search. These are whole numbers, so the
 //! result does not depend on the order of threads.
 //!
-//! **Cited.** D. Eppstein, J. Wang, *Fast Approximation of Centrality*, Journal of Graph Algorithms and Applications 8(1), 2004, section 4; M. Then et al., *The More the
-//! Merrier: Efficient Multi-Source Graph Traversal*, VLDB 2014, sections 3 and 4; S. Wasserman, K. Faust, *Social Network Analysis*, 1994.
+//! **Cited.** D. Eppstein, J. Wang, *Fast Approximation of Centrality*, Journal of Graph Algorithms and
+//! Applications 8(1), 2004, section 4; M. Then et al., *The More the Merrier: Efficient Multi-Source Graph
+//! Traversal*, VLDB 2014, sections 3 and 4; S. Wasserman, K. Faust, *Social Network Analysis*, 1994.
 //!
 //! **Cost.** O(vertices + edges) for each level of 64 searches at worst, usually that of a few searches; 60
 //! bytes per id of the domain.

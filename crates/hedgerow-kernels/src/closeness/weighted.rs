@@ -23,8 +23,8 @@
 //! **Determinism.** Distances are the same for any number of threads. A vertex adds them in the order of the
 //! sample; the sum of one search has parts in the order of ids.
 //!
-//! **Cited.** D. Eppstein, J. Wang, *Fast Approximation of Centrality*, Journal of Graph Algorithms and Applications 8(1), 2004, section 4; S. Wasserman, K. Faust,
-//! *Social Network Analysis*, 1994.
+//! **Cited.** D. Eppstein, J. Wang, *Fast Approximation of Centrality*, Journal of Graph Algorithms and
+//! Applications 8(1), 2004, section 4; S. Wasserman, K. Faust, *Social Network Analysis*, 1994.
 //!
 //! **Cost.** A run of `sssp` for each given or sampled vertex, O(vertices) at least; 80 bytes per id of the
 //! domain at most, if vertices wait once at a time in that run.

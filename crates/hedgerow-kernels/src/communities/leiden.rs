@@ -16,8 +16,8 @@
 //! **Reproducible.** Like [`louvain()`](crate::louvain()). A vertex joins the best of the parts that it may
 //! join; the paper draws one.
 //!
-//! **Cited.** V. Traag, L. Waltman, N. J. van Eck, *From Louvain to Leiden: guaranteeing well-connected communities*, Scientific Reports
-//! 9, 5233, 2019.
+//! **Cited.** V. Traag, L. Waltman, N. J. van Eck, *From Louvain to Leiden: guaranteeing well-connected
+//! communities*, Scientific Reports 9, 5233, 2019.
 //!
 //! **Cost.** That of [`louvain()`](crate::louvain()), with a few more rounds.
 

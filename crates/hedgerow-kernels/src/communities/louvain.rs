@@ -1,4 +1,5 @@
-//! Communities by Louvain's method: groups of vertices with more edges inside than edges at random would have.
+//! Communities by Louvain's method: groups of vertices with more edges inside than edges at random would
+//! have.
 //!
 //! **Result.** For every vertex the least vertex of its community, [`NO_COMPONENT`](crate::NO_COMPONENT) for
 //! holes, and the modularity of the communities. It is a heuristic: no fast way to the best communities is
@@ -19,8 +20,9 @@
 //! **Reproducible.** The order of moves depends on the seed alone. One thread moves the vertices, since each
 //! move depends on all before.
 //!
-//! **Cited.** V. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, *Fast unfolding of communities in large networks*, Journal of
-//! Statistical Mechanics P10008, 2008; M. Newman, M. Girvan, *Finding and evaluating community structure in networks*, 2004.
+//! **Cited.** V. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, *Fast unfolding of communities in large
+//! networks*, Journal of Statistical Mechanics P10008, 2008; M. Newman, M. Girvan, *Finding and evaluating
+//! community structure in networks*, 2004.
 //!
 //! **Cost.** O(edges) for each of few rounds over all vertices; a copy of the graph, 24 bytes per edge, and a
 //! copy of its first joining.

@@ -15,12 +15,13 @@
 //! enough to close the cycle with the edges left. So nearly every way that is begun ends in a cycle. Ways
 //! that begin with different neighbours of the vertex are extended in parallel.
 //!
-//! **Cited.** D. B. Johnson, *Finding All the Elementary Circuits of a Directed Graph*, SIAM Journal on Computing 4(1), 1975; A. Gupta, T.
-//! Suzumura, *Finding All Bounded-Length Simple Cycles in a Directed Graph*, 2021, for the pruning by a bound.
+//! **Cited.** D. B. Johnson, *Finding All the Elementary Circuits of a Directed Graph*, SIAM Journal on
+//! Computing 4(1), 1975; A. Gupta, T. Suzumura, *Finding All Bounded-Length Simple Cycles in a Directed
+//! Graph*, 2021, for the pruning by a bound.
 //!
-//! **Cost.** O(vertices + edges) and the edges of the ways that are extended: at most degree^(length - 1), which is much for long cycles
-//! through hubs. Without a count the search extends at most the ways to 64 * (limit + 1) cycles. 4 bytes per id of the domain, 21 more for
-//! the search.
+//! **Cost.** O(vertices + edges) and the edges of the ways that are extended: at most degree^(length - 1),
+//! which is much for long cycles through hubs. Without a count the search extends at most the ways to 64 *
+//! (limit + 1) cycles. 4 bytes per id of the domain, 21 more for the search.
 
 use hedgerow_core::{Direction, Topology, VertexId};
 use rayon::prelude::*;

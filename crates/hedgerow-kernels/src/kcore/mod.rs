@@ -14,9 +14,10 @@
 //! empty. A vertex is scanned at most once for each level up to its core number, in all no more often than
 //! there are edges.
 //!
-//! **Cited.** S. Seidman, *Network structure and minimum degree*, Social Networks 5(3), 1983; N. Dasari, D. Ranjan, M. Zubair, *ParK: An efficient algorithm for
-//! k-core decomposition on multicore processors*, IEEE Big Data 2014; L. Dhulipala, G. Blelloch, J. Shun, *Julienne: A Framework for Parallel Graph Algorithms using
-//! Work-efficient Bucketing*, SPAA 2017, for skipping empty levels.
+//! **Cited.** S. Seidman, *Network structure and minimum degree*, Social Networks 5(3), 1983; N. Dasari, D.
+//! Ranjan, M. Zubair, *ParK: An efficient algorithm for k-core decomposition on multicore processors*, IEEE
+//! Big Data 2014; L. Dhulipala, G. Blelloch, J. Shun, *Julienne: A Framework for Parallel Graph Algorithms
+//! using Work-efficient Bucketing*, SPAA 2017, for skipping empty levels.
 //!
 //! **Cost.** O(vertices + edges); 24 bytes per id of the domain.
 

@@ -18,12 +18,13 @@
 //! has found the distance to the target from everywhere. With that as an estimate (A\*) a search walks nearly
 //! straight to the target, and a spur without a way on costs its edges alone.
 //!
-//! **Cited.** J. Y. Yen, *Finding the K Shortest Loopless Paths in a Network*, Management Science 17(11), 1971; E. L. Lawler, *A procedure for
-//! computing the K best solutions to discrete optimization problems and its application to the shortest path problem*, Management
-//! Science 18(7), 1972; P. Hart, N. Nilsson, B. Raphael, *A Formal Basis for the Heuristic Determination of Minimum Cost
-//! Paths*, 1968.
+//! **Cited.** J. Y. Yen, *Finding the K Shortest Loopless Paths in a Network*, Management Science 17(11),
+//! 1971; E. L. Lawler, *A procedure for computing the K best solutions to discrete optimization problems and
+//! its application to the shortest path problem*, Management Science 18(7), 1972; P. Hart, N. Nilsson, B.
+//! Raphael, *A Formal Basis for the Heuristic Determination of Minimum Cost Paths*, 1968.
 //!
-//! **Cost.** One run of [`sssp()`](crate::sssp()), in parallel, and a search for each vertex of each path, in the calling thread.
+//! **Cost.** One run of [`sssp()`](crate::sssp()), in parallel, and a search for each vertex of each path, in
+//! the calling thread.
 
 use std::collections::BTreeSet;
 

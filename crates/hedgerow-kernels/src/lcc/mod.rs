@@ -19,11 +19,12 @@
 //! In a directed graph the edge between two vertices counts once or twice for the third. The edges that count
 //! twice, because they lead both ways, are in a second set of bits of the same form.
 //!
-//! **Determinism.** Threads add up whole numbers, and each vertex is divided once: the same bits for any number of threads.
+//! **Determinism.** Threads add up whole numbers, and each vertex is divided once: the same bits for any
+//! number of threads.
 //!
-//! **Cited.** A. Iosup et al., *The LDBC Graphalytics Benchmark*, version 1.0.3, for the definition, which goes back to D. Watts, S. Strogatz, *Collective
-//! dynamics of small-world networks*, Nature 393, 1998; T. Schank, D. Wagner, *Finding, Counting and Listing All
-//! Triangles in Large Graphs*, WEA 2005, for the order.
+//! **Cited.** A. Iosup et al., *The LDBC Graphalytics Benchmark*, version 1.0.3, for the definition, which
+//! goes back to D. Watts, S. Strogatz, *Collective dynamics of small-world networks*, Nature 393, 1998; T.
+//! Schank, D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*, WEA 2005, for the order.
 //!
 //! **Cost.** About twice that of [`triangle_count()`](crate::triangle_count()). 32 bytes per id of the
 //! domain, 15 per edge at most while the lists are made, 5 after that, and up to 16 MiB of bits.

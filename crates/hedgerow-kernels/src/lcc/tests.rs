@@ -14,7 +14,8 @@ fn coefficients_as_asked_for_one_by_one() {
     }
 }
 
-/// One edge of a triangle leads both ways: the vertex across has both, the others have one each of the two that could be.
+/// One edge of a triangle leads both ways: the vertex across has both, the others have one each of the two
+/// that could be.
 #[test]
 fn directions_count_between_neighbors_and_not_to_them() {
     let g = plain_graph(4, &[(0, 1), (1, 0), (1, 2), (2, 0), (3, 3), (0, 0)], true);
@@ -25,7 +26,8 @@ fn directions_count_between_neighbors_and_not_to_them() {
     assert_eq!(local_clustering(&undirected), Ok(vec![1.0, 1.0, 1.0 / 3.0, 0.0]));
 }
 
-/// Hubs by words and by pairs, and lists beyond the hubs; as counted for all vertices of those graphs one by one.
+/// Hubs by words and by pairs, and lists beyond the hubs; as counted for all vertices of those graphs one by
+/// one.
 #[test]
 fn large_graphs_counted_two_ways() {
     let complete = |n: u32| (0..n).flat_map(move |v| (0..v).map(move |u| (u, v)));
@@ -46,7 +48,8 @@ fn large_graphs_counted_two_ways() {
     }
 }
 
-/// More vertices of high degree than hubs, and a ring of lower degrees whose neighbours have a hub in common; some of the edges lead both ways.
+/// More vertices of high degree than hubs, and a ring of lower degrees whose neighbours have a hub in common;
+/// some of the edges lead both ways.
 #[test]
 fn vertices_beyond_the_hubs_tell_hubs() {
     let (high, low) = (9000u32, 3000u32);

@@ -22,8 +22,9 @@
 //! connected. The paths found and the search trees of separated components make the certificate one of the
 //! present graph.
 //!
-//! **Cited.** M. Henzinger, V. King, *Randomized fully dynamic graph algorithms with polylogarithmic time per operation*, JACM 1999, for keeping a certificate whose
-//! edges are replaced by search; the bidirectional search goes back to Y. Shiloach, S. Even, *An on-line edge-deletion problem*, JACM 1981.
+//! **Cited.** M. Henzinger, V. King, *Randomized fully dynamic graph algorithms with polylogarithmic time per
+//! operation*, JACM 1999, for keeping a certificate whose edges are replaced by search; the bidirectional
+//! search goes back to Y. Shiloach, S. Even, *An on-line edge-deletion problem*, JACM 1981.
 //!
 //! **Cost.** O(changes). If components join, the smaller of O(vertices) and O(edges of the components that
 //! lose their name). If a component loses its least vertex, O(vertices). For each removed edge of the
@@ -140,7 +141,8 @@ impl<G: Resident> SplitGroups<'_, G> {
                 }
             }
         }
-        // An earlier search separated the component of one end; the other end may still have the group's name.
+        // An earlier search separated the component of one end; the other end may still have the group's
+        // name.
         self.connect_with_group(kept, a)?;
         self.connect_with_group(kept, b)
     }
@@ -170,7 +172,8 @@ impl<G: Resident> SplitGroups<'_, G> {
         }
     }
 
-    /// Names a whole component after its least vertex, and renames its former group if that vertex had named the group.
+    /// Names a whole component after its least vertex, and renames its former group if that vertex had named
+    /// the group.
     fn separate(
         &mut self,
         kept: &mut Components,

@@ -8,7 +8,8 @@
 //! the first iteration, each vertex whose incoming list changed gets the score that it would have if its
 //! neighbors gave the same as before.
 //!
-//! **Cited.** A. Langville, C. Meyer, *Updating Markov chains with an eye on Google's PageRank*, SIAM J. Matrix Anal. Appl. 2006, which compares this with more elaborate ways.
+//! **Cited.** A. Langville, C. Meyer, *Updating Markov chains with an eye on Google's PageRank*, SIAM J.
+//! Matrix Anal. Appl. 2006, which compares this with more elaborate ways.
 //!
 //! **Cost.** O(vertices + edges) for each iteration that it takes. 8 bytes per id of the domain, and during
 //! an update the memory of PageRank with a tolerance.

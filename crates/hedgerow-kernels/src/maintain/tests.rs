@@ -1,4 +1,5 @@
-//! Kept answers against those from scratch, over random changes: inserts and removals, of vertices too, in graphs of many shapes.
+//! Kept answers against those from scratch, over random changes: inserts and removals, of vertices too, in
+//! graphs of many shapes.
 
 use std::collections::BTreeSet;
 
@@ -128,7 +129,8 @@ fn kept_components_are_those_from_scratch() {
     keep(60, |kept: &Components, fresh: &Components| assert_eq!(kept.names(), fresh.names()));
 }
 
-/// Rings and chains of them, whose trees are far deeper than ways to a root are followed, fall apart and are closed again.
+/// Rings and chains of them, whose trees are far deeper than ways to a root are followed, fall apart and are
+/// closed again.
 #[test]
 fn kept_components_of_long_paths_are_those_from_scratch() {
     let cancel = Cancel::new();

@@ -9,7 +9,8 @@
 //! It groups pairs by their end with the longer list, turns that list into bits once, and looks the shorter
 //! list up in them. A few entries it looks up in the list itself.
 //!
-//! **Cited.** D. Eppstein, E. Spiro, *The h-index of a graph and its application to dynamic subgraph statistics*, WADS 2009, for counting by pair under change.
+//! **Cited.** D. Eppstein, E. Spiro, *The h-index of a graph and its application to dynamic subgraph
+//! statistics*, WADS 2009, for counting by pair under change.
 //!
 //! **Cost.** O(Σ over changed pairs of the shorter list), and the longer list once for each vertex that has a
 //! changed pair; a bit per id of the domain for each thread.

@@ -18,8 +18,9 @@
 //! turn. Along as many of these ways as do not meet, pairs and edges change places. The ways get longer with
 //! each phase, so phases are few.
 //!
-//! **Cited.** J. Hopcroft, R. Karp, *An n^5/2 Algorithm for Maximum Matchings in Bipartite Graphs*, SIAM Journal on Computing 2(4), 1973, sections 2 and 3; B. Galler,
-//! M. Fisher, *An improved equivalence algorithm*, Communications of the ACM 7(5), 1964, for joining sets.
+//! **Cited.** J. Hopcroft, R. Karp, *An n^5/2 Algorithm for Maximum Matchings in Bipartite Graphs*, SIAM
+//! Journal on Computing 2(4), 1973, sections 2 and 3; B. Galler, M. Fisher, *An improved equivalence
+//! algorithm*, Communications of the ACM 7(5), 1964, for joining sets.
 //!
 //! **Cost.** The maximum one takes O(edges · √vertices) at worst, usually a few passes; the edges are copied,
 //! 4 bytes each. The maximal one is a pass, with 4 bytes per id. Both run in the calling thread, except for

@@ -1,4 +1,5 @@
-//! Sizes against augmenting one by one; what a matching has to keep; graphs that are not bipartite; polls and memory of the maximum.
+//! Sizes against augmenting one by one; what a matching has to keep; graphs that are not bipartite; polls and
+//! memory of the maximum.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

@@ -1,8 +1,9 @@
 //! Minimum spanning forest: the edges of least total weight that join all vertices that edges can join.
 //!
-//! **Result.** The edges of the forest, lightest first, each with its lesser end first, and their weights. Edges of the same
-//! weight are ordered by their lesser end, then by the greater one, so the forest is unique: it does not depend on how the
-//! graph is stored. It has as many edges as there are live vertices less components.
+//! **Result.** The edges of the forest, lightest first, each with its lesser end first, and their weights.
+//! Edges of the same weight are ordered by their lesser end, then by the greater one, so the forest is
+//! unique: it does not depend on how the graph is stored. It has as many edges as there are live vertices
+//! less components.
 //!
 //! **Input.** Any graph; directions are ignored. Weights may be negative, and must be finite. Without weights
 //! every edge weighs 1, and the forest is the first one by the ends of its edges. Loops are never part of it;
@@ -23,8 +24,9 @@
 //! threads. More than two batches would need more memory, or would be so small that they hold little but the
 //! forest. Further threads help to sort.
 //!
-//! **Cited.** V. Osipov, P. Sanders, J. Singler, *The Filter-Kruskal Minimum Spanning Tree Algorithm*, ALENEX 2009, section 3; J. Feigenbaum, S. Kannan,
-//! A. McGregor, S. Suri, J. Zhang, *On graph problems in a semi-streaming model*, Theoretical Computer Science 348, 2005, section 4, for the batches.
+//! **Cited.** V. Osipov, P. Sanders, J. Singler, *The Filter-Kruskal Minimum Spanning Tree Algorithm*, ALENEX
+//! 2009, section 3; J. Feigenbaum, S. Kannan, A. McGregor, S. Suri, J. Zhang, *On graph problems in a
+//! semi-streaming model*, Theoretical Computer Science 348, 2005, section 4, for the batches.
 //!
 //! **Cost.** O(edges · log vertices) at worst. 84 bytes per id of the domain.
 

@@ -59,7 +59,8 @@ fn of_repeated_edges_the_lightest_counts_and_loops_do_not() {
     assert_eq!(edges_of(&found), [(1, 2, 1.0), (0, 1, 2.0)]);
 }
 
-/// More edges than a batch takes, more than are sorted together; an edge that stands there more often than both.
+/// More edges than a batch takes, more than are sorted together; an edge that stands there more often than
+/// both.
 #[test]
 fn many_edges_come_in_batches() {
     let edges: Vec<(u32, u32)> = (0..400_000u32).map(|i| (i % 997, (i / 997 * 31 + i * 3) % 1000)).collect();

@@ -22,8 +22,8 @@
 //! Extrapolation is not certain to help. If four sweeps with it leave more than four iterations of the
 //! formula may, it ends for good. Sweeps without it always converge.
 //!
-//! **Cited.** S. Kamvar, T. Haveliwala, C. Manning, G. Golub, *Extrapolation methods for accelerating PageRank computations*, WWW 2003, for
-//! Aitken's rule by vertex.
+//! **Cited.** S. Kamvar, T. Haveliwala, C. Manning, G. Golub, *Extrapolation methods for accelerating
+//! PageRank computations*, WWW 2003, for Aitken's rule by vertex.
 
 use hedgerow_core::Topology;
 

@@ -94,8 +94,8 @@ impl<S: Score, B: Block> Gathering<S, B> {
 
     /// Returns the sum for one vertex.
     ///
-    /// Subtracting removed neighbours from a sum over the main list would spare the merge, but a large removed share could cancel
-    /// all digits of a small remainder.
+    /// Subtracting removed neighbours from a sum over the main list would spare the merge, but a large
+    /// removed share could cancel all digits of a small remainder.
     #[inline(always)]
     pub(super) fn gather(&self, local: LocalVertex, given: impl Given<S>, meter: &mut Meter<'_>) -> S {
         if !self.additive {

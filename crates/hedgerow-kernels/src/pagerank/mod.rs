@@ -1,11 +1,13 @@
 //! PageRank: how often a random surfer visits each vertex.
 //!
-//! **Result.** A score for every id of the domain; live vertices' scores sum to 1 (up to rounding), holes have 0.
-//! The formula is that of LDBC Graphalytics: scores start at 1/n over the n live vertices; in each iteration
-//! `score(v) = (1 - d)/n + d · (Σ score(u)/outdegree(u) over in-neighbours u + D/n)`, where D is the score held by
-//! vertices without out-edges, spread evenly. All scores of an iteration use those of the one before.
+//! **Result.** A score for every id of the domain; live vertices' scores sum to 1 (up to rounding), holes
+//! have 0. The formula is that of LDBC Graphalytics: scores start at 1/n over the n live vertices; in each
+//! iteration `score(v) = (1 - d)/n + d · (Σ score(u)/outdegree(u) over in-neighbours u + D/n)`, where D is
+//! the score held by vertices without out-edges, spread evenly. All scores of an iteration use those of the
+//! one before.
 //!
-//! **Input.** Any graph; an undirected edge counts as two directed ones. A directed graph must answer in-neighbours.
+//! **Input.** Any graph; an undirected edge counts as two directed ones. A directed graph must answer
+//! in-neighbours.
 //!
 //! **Trick.** Pulling over in-neighbours needs no atomics and writes each score once. The share that a vertex
 //! gives each out-neighbour is computed once per vertex, instead of its score, into the second of two arrays.
@@ -27,7 +29,8 @@
 //! **Cited.** L. Page, S. Brin, R. Motwani, T. Winograd, *The PageRank Citation Ranking*, 1999; formula as in
 //! A. Iosup et al., *LDBC Graphalytics*, VLDB 2016.
 //!
-//! **Cost.** O(vertices + edges) per iteration; three scores per id of the domain, four or five with a tolerance.
+//! **Cost.** O(vertices + edges) per iteration; three scores per id of the domain, four or five with a
+//! tolerance.
 
 use std::ops::ControlFlow;
 

@@ -20,8 +20,8 @@
 //!
 //! **Determinism.** Like PageRank: the same bits for any number of threads.
 //!
-//! **Cited.** T. Haveliwala, *Topic-Sensitive PageRank*, WWW 2002; L. Page, S. Brin, R. Motwani, T. Winograd, *The PageRank Citation
-//! Ranking*, 1999.
+//! **Cited.** T. Haveliwala, *Topic-Sensitive PageRank*, WWW 2002; L. Page, S. Brin, R. Motwani, T. Winograd,
+//! *The PageRank Citation Ranking*, 1999.
 //!
 //! **Cost.** O(vertices + edges) per iteration; three scores per id of the domain.
 

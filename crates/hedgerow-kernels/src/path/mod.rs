@@ -17,7 +17,8 @@
 //!
 //! **Cited.** I. Pohl, *Bi-directional Search*, Machine Intelligence 6, 1971.
 //!
-//! **Cost.** O(vertices + edges) at worst, usually about the square root of that; 8 bytes per id of the domain and 4 per vertex of a frontier.
+//! **Cost.** O(vertices + edges) at worst, usually about the square root of that; 8 bytes per id of the
+//! domain and 4 per vertex of a frontier.
 
 use hedgerow_core::{Direction, Topology, VertexId};
 

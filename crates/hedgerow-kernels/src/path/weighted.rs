@@ -15,11 +15,12 @@
 //! vertices that are still open are together no nearer: a better path would have a vertex of these. A graph
 //! that is stored in one direction alone is searched from one end.
 //!
-//! **Cited.** T. A. J. Nicholson, *Finding the shortest route between two points in a network*, The Computer Journal 9(3), 1966;
-//! E. W. Dijkstra, *A note on two problems in connexion with graphs*, Numerische Mathematik 1, 1959.
+//! **Cited.** T. A. J. Nicholson, *Finding the shortest route between two points in a network*, The Computer
+//! Journal 9(3), 1966; E. W. Dijkstra, *A note on two problems in connexion with graphs*, Numerische
+//! Mathematik 1, 1959.
 //!
-//! **Cost.** O((vertices + edges) · log vertices) at worst, usually far less; 24 bytes per id of the domain, and 48 per vertex that waits.
-//! In the calling thread.
+//! **Cost.** O((vertices + edges) · log vertices) at worst, usually far less; 24 bytes per id of the domain,
+//! and 48 per vertex that waits. In the calling thread.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};

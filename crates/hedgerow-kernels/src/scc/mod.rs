@@ -18,10 +18,13 @@
 //! of Multistep put a step between, colours that spread, for rests of more than 100,000 vertices; on two
 //! cores the pass over the copy is quicker.
 //!
-//! **Cited.** G. Slota, S. Rajamanickam, K. Madduri, *BFS and Coloring-based Parallel Algorithms for Strongly Connected Components and Related Problems*, IPDPS 2014
-//! (Multistep); L. Fleischer, B. Hendrickson, A. Pınar, *On Identifying Strongly Connected Components in Parallel*, IPDPS Workshops 2000, for the two searches; W. McLendon et
-//! al., *Finding strongly connected components in distributed graphs*, JPDC 65(8), 2005, for trimming; R. Tarjan, *Depth-first search and linear graph algorithms*, SIAM
-//! Journal on Computing 1(2), 1972; D. Pearce, *A space-efficient algorithm for finding strongly connected components*, Information Processing Letters 116(1), 2016.
+//! **Cited.** G. Slota, S. Rajamanickam, K. Madduri, *BFS and Coloring-based Parallel Algorithms for Strongly
+//! Connected Components and Related Problems*, IPDPS 2014 (Multistep); L. Fleischer, B. Hendrickson, A.
+//! Pınar, *On Identifying Strongly Connected Components in Parallel*, IPDPS Workshops 2000, for the two
+//! searches; W. McLendon et al., *Finding strongly connected components in distributed graphs*, JPDC 65(8),
+//! 2005, for trimming; R. Tarjan, *Depth-first search and linear graph algorithms*, SIAM Journal on Computing
+//! 1(2), 1972; D. Pearce, *A space-efficient algorithm for finding strongly connected components*,
+//! Information Processing Letters 116(1), 2016.
 //!
 //! **Cost.** O(vertices + edges); 36 bytes per id of the domain, and up to 12 for each edge of the rest.
 

@@ -31,7 +31,8 @@ fn sparse_graphs_have_components_of_all_sizes() {
     assert!(sizes.len() > 50 && sizes.contains(&2) && sizes.contains(&3), "{sizes:?}");
 }
 
-/// A ring of three, one of four that it leads to, two that lead to each other between, a path in and a path out.
+/// A ring of three, one of four that it leads to, two that lead to each other between, a path in and a path
+/// out.
 #[test]
 fn rings_are_components_and_paths_are_none() {
     let ring = |first: u32, n: u32| (0..n).map(move |at| (first + at, first + (at + 1) % n));
@@ -48,7 +49,8 @@ fn rings_are_components_and_paths_are_none() {
     assert!(scc(&random_graph(80, 0, true, 1.0, 1)).expect("ids fit").iter().all(|&c| c == NO_COMPONENT));
 }
 
-/// Rings of all sizes, each leading to the next one, so that neither trimming nor one pivot finds them; and one path through many vertices.
+/// Rings of all sizes, each leading to the next one, so that neither trimming nor one pivot finds them; and
+/// one path through many vertices.
 #[test]
 fn a_chain_of_rings_is_left_to_the_last_step() {
     let mut edges = Vec::new();

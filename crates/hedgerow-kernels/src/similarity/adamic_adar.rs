@@ -1,4 +1,5 @@
-//! The score of Adamic and Adar: how many neighbours two vertices share, where one that few share counts more.
+//! The score of Adamic and Adar: how many neighbours two vertices share, where one that few share counts
+//! more.
 //!
 //! **Result.** For vertices `u` and `v` the sum of `1/ln(degree(w))` over the neighbours `w` that they share;
 //! 0 if they share none. The result has the given pairs in their order, or for each source the most similar
@@ -12,8 +13,9 @@
 //!
 //! **Input.** Any graph.
 //!
-//! **Cited.** L. Adamic, E. Adar, *Friends and neighbors on the Web*, Social Networks 25(3), 2003, section 3; D. Liben-Nowell, J. Kleinberg, *The Link-Prediction
-//! Problem for Social Networks*, Journal of the American Society for Information Science and Technology 58(7), 2007, section 3.
+//! **Cited.** L. Adamic, E. Adar, *Friends and neighbors on the Web*, Social Networks 25(3), 2003, section 3;
+//! D. Liben-Nowell, J. Kleinberg, *The Link-Prediction Problem for Social Networks*, Journal of the American
+//! Society for Information Science and Technology 58(7), 2007, section 3.
 //!
 //! **Cost.** Reads the lists of each pair and of the vertices that it shares; for the most similar vertices,
 //! the lists of the source's neighbours.

@@ -8,9 +8,10 @@
 //! **Input.** Any graph; repeated edges count once. In a directed graph neighbours are those along the edges,
 //! or against them.
 //!
-//! **Cited.** P. Jaccard, *Étude comparative de la distribution florale dans une portion des Alpes et des Jura*, Bulletin de la Société
-//! Vaudoise des Sciences Naturelles 37, 1901; D. Liben-Nowell, J. Kleinberg, *The Link-Prediction Problem for Social Networks*, Journal of the American
-//! Society for Information Science and Technology 58(7), 2007, section 3.
+//! **Cited.** P. Jaccard, *Étude comparative de la distribution florale dans une portion des Alpes et des
+//! Jura*, Bulletin de la Société Vaudoise des Sciences Naturelles 37, 1901; D. Liben-Nowell, J. Kleinberg,
+//! *The Link-Prediction Problem for Social Networks*, Journal of the American Society for Information Science
+//! and Technology 58(7), 2007, section 3.
 //!
 //! **Cost.** Reads the lists of each pair; for the most similar vertices, the lists of the source's
 //! neighbours and of the most promising of their neighbours.

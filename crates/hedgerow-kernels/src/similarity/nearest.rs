@@ -22,7 +22,8 @@ const LOOKED_AT: usize = 1 << 14;
 /// A vertex with its score.
 type Scored = (f64, VertexId);
 
-/// The most sources that threads take at the same time, each with sums for all ids. Threads beyond these share the lists of a source.
+/// The most sources that threads take at the same time, each with sums for all ids. Threads beyond these
+/// share the lists of a source.
 const SOURCES_AT_ONCE: usize = 2;
 
 /// Returns the `k` most similar vertices of each source.

@@ -1,9 +1,9 @@
 //! Shortest paths from one source.
 //!
-//! **Result.** For every vertex the least sum of weights along a path from the source, [`f64::INFINITY`] where there is
-//! no path or no vertex. Sums are taken from the source on, in 64 bits. Rounded addition keeps order, so that the
-//! least sum is one number, whichever path is found first: the result is the same to the last bit for any number of
-//! threads and any bucket width.
+//! **Result.** For every vertex the least sum of weights along a path from the source, [`f64::INFINITY`]
+//! where there is no path or no vertex. Sums are taken from the source on, in 64 bits. Rounded addition keeps
+//! order, so that the least sum is one number, whichever path is found first: the result is the same to the
+//! last bit for any number of threads and any bucket width.
 //!
 //! **Input.** Any graph whose reachable edges have weights of 0 or more. An infinite weight is never crossed.
 //! One that is negative or not a number is refused once every path to such an edge is known. Without weights
@@ -20,12 +20,12 @@
 //! are anywhere in memory, so the data of the next ones is prefetched in three steps: the places of lists,
 //! the lists and weights, and the additions to them.
 //!
-//! **Cited.** U. Meyer, P. Sanders, *Δ-stepping: a parallelizable shortest path algorithm*, Journal of Algorithms
-//! 49(1), 2003; Y. Zhang, A. Brahmakshatriya, X. Chen, L. Dhulipala, S. Kamil, S. Amarasinghe, J. Shun, *Optimizing
-//! Ordered Graph Algorithms with GraphIt*, CGO 2020, for bucket fusion.
+//! **Cited.** U. Meyer, P. Sanders, *Δ-stepping: a parallelizable shortest path algorithm*, Journal of
+//! Algorithms 49(1), 2003; Y. Zhang, A. Brahmakshatriya, X. Chen, L. Dhulipala, S. Kamil, S. Amarasinghe, J.
+//! Shun, *Optimizing Ordered Graph Algorithms with GraphIt*, CGO 2020, for bucket fusion.
 //!
-//! **Cost.** O((vertices + edges) · visits of a vertex), near 1 to 2 for random weights; 8 bytes per id of the domain,
-//! and 4 per edge that improves a distance.
+//! **Cost.** O((vertices + edges) · visits of a vertex), near 1 to 2 for random weights; 8 bytes per id of
+//! the domain, and 4 per edge that improves a distance.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};

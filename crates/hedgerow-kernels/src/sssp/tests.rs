@@ -1,4 +1,5 @@
-//! Shortest paths: every kind of weights and bucket widths against Dijkstra's algorithm, and weights that are refused.
+//! Shortest paths: every kind of weights and bucket widths against Dijkstra's algorithm, and weights that are
+//! refused.
 
 use hedgerow_core::{Direction, Topology, VertexId};
 use hedgerow_workload::Csr;
@@ -111,7 +112,8 @@ fn in_time<T: Send + 'static>(search: impl FnOnce() -> T + Send + 'static) -> T 
 
 #[test]
 fn a_cycle_of_negative_sum_is_refused_soon() {
-    // From 0 to the cycle of 1 and 2; a distance of `first` shrinks by 1 at a turn, or never where it is too large for that.
+    // From 0 to the cycle of 1 and 2; a distance of `first` shrinks by 1 at a turn, or never where it is too
+    // large for that.
     for (first, turn) in [(1.0, 1.0), (1e8, 1.0), (1e12, 1.0), (1e17, 1.0), (f64::MAX, 1.0), (1e12, 1e-3)] {
         for delta in [None, Some(1e-300), Some(1.0), Some(1e6), Some(f64::MAX)] {
             let refused = in_time(move || {
@@ -152,7 +154,8 @@ fn the_refused_edge_is_the_same_for_any_number_of_threads_and_any_width() {
     }
 }
 
-/// Bucket numbers that overflow, and sums that stop growing: the search must neither go on for ever nor try every order.
+/// Bucket numbers that overflow, and sums that stop growing: the search must neither go on for ever nor try
+/// every order.
 #[test]
 fn widths_and_weights_far_apart_end_soon() {
     let grid = |side: u32| {

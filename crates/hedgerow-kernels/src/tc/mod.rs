@@ -1,7 +1,7 @@
 //! Triangle counting.
 //!
-//! **Result.** The number of triangles: sets of three vertices, each joined to the two others. Exact, and the same for
-//! any number of threads.
+//! **Result.** The number of triangles: sets of three vertices, each joined to the two others. Exact, and the
+//! same for any number of threads.
 //!
 //! **Input.** Any graph whose lists are in memory, since the kernel reads two of them at once. Directions,
 //! self-loops and repeated edges are ignored. A directed graph must answer both directions.
@@ -18,12 +18,12 @@
 //!
 //! The module `ranked` makes the lists, for [`local_clustering()`](crate::local_clustering()) too.
 //!
-//! **Cited.** T. Schank, D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*, WEA 2005, for the
-//! order by degree ("forward"); M. Koohi Esfahani, P. Kilpatrick, H. Vandierendonck, *LOTUS: Locality Optimizing
-//! Triangle Counting*, PPoPP 2022, for keeping hubs as bits.
+//! **Cited.** T. Schank, D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*, WEA 2005,
+//! for the order by degree ("forward"); M. Koohi Esfahani, P. Kilpatrick, H. Vandierendonck, *LOTUS: Locality
+//! Optimizing Triangle Counting*, PPoPP 2022, for keeping hubs as bits.
 //!
-//! **Cost.** O(Σ over edges of the lesser kept list), at most O(edges^1.5); 16 bytes per id of the domain, 4 per
-//! undirected edge, and up to 8 MiB of bits.
+//! **Cost.** O(Σ over edges of the lesser kept list), at most O(edges^1.5); 16 bytes per id of the domain, 4
+//! per undirected edge, and up to 8 MiB of bits.
 
 use hedgerow_core::Resident;
 use hedgerow_core::simd::{and_count, intersect_count};

@@ -41,7 +41,8 @@ fn triangles_of_large_graphs_counted_two_ways() {
     assert_eq!(counted, verify::triangle_count(&undirected));
 }
 
-/// Where no vertex has many neighbours, lists are intersected as they are: with repetitions and loops in them, in large graphs and small.
+/// Where no vertex has many neighbours, lists are intersected as they are: with repetitions and loops in
+/// them, in large graphs and small.
 #[test]
 fn triangles_of_flat_graphs_are_those_of_the_slow_count() {
     let mut rng = hedgerow_workload::rng::Rng::new(5);

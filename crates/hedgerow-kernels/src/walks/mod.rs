@@ -17,8 +17,9 @@
 //! That needs one test: if an edge leads from the vertex before to the neighbour drawn. Some thousand walks
 //! are a work item, and take each step together, sorted by their vertices. So lists that are together are
 //! read together, from memory or from pages.
-//! **Cited.** A. Grover, J. Leskovec, *node2vec: Scalable Feature Learning for Networks*, KDD 2016; K. Yang, M. Zhang, K. Chen, X. Ma,
-//! Y. Bai, Y. Jiang, *KnightKing: A Fast Distributed Graph Random Walk Engine*, SOSP 2019, for drawing and refusing.
+//! **Cited.** A. Grover, J. Leskovec, *node2vec: Scalable Feature Learning for Networks*, KDD 2016; K. Yang,
+//! M. Zhang, K. Chen, X. Ma, Y. Bai, Y. Jiang, *KnightKing: A Fast Distributed Graph Random Walk Engine*,
+//! SOSP 2019, for drawing and refusing.
 //!
 //! **Cost.** O(log) for a step of a uniform walk; with `p` and `q`, as many draws as the ratio of the largest
 //! of `1/p`, 1, `1/q` to the mean chance. 4 bytes for each step, 16 for each walk.

@@ -1,7 +1,7 @@
 //! Weakly connected components: sets of vertices that paths join when directions are ignored.
 //!
-//! **Result.** For every id of the domain the least vertex id of its component; [`NO_COMPONENT`] for holes. The least
-//! id is unique, so the result is the same for any number of threads.
+//! **Result.** For every id of the domain the least vertex id of its component; [`NO_COMPONENT`] for holes.
+//! The least id is unique, so the result is the same for any number of threads.
 //!
 //! **Input.** Any graph. A directed graph must answer both directions.
 //!
@@ -12,9 +12,9 @@
 //! under it is skipped: an edge between it and an outside vertex is also seen from the outside vertex, by its
 //! neighbours of either direction. Thus most edges are never read.
 //!
-//! **Cited.** M. Sutton, T. Ben-Nun, A. Barak, *Optimizing Parallel Graph Connectivity Computation via Subgraph
-//! Sampling*, IPDPS 2018 (Afforest). The hooking goes back to Y. Shiloach, U. Vishkin, *An O(log n) parallel
-//! connectivity algorithm*, 1982.
+//! **Cited.** M. Sutton, T. Ben-Nun, A. Barak, *Optimizing Parallel Graph Connectivity Computation via
+//! Subgraph Sampling*, IPDPS 2018 (Afforest). The hooking goes back to Y. Shiloach, U. Vishkin, *An O(log n)
+//! parallel connectivity algorithm*, 1982.
 //!
 //! **Cost.** O(vertices + edges) expected; 4 bytes per id of the domain.
 

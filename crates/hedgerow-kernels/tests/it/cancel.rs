@@ -1,5 +1,5 @@
-//! Kernels that are cancelled, told by counting: how many edges a graph hands out between two polls, and after the flag is
-//! raised. No clock is read.
+//! Kernels that are cancelled, told by counting: how many edges a graph hands out between two polls, and
+//! after the flag is raised. No clock is read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -196,7 +196,8 @@ fn star(directed: bool, weighted: bool) -> Csr {
     }
 }
 
-/// Runs a kernel with one thread. Returns how often it polled, and the most edges that were handed out between two polls.
+/// Runs a kernel with one thread. Returns how often it polled, and the most edges that were handed out
+/// between two polls.
 fn polls(kernel: &Kernel, g: &Counted) -> (usize, usize) {
     let (count, last, most) =
         (Arc::new(AtomicUsize::new(0)), AtomicUsize::new(0), Arc::new(AtomicUsize::new(0)));
@@ -231,7 +232,8 @@ fn the_edges_between_two_polls_are_bounded() {
                 }
                 g.long_parts.store(0, Relaxed);
                 let (polls, most) = polls(&kernel, &g);
-                // The list that makes a poll necessary is handed out before it, and a list may be handed out twice.
+                // The list that makes a poll necessary is handed out before it, and a list may be handed out
+                // twice.
                 assert!(
                     most <= 3 * BETWEEN,
                     "{name}, {shape}, directed {directed}: {most} edges between two polls"
@@ -252,8 +254,9 @@ fn the_edges_between_two_polls_are_bounded() {
     }
 }
 
-/// PageRank and the bottom-up levels of BFS poll once for each subgraph. So the polls within the list of a hub are told by
-/// comparing with a graph of as many vertices, and of as many levels, in which no long list is read.
+/// PageRank and the bottom-up levels of BFS poll once for each subgraph. So the polls within the list of a
+/// hub are told by comparing with a graph of as many vertices, and of as many levels, in which no long list
+/// is read.
 #[test]
 fn a_hub_is_read_with_polls_between() {
     let parts = 3;
@@ -335,8 +338,8 @@ fn another_thread_ends_a_kernel() {
     impatient.join().expect("it cancels");
 }
 
-/// All cycles go through one neighbour of the source. The search drops that neighbour's remaining ways too once it reaches the
-/// limit.
+/// All cycles go through one neighbour of the source. The search drops that neighbour's remaining ways too
+/// once it reaches the limit.
 #[test]
 fn a_search_for_cycles_reads_no_lists_behind_its_limit() {
     const WIDE: u32 = 30;

@@ -1,4 +1,5 @@
-//! Unsettled lists: neighbours given as a main list with additions and removals must count as the merged list.
+//! Unsettled lists: neighbours given as a main list with additions and removals must count as the merged
+//! list.
 
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -140,7 +141,8 @@ fn corrections_count_where_vertices_are_compared_and_joined() {
     }
 }
 
-/// Lists that threads read into the buffer that they share come in parts too; a graph may store one direction alone.
+/// Lists that threads read into the buffer that they share come in parts too; a graph may store one direction
+/// alone.
 #[test]
 fn long_lists_with_corrections_are_compared() {
     let leaves = 1 << 16;

@@ -1,6 +1,8 @@
-//! All kernels against slow independent answers and against published ones. What is about one kernel stands in its folder.
+//! All kernels against slow independent answers and against published ones. What is about one kernel stands
+//! in its folder.
 
-/// The methods of a [`Topology`](hedgerow_core::Topology) that name no neighbour, as those of the graph that it stands around.
+/// The methods of a [`Topology`](hedgerow_core::Topology) that name no neighbour, as those of the graph that
+/// it stands around.
 macro_rules! counts_of {
     ($whole:ident) => {
         fn vertex_bound(&self) -> usize {

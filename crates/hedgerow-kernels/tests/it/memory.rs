@@ -1,5 +1,6 @@
-//! The memory that the registry states is an upper bound on what kernels allocate. What the whole process allocates is counted, so this is
-//! done in a process of its own; one of the same program, since to compile all kernels once more takes half a minute.
+//! The memory that the registry states is an upper bound on what kernels allocate. What the whole process
+//! allocates is counted, so this is done in a process of its own; one of the same program, since to compile
+//! all kernels once more takes half a minute.
 
 use std::process::Command;
 

@@ -1,7 +1,9 @@
-//! All kernels against their slow answers on small graphs of many shapes: with edges that are repeated or lead back to their vertex, weights of 0, holes in
-//! the range of ids at its beginning, its end and between, and vertices that lost their edges.
+//! All kernels against their slow answers on small graphs of many shapes: with edges that are repeated or
+//! lead back to their vertex, weights of 0, holes in the range of ids at its beginning, its end and between,
+//! and vertices that lost their edges.
 //!
-//! `make test` takes the rounds of the floor; with `HEDGEROW_DEEP_SECONDS` there are more, each of another seed.
+//! `make test` takes the rounds of the floor; with `HEDGEROW_DEEP_SECONDS` there are more, each of another
+//! seed.
 
 use hedgerow_core::{Topology, VertexId};
 use hedgerow_kernels::registry::{Absent, KERNELS, Outcome};
@@ -18,7 +20,8 @@ const RELATIVE: f64 = 1e-9;
 /// Communities have at least the modularity of the oracle's, less this.
 const MODULARITY: f64 = 0.05;
 
-/// The oracle of `kpaths` extends ways until it has found the paths: where there are fewer than asked for, it tries all, and these may be 2^edges.
+/// The oracle of `kpaths` extends ways until it has found the paths: where there are fewer than asked for, it
+/// tries all, and these may be 2^edges.
 const MOST_EDGES_OF_KPATHS: u64 = 30;
 
 /// Graphs that `make test` compares on.
@@ -76,7 +79,8 @@ fn shape(round: u64, rng: &mut Rng) -> Shape {
     Shape { name, vertices, edges }
 }
 
-/// The graph of a shape: some ids are holes, so their edges are gone, some edges are repeated, and edges weigh something or 0.
+/// The graph of a shape: some ids are holes, so their edges are gone, some edges are repeated, and edges
+/// weigh something or 0.
 fn graph(shape: &Shape, rng: &mut Rng) -> Csr {
     let (before, after) = (pick(rng, 70), pick(rng, 70));
     let bound = before + shape.vertices + after;
@@ -95,7 +99,8 @@ fn graph(shape: &Shape, rng: &mut Rng) -> Csr {
     let options =
         CsrOptions { directed: rng.chance(0.5), duplicates, live: Some(live), ..CsrOptions::default() };
     let made = if rng.chance(0.5) {
-        // Cycles of edges of weight 0 are refused by betweenness by weights, so in half of the graphs none weighs 0.
+        // Cycles of edges of weight 0 are refused by betweenness by weights, so in half of the graphs none
+        // weighs 0.
         let least = pick(rng, 2);
         let weights: Vec<f64> = edges.iter().map(|_| (least + pick(rng, 4)) as f64).collect();
         Csr::from_weighted_edges(bound as usize, &edges, &weights, &options)

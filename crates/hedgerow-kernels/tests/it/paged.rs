@@ -1,5 +1,5 @@
-//! A graph that is read: lists come in several runs, vertices in any order, and the n-th read fails. Kernels must give the
-//! answers of a plain graph, or the error of the read.
+//! A graph that is read: lists come in several runs, vertices in any order, and the n-th read fails. Kernels
+//! must give the answers of a plain graph, or the error of the read.
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -26,7 +26,8 @@ struct Paged {
     whole: Csr,
     /// Whether the first run of a vertex can be had by itself.
     gives_main: bool,
-    /// Whether edges against their direction are said to be stored. Kernels that ask for others get them all the same.
+    /// Whether edges against their direction are said to be stored. Kernels that ask for others get them all
+    /// the same.
     stores_incoming: bool,
     /// Reads that succeed.
     good: usize,
@@ -188,8 +189,8 @@ const MORE: [&str; 9] = [
     "wpagerank",
 ];
 
-/// Every kernel that needs no list for longer than it looks at it. Names those that failed, with the error; answers are
-/// compared with those of the verifiers.
+/// Every kernel that needs no list for longer than it looks at it. Names those that failed, with the error;
+/// answers are compared with those of the verifiers.
 fn run_all(g: &Paged) -> BTreeMap<&'static str, KernelError<ReadFailed>> {
     let mut failed = BTreeMap::new();
     let source = source(g);

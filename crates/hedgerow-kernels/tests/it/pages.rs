@@ -1,5 +1,5 @@
-//! Texts about kernels agree with the registry: the page of the guide, which is written from it, the table of the
-//! crate's documentation, and the signatures of the Python package.
+//! Texts about kernels agree with the registry: the page of the guide, which is written from it, the table of
+//! the crate's documentation, and the signatures of the Python package.
 //!
 //! `HEDGEROW_BLESS=1 cargo test -p hedgerow-kernels --test it pages` writes the page anew.
 // The guide is no file of a store.

@@ -1,4 +1,5 @@
-//! Kernels that compare and join vertices against their verifiers, on random graphs of many shapes, told things at random.
+//! Kernels that compare and join vertices against their verifiers, on random graphs of many shapes, told
+//! things at random.
 
 use hedgerow_core::{Direction, Topology, VertexId};
 use hedgerow_kernels::registry::{Arguments, find};

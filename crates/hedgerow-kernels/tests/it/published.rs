@@ -18,7 +18,8 @@ use crate::testing::{close, csr_of};
 /// Relative error allowed for scores.
 const RELATIVE: f64 = 1e-9;
 
-/// The same of clustering coefficients, as the Graphalytics specification has it: some are published with twelve digits.
+/// The same of clustering coefficients, as the Graphalytics specification has it: some are published with
+/// twelve digits.
 const RELATIVE_OF_LCC: f64 = 1e-4;
 
 /// The same for `test-pr-*`, as the Graphalytics specification has it: their publisher did not stop after the
@@ -74,7 +75,8 @@ fn check_sssp(graph: &LoadedGraph, csr: &Csr, source: u64, file: &Path) {
     close(&mine, &published, RELATIVE).expect("distances as published");
 }
 
-/// Coefficients as published; and of an undirected graph each is a share of the pairs of neighbours, so they tell the number of triangles too.
+/// Coefficients as published; and of an undirected graph each is a share of the pairs of neighbours, so they
+/// tell the number of triangles too.
 fn check_lcc(graph: &LoadedGraph, csr: &Csr, file: &Path) {
     let published = expected::<f64>(graph, file);
     let coefficients = local_clustering(csr).expect("ids fit");

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The least bytes of a segment: no whole number of blocks, so that the last one must not be written as such. A file that is too
-/// long is refused at opening.
+/// The least bytes of a segment: no whole number of blocks, so that the last one must not be written as such.
+/// A file that is too long is refused at opening.
 const BYTES: [u64; 2] = [10_000, 1_500_008];
 
 #[derive(Clone, Copy, Debug)]

@@ -95,8 +95,8 @@ fn verify(moment: &Moment) -> Result<Option<super::store::Opened>, String> {
     Ok(opened)
 }
 
-/// Opens a crashed disk while crashing at every operation of the recovery; each result is opened again, used, and
-/// opened once more.
+/// Opens a crashed disk while crashing at every operation of the recovery; each result is opened again, used,
+/// and opened once more.
 fn verify_lives(moment: &Moment, seed: u64, tally: &mut Tally) -> Result<(), String> {
     tally.states += 1;
     let again = crashes_of(&moment.disk, seed, |_| {});

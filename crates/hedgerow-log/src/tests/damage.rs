@@ -78,7 +78,8 @@ fn changed_bytes_of_an_open_log_are_found_or_cut_what_no_witness_knows() {
             damaged.corrupt(&name, offset, 1 << rng.below(8));
             match read(&damaged, &[1], Lsn::ZERO) {
                 Err(_) => found += 1,
-                // Each commit was synced before the next, so only the last one has no witness but the manifest.
+                // Each commit was synced before the next, so only the last one has no witness but the
+                // manifest.
                 Ok((seen, recovered)) => {
                     assert_eq!(name, active);
                     let lost = last - seen.len() as u64;

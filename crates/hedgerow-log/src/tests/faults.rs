@@ -1,4 +1,5 @@
-//! Every operation of a life fails, once or from then on; then the process ends and the store is opened again.
+//! Every operation of a life fails, once or from then on; then the process ends and the store is opened
+//! again.
 
 use super::store::Store;
 use super::*;
@@ -34,8 +35,8 @@ fn life(fs: &SimFs) -> (u64, u64) {
     (acked, ts)
 }
 
-/// Opens in a new process on the same machine, which still sees what the failed syncs lost, and then after a loss
-/// of power: what the new process served must be there.
+/// Opens in a new process on the same machine, which still sees what the failed syncs lost, and then after a
+/// loss of power: what the new process served must be there.
 fn check(fs: &SimFs, (acked, attempted): (u64, u64), what: &str) {
     fs.clear_faults();
     let served = match Store::open(fs).unwrap_or_else(|e| panic!("{what}: {e}")) {

@@ -4,7 +4,8 @@
 use super::*;
 use hedgerow_io::{Access, Dir};
 
-/// A manifest: its number, the live segments, the durable position, and the timestamp that a checkpoint covers.
+/// A manifest: its number, the live segments, the durable position, and the timestamp that a checkpoint
+/// covers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Manifest {
     pub(super) number: u64,

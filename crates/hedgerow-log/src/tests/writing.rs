@@ -353,7 +353,8 @@ fn buffered(log: &Log) -> usize {
     log.account().used_for(Purpose::Log) as usize
 }
 
-/// What waits to be written, and what is kept of that for the next time, is told; and it is no more than was written at a time.
+/// What waits to be written, and what is kept of that for the next time, is told; and it is no more than was
+/// written at a time.
 #[test]
 fn a_log_tells_the_bytes_of_its_buffers() {
     let fs = SimFs::new();

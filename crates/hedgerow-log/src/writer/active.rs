@@ -15,7 +15,8 @@ pub(super) struct Active {
     pub(super) records: u64,
 }
 
-/// Returns the length of a segment: `least` bytes, at most those that the options allow, but always with room for `data` bytes.
+/// Returns the length of a segment: `least` bytes, at most those that the options allow, but always with room
+/// for `data` bytes.
 pub(super) fn length_of(
     options: &LogOptions,
     id: FileId,
@@ -28,8 +29,8 @@ pub(super) fn length_of(
     allocated_len(least.min(options.segment_bytes), data).ok_or_else(too_long)
 }
 
-/// Makes the segment `start.segment`, of `allocated` bytes. The file is complete and durable before any seal or manifest names
-/// it.
+/// Makes the segment `start.segment`, of `allocated` bytes. The file is complete and durable before any seal
+/// or manifest names it.
 pub(super) fn new_segment(
     dir: &Dir,
     options: &LogOptions,

@@ -48,7 +48,8 @@ impl Log {
         };
         let file = &state.active.file;
         let end_offset = state.end_offset() + SEAL_BYTES;
-        // The cut comes after the sync, so that a short file always has its seal. Nothing relies on the cut itself.
+        // The cut comes after the sync, so that a short file always has its seal. Nothing relies on the cut
+        // itself.
         file.write_all_at(&sealed, state.buffer_at)
             .and_then(|()| file.sync_data())
             .and_then(|()| file.set_len(end_offset))
@@ -79,22 +80,23 @@ impl Log {
         new_segment(&self.dir, &self.options, start, length)
     }
 
-    /// Removes the reserve, so that a checkpoint finds room on a full disk. Returns true if there was a reserve. The caller must
-    /// call [`renew_reserve_less`](Self::renew_reserve_less) before it does anything irreversible, and
-    /// [`renew_reserve`](Self::renew_reserve) afterwards.
+    /// Removes the reserve, so that a checkpoint finds room on a full disk. Returns true if there was a
+    /// reserve. The caller must call [`renew_reserve_less`](Self::renew_reserve_less) before it does anything
+    /// irreversible, and [`renew_reserve`](Self::renew_reserve) afterwards.
     pub fn spend_reserve(&self) -> bool {
         let mut state = self.state.lock();
         state.reserve = 0;
         reserve::spend_reserve(&self.dir).unwrap_or(false)
     }
 
-    /// Makes the reserve as long as the active segment requires, and at least as long as a first segment does, if the disk has room.
-    /// With less room the reserve is shorter; the log goes on, and refuses the next segment until there is room. Blocks appenders
-    /// while it grows and syncs a file, and while it syncs the directory if the file is new.
+    /// Makes the reserve as long as the active segment requires, and at least as long as a first segment
+    /// does, if the disk has room. With less room the reserve is shorter; the log goes on, and refuses the
+    /// next segment until there is room. Blocks appenders while it grows and syncs a file, and while it syncs
+    /// the directory if the file is new.
     ///
     /// # Errors
-    /// Those of the file system, except a full disk and exhausted file descriptors, which the call tolerates. The log stays
-    /// usable.
+    /// Those of the file system, except a full disk and exhausted file descriptors, which the call tolerates.
+    /// The log stays usable.
     pub fn renew_reserve(&self) -> Result<(), IoError> {
         let has_no_room =
             |e: &IoError| e.op != hedgerow_io::SYNC_DIRECTORY && (e.is_disk_full() || e.is_too_many_files());
@@ -109,8 +111,8 @@ impl Log {
         Ok(())
     }
 
-    /// Makes the reserve as long as the active segment requires, less the `freed` bytes that the caller will have freed before it
-    /// calls [`renew_reserve`](Self::renew_reserve).
+    /// Makes the reserve as long as the active segment requires, less the `freed` bytes that the caller will
+    /// have freed before it calls [`renew_reserve`](Self::renew_reserve).
     ///
     /// # Errors
     /// Those of the file system, a full disk included.

@@ -8,9 +8,11 @@ use hedgerow_core::Timestamp;
 use hedgerow_core::account::Account;
 use hedgerow_io::{FileId, IoError, Lsn, StoreId};
 
-/// The length of the first segment of a running log. Few records need no more, and a program may have many stores open.
+/// The length of the first segment of a running log. Few records need no more, and a program may have many
+/// stores open.
 pub const FIRST_SEGMENT_BYTES: u64 = 256 << 10;
-/// The length of a segment on a full disk, which takes as little as possible of the room that the next opening needs.
+/// The length of a segment on a full disk, which takes as little as possible of the room that the next
+/// opening needs.
 pub const LEAST_SEGMENT_BYTES: u64 = 16 << 10;
 
 /// The options of a new log.
@@ -94,7 +96,8 @@ pub enum ReserveError {
     /// The disk is full. The log stays usable; a later attempt may succeed.
     #[error("no space for the log: {0}")]
     DiskFull(IoError),
-    /// The process, or the system, has no file descriptor left for the next segment. The log stays usable, as on a full disk.
+    /// The process, or the system, has no file descriptor left for the next segment. The log stays usable, as
+    /// on a full disk.
     #[error("no file for the log: {0}")]
     TooManyFiles(IoError),
     /// The log has stopped.

@@ -134,9 +134,9 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // SAFETY: the block is given up here, once, to whom its header names. Its region exists until the lock is
-        // released: from then on another thread may free the last block, and unlocking touches nothing after the
-        // store that lets that thread in.
+        // SAFETY: the block is given up here, once, to whom its header names. Its region exists until the
+        // lock is released: from then on another thread may free the last block, and unlocking touches
+        // nothing after the store that lets that thread in.
         unsafe {
             match self.place() & KIND {
                 LARGE => unmap_large(self.header().cast()),

@@ -211,8 +211,8 @@ impl<T: Plain> Builder<T> {
         if count > FEW || values.len() < FEW || self.capacity - self.len < FEW {
             return self.extend(&values[..count]);
         }
-        // SAFETY: so many are readable, and within the room of the block, which nothing else refers to; what is behind
-        // `count` does not count as written.
+        // SAFETY: so many are readable, and within the room of the block, which nothing else refers to; what
+        // is behind `count` does not count as written.
         unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), self.data().add(self.len).as_ptr(), FEW) };
         self.len += count;
     }

@@ -142,7 +142,8 @@ pub(super) unsafe fn home_of<'a>(region: NonNull<Region<Inner>>) -> (&'a Inner, 
 /// caller does not hold the lock of the shard.
 pub(super) fn release(region: Option<NonNull<Region<Inner>>>, returned: usize) {
     if let Some(region) = region {
-        // SAFETY: a region that a shard gives out is in none of its lists, holds no block, and is given out once.
+        // SAFETY: a region that a shard gives out is in none of its lists, holds no block, and is given out
+        // once.
         let (arena, size, open) = unsafe { Region::unmap(region) };
         arena.account.discharge(arena.purpose, open - returned);
         arena.mapped.fetch_sub(size, Ordering::Relaxed);

@@ -42,7 +42,8 @@ pub(super) unsafe fn large_size(header: NonNull<u8>) -> usize {
 /// # Safety
 /// The block is a large one, and not used any more.
 pub(super) unsafe fn unmap_large(header: NonNull<u8>) {
-    // SAFETY: `map_large` wrote the head there, took the reference and made the mapping; all three are given up once.
+    // SAFETY: `map_large` wrote the head there, took the reference and made the mapping; all three are given
+    // up once.
     unsafe {
         let start = header.sub(LARGE_HEAD);
         let Large { arena, size } = start.cast::<Large>().read();

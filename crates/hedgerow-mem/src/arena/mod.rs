@@ -17,9 +17,11 @@
 //! * Pages inside free blocks may occupy no memory; then they are not charged. Each free block knows its own
 //!   ([`returned`]).
 //! * A free block is in exactly one list, of the class of its size, unless its region is being evacuated.
-//! * A forked child frees no block of its parent's arenas: a thread that it does not have may hold the lock of the shard.
+//! * A forked child frees no block of its parent's arenas: a thread that it does not have may hold the lock
+//!   of the shard.
 //!
-//! Under the model checker, and for a handle made by `Arena::default()`, blocks come from the global allocator.
+//! Under the model checker, and for a handle made by `Arena::default()`, blocks come from the global
+//! allocator.
 #![allow(unsafe_code)]
 
 mod block;

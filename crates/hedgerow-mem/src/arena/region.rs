@@ -126,8 +126,8 @@ impl<A> Region<A> {
     /// The region exists for as long as the result is used, which keeps the arena alive.
     #[inline]
     pub(super) unsafe fn home<'a>(region: NonNull<Region<A>>) -> (&'a A, usize) {
-        // SAFETY: both fields were written before the first block was given out and never change. They are read without
-        // a reference to the whole head, which others may be changing under the lock.
+        // SAFETY: both fields were written before the first block was given out and never change. They are
+        // read without a reference to the whole head, which others may be changing under the lock.
         unsafe { (&*(*region.as_ptr()).arena, (*region.as_ptr()).shard) }
     }
 }

@@ -12,7 +12,8 @@ use super::region::{HEAD, Region};
 use super::returned::Pages;
 use super::stats::ArenaStats;
 
-/// Classes per doubling of the size, as a power of two: a block is at most 1/32 larger than the least of its class.
+/// Classes per doubling of the size, as a power of two: a block is at most 1/32 larger than the least of its
+/// class.
 const STEPS_LOG2: usize = 5;
 const STEPS: usize = 1 << STEPS_LOG2;
 /// Doublings: sizes up to 2^(5 + 23) units of 8 bytes.
@@ -30,8 +31,8 @@ pub(super) struct Shard<A> {
     /// Regions that take part in allocation, and those being evacuated.
     regions: Option<NonNull<Region<A>>>,
     retired: Option<NonNull<Region<A>>>,
-    /// A region without blocks, kept in reserve: one that empties and fills again costs no call to the system. It is in
-    /// `regions`, and its one free block in the lists.
+    /// A region without blocks, kept in reserve: one that empties and fills again costs no call to the
+    /// system. It is in `regions`, and its one free block in the lists.
     spare: Option<NonNull<Region<A>>>,
     /// True while the arena has handles. Without handles the shard keeps no region in reserve.
     open: bool,
@@ -181,8 +182,8 @@ impl<A> Shard<A> {
     /// Opens the next increment of a region of the list: a free block begins where the end mark was, if there
     /// was one, and ends at the new mark. Returns the bytes of the increment.
     fn open(&mut self, region: NonNull<Region<A>>, most: usize) -> Option<usize> {
-        // SAFETY: a region of the list, see the head of the implementation; `grow` gives a place inside the mapping, further
-        // than the head and the least block at the first time.
+        // SAFETY: a region of the list, see the head of the implementation; `grow` gives a place inside the
+        // mapping, further than the head and the least block at the first time.
         unsafe {
             let before = (*region.as_ptr()).open;
             let open = Region::grow(region, most)?;
@@ -242,7 +243,8 @@ impl<A> Shard<A> {
     /// Joins a block that is becoming free with its free neighbours, which leave their lists. Pages of
     /// `returned` that are in the block stay returned. Returns the joined block and its returned pages.
     unsafe fn join(&mut self, header: NonNull<Header>, mut returned: Pages) -> (NonNull<Header>, Pages) {
-        // SAFETY: see the head of the implementation; headers inside what is joined are not looked at any more.
+        // SAFETY: see the head of the implementation; headers inside what is joined are not looked at any
+        // more.
         unsafe {
             let mut start = header;
             let mut size = header.as_ref().size();
@@ -348,8 +350,9 @@ impl<A> Shard<A> {
     /// Puts the regions that still hold blocks into use again.
     pub(super) fn reinstate_all(&mut self) {
         while let Some(region) = self.retired {
-            // SAFETY: a region of the list. Free blocks of a retired region may be neighbours and are in no list: the
-            // walk joins runs of them and puts each into its list, so that the invariants hold again behind it.
+            // SAFETY: a region of the list. Free blocks of a retired region may be neighbours and are in no
+            // list: the walk joins runs of them and puts each into its list, so that the invariants hold
+            // again behind it.
             unsafe {
                 remove(&mut self.retired, region);
                 (*region.as_ptr()).retired = false;

@@ -255,8 +255,9 @@ fn a_region_occupies_memory_only_as_far_as_it_is_open() {
     drop((first, kept));
 }
 
-/// Blocks as the lists of a skewed graph of which a fifth is removed and inserted again, over and over: each shrinks and
-/// grows back in some steps, in changing order, and the old one goes a little after the new one was made.
+/// Blocks as the lists of a skewed graph of which a fifth is removed and inserted again, over and over: each
+/// shrinks and grows back in some steps, in changing order, and the old one goes a little after the new one
+/// was made.
 #[test]
 fn shrinking_and_growing_all_blocks_over_and_over_leaves_few_gaps() {
     let arena = Arena::new();

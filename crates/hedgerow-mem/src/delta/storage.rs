@@ -31,8 +31,8 @@ mod blocks {
         weighted: bool,
     }
 
-    // Sharing it is sound: one writer under the latch writes only entries that are not yet published, readers look only
-    // at published ones.
+    // Sharing it is sound: one writer under the latch writes only entries that are not yet published, readers
+    // look only at published ones.
 
     impl Storage {
         pub(in crate::delta) fn new(capacity: usize, weighted: bool, worded: bool, arena: &Arena) -> Storage {
@@ -68,7 +68,8 @@ mod blocks {
         #[inline]
         fn word(&self, bit: usize) -> &AtomicU64 {
             assert!(bit / 64 < self.filter_words());
-            // SAFETY: in bounds, aligned as blocks are, written when the block was made, and only accessed like this since.
+            // SAFETY: in bounds, aligned as blocks are, written when the block was made, and only accessed
+            // like this since.
             unsafe { &*self.start().cast::<AtomicU64>().add(bit / 64) }
         }
 
@@ -102,7 +103,8 @@ mod blocks {
             if self.lacking(at).load(Ordering::Relaxed) >> (at % 64) & 1 != 0 {
                 return None;
             }
-            // SAFETY: in bounds; callers pass indices of published entries, and those that lack no word have one.
+            // SAFETY: in bounds; callers pass indices of published entries, and those that lack no word have
+            // one.
             Some(unsafe { self.properties().add(at).read() })
         }
 
@@ -193,8 +195,8 @@ mod blocks {
         #[inline]
         pub(in crate::delta) fn write(&self, at: usize, tag: u8, dst: VertexId, offset: u32, weight: f64) {
             assert!(at < self.capacity());
-            // SAFETY: `at` is inside the allocation; the entry is unpublished, so no reader looks at it, and the
-            // caller holds the latch, so no other writer does.
+            // SAFETY: `at` is inside the allocation; the entry is unpublished, so no reader looks at it, and
+            // the caller holds the latch, so no other writer does.
             unsafe {
                 if self.weighted {
                     self.weights().add(at).write(weight);

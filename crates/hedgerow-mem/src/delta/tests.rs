@@ -80,7 +80,8 @@ fn offsets_that_do_not_fit_are_refused() {
     assert!(!delta.accepts(5, Timestamp(6)));
 }
 
-/// Whether entries have places for the words of a property or not: each has the properties and the rank that it came with.
+/// Whether entries have places for the words of a property or not: each has the properties and the rank that
+/// it came with.
 #[test]
 fn an_entry_has_what_it_came_with_in_a_place_of_its_own_or_outside() {
     let (amount, other) = ((PropertyId(3), PropertyType::I64), (PropertyId(4), PropertyType::I64));

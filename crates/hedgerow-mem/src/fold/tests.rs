@@ -28,8 +28,8 @@ fn a_delta_has_room_by_the_edges_that_are_left() {
     let insert: Vec<_> = (0..800).map(|edge| (EdgeOp::Insert, edge)).collect();
     let full = merged(empty(), &insert);
     assert_eq!((full.main.neighbors.len(), full.delta.capacity()), (800, 100));
-    // Of fewer than 576 edges three roots are more than an eighth. Removed edges make no room, and neither do operations
-    // that leave the number as it is.
+    // Of fewer than 576 edges three roots are more than an eighth. Removed edges make no room, and neither do
+    // operations that leave the number as it is.
     let remove: Vec<_> = (0..400).map(|edge| (EdgeOp::Remove, edge)).collect();
     let half = merged(full, &remove);
     assert_eq!((half.main.neighbors.len(), half.delta.capacity()), (400, 60));

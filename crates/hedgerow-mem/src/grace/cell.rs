@@ -70,9 +70,10 @@ impl<T: Send + Sync> GraceCell<T> {
     /// Returns the value, if there is one yet, for a walk that reads several cells.
     #[inline]
     pub(crate) fn load<'a>(&'a self, _walk: &'a ReadGuard) -> Option<&'a T> {
-        // SAFETY: null, or a value that was the cell's when it was read, in a walk that began before and ends after `'a`: it is freed
-        // after that walk (G2), or with the cell, which is borrowed for `'a`. A walk inside another one is a local of a function that
-        // the outer one called, or of its block, so the outer one, which counts, ends after it.
+        // SAFETY: null, or a value that was the cell's when it was read, in a walk that began before and ends
+        // after `'a`: it is freed after that walk (G2), or with the cell, which is borrowed for `'a`. A walk
+        // inside another one is a local of a function that the outer one called, or of its block, so the
+        // outer one, which counts, ends after it.
         let kept = unsafe { self.to.load(Ordering::Acquire).as_ref() }?;
         kept.life.touch();
         Some(&kept.value)

@@ -91,7 +91,8 @@ impl Version {
 }
 
 impl Drop for Version {
-    /// Unlinks the chain one by one: dropping it recursively could exhaust the stack after thousands of snapshots.
+    /// Unlinks the chain one by one: dropping it recursively could exhaust the stack after thousands of
+    /// snapshots.
     fn drop(&mut self) {
         let mut next = self.prev.take();
         while let Some(mut version) = next {
@@ -144,8 +145,8 @@ impl Link {
         if !is_version(to) {
             return absent(to);
         }
-        // SAFETY: the link owned a reference when it was read, in a walk that ends after `'a`; that reference is given
-        // back after the walk (G2), or with the owner of the link, which is borrowed for `'a`.
+        // SAFETY: the link owned a reference when it was read, in a walk that ends after `'a`; that reference
+        // is given back after the walk (G2), or with the owner of the link, which is borrowed for `'a`.
         let version = unsafe { &*to };
         version.life.touch();
         Ok(Some(version))
@@ -189,8 +190,8 @@ impl Link {
             let version = unsafe { &*to };
             version.life.touch();
             if wanted(version) {
-                // SAFETY: all versions were given to `push` in an `Arc`. The reference that the link owned when it
-                // was read is not given back before the walk ends.
+                // SAFETY: all versions were given to `push` in an `Arc`. The reference that the link owned
+                // when it was read is not given back before the walk ends.
                 let counted = unsafe {
                     Arc::increment_strong_count(to);
                     Arc::from_raw(to)
@@ -269,8 +270,8 @@ impl Link {
     pub(crate) fn take(&mut self) -> Option<Arc<Version>> {
         let to = self.to.load(Ordering::Relaxed);
         self.to.store(std::ptr::null_mut(), Ordering::Relaxed);
-        // SAFETY: the link owned this reference, and does not any more. Nobody stands on the version by way of this link:
-        // its owner is borrowed for good, and nobody had found it any more.
+        // SAFETY: the link owned this reference, and does not any more. Nobody stands on the version by way
+        // of this link: its owner is borrowed for good, and nobody had found it any more.
         is_version(to).then(|| unsafe { Arc::from_raw(to) })
     }
 }

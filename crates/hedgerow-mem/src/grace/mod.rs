@@ -1,4 +1,5 @@
-//! Grace: the memory of a version that was unlinked from its chain is freed only once no walk can be standing on it.
+//! Grace: the memory of a version that was unlinked from its chain is freed only once no walk can be standing
+//! on it.
 //!
 //! Walks are short and very many; unlinking happens once per merge. So a walk pays as little as possible. It
 //! records its begin and its end in a slot of its thread: two plain stores without a fence or a locked

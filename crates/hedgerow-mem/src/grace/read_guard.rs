@@ -82,7 +82,8 @@ impl Slots {
             asymmetric: barrier::is_asymmetric(),
             before,
         }));
-        // Sequentially consistent, like all of claiming: a scan after the barrier sees the slot, or the walk begins after.
+        // Sequentially consistent, like all of claiming: a scan after the barrier sees the slot, or the walk
+        // begins after.
         while let Err(now) = self.newest.compare_exchange(before, slot, Ordering::SeqCst, Ordering::Acquire) {
             before = now;
             // SAFETY: the slot is not published yet.

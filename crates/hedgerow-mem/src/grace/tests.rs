@@ -52,7 +52,8 @@ fn without_walks_a_drain_frees_all() {
     assert_eq!(link.get().map(|version| version.begin), Some(Timestamp(2)));
 }
 
-/// A chain that is not in memory is neither empty nor a version; what is linked before it is found, and nothing behind it.
+/// A chain that is not in memory is neither empty nor a version; what is linked before it is found, and
+/// nothing behind it.
 #[test]
 fn a_chain_that_is_not_in_memory_says_so() {
     let (link, retire_list) = (Link::default(), RetireList::default());
@@ -109,8 +110,8 @@ fn a_walk_keeps_what_it_stands_on() {
 fn a_batch_is_freed_when_it_is_full() {
     let (link, retire_list) = (Link::default(), RetireList::default());
     link.push(version(0));
-    // What waits counts where no walk of another test was going on for some batches: such a walk keeps them, and
-    // for long if it loses its processor.
+    // What waits counts where no walk of another test was going on for some batches: such a walk keeps them,
+    // and for long if it loses its processor.
     let (mut most, mut looks, mut quiet) = (0, 0, 0);
     let mut begin = 0;
     while looks < 5_000 {
@@ -239,8 +240,8 @@ fn a_forked_child_waits_for_nobody() {
             std::thread::yield_now();
         }
         assert!(super::read_guard::ongoing().iter().any(|walk| !walk.has_ended()));
-        // SAFETY: the child looks at atomics, takes no lock but that of the allocator, which is sound after a fork, and
-        // leaves without running anything of the parent's.
+        // SAFETY: the child looks at atomics, takes no lock but that of the allocator, which is sound after a
+        // fork, and leaves without running anything of the parent's.
         let child = unsafe { libc::fork() };
         if child == 0 {
             let left = super::read_guard::ongoing().len();

@@ -1,4 +1,5 @@
-//! A bucket of the index: a cache line of twelve slots, each the id and one byte of the hash of its key, its *tag*.
+//! A bucket of the index: a cache line of twelve slots, each the id and one byte of the hash of its key, its
+//! *tag*.
 
 use hedgerow_core::VertexId;
 use hedgerow_core::simd;

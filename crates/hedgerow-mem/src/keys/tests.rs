@@ -39,8 +39,8 @@ struct Model {
     shift: u32,
 }
 
-/// How far apart ids are, and how far timestamps are shifted: rows of one line and of many, whose timestamps have the same high
-/// bits or not.
+/// How far apart ids are, and how far timestamps are shifted: rows of one line and of many, whose timestamps
+/// have the same high bits or not.
 fn spread() -> impl Strategy<Value = (u32, u32)> {
     (prop_oneof![Just(1u32), Just(300)], prop_oneof![Just(0u32), Just(27), Just(31), Just(50)])
 }
@@ -197,8 +197,8 @@ proptest! {
     }
 }
 
-/// Nearly every key that is bound is guessed right, and the caller hears early of it: an entry with the same tag on the way to that
-/// of the key is the exception.
+/// Nearly every key that is bound is guessed right, and the caller hears early of it: an entry with the same
+/// tag on the way to that of the key is the exception.
 #[test]
 fn nearly_every_key_that_is_bound_is_guessed_right() {
     let table = filled(20_000, false, |n| VertexKey::U64(shuffled(n)));
@@ -268,7 +268,8 @@ fn a_key_takes_few_bytes() {
 }
 
 /// The words of texts that went are used again.
-/// Where there is room for them, keys come without a larger table, and those from before are found all the same.
+/// Where there is room for them, keys come without a larger table, and those from before are found all the
+/// same.
 #[test]
 fn room_is_made_for_keys_that_are_about_to_come() {
     let table = filled(1_000, false, VertexKey::U64);

@@ -139,8 +139,8 @@ impl LoggedChanges {
                 logged.before = Some(version);
                 return Ok(logged);
             }
-            // A merge carried later entries over, so this walk has read them. It loads the link before the mask: unlinking a version sets its
-            // changes in the mask before it replaces the link.
+            // A merge carried later entries over, so this walk has read them. It loads the link before the
+            // mask: unlinking a version sets its changes in the mask before it replaces the link.
             upto = version.begin;
             let before = version.prev.find(|_| true)?;
             logged.to_compare |= load_changed(&version);

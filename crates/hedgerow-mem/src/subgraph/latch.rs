@@ -1,4 +1,5 @@
-//! The latch of a subgraph: how commits take it, how upkeep takes it, and what its holder reads. Upkeep changes no content.
+//! The latch of a subgraph: how commits take it, how upkeep takes it, and what its holder reads. Upkeep
+//! changes no content.
 
 use hedgerow_core::sync::{MutexGuard, Ordering, fence, yield_now};
 use hedgerow_core::{Direction, InterpolationHint, LocalVertex, Timestamp, VertexId};
@@ -9,9 +10,10 @@ use crate::op::{EdgeOp, Entry};
 use crate::reclaim::Merged;
 use crate::version::load_changed;
 
-/// The polls of a held latch before the thread waits for the lock: some ten microseconds. A committer that sleeps while it holds other
-/// latches delays all threads that need those. With a fifth of the polls, four writers inserted a third fewer edges in transactions of 16;
-/// with twice the polls, sixteen writers on two processors inserted 8 % fewer single edges.
+/// The polls of a held latch before the thread waits for the lock: some ten microseconds. A committer that
+/// sleeps while it holds other latches delays all threads that need those. With a fifth of the polls, four
+/// writers inserted a third fewer edges in transactions of 16; with twice the polls, sixteen writers on two
+/// processors inserted 8 % fewer single edges.
 const LATCH_SPINS: u32 = 1000;
 
 /// The number of looks at a latch that upkeep holds before a committer gives up: some milliseconds, in most
@@ -26,8 +28,9 @@ impl Subgraph {
         self.latch_for_upkeep().for_commit()
     }
 
-    /// Takes the latch for upkeep, waiting for another holder. The holder applies no operation, and waits for no commit and no
-    /// other latch, because [`try_latch_past_upkeep`](Self::try_latch_past_upkeep) waits for the holder.
+    /// Takes the latch for upkeep, waiting for another holder. The holder applies no operation, and waits for
+    /// no commit and no other latch, because [`try_latch_past_upkeep`](Self::try_latch_past_upkeep) waits for
+    /// the holder.
     #[inline]
     pub fn latch_for_upkeep(&self) -> Latched<'_> {
         // The model checkers explore one way to wait, which is enough.
@@ -35,8 +38,8 @@ impl Subgraph {
         self.latched(free.unwrap_or_else(|| self.wait_for_latch()))
     }
 
-    /// Spins for a while without yielding: most holders need well under a microsecond. The lock itself yields the processor
-    /// sooner, and two writers on one hub would then yield for almost every edge.
+    /// Spins for a while without yielding: most holders need well under a microsecond. The lock itself yields
+    /// the processor sooner, and two writers on one hub would then yield for almost every edge.
     #[cold]
     fn wait_for_latch(&self) -> MutexGuard<'_, Writer> {
         #[cfg(not(feature = "model-checking"))]
@@ -57,14 +60,16 @@ impl Subgraph {
         Some(self.try_latch_for_upkeep()?.for_commit())
     }
 
-    /// Takes the latch if no thread holds it, under the condition of [`latch_for_upkeep`](Self::latch_for_upkeep).
+    /// Takes the latch if no thread holds it, under the condition of
+    /// [`latch_for_upkeep`](Self::latch_for_upkeep).
     #[inline]
     pub fn try_latch_for_upkeep(&self) -> Option<Latched<'_>> {
         Some(self.latched(self.writer.try_lock()?))
     }
 
-    /// Takes the latch, waiting some milliseconds for upkeep but not for a commit; `None` if a commit holds it, or if upkeep takes longer. The
-    /// caller is in the ordering section. A commit that holds the latch may wait for the caller, and upkeep never does (invariant I31).
+    /// Takes the latch, waiting some milliseconds for upkeep but not for a commit; `None` if a commit holds
+    /// it, or if upkeep takes longer. The caller is in the ordering section. A commit that holds the latch
+    /// may wait for the caller, and upkeep never does (invariant I31).
     #[inline]
     pub fn try_latch_past_upkeep(&self) -> Option<Latched<'_>> {
         let mut looks = 0;
@@ -72,8 +77,8 @@ impl Subgraph {
             if let Some(latched) = self.try_latch_for_upkeep() {
                 return Some(latched);
             }
-            // The failed attempt saw the current holder's lock. After the fence this thread also sees that the commit before that
-            // holder took its mark back.
+            // The failed attempt saw the current holder's lock. After the fence this thread also sees that
+            // the commit before that holder took its mark back.
             fence(Ordering::Acquire);
             if self.commits.load(Ordering::Acquire) || looks > MOST_LOOKS {
                 return None;
@@ -105,15 +110,16 @@ pub struct Latched<'a> {
 impl Drop for Latched<'_> {
     fn drop(&mut self) {
         if self.commits {
-            // The mark goes before the latch does: a thread that sees the mark gone also sees what the commit applied.
+            // The mark goes before the latch does: a thread that sees the mark gone also sees what the commit
+            // applied.
             self.subgraph.commits.store(false, Ordering::Release);
         }
     }
 }
 
 impl Latched<'_> {
-    /// Marks the latch as held by a commit, before the commit draws its timestamp: a thread that enters the ordering section after
-    /// that draw sees the mark.
+    /// Marks the latch as held by a commit, before the commit draws its timestamp: a thread that enters the
+    /// ordering section after that draw sees the mark.
     #[inline]
     fn for_commit(mut self) -> Self {
         self.commits = true;
@@ -147,7 +153,8 @@ impl Latched<'_> {
         self.writer.present
     }
 
-    /// Returns the weight of the edge if it exists, all applied operations included; 1 in a graph without weights.
+    /// Returns the weight of the edge if it exists, all applied operations included; 1 in a graph without
+    /// weights.
     #[inline]
     pub fn edge(
         &self,
@@ -168,10 +175,11 @@ impl Latched<'_> {
         neighbors
     }
 
-    /// True if an operation applied after `start` touches `item`. If none does, a read at `start` is valid (rule R3).
+    /// True if an operation applied after `start` touches `item`. If none does, a read at `start` is valid
+    /// (rule R3).
     ///
-    /// The answer is exact while the deltas of all versions since `start` are linked. For unlinked versions it uses their masks of
-    /// changed vertices, so it may be true without need, but never false wrongly.
+    /// The answer is exact while the deltas of all versions since `start` are linked. For unlinked versions
+    /// it uses their masks of changed vertices, so it may be true without need, but never false wrongly.
     pub fn changed_since(&self, direction: Direction, start: Timestamp, item: ReadItem) -> bool {
         // A direction without a version never had an operation.
         if self.last_ts() <= start || self.subgraph.is_untouched(direction) {
@@ -192,7 +200,8 @@ impl Latched<'_> {
             }
             next = version.prev.load(&walk);
         }
-        // The start version is not in memory, or was reclaimed, which a registered `start` rules out. True is the safe answer.
+        // The start version is not in memory, or was reclaimed, which a registered `start` rules out. True is
+        // the safe answer.
         true
     }
 }

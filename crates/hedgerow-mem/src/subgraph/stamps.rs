@@ -5,7 +5,8 @@ use hedgerow_core::{Timestamp, simd};
 
 use crate::grace::Memory;
 
-/// Subgraphs per page: 4096 vertices. Fewer under the model checker: chunks of views pass over its threads' small stacks.
+/// Subgraphs per page: 4096 vertices. Fewer under the model checker: chunks of views pass over its threads'
+/// small stacks.
 pub const PAGE: usize = if cfg!(feature = "loom") { 8 } else { 64 };
 
 /// The part that the subgraphs of a page of the table share.

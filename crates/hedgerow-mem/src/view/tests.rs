@@ -313,7 +313,8 @@ fn few_removals_are_copied_where_as_many_insertions_are_not() {
 #[test]
 fn a_copy_is_of_one_version_though_the_next_one_begins_at_the_same_timestamp() {
     let mut world = World::new(false);
-    // Two turns of one commit: the first does not fit the delta and makes a version, the second is in its delta.
+    // Two turns of one commit: the first does not fit the delta and makes a version, the second is in its
+    // delta.
     let ts = Timestamp(1);
     for part in [&[(64, 1), (64, 2), (65, 1), (66, 1), (67, 1), (68, 1), (69, 1), (70, 1)][..], &[(71, 1)]] {
         world.apply(part, ts);

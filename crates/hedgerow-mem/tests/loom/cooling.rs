@@ -1,4 +1,5 @@
-//! Chains that are cooling, beside those who touch them, read them back, write to them, and retire them (rule E9 of the protocol).
+//! Chains that are cooling, beside those who touch them, read them back, write to them, and retire them (rule
+//! E9 of the protocol).
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::account::Purpose;
@@ -6,7 +7,8 @@ use loom::thread;
 
 use crate::evict::{Tier, model, tier};
 
-/// Whether, once nothing is in memory, nothing is charged either: no version was lost, and none was retired twice.
+/// Whether, once nothing is in memory, nothing is charged either: no version was lost, and none was retired
+/// twice.
 fn ends_with_nothing(tier: &Tier, last: u64) {
     tier.checkpoint(last);
     let memory = &tier.store.memory;
@@ -50,7 +52,8 @@ fn a_reader_beside_a_chain_that_cools_comes_back_and_goes_for_good() {
     });
 }
 
-/// Somebody did not get the latch, and read the image back: what cools is a copy that nobody may link above it.
+/// Somebody did not get the latch, and read the image back: what cools is a copy that nobody may link above
+/// it.
 #[test]
 fn a_touch_beside_one_who_reads_back_and_writes_links_nothing_old() {
     model(|| {

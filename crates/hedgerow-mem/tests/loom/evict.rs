@@ -1,5 +1,5 @@
-//! Chains that are taken out of memory, read back, and read without that, beside readers and writers (rules E1 to E4 and E6 of the
-//! protocol).
+//! Chains that are taken out of memory, read back, and read without that, beside readers and writers (rules
+//! E1 to E4 and E6 of the protocol).
 
 use std::sync::Arc;
 
@@ -61,7 +61,8 @@ impl Tier {
         Main::from_parts(0, &offsets, &neighbors, None, self.store.memory.arena()).unwrap()
     }
 
-    /// As the store reads back: what was applied is looked at before the mark is, hence before the file is, and again under the latch.
+    /// As the store reads back: what was applied is looked at before the mark is, hence before the file is,
+    /// and again under the latch.
     pub(crate) fn reload(&self) {
         let applied = self.store.subgraph().stamp().applied();
         if self.store.subgraph().is_resident() {
@@ -158,7 +159,8 @@ impl Tier {
         }
     }
 
-    /// Commits the insertion of the edge to `dst`, the next one; a writer looks under its latch whether all is in memory.
+    /// Commits the insertion of the edge to `dst`, the next one; a writer looks under its latch whether all
+    /// is in memory.
     pub(crate) fn commit(&self, dst: u32) {
         let mut latched = self.store.subgraph().latch();
         while !latched.is_resident() {
@@ -263,8 +265,8 @@ fn two_readers_that_read_back_at_once_see_the_same() {
     });
 }
 
-/// Between the look at the chain and the look at the files it may come back, change and be written: files say more then than an older
-/// reader sees.
+/// Between the look at the chain and the look at the files it may come back, change and be written: files say
+/// more then than an older reader sees.
 #[test]
 fn a_cold_read_beside_a_writer_that_promotes_and_an_eviction_sees_its_moment() {
     model(|| {
@@ -304,8 +306,8 @@ fn a_cold_read_beside_an_eviction_and_one_who_reads_back_sees_everything() {
     });
 }
 
-/// What an older reader sees leaves memory for a page version, and comes back without it: the reader finds the page version, wherever its walk
-/// ends.
+/// What an older reader sees leaves memory for a page version, and comes back without it: the reader finds
+/// the page version, wherever its walk ends.
 #[test]
 fn an_older_reader_beside_an_eviction_and_one_who_reads_back_finds_its_page_version() {
     model(|| {

@@ -1,9 +1,10 @@
-//! The table of keys: a reader finds the vertex of its timestamp while the key goes over to another, while an id is reused, and
-//! while the index grows.
+//! The table of keys: a reader finds the vertex of its timestamp while the key goes over to another, while an
+//! id is reused, and while the index grows.
 
 //!
-//! Writers are the first thread. The checker runs that one first; it finds that a load may come before a store that it saw before
-//! the load, but not that a store may come before a load if the storing thread itself loaded in between, as these writers do.
+//! Writers are the first thread. The checker runs that one first; it finds that a load may come before a
+//! store that it saw before the load, but not that a store may come before a load if the storing thread
+//! itself loaded in between, as these writers do.
 
 use std::sync::Arc;
 
@@ -48,8 +49,8 @@ impl Store {
         self.clock.complete(UNBOUND, -1, 0);
     }
 
-    /// Binds the key, which has lost its first vertex, to its second. One thread changes the key after the other: of the
-    /// latch nothing is left to explore.
+    /// Binds the key, which has lost its first vertex, to its second. One thread changes the key after the
+    /// other: of the latch nothing is left to explore.
     fn bind(&self) {
         let ts = self.clock.order().draw();
         assert_eq!(ts, BOUND);
@@ -121,8 +122,8 @@ fn an_old_snapshot_finds_what_the_key_named() {
 
 const OTHER: VertexKeyRef<'static> = VertexKeyRef::U64(78);
 
-/// Nobody can see any more that the key named the id: it goes to another key. A reader finds what its snapshot says, never the
-/// new key's vertex before it is there, nor the old key's.
+/// Nobody can see any more that the key named the id: it goes to another key. A reader finds what its
+/// snapshot says, never the new key's vertex before it is there, nor the old key's.
 #[test]
 fn an_id_goes_to_another_key() {
     loom::model(|| {
@@ -151,7 +152,8 @@ fn an_id_goes_to_another_key_and_is_lost_again() {
     another_key_loses_the_id(false);
 }
 
-/// The same where stamps do not say since when: the row that was bound first in the cache line has other high bits.
+/// The same where stamps do not say since when: the row that was bound first in the cache line has other high
+/// bits.
 #[test]
 fn an_id_with_a_far_timestamp_goes_to_another_key_and_is_lost_again() {
     another_key_loses_the_id(true);
@@ -193,7 +195,8 @@ fn a_binding_with_a_far_timestamp_ends_beside_a_reader_that_sees_it() {
     });
 }
 
-/// What a look does that finds nothing in a table beside segments, which say that the key names the first vertex.
+/// What a look does that finds nothing in a table beside segments, which say that the key names the first
+/// vertex.
 fn learn(keys: &KeyTable, latch: &Mutex<()>) {
     let _latched = latch.lock().unwrap();
     if !keys.knows(FIRST) {
@@ -208,7 +211,8 @@ fn find(keys: &KeyTable, latch: &Mutex<()>, t: Timestamp) -> Option<VertexId> {
     })
 }
 
-/// Two look for a key that is in segments alone, one of them to remove its vertex: the other finds it at its snapshot.
+/// Two look for a key that is in segments alone, one of them to remove its vertex: the other finds it at its
+/// snapshot.
 #[test]
 fn a_key_is_learned_beside_a_removal_of_its_vertex() {
     loom::model(|| {
@@ -224,7 +228,8 @@ fn a_key_is_learned_beside_a_removal_of_its_vertex() {
     });
 }
 
-/// The id goes to another key, while one looks for the key that segments still say it to have, at a snapshot that does not see it any more.
+/// The id goes to another key, while one looks for the key that segments still say it to have, at a snapshot
+/// that does not see it any more.
 #[test]
 fn a_key_is_not_learned_again_whose_id_went_to_another() {
     loom::model(|| {
@@ -243,10 +248,12 @@ fn a_key_is_not_learned_again_whose_id_went_to_another() {
 /// What looks at the newest state ask for.
 const NEWEST: Timestamp = Timestamp(u64::MAX - 1);
 
-/// The id of a removed vertex goes to one of another kind with the same number. A reader at a snapshot finds neither of them. A
-/// look at the newest state may take the new vertex for the old one; with the latch of the vertex held it is told which it is.
+/// The id of a removed vertex goes to one of another kind with the same number. A reader at a snapshot finds
+/// neither of them. A look at the newest state may take the new vertex for the old one; with the latch of the
+/// vertex held it is told which it is.
 fn an_id_goes_to_another_kind(from: KindId, to: KindId) {
-    // Whether a look took the one for the other in some interleaving: else the model shows little. Not the checker's.
+    // Whether a look took the one for the other in some interleaving: else the model shows little. Not the
+    // checker's.
     let mistaken = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let seen = mistaken.clone();
     loom::model(move || {

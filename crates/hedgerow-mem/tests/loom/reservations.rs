@@ -1,4 +1,5 @@
-//! Reads that reserve room of a memory limit beside each other: together they never take more than it has (rule E10).
+//! Reads that reserve room of a memory limit beside each other: together they never take more than it has
+//! (rule E10).
 
 use std::sync::Arc;
 
@@ -25,7 +26,8 @@ impl Store {
         promised + self.used.load(Relaxed) + bytes <= self.limit
     }
 
-    /// Counters are charged relaxed. The modification order of one counter says whether the limit was ever passed.
+    /// Counters are charged relaxed. The modification order of one counter says whether the limit was ever
+    /// passed.
     fn charge(&self, bytes: u64) {
         let before = self.used.fetch_add(bytes, Relaxed);
         assert!(before + bytes <= self.limit, "{before} and {bytes} more of {}", self.limit);

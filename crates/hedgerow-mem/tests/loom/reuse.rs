@@ -1,5 +1,5 @@
-//! Reuse of ids: a vertex comes to where another one was, in the versions of a subgraph and by the rule that gives out its
-//! id.
+//! Reuse of ids: a vertex comes to where another one was, in the versions of a subgraph and by the rule that
+//! gives out its id.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Room that writers make before they draw their timestamp, by folding what is published of a delta or by building the
-//! next version ahead, beside readers, other writers and reclamation.
+//! Room that writers make before they draw their timestamp, by folding what is published of a delta or by
+//! building the next version ahead, beside readers, other writers and reclamation.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,8 +12,8 @@ use loom::thread;
 
 use crate::versions::{Store, V, store};
 
-/// What was committed: the effects by timestamp, counted from 1. No part of what the checker explores: it is written in
-/// the ordering section, and readers look at what was published before they registered.
+/// What was committed: the effects by timestamp, counted from 1. No part of what the checker explores: it is
+/// written in the ordering section, and readers look at what was published before they registered.
 #[derive(Clone, Default)]
 struct History(Arc<Mutex<Vec<Vec<LocalOp>>>>);
 
@@ -57,8 +57,8 @@ fn run(dsts: &[u32]) -> Run {
     run
 }
 
-/// Three threads beside each other: at the usual bound they take a quarter of a minute, and what was broken on purpose was
-/// found at this one.
+/// Three threads beside each other: at the usual bound they take a quarter of a minute, and what was broken
+/// on purpose was found at this one.
 fn three(model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(2);
@@ -171,7 +171,8 @@ fn an_old_snapshot_walks_over_a_version_that_room_is_made_of() {
 fn entries_that_are_not_published_are_carried_over() {
     three(|| {
         let run = run(&[1, 2, 3]);
-        // The delta has room for one more: whoever comes second makes room while the first may not be published.
+        // The delta has room for one more: whoever comes second makes room while the first may not be
+        // published.
         let (first, second) = (run.clone(), run.clone());
         let one = thread::spawn(move || first.single(remove(2)));
         let other = thread::spawn(move || second.single(insert(4)));

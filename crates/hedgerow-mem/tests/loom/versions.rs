@@ -1,4 +1,5 @@
-//! Readers against writers, merges and reclamation. A reader always sees exactly the commits up to its timestamp.
+//! Readers against writers, merges and reclamation. A reader always sees exactly the commits up to its
+//! timestamp.
 
 use std::sync::Arc;
 
@@ -118,8 +119,8 @@ fn a_reader_beside_appends_sees_a_prefix() {
     beside_an_append(|store, t| assert_eq!(store.read(t), inserted(t)));
 }
 
-/// A chain of two versions is taken out of memory beside a reader of the older one: the reader finds it, or is told that it is
-/// not in memory. It never finds the chain empty.
+/// A chain of two versions is taken out of memory beside a reader of the older one: the reader finds it, or
+/// is told that it is not in memory. It never finds the chain empty.
 #[test]
 fn a_reader_beside_an_eviction_finds_its_version_or_none_in_memory() {
     loom::model(|| {
@@ -146,7 +147,8 @@ fn a_reader_beside_an_eviction_finds_its_version_or_none_in_memory() {
     });
 }
 
-/// A look for one edge asks the Bloom filter of the delta, and looks at the length of the log only if that says so.
+/// A look for one edge asks the Bloom filter of the delta, and looks at the length of the log only if that
+/// says so.
 #[test]
 fn a_look_beside_appends_finds_just_the_edges_of_its_timestamp() {
     beside_an_append(|store, t| {

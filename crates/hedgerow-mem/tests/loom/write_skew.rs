@@ -1,5 +1,5 @@
-//! Validation: of two transactions that each read what the other writes, at most one commits; and the order of
-//! timestamps is a serial order.
+//! Validation: of two transactions that each read what the other writes, at most one commits; and the order
+//! of timestamps is a serial order.
 
 use std::sync::Arc;
 
@@ -67,7 +67,8 @@ fn write_skew_is_impossible() {
     });
 }
 
-/// Writes the edge without a look at anything else, with a timestamp that is drawn outside of the ordering section if possible.
+/// Writes the edge without a look at anything else, with a timestamp that is drawn outside of the ordering
+/// section if possible.
 fn blind(clock: &Clock, writes: &Subgraph) -> Timestamp {
     let latched = writes.latch();
     let ts = clock.draw_outside().unwrap_or_else(|| clock.order().draw());

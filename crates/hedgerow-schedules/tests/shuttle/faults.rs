@@ -1,5 +1,6 @@
-//! Faults planted in the engine that need a scheduler to come to light: each must be found by the programs of this test.
-//! What is found without one is in `tests/faults`, which also sees to it that no fault is forgotten.
+//! Faults planted in the engine that need a scheduler to come to light: each must be found by the programs of
+//! this test. What is found without one is in `tests/faults`, which also sees to it that no fault is
+//! forgotten.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -10,8 +11,8 @@ use hedgerow_testkit::{Effort, explored};
 use crate::kinds::{self, Way};
 use crate::{DENSE, KEYED, Setting, Tally, held, reuse, run_program, under, walks};
 
-/// Random programs in these settings, the one about ids that are reused, or the one about versions that end, the
-/// one about snapshots that are held.
+/// Random programs in these settings, the one about ids that are reused, or the one about versions that end,
+/// the one about snapshots that are held.
 enum Finder {
     Programs(Setting),
     Reuse,

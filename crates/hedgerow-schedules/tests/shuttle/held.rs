@@ -1,4 +1,5 @@
-//! One program: snapshots are held, moved and closed by several threads while the versions that they read end.
+//! One program: snapshots are held, moved and closed by several threads while the versions that they read
+//! end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,8 +33,9 @@ fn hold(graph: &Graph, first: usize) {
     held.iter().for_each(check);
 }
 
-/// A thread inserts and settles while another closes a snapshot and, with `many`, a third holds two. Each snapshot reads
-/// what it read when it was opened; once all are closed, the next commit frees what was kept for them.
+/// A thread inserts and settles while another closes a snapshot and, with `many`, a third holds two. Each
+/// snapshot reads what it read when it was opened; once all are closed, the next commit frees what was kept
+/// for them.
 pub(crate) fn program(many: bool, tally: &Tally) -> impl Fn() + Send + Sync + 'static {
     let tally = tally.clone();
     move || {

@@ -27,8 +27,8 @@ pub(crate) enum Done {
         ts: Timestamp,
         answers: Vec<u64>,
     },
-    /// A single operation without effect: it was so at some moment between the two timestamps. (It reads no snapshot, so
-    /// that a key which names no vertex is not looked up again under the latch of the key.)
+    /// A single operation without effect: it was so at some moment between the two timestamps. (It reads no
+    /// snapshot, so that a key which names no vertex is not looked up again under the latch of the key.)
     Unchanged {
         since: Timestamp,
         ts: Timestamp,
@@ -154,7 +154,8 @@ impl History {
         *self.counts.lock().expect("no panic inside") = Some((vertices, edges));
     }
 
-    /// Replays all commits by timestamp and compares every answer. Returns the numbers of commits and of conflicts.
+    /// Replays all commits by timestamp and compares every answer. Returns the numbers of commits and of
+    /// conflicts.
     pub(crate) fn check(&self, directed: bool) -> (u64, u64) {
         let attempts = self.attempts.lock().expect("no panic inside");
         let mut placed: Vec<Placed<'_>> = attempts.iter().filter_map(Placed::new).collect();
@@ -220,8 +221,8 @@ impl<'a> Placed<'a> {
     }
 }
 
-/// The state after all transactions of one timestamp: at most one of them changes something, and comes first; all
-/// others change nothing and read what it leaves.
+/// The state after all transactions of one timestamp: at most one of them changes something, and comes first;
+/// all others change nothing and read what it leaves.
 fn explain(before: &State, group: &[Placed<'_>], directed: bool) -> Option<State> {
     let fits = |first: Option<usize>| {
         let state = match first {

@@ -1,5 +1,5 @@
-//! One program: the id of a vertex goes to a vertex of another kind with the same number, while an edge is on its way to the first
-//! and a reader names both by their kinds.
+//! One program: the id of a vertex goes to a vertex of another kind with the same number, while an edge is on
+//! its way to the first and a reader names both by their kinds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,12 +16,14 @@ const END: u64 = 3;
 /// Snapshots of the reader.
 const LOOKS: usize = 2;
 
-/// How the edge is written: each is committed in a way of its own, and looks again whether ids still carry their keys.
+/// How the edge is written: each is committed in a way of its own, and looks again whether ids still carry
+/// their keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// Alone.
     Single,
-    /// In the general way, which a transaction takes that makes no vertices; it reads nothing, so no snapshot keeps the id.
+    /// In the general way, which a transaction takes that makes no vertices; it reads nothing, so no snapshot
+    /// keeps the id.
     General,
     /// With another edge, as a few operations.
     Few,
@@ -67,8 +69,8 @@ pub(crate) struct Tally {
     pub(crate) moved: Arc<AtomicU64>,
 }
 
-/// What a snapshot says of the two vertices: each key names a vertex that has that key, no vertex has both, and only
-/// the first has an edge to the end.
+/// What a snapshot says of the two vertices: each key names a vertex that has that key, no vertex has both,
+/// and only the first has an edge to the end.
 fn check(snapshot: &Snapshot, [first, second]: [VertexKeyRef<'static>; 2]) {
     let ids = [first, second].map(|key| snapshot.vertex_id(key).unwrap());
     for (key, id) in [first, second].into_iter().zip(ids) {
@@ -83,9 +85,10 @@ fn check(snapshot: &Snapshot, [first, second]: [VertexKeyRef<'static>; 2]) {
     assert_eq!(counts, ids.map(|id| u64::from(id.is_some())));
 }
 
-/// One thread joins two vertices. Another removes one of them and inserts one of another kind, with the same number, which gets
-/// the same id, unless a snapshot sees the removed one. A third looks at both. Whatever the schedule, the vertex of the
-/// other kind has no edge; the removed one is there again if and only if the edge came last, and has it then.
+/// One thread joins two vertices. Another removes one of them and inserts one of another kind, with the same
+/// number, which gets the same id, unless a snapshot sees the removed one. A third looks at both. Whatever
+/// the schedule, the vertex of the other kind has no edge; the removed one is there again if and only if the
+/// edge came last, and has it then.
 pub(crate) fn program(way: Way, tally: &Tally) -> impl Fn() + Send + Sync + 'static {
     let tally = tally.clone();
     move || {

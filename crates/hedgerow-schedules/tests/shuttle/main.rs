@@ -1,6 +1,7 @@
-//! Whole transactions under a controlled scheduler: small random programs of three threads, each run under many
-//! schedules of its atomic accesses and locks. What every committed transaction read must be what the transactions
-//! before it, in the order of their timestamps, leave behind; and that order must respect real time.
+//! Whole transactions under a controlled scheduler: small random programs of three threads, each run under
+//! many schedules of its atomic accesses and locks. What every committed transaction read must be what the
+//! transactions before it, in the order of their timestamps, leave behind; and that order must respect real
+//! time.
 
 mod faults;
 mod held;
@@ -147,8 +148,8 @@ fn directed_transactions_with_labels_are_serializable() {
     explore(DURABLE_LABELS);
 }
 
-/// A single operation looks its keys up before it has the latches; meanwhile one of the vertices goes, and its id is
-/// given to another.
+/// A single operation looks its keys up before it has the latches; meanwhile one of the vertices goes, and
+/// its id is given to another.
 #[test]
 fn ids_that_are_given_out_again_are_looked_at_again() {
     let _sound = hedgerow_core::faults::sound();

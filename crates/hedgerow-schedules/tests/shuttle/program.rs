@@ -7,7 +7,8 @@ use crate::Setting;
 use crate::history::{Attempt, Done, History};
 use crate::names::Names;
 
-/// The vertices of all programs; in a dense graph they lie in four subgraphs, and the last two on pages of their own.
+/// The vertices of all programs; in a dense graph they lie in four subgraphs, and the last two on pages of
+/// their own.
 pub(crate) const VERTICES: [u64; 5] = [0, 1, 64, 5_003, 10_006];
 
 /// One step of a transaction. Reads answer with a number.
@@ -280,7 +281,8 @@ fn perform(txn: &mut WriteTxn, names: Names, step: Step) -> hedgerow::Result<u64
     })
 }
 
-/// A pipeline with a window of four; the acknowledgement gives an operation's place in the order, and its answer.
+/// A pipeline with a window of four; the acknowledgement gives an operation's place in the order, and its
+/// answer.
 fn pipe(graph: &Graph, names: Names, history: &History, steps: &[Step]) {
     let (since, began) = (graph.published_ts(), history.tick());
     let acknowledge = |ack: hedgerow::Ack| {

@@ -22,9 +22,9 @@ pub(crate) struct Tally {
     pub(crate) moved: Arc<AtomicU64>,
 }
 
-/// One thread joins two vertices in a transaction of its own. Another removes one of the two and inserts a third, which
-/// gets the same id, since no snapshot sees the removed one any more. Whatever the schedule, the third has no edge; the removed one
-/// is there again if and only if the edge came last, and has it then.
+/// One thread joins two vertices in a transaction of its own. Another removes one of the two and inserts a
+/// third, which gets the same id, since no snapshot sees the removed one any more. Whatever the schedule, the
+/// third has no edge; the removed one is there again if and only if the edge came last, and has it then.
 pub(crate) fn program(tally: &Tally) -> impl Fn() + Send + Sync + 'static {
     let tally = tally.clone();
     move || {

@@ -1,4 +1,5 @@
-//! A program in which the only writer of a store reads and commits while another thread settles what it reads.
+//! A program in which the only writer of a store reads and commits while another thread settles what it
+//! reads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,8 +18,8 @@ pub(crate) struct Tally {
     pub(crate) schedules: Arc<AtomicU64>,
 }
 
-/// Each transaction reads in one subgraph and writes in another: validation must latch the subgraph that the transaction read,
-/// which the other thread settles. No other commit exists, so each conflict is a false one.
+/// Each transaction reads in one subgraph and writes in another: validation must latch the subgraph that the
+/// transaction read, which the other thread settles. No other commit exists, so each conflict is a false one.
 pub(crate) fn program(tally: &Tally) -> impl Fn() + Send + Sync + 'static {
     let tally = tally.clone();
     move || {

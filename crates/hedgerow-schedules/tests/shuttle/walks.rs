@@ -1,4 +1,5 @@
-//! One program: a reader walks over versions newer than its snapshot while they are replaced, unlinked and freed.
+//! One program: a reader walks over versions newer than its snapshot while they are replaced, unlinked and
+//! freed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,9 +16,9 @@ pub(crate) struct Tally {
     pub(crate) schedules: Arc<AtomicU64>,
 }
 
-/// An old snapshot is read, and the latest state with it, while another thread inserts an edge and settles, again and
-/// again: each time the version before is needed by nobody, and goes to the retire list. Versions note their end in this build,
-/// and their use after it fails.
+/// An old snapshot is read, and the latest state with it, while another thread inserts an edge and settles,
+/// again and again: each time the version before is needed by nobody, and goes to the retire list. Versions
+/// note their end in this build, and their use after it fails.
 pub(crate) fn program(tally: &Tally) -> impl Fn() + Send + Sync + 'static {
     let tally = tally.clone();
     move || {

@@ -10,7 +10,8 @@ pub type Props = BTreeMap<String, Value>;
 /// The labels of a rich graph: the default one, one whose edges are unique, one whose edges have ranks.
 pub const LABELS: [(&str, bool); 3] = [("", false), ("knows", false), ("calls", true)];
 
-/// The kinds of vertices of a rich graph that is not dense, after the default one: their names and types of keys.
+/// The kinds of vertices of a rich graph that is not dense, after the default one: their names and types of
+/// keys.
 pub const KINDS: [(&str, KeyKind); 2] = [("page", KeyKind::U64), ("author", KeyKind::Str)];
 
 /// The properties of a rich graph, of edges of each label and of vertices.

@@ -51,8 +51,8 @@ impl Manifest {
     /// [`remove_older`](Self::remove_older) does, once this succeeded.
     ///
     /// # Errors
-    /// [`TierError::InvalidManifest`], [`TierError::ManifestNotNext`] and [`TierError::File`]: the old manifest still
-    /// holds. [`TierError::SwitchUnknown`]: either may.
+    /// [`TierError::InvalidManifest`], [`TierError::ManifestNotNext`] and [`TierError::File`]: the old
+    /// manifest still holds. [`TierError::SwitchUnknown`]: either may.
     pub fn store(&self, fs: &Arc<dyn Vfs>) -> Result<(), TierError> {
         if let Some(reason) = self.fault() {
             return Err(TierError::InvalidManifest { reason });
@@ -91,8 +91,8 @@ impl Manifest {
     /// manifest. Syncs the directory, so that the manifest will be found again after a crash.
     ///
     /// # Errors
-    /// [`TierError::NotAStore`]; [`TierError::File`]: damage, another format, or a failure of the file system;
-    /// [`TierError::UnknownSection`].
+    /// [`TierError::NotAStore`]; [`TierError::File`]: damage, another format, or a failure of the file
+    /// system; [`TierError::UnknownSection`].
     pub fn load(fs: &Arc<dyn Vfs>) -> Result<Option<LoadedManifest>, TierError> {
         Manifest::find(fs, true)
     }
@@ -124,8 +124,8 @@ impl Manifest {
             names.truncate(8);
             return Err(TierError::NotAStore { path: fs.path().display().to_string(), entries: names });
         };
-        // A process that died between its rename and its sync left a name that may not be durable. Sync the manifest
-        // before unlinking the files that it no longer names.
+        // A process that died between its rename and its sync left a name that may not be durable. Sync the
+        // manifest before unlinking the files that it no longer names.
         if sync {
             dir.sync()?;
         }

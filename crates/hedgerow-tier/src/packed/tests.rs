@@ -32,8 +32,8 @@ fn decoded(bytes: &[u8], len: usize, source: VertexId, form: Form) -> Result<Vec
     Ok(list)
 }
 
-/// Encodes and decodes `list` in every form that it has, with and without bytes behind it, and compares the bytes with
-/// those of the model.
+/// Encodes and decodes `list` in every form that it has, with and without bytes behind it, and compares the
+/// bytes with those of the model.
 fn check(list: &[VertexId], source: VertexId) {
     let strict = list.windows(2).all(|pair| pair[0] < pair[1]);
     for form in FORMS.into_iter().filter(|form| strict || form.repeats) {

@@ -68,7 +68,8 @@ pub struct ImageRef<'a> {
     /// Bit `i` is set if local vertex `i` is live; in an image of another label than the default one, if it
     /// has neighbors.
     pub present: u64,
-    /// The external ids of the live vertices, in local order; [`KeysRef::Dense`] in an image of another label than the default one.
+    /// The external ids of the live vertices, in local order; [`KeysRef::Dense`] in an image of another label
+    /// than the default one.
     pub keys: KeysRef<'a>,
     /// The adjacency, strictly ascending by direction. Parts without neighbors are left out of the file.
     pub parts: &'a [PartRef<'a>],

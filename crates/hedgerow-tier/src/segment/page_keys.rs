@@ -10,7 +10,8 @@ use super::window::Window;
 use crate::TierError;
 use crate::id::ImageId;
 
-/// The keys of the live vertices of one subgraph, read from the image of the default label without its neighbors.
+/// The keys of the live vertices of one subgraph, read from the image of the default label without its
+/// neighbors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubgraphKeys {
     /// The subgraph.

@@ -33,13 +33,13 @@ pub struct SegmentReader {
 }
 
 impl SegmentReader {
-    /// Opens the segment that a manifest describes by `info`, and checks header, size, footer and index. Cost: one
-    /// read of the top index, 48 bytes for each page of 4,096 vertices in one label, which stay in memory. It
-    /// reads no images; [`verify_whole`](Self::verify_whole) reads the whole file.
+    /// Opens the segment that a manifest describes by `info`, and checks header, size, footer and index.
+    /// Cost: one read of the top index, 48 bytes for each page of 4,096 vertices in one label, which stay in
+    /// memory. It reads no images; [`verify_whole`](Self::verify_whole) reads the whole file.
     ///
     /// # Errors
-    /// [`TierError::File`]: damage for anything that is not this segment of this store, a missing file included; a
-    /// format that this version does not know; a failure of the file system.
+    /// [`TierError::File`]: damage for anything that is not this segment of this store, a missing file
+    /// included; a format that this version does not know; a failure of the file system.
     pub fn open(fs: Arc<dyn Vfs>, info: &SegmentInfo, store: StoreId) -> Result<SegmentReader, TierError> {
         let name = segment_name(info.file_id);
         let file = Dir::new(fs).open(&name, Access::Read).map_err(|error| match error.source.kind() {

@@ -23,14 +23,15 @@ fn judge(fs: &SimFs, acknowledged: u64) -> Result<(Option<Manifest>, u64), Strin
     }
 }
 
-/// Opens after a crash as a store does: finds the state, cleans up, goes on for one checkpoint; with crashes in that,
-/// `depth` deep. Returns how many crashes were judged.
+/// Opens after a crash as a store does: finds the state, cleans up, goes on for one checkpoint; with crashes
+/// in that, `depth` deep. Returns how many crashes were judged.
 fn life_after(fs: &SimFs, acknowledged: u64, seed: u64, depth: u32) -> Result<u64, String> {
     let (manifest, round) = judge(fs, acknowledged)?;
     let handle = fs.handle();
     let crashes = with_crashes(fs, round, seed, depth, &|acknowledge| {
         clean(&handle)?;
-        // The ids of stray segments are gone with them; they may be used again only after the next switch counts.
+        // The ids of stray segments are gone with them; they may be used again only after the next switch
+        // counts.
         let manifest = manifest.as_ref().map(|_| Manifest::load(&handle)).transpose()?.flatten();
         checkpoint(&handle, manifest.map(|found| found.manifest).as_ref(), round + 1, acknowledge).map(|_| ())
     })?;
@@ -40,8 +41,8 @@ fn life_after(fs: &SimFs, acknowledged: u64, seed: u64, depth: u32) -> Result<u6
 
 type Work<'a> = &'a dyn Fn(&dyn Fn()) -> Result<(), TierError>;
 
-/// Runs `work` and, unless `depth` is 0, judges a crash at every moment of it; `work` calls its argument for each
-/// checkpoint that counts.
+/// Runs `work` and, unless `depth` is 0, judges a crash at every moment of it; `work` calls its argument for
+/// each checkpoint that counts.
 fn with_crashes(fs: &SimFs, from: u64, seed: u64, depth: u32, work: Work<'_>) -> Result<u64, String> {
     let acknowledged = Arc::new(AtomicU64::new(from));
     let clones = Arc::new(Mutex::new(Vec::new()));
@@ -150,8 +151,8 @@ fn fail_and_reopen(at: u64, errno: i32, repeat: Repeat) {
     life_after(&fs, acknowledged, 9, 0).unwrap_or_else(|why| panic!("operation {at}: {why}"));
 }
 
-/// The process dies between rename and sync; the next one finds the new manifest, removes what only the old one
-/// names, and then the power fails: the directory must not go back to the old manifest.
+/// The process dies between rename and sync; the next one finds the new manifest, removes what only the old
+/// one names, and then the power fails: the directory must not go back to the old manifest.
 #[test]
 fn a_name_that_only_looks_durable_is_made_so() {
     let fs = SimFs::new();

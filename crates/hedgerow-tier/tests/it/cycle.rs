@@ -35,8 +35,8 @@ pub(crate) fn image(round: u64, id: u32) -> SubgraphImage {
     }
 }
 
-/// Checkpoint `round`: one segment of all subgraphs, then the switch, then the removal of what only older manifests
-/// name. `after_switch` is told as soon as the switch counts.
+/// Checkpoint `round`: one segment of all subgraphs, then the switch, then the removal of what only older
+/// manifests name. `after_switch` is told as soon as the switch counts.
 pub(crate) fn checkpoint(
     fs: &Arc<dyn Vfs>,
     previous: Option<&Manifest>,

@@ -4,8 +4,9 @@
 //! * Closing reader: give the registration up; full fence; if the log watches its timestamp, record it.
 //! * Waiting side: start the watch; full fence; scan; wait only for timestamps that the scan shows.
 //!
-//! If the reader's fence comes first, the scan does not show the reader. Otherwise the reader sees the watch. The log
-//! watches up to the newest timestamp that a version waits for, so newer snapshots, which are most, record nothing.
+//! If the reader's fence comes first, the scan does not show the reader. Otherwise the reader sees the watch.
+//! The log watches up to the newest timestamp that a version waits for, so newer snapshots, which are most,
+//! record nothing.
 //!
 //! A reader records its timestamp in one of a few cells. If these are taken it records that there were more,
 //! and the waiting side then checks every timestamp that it waits for. So a close takes no lock and never

@@ -1,4 +1,5 @@
-//! Group commit and the registry of readers with many threads, as they run outside of the model checkers: those cannot afford so many.
+//! Group commit and the registry of readers with many threads, as they run outside of the model checkers:
+//! those cannot afford so many.
 #![cfg(not(feature = "model-checking"))]
 #![allow(missing_docs, reason = "a test program")]
 

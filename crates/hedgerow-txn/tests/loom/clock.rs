@@ -98,7 +98,8 @@ fn counts_belong_to_their_timestamp_or_are_refused() {
     });
 }
 
-/// One thread draws in the section, another outside of it: each timestamp is drawn once, and between two steps of the section nobody draws.
+/// One thread draws in the section, another outside of it: each timestamp is drawn once, and between two
+/// steps of the section nobody draws.
 #[test]
 fn nobody_draws_outside_while_another_is_in_the_section() {
     loom::model(|| {
@@ -125,7 +126,8 @@ fn nobody_draws_outside_while_another_is_in_the_section() {
     });
 }
 
-/// The thread that forbids it sees the last timestamp that was drawn outside, and what its committer did before.
+/// The thread that forbids it sees the last timestamp that was drawn outside, and what its committer did
+/// before.
 #[test]
 fn nothing_is_drawn_outside_once_that_is_forbidden() {
     loom::model(|| {

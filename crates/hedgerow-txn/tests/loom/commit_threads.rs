@@ -5,8 +5,8 @@ use std::sync::Arc;
 use hedgerow_txn::CommitThreads;
 use loom::thread;
 
-/// Every element of every phase is worked on once, in phases that do not overlap, and the caller gets all back, however late
-/// the follower comes.
+/// Every element of every phase is worked on once, in phases that do not overlap, and the caller gets all
+/// back, however late the follower comes.
 #[test]
 fn phases_follow_each_other_and_come_back_whole() {
     loom::model(|| {

@@ -20,7 +20,8 @@ pub(crate) fn register(store: &Store, hint: usize) -> hedgerow_txn::Registration
     store.readers.register(hint, || Some((store.clock.published(), ()))).0
 }
 
-/// Publishes a commit, then judges the version that lived before it, as a reclaimer does: `true` if it is dead.
+/// Publishes a commit, then judges the version that lived before it, as a reclaimer does: `true` if it is
+/// dead.
 pub(crate) fn publish_and_judge(store: &Store) -> bool {
     let ts = store.clock.order().draw();
     store.clock.complete(ts, 0, 0);

@@ -1,7 +1,8 @@
-//! Reuse of ids: what is known by id and not versioned is overwritten only when nobody sees the removed vertex.
+//! Reuse of ids: what is known by id and not versioned is overwritten only when nobody sees the removed
+//! vertex.
 //!
-//! The checker leaves out schedules that it takes for equal to others, and too many where the first thread has a part that
-//! others wait for: that is the reader's, or nobody's.
+//! The checker leaves out schedules that it takes for equal to others, and too many where the first thread
+//! has a part that others wait for: that is the reader's, or nobody's.
 
 use std::sync::Arc;
 
@@ -21,7 +22,8 @@ struct Store {
     clock: Clock,
     readers: ReaderRegistry,
     free: FreeIds,
-    /// The key that the id carries. The checker reports readers that are not ordered before, or after, the overwriting.
+    /// The key that the id carries. The checker reports readers that are not ordered before, or after, the
+    /// overwriting.
     key: UnsafeCell<u64>,
 }
 

@@ -1,9 +1,9 @@
 //! A graph that cannot change, as compressed sparse rows: offsets and one array of neighbours. Long because
 //! all ways to build and to read it are in one place.
 //!
-//! The plainest layout there is, and the unit that engines are compared with: [`Csr`] implements [`Topology`] and
-//! [`WeightedTopology`], so that kernels run the same loops on it. 8 bytes per vertex and 4 per directed edge, twice for a directed graph (both
-//! directions), plus 8 per edge if it has weights.
+//! The plainest layout there is, and the unit that engines are compared with: [`Csr`] implements [`Topology`]
+//! and [`WeightedTopology`], so that kernels run the same loops on it. 8 bytes per vertex and 4 per directed
+//! edge, twice for a directed graph (both directions), plus 8 per edge if it has weights.
 
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -99,7 +99,8 @@ impl Csr {
     /// Builds the graph of `edges` over `0..vertices`, in parallel.
     ///
     /// # Errors
-    /// [`CsrError`] if an edge has an end out of range or not live, or the mask has another length than `vertices`.
+    /// [`CsrError`] if an edge has an end out of range or not live, or the mask has another length than
+    /// `vertices`.
     ///
     /// # Cost
     /// O(edges · log edges), and 12 bytes per directed edge while building.

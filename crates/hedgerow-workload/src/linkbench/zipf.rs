@@ -2,8 +2,9 @@
 
 use crate::rng::Rng;
 
-/// The numbers `0..bound`, number `k` with a probability in proportion to `1 / (k + 1)^exponent`: rejection-inversion (W. Hörmann,
-/// G. Derflinger, *Rejection-Inversion to Generate Variates from Monotone Discrete Distributions*, 1996). O(1) expected, without tables.
+/// The numbers `0..bound`, number `k` with a probability in proportion to `1 / (k + 1)^exponent`:
+/// rejection-inversion (W. Hörmann, G. Derflinger, *Rejection-Inversion to Generate Variates from Monotone
+/// Discrete Distributions*, 1996). O(1) expected, without tables.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Zipf {
     bound: f64,

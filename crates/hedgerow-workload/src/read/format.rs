@@ -56,9 +56,11 @@ pub enum Syntax {
     /// Rows of fields; empty lines and [comments](Comment) are left out.
     #[default]
     Rows,
-    /// DIMACS shortest-path files: comments start with `c`, the problem line with `p`, arcs with `a` or nothing.
+    /// DIMACS shortest-path files: comments start with `c`, the problem line with `p`, arcs with `a` or
+    /// nothing.
     Dimacs,
-    /// Matrix Market files in coordinate format: a banner, comments that start with `%`, a size line, then entries.
+    /// Matrix Market files in coordinate format: a banner, comments that start with `%`, a size line, then
+    /// entries.
     MatrixMarket,
 }
 

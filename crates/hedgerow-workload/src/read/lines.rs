@@ -61,7 +61,8 @@ impl Lines {
     /// Opens `path`, and decompresses it if its first bytes are those of gzip or zstd.
     ///
     /// # Errors
-    /// [`ReadError::Open`]; [`ReadError::NotCompressed`] if the name ends in `.gz` or `.zst` and the file is neither.
+    /// [`ReadError::Open`]; [`ReadError::NotCompressed`] if the name ends in `.gz` or `.zst` and the file is
+    /// neither.
     pub fn open(path: &Path) -> Result<Lines, ReadError> {
         let file = File::open(path).map_err(|source| ReadError::Open { path: path.to_owned(), source })?;
         let (reader, progress) = source::open(path, file)?;

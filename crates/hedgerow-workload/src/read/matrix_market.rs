@@ -60,7 +60,8 @@ impl MatrixMarket {
     /// Reads the first line. Words may be in any case.
     ///
     /// # Errors
-    /// [`MatrixError::Banner`]; [`MatrixError::Unsupported`] for arrays, complex values and Hermitian matrices.
+    /// [`MatrixError::Banner`]; [`MatrixError::Unsupported`] for arrays, complex values and Hermitian
+    /// matrices.
     pub fn of_banner(line: &str) -> Result<MatrixMarket, MatrixError> {
         let banner = || MatrixError::Banner { text: shorten(line) };
         let words: Vec<String> = line.split_ascii_whitespace().map(str::to_ascii_lowercase).collect();

@@ -105,9 +105,9 @@ impl Records {
     /// Reads the next record; false at the end.
     ///
     /// # Errors
-    /// Those of [`Lines::advance`]; [`ReadError::Row`] for text behind a closing quote, for a carriage return outside of
-    /// quotes and for a comment that may be a row, after which the next record can be read; [`ReadError::Record`] for
-    /// quotes that do not close, after which nothing can.
+    /// Those of [`Lines::advance`]; [`ReadError::Row`] for text behind a closing quote, for a carriage return
+    /// outside of quotes and for a comment that may be a row, after which the next record can be read;
+    /// [`ReadError::Record`] for quotes that do not close, after which nothing can.
     pub(super) fn advance(&mut self) -> Result<bool, ReadError> {
         self.fields.clear();
         if self.ended {

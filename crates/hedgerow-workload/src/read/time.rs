@@ -74,8 +74,9 @@ pub enum TimeError {
 
 /// Reads a number of `unit`s since 1970, or an ISO 8601 date, perhaps with a time and a zone.
 ///
-/// `2024-05-01`, `2024-05-01T12:30`, `2024-05-01 12:30:00.25`, `...Z`, `...+02:00`. Without a zone it is UTC. A number
-/// may have decimals. Without a unit it is a whole number of microseconds, if these make a likely time.
+/// `2024-05-01`, `2024-05-01T12:30`, `2024-05-01 12:30:00.25`, `...Z`, `...+02:00`. Without a zone it is UTC.
+/// A number may have decimals. Without a unit it is a whole number of microseconds, if these make a likely
+/// time.
 ///
 /// # Errors
 /// [`TimeError`]. There is none for 0, which is the same in all units.

@@ -8,7 +8,8 @@ pub const EVENTS_PER_TRANSACTION: usize = 64;
 /// One change. Weights count events: an edge's weight is the number of upserts since it was last absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Inserts missing endpoints; adds 1 to the weight of the edge, which is inserted with weight 1 if absent.
+    /// Inserts missing endpoints; adds 1 to the weight of the edge, which is inserted with weight 1 if
+    /// absent.
     Upsert {
         /// The source.
         src: VertexKey,

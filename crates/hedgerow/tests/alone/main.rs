@@ -1,7 +1,7 @@
 //! A process that may have no other thread: everything works on the calling thread, or says why not.
 //!
-//! The limit is that of the system on the processes of a user. It does not bind the superuser, so a superuser's run goes
-//! on as another user. Where neither can be arranged the test says so and passes.
+//! The limit is that of the system on the processes of a user. It does not bind the superuser, so a
+//! superuser's run goes on as another user. Where neither can be arranged the test says so and passes.
 #![allow(missing_docs, reason = "a test program")]
 #![allow(clippy::disallowed_methods, reason = "the program is copied to where another user can run it")]
 
@@ -134,7 +134,8 @@ fn read(graph: &Graph) {
     assert!(report.is_ok(), "{:?}", report.problems);
 }
 
-/// What threads in the background would do: checkpoints by the length of the log, settling, views that are given up.
+/// What threads in the background would do: checkpoints by the length of the log, settling, views that are
+/// given up.
 fn background(folder: &Path) {
     let options = Options::new().keys(KeyKind::Dense).checkpoint_log_bytes(1 << 16);
     let graph = options.durability(Durability::Manual).open(folder.join("small")).expect("an empty folder");

@@ -24,8 +24,8 @@ const KINDS: [Kind; 4] = [Kind::Error, Kind::DiskFull, Kind::Panic, Kind::Delay]
 const THREADS: [&str; 3] = ["hedgerow-checkpoint", "hedgerow-sync", "hedgerow-acks"];
 /// Operations of one thread that are tried.
 const MOST_OPERATIONS: u64 = 40;
-/// Commits for which an operation is waited for. They bring the threads their work, however long a thread is kept from
-/// it: most operations come within a few dozen.
+/// Commits for which an operation is waited for. They bring the threads their work, however long a thread is
+/// kept from it: most operations come within a few dozen.
 const MOST_COMMITS: u64 = 5_000;
 
 /// Makes the operation number `at` of the thread `name` go wrong; says later which one that was.
@@ -52,7 +52,8 @@ fn plan(disk: &SimFs, name: &'static str, at: u64, kind: Kind) -> Arc<Mutex<Opti
     struck
 }
 
-/// Whether a store may be poisoned when an operation of this site fails: the log, and what the directory says.
+/// Whether a store may be poisoned when an operation of this site fails: the log, and what the directory
+/// says.
 fn may_poison(site: &str, kind: Kind) -> bool {
     match kind {
         Kind::Delay => false,
@@ -82,8 +83,8 @@ fn run(thread: &'static str, at: u64, kind: Kind, seed: u64) -> Verdict<bool> {
     }
     let Some(site) = struck.lock().clone() else { return Ok(false) };
     let removal = site.starts_with("unlink") || site.starts_with("set_len") || *site == *"sync_dir:dir";
-    // If the log finds no room for a new segment, the checkpoint goes on with the old one. If the checkpoint finds no room for
-    // itself, it is written again in the room of the reserve.
+    // If the log finds no room for a new segment, the checkpoint goes on with the old one. If the checkpoint
+    // finds no room for itself, it is written again in the room of the reserve.
     let told = !matches!(kind, Kind::Delay | Kind::DiskFull);
     let must_tell = thread == "hedgerow-checkpoint" && !removal && told;
     // The thread may not have come back from the operation yet: these wait for it, and say what it came to.

@@ -309,7 +309,8 @@ fn every_point_with_every_action() {
     explored("points of background work x what happens there", pairs, 32);
 }
 
-/// Arms a point in the checkpoint that closing writes. Closing must succeed, with the log sealed and the directory free.
+/// Arms a point in the checkpoint that closing writes. Closing must succeed, with the log sealed and the
+/// directory free.
 fn at_close(point: FailPoint, action: Action, pass: u64, seed: u64) -> Verdict<()> {
     let options = options().checkpoint_log_bytes(1 << 30).durability(Durability::Manual);
     let mut world = open(crate::common::checkpoints_at_close(options, true), seed)?;

@@ -13,7 +13,8 @@ pub(crate) type Verdict<T> = Result<T, String>;
 
 pub(crate) const CONFIG: ModelConfig =
     ModelConfig { directed: true, weighted: true, keys: KeyKind::U64, rich: false };
-/// A run that takes longer waits for something that does not come. It waits for a few things one after the other.
+/// A run that takes longer waits for something that does not come. It waits for a few things one after the
+/// other.
 const DEADLOCK: Duration = FOR_EVER.saturating_mul(3);
 
 /// Held by each test: what happens at a point happens in the whole process.
@@ -135,7 +136,8 @@ impl World {
         same.map_err(|e| format!("the running store: {e}"))
     }
 
-    /// Ends a poisoned store whose commits are acknowledged before they are durable: what `durable_ts` names is there.
+    /// Ends a poisoned store whose commits are acknowledged before they are durable: what `durable_ts` names
+    /// is there.
     pub(crate) fn end_durable(self) -> Verdict<()> {
         self.reads_right()?;
         let durable = self.graph.durable_ts();
@@ -147,7 +149,8 @@ impl World {
         common::sound(&graph)
     }
 
-    /// Closes the store and keeps only durable bytes. Then the log must be sealed, and every acknowledged commit must be there.
+    /// Closes the store and keeps only durable bytes. Then the log must be sealed, and every acknowledged
+    /// commit must be there.
     pub(crate) fn end_sealed(self) -> Verdict<()> {
         self.graph.close().map_err(|e| format!("close: {e}"))?;
         let disk = self.disk.crash_clone(Damage::LoseAll, 7);
@@ -166,7 +169,8 @@ impl World {
         Ok(())
     }
 
-    /// Ends the store; both a crash before that and what is there afterwards must have all that was acknowledged.
+    /// Ends the store; both a crash before that and what is there afterwards must have all that was
+    /// acknowledged.
     pub(crate) fn end(self) -> Verdict<()> {
         self.reads_right()?;
         let poisoned = self.is_poisoned();

@@ -2,8 +2,8 @@
 
 use hedgerow::{Graph, Isolation, KeyKind};
 
-/// Counts on three edges from `threads` threads, and returns how many of the increments that committed are missing.
-/// Each thread calls `begin` first.
+/// Counts on three edges from `threads` threads, and returns how many of the increments that committed are
+/// missing. Each thread calls `begin` first.
 pub(crate) fn lost_updates(
     isolation: Isolation,
     threads: u64,
@@ -33,9 +33,9 @@ pub(crate) fn lost_updates(
     (threads * increments).saturating_sub(sum(&graph.snapshot().unwrap()))
 }
 
-/// Transactions each of which read an edge that another then wrote, before, between and after so many writes to edges beside it that
-/// what tells of the change was merged, and its version reclaimed. Returns how many there were, and how many were let
-/// through.
+/// Transactions each of which read an edge that another then wrote, before, between and after so many writes
+/// to edges beside it that what tells of the change was merged, and its version reclaimed. Returns how many
+/// there were, and how many were let through.
 pub(crate) fn stale_reads(isolation: Isolation) -> (u64, u64) {
     let (mut tried, mut missed) = (0, 0);
     for before in 0..12 {

@@ -1,4 +1,5 @@
-//! A disk whose syncs of the log, or reads of segments, wait while a gate is closed, or whose reads of segments call a function first.
+//! A disk whose syncs of the log, or reads of segments, wait while a gate is closed, or whose reads of
+//! segments call a function first.
 
 use std::cell::Cell;
 use std::fmt;
@@ -113,7 +114,8 @@ pub(crate) fn with_gated_reads(inner: Arc<dyn Vfs>) -> (Arc<dyn Vfs>, Arc<Gate>)
     with_gate(inner, Gated::SegmentReads)
 }
 
-/// Calls a function before each read of a segment on `inner`, on the thread that reads; not before the reads of the function itself.
+/// Calls a function before each read of a segment on `inner`, on the thread that reads; not before the reads
+/// of the function itself.
 pub(crate) fn with_calling_reads(inner: Arc<dyn Vfs>, f: impl Fn() + Send + Sync + 'static) -> Arc<dyn Vfs> {
     Arc::new(GatedFs { inner, before: Before::Call(Arc::new(f)), gated: Gated::SegmentReads })
 }

@@ -1,8 +1,9 @@
-//! What the test programs of this crate share: the same operations on a store and on a model, and their comparison.
+//! What the test programs of this crate share: the same operations on a store and on a model, and their
+//! comparison.
 #![allow(dead_code, reason = "no test program uses all of it")]
 
-/// Makes tests of functions that stand in modules which `tests/faults` shares: there they find planted faults, and must not
-/// run of their own accord.
+/// Makes tests of functions that stand in modules which `tests/faults` shares: there they find planted
+/// faults, and must not run of their own accord.
 #[allow(unused_macros, reason = "only programs that share modules use it")]
 macro_rules! shared_tests {
     ($($module:ident: $($test:ident),+;)+) => {
@@ -35,7 +36,8 @@ pub(crate) fn small() -> Options {
     Options::new().thresholds(Thresholds::SMALL)
 }
 
-/// Makes `close` write a checkpoint whatever it saves, if `always`: the logs of tests are so short that none would pay.
+/// Makes `close` write a checkpoint whatever it saves, if `always`: the logs of tests are so short that none
+/// would pay.
 pub(crate) fn checkpoints_at_close(options: Options, always: bool) -> Options {
     options.thresholds(Thresholds { checkpoints_at_close: always, ..Thresholds::SMALL })
 }
@@ -80,8 +82,8 @@ fn apply_bulk(tx: &mut WriteTxn, op: &BulkOp) -> Result<()> {
     }
 }
 
-/// Applies an operation in a transaction of its own; returns what [`Model::apply`] returns, or `None` where the store
-/// has no such call.
+/// Applies an operation in a transaction of its own; returns what [`Model::apply`] returns, or `None` where
+/// the store has no such call.
 pub(crate) fn apply_alone(graph: &Graph, weighted: bool, op: &ModelOp) -> Option<Result<bool>> {
     Some(match op {
         ModelOp::InsertVertex(_) | ModelOp::RemoveVertex(_) | ModelOp::Bulk(_) => return None,
@@ -137,8 +139,8 @@ pub(crate) fn same(
     if found == *expected { Ok(()) } else { Err(expected.difference(&found)) }
 }
 
-/// As [`same`], and every point read of every vertex of the model besides: on the chains of versions, if the snapshot has no view
-/// yet, and then on its view.
+/// As [`same`], and every point read of every vertex of the model besides: on the chains of versions, if the
+/// snapshot has no view yet, and then on its view.
 pub(crate) fn same_in_all_reads(
     snapshot: &Snapshot,
     config: ModelConfig,

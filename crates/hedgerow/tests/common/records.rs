@@ -1,4 +1,5 @@
-//! Where commits stand in the files of a log, after the page on its format and without the code that reads it.
+//! Where commits stand in the files of a log, after the page on its format and without the code that reads
+//! it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -105,7 +105,8 @@ pub(crate) fn label_id(label: &str) -> LabelId {
     LabelId(LABELS.iter().position(|(name, _)| *name == label).expect("a label of rich graphs") as u16)
 }
 
-/// Other endpoint, label and rank of every edge of the model at a vertex, ascending, if there is such a vertex.
+/// Other endpoint, label and rank of every edge of the model at a vertex, ascending, if there is such a
+/// vertex.
 pub(crate) fn edges_of_all(
     model: &Model,
     config: ModelConfig,
@@ -276,7 +277,8 @@ fn same_newest(snapshot: &Snapshot, label: &str, key: &VertexKey, direction: Dir
     }
 }
 
-/// Whether an edge that was lent is this one, with all its properties and no other of those that the label has.
+/// Whether an edge that was lent is this one, with all its properties and no other of those that the label
+/// has.
 fn is_lent(snapshot: &Snapshot, lent: &LentEdge<'_>, edge: &EdgeOf) -> bool {
     let names = PROPERTIES.iter().map(|(name, _)| *name).chain(["weight", "no such property"]);
     let of_edge = |name: &str| edge.properties.iter().find(|(known, _)| &**known == name);

@@ -1,4 +1,5 @@
-//! Writers whose transactions follow from a seed alone, so that another process can tell which of them a store holds.
+//! Writers whose transactions follow from a seed alone, so that another process can tell which of them a
+//! store holds.
 
 use hedgerow::{KeyKind, Snapshot};
 use hedgerow_testkit::model::vertex_key;

@@ -9,8 +9,8 @@ use hedgerow_core::SubgraphId;
 /// Source, destination and the bits of the weight, of each entry of a list.
 type Entries = Vec<(u32, u32, u64)>;
 
-/// Checks that views by the page of all labels have the edges that scans of the snapshot find. They come first: scans have read what was
-/// out of memory into it.
+/// Checks that views by the page of all labels have the edges that scans of the snapshot find. They come
+/// first: scans have read what was out of memory into it.
 ///
 /// # Errors
 /// What does not agree.
@@ -36,7 +36,8 @@ pub(crate) fn agrees(snapshot: &Snapshot) -> Result<(), String> {
     Ok(())
 }
 
-/// The number of edges, and the edges as a scan by the page lists them, once what the view says otherwise is seen to agree.
+/// The number of edges, and the edges as a scan by the page lists them, once what the view says otherwise is
+/// seen to agree.
 fn entries(view: &TieredView) -> Result<(u64, Entries), String> {
     let vertices: Vec<VertexId> = view.vertices().collect();
     if vertices.len() != view.vertex_count() || !vertices.iter().all(|&v| view.contains(v)) {

@@ -9,7 +9,8 @@ use crate::verify::{History, Verdict, commit_ops};
 
 /// Vertices of each kind; the kinds with one type of keys have the same keys.
 const VERTICES: u64 = 4;
-/// The vertex of each kind that is removed once the next kind is defined, so that its id can go to another kind.
+/// The vertex of each kind that is removed once the next kind is defined, so that its id can go to another
+/// kind.
 const REMOVED: u64 = 1;
 
 /// The definition of a kind that was attempted.

@@ -1,5 +1,5 @@
-//! Simulated crashes: before, inside and after every file operation, in every damage mode; then crashes of the
-//! recovery itself, and a third life. See `docs/design/testing/crashes.md`.
+//! Simulated crashes: before, inside and after every file operation, in every damage mode; then crashes of
+//! the recovery itself, and a third life. See `docs/design/testing/crashes.md`.
 #![allow(missing_docs, reason = "a test program")]
 
 #[path = "../common/mod.rs"]

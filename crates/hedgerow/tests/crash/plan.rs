@@ -24,7 +24,8 @@ pub(crate) struct Plan {
     pub(crate) kind_every: u64,
     /// One in so many crash states crashes again during recovery.
     pub(crate) again_every: u64,
-    /// Whether a snapshot is held from one checkpoint to the next, so that what it sees goes into a page version.
+    /// Whether a snapshot is held from one checkpoint to the next, so that what it sees goes into a page
+    /// version.
     pub(crate) holds: bool,
     /// True if closing writes a checkpoint.
     pub(crate) checkpoints_at_close: bool,
@@ -73,8 +74,8 @@ impl Plan {
         }
     }
 
-    /// Many subgraphs, few of which change between checkpoints: so checkpoints write several generations of segments,
-    /// and merge them.
+    /// Many subgraphs, few of which change between checkpoints: so checkpoints write several generations of
+    /// segments, and merge them.
     pub(crate) fn incremental(seed: u64) -> Plan {
         let all = Plan::of(seed);
         let config = ModelConfig { rich: false, ..all.config };
@@ -90,7 +91,8 @@ impl Plan {
         }
     }
 
-    /// In the middle between two multiples, where no checkpoint is due: so a kind stands in the log alone for a while.
+    /// In the middle between two multiples, where no checkpoint is due: so a kind stands in the log alone for
+    /// a while.
     pub(crate) fn defines_kind_after(&self, transactions: u64) -> bool {
         let middle = transactions + self.kind_every / 2;
         self.config.keys != KeyKind::Dense && middle.is_multiple_of(self.kind_every)

@@ -1,6 +1,6 @@
-//! Operations that fail: each operation of a workload in turn, once or for ever. A failed sync poisons the store and
-//! is never acknowledged; a full disk aborts; whatever happens, the next opening finds a legal prefix and makes it
-//! durable, although the operating system may show bytes that the disk never got.
+//! Operations that fail: each operation of a workload in turn, once or for ever. A failed sync poisons the
+//! store and is never acknowledged; a full disk aborts; whatever happens, the next opening finds a legal
+//! prefix and makes it durable, although the operating system may show bytes that the disk never got.
 
 use std::sync::Arc;
 
@@ -164,7 +164,8 @@ pub(crate) fn failed_operations_never_lose_what_was_acknowledged() {
     explored("commits with unknown outcome after a failed sync or write", seen.unknown, 100);
 }
 
-/// Each error that a change can end with, at each operation, once and for ever, also where transfers are short.
+/// Each error that a change can end with, at each operation, once and for ever, also where transfers are
+/// short.
 pub(crate) fn every_error_of_every_operation() {
     const ERRORS: [i32; 6] =
         [errno::EIO, errno::ENOSPC, errno::EDQUOT, errno::EROFS, errno::EMFILE, errno::EINTR];

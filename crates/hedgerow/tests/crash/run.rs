@@ -25,8 +25,8 @@ struct Watch {
     failure: Mutex<Option<String>>,
     /// True while the store is being closed.
     closing: AtomicBool,
-    /// What the store was found to hold, by the hash of all files. Many crashes leave the same bytes: between two syncs all that lose
-    /// everything, and all modes where nothing is unsynced.
+    /// What the store was found to hold, by the hash of all files. Many crashes leave the same bytes: between
+    /// two syncs all that lose everything, and all modes where nothing is unsynced.
     judged: Mutex<HashMap<u64, Found>>,
 }
 
@@ -76,7 +76,8 @@ impl Watch {
         Ok(())
     }
 
-    /// Opens the store on `disk`, unless it was opened on the same bytes before and what it held then is allowed by `history` too.
+    /// Opens the store on `disk`, unless it was opened on the same bytes before and what it held then is
+    /// allowed by `history` too.
     fn judge_once(&self, disk: &SimFs, history: &History) -> Verdict<()> {
         let hash = hash_of(disk);
         if self.judged.lock().get(&hash).is_some_and(|found| history.allows(found)) {
@@ -174,8 +175,8 @@ fn close(plan: &Plan, watch: &Watch, graph: &Graph) -> Verdict<()> {
 /// A snapshot, and what it sees.
 type Held = Option<(Snapshot, Arc<Model>)>;
 
-/// Right after a checkpoint: writes what the snapshot sees that is held since the one before, has all that files hold cool or go, and holds
-/// another snapshot once the one before is seen to see what it saw.
+/// Right after a checkpoint: writes what the snapshot sees that is held since the one before, has all that
+/// files hold cool or go, and holds another snapshot once the one before is seen to see what it saw.
 fn take_out_of_memory(plan: &Plan, watch: &Watch, graph: &Graph, held: &mut Held) -> Verdict<()> {
     if !plan.holds {
         return Ok(());

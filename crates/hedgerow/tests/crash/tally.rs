@@ -10,7 +10,8 @@ use hedgerow_testkit::Damage;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) states: u64,
-    /// Different ones: of states that are equal byte by byte one is opened. Those that crash again are not counted.
+    /// Different ones: of states that are equal byte by byte one is opened. Those that crash again are not
+    /// counted.
     pub(crate) opened: u64,
     pub(crate) recovery_crashes: u64,
     pub(crate) third_lives: u64,

@@ -11,7 +11,8 @@ use crate::common;
 use crate::kinds::{Definition, defined_by, same_kinds};
 use crate::plan::Plan;
 
-/// What a crash may and must leave: the states after the commits attempted so far, and how many were acknowledged.
+/// What a crash may and must leave: the states after the commits attempted so far, and how many were
+/// acknowledged.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
     /// The timestamp of the first state.
@@ -62,8 +63,8 @@ pub(crate) struct Found {
 /// What a verification says when it fails.
 pub(crate) type Verdict<T> = Result<T, String>;
 
-/// Opens the store on `disk`, which must succeed and give one of the states that `history` allows. Returns the store
-/// and the timestamp of that state.
+/// Opens the store on `disk`, which must succeed and give one of the states that `history` allows. Returns
+/// the store and the timestamp of that state.
 pub(crate) fn open_and_verify(plan: &Plan, disk: &SimFs, history: &History) -> Verdict<(Graph, u64)> {
     let graph = plan.options().open_on(disk.handle()).map_err(|e| format!("does not open: {e}"))?;
     let ts = verify(plan, &graph, history)?;
@@ -88,8 +89,8 @@ pub(crate) fn verify(plan: &Plan, graph: &Graph, history: &History) -> Verdict<u
     Ok(ts)
 }
 
-/// Crashes the recovery of `disk` at a random moment of a random operation, and lets a second recovery do the whole
-/// work: all that the first crash left was durable, so it must come to the very same state.
+/// Crashes the recovery of `disk` at a random moment of a random operation, and lets a second recovery do the
+/// whole work: all that the first crash left was durable, so it must come to the very same state.
 pub(crate) fn crash_recovery(plan: &Plan, disk: &SimFs, history: &History, seed: u64) -> Verdict<SimFs> {
     let mut rng = SplitMix64::new(seed);
     let target = rng.below(60);
@@ -144,7 +145,8 @@ pub(crate) fn live_on(plan: &Plan, disk: &SimFs, history: &History, seed: u64) -
     Ok(())
 }
 
-/// Commits one random transaction, keeping `shared` true at every moment. Returns whether it changed anything.
+/// Commits one random transaction, keeping `shared` true at every moment. Returns whether it changed
+/// anything.
 pub(crate) fn commit(
     plan: &Plan,
     graph: &Graph,

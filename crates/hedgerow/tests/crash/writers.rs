@@ -1,5 +1,6 @@
-//! Two writers at once: their commits are grouped, and no run is like another. Each writer marks its transactions with
-//! a number and keeps to vertices of its own, so that what a crash left can be told from the content alone.
+//! Two writers at once: their commits are grouped, and no run is like another. Each writer marks its
+//! transactions with a number and keeps to vertices of its own, so that what a crash left can be told from
+//! the content alone.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -82,7 +83,8 @@ fn write(graph: &Graph, script: &Script, progress: &Progress) -> Verdict<()> {
     Ok(())
 }
 
-/// Rounds until the effort is spent or one fails: how many crashes there were, and how many with two commits under way.
+/// Rounds until the effort is spent or one fails: how many crashes there were, and how many with two commits
+/// under way.
 pub(crate) fn explore(effort: &Effort) -> Verdict<(u64, u64)> {
     let (mut states, mut grouped) = (0, 0);
     while let Some(seed) = effort.next_seed() {

@@ -1,5 +1,5 @@
-//! A store is closed while threads are in every kind of call that waits, with all limits at their smallest. Every call
-//! returns, and what was acknowledged is there when the store is opened again.
+//! A store is closed while threads are in every kind of call that waits, with all limits at their smallest.
+//! Every call returns, and what was acknowledged is there when the store is opened again.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -28,7 +28,8 @@ fn held(graph: &Graph) -> Vec<Snapshot> {
     (0..SNAPSHOTS).map(open).collect()
 }
 
-/// Opens the store on a disk whose gate is closed once snapshots are held, and drops them while every writer waits.
+/// Opens the store on a disk whose gate is closed once snapshots are held, and drops them while every writer
+/// waits.
 fn drop_beside_a_disk_that_does_not_answer(background: bool) {
     let (fs, gate) = gated(SimFs::new().handle());
     let options = Options::new().keys(KeyKind::Dense).max_unsynced_bytes(0).background_settling(background);

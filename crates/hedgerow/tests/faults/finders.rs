@@ -1,5 +1,5 @@
-//! What finds planted faults: the other test programs, with as many rounds as it takes. `Ok` says what was explored
-//! without finding anything, `Err` what was found.
+//! What finds planted faults: the other test programs, with as many rounds as it takes. `Ok` says what was
+//! explored without finding anything, `Err` what was found.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -89,7 +89,8 @@ pub(crate) enum Finder {
 }
 
 impl Finder {
-    /// Whether it is a whole test of `it`, or all of `isolation`: those programs run it, in the same build, where nothing is planted.
+    /// Whether it is a whole test of `it`, or all of `isolation`: those programs run it, in the same build,
+    /// where nothing is planted.
     pub(crate) fn is_run_elsewhere(self) -> bool {
         matches!(
             self,

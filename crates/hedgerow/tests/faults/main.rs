@@ -1,8 +1,9 @@
-//! Faults planted in the engine: each must be found by the tests that claim to find its kind, and where nothing is planted
-//! the same tests must find nothing. The feature `planted-faults` brings them in.
+//! Faults planted in the engine: each must be found by the tests that claim to find its kind, and where
+//! nothing is planted the same tests must find nothing. The feature `planted-faults` brings them in.
 //!
-//! What finds a fault is the code of the other test programs, with as many rounds as it takes. Their test functions
-//! that stand in shared modules are plain functions, which their own programs list as tests, so that nothing of them runs beside a planted fault.
+//! What finds a fault is the code of the other test programs, with as many rounds as it takes. Their test
+//! functions that stand in shared modules are plain functions, which their own programs list as tests, so
+//! that nothing of them runs beside a planted fault.
 #![allow(missing_docs, reason = "a test program")]
 #![allow(dead_code, reason = "it uses a part of what the other tests use")]
 
@@ -156,8 +157,8 @@ fn every_planted_fault_is_found() {
     explored("planted faults found", found as u64, FOUND_BY.len() as u64);
 }
 
-/// What finds faults finds nothing where there is none. Here those whose rounds are chosen for this program; the others are tests of `it`
-/// and of `isolation`, which are of the same build.
+/// What finds faults finds nothing where there is none. Here those whose rounds are chosen for this program;
+/// the others are tests of `it` and of `isolation`, which are of the same build.
 #[test]
 fn nothing_is_found_where_nothing_is_planted() {
     let _sound = faults::sound();
@@ -169,7 +170,8 @@ fn nothing_is_found_where_nothing_is_planted() {
     }
 }
 
-/// Each fault has one finder, here, in `hedgerow-schedules` or in Python's tests, and a line in the documentation.
+/// Each fault has one finder, here, in `hedgerow-schedules` or in Python's tests, and a line in the
+/// documentation.
 #[test]
 fn every_fault_has_its_finder() {
     let page = include_str!("../../../../docs/design/testing/faults.md");
@@ -198,7 +200,8 @@ fn a_disk_that_ignores_syncs_is_found() {
     explored("planted faults of the disk found", found as u64, 2);
 }
 
-/// Without validation every case in which two transactions may conflict must come out wrong in some interleaving.
+/// Without validation every case in which two transactions may conflict must come out wrong in some
+/// interleaving.
 #[test]
 fn interleavings_without_validation_are_not_serial() {
     let isolation = hedgerow::Isolation::Serializable;

@@ -140,8 +140,8 @@ fn of_graph(graph: &Graph, aside: &Path, wrong: &mut Vec<&'static str>) {
     refused!("Graph::define_vertex_property", graph.define_vertex_property("p", PropertyType::I64));
     graph.skip_checkpoint_at_close(); // "Graph::skip_checkpoint_at_close": a mark in the memory of the child
     graph.forget_views(); // "Graph::forget_views": does nothing
-    // "Graph::config", "Graph::memory_bytes", "Graph::published_ts", "Graph::durable_ts", "Graph::schema": as at the fork
-    // "Graph::freed": a flag, which no child waits for
+    // "Graph::config", "Graph::memory_bytes", "Graph::published_ts", "Graph::durable_ts", "Graph::schema": as
+    // at the fork "Graph::freed": a flag, which no child waits for
     // "Graph::most_memory_used": a counter, of test builds alone
     let as_at_the_fork = graph.config().weighted
         && graph.published_ts() > Timestamp::ZERO
@@ -194,7 +194,8 @@ fn of_snapshot(snapshot: &Snapshot, wrong: &mut Vec<&'static str>) -> hedgerow::
         answers("Snapshot::neighbor_cursor", met == EDGES);
     }
     drop(cursor);
-    // "Snapshot::set_views_by_reads": a flag of the child's copy. Reads make no view in a child, however many.
+    // "Snapshot::set_views_by_reads": a flag of the child's copy. Reads make no view in a child, however
+    // many.
     snapshot.set_views_by_reads(true);
     for _ in 0..2000 {
         met = 0;

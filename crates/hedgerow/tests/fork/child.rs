@@ -14,8 +14,8 @@ pub(crate) enum Way {
     Clone,
 }
 
-/// Keeps the panics of children out of the output: the harness prints them under locks that other threads may have held at
-/// the fork.
+/// Keeps the panics of children out of the output: the harness prints them under locks that other threads may
+/// have held at the fork.
 fn keep_children_quiet() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
@@ -40,8 +40,8 @@ impl Child {
     pub(crate) fn with<T>(way: Way, value: T, body: impl FnOnce(T, &mut dyn Write) -> String) -> (T, Child) {
         let (said, mut say) = std::io::pipe().expect("a pipe");
         keep_children_quiet();
-        // SAFETY: the child has one thread. It runs what children of this library must be able to run, which is what these
-        // tests are about, and leaves without running what the test harness does at its end.
+        // SAFETY: the child has one thread. It runs what children of this library must be able to run, which
+        // is what these tests are about, and leaves without running what the test harness does at its end.
         let id = unsafe {
             match way {
                 Way::Fork => libc::fork(),
@@ -135,16 +135,18 @@ pub(crate) fn in_child(body: impl FnOnce() -> String) {
     assert_eq!(child.wait(), "", "in a child");
 }
 
-/// Keeps the standard library from catching overflows of stacks in this program. It would note each thread that starts or ends in a table behind a lock, and a
-/// child that is forked while another thread holds that lock has no thread that can start: a limit of the standard library, which tests of
-/// the store are not to run into. An overflow ends the program in any case.
+/// Keeps the standard library from catching overflows of stacks in this program. It would note each thread
+/// that starts or ends in a table behind a lock, and a child that is forked while another thread holds that
+/// lock has no thread that can start: a limit of the standard library, which tests of the store are not to
+/// run into. An overflow ends the program in any case.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static LEAVE_FAULTS: extern "C" fn() = leave_faults;
 
 extern "C" fn leave_faults() {
     for signal in [libc::SIGSEGV, libc::SIGBUS] {
-        // SAFETY: sets what a signal does, before any thread but the first one runs. The standard library leaves what is not the default.
+        // SAFETY: sets what a signal does, before any thread but the first one runs. The standard library
+        // leaves what is not the default.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
 }

@@ -1,5 +1,5 @@
-//! Forked children beside parents whose threads are anywhere in the store: every call of every handle in a child says that
-//! the store is its parent's, none hangs, and nothing that the parent acknowledged is lost.
+//! Forked children beside parents whose threads are anywhere in the store: every call of every handle in a
+//! child says that the store is its parent's, none hangs, and nothing that the parent acknowledged is lost.
 #![allow(missing_docs, reason = "a test program")]
 #![allow(clippy::disallowed_methods, reason = "copies stores as a crash leaves them")]
 
@@ -191,7 +191,8 @@ fn every_call_in_children_of_a_store_without_files() {
     try_every_call(&graph, aside.path());
 }
 
-/// A view may be the last owner of lists: a child that drops it does not wait for the lock of the parent's memory.
+/// A view may be the last owner of lists: a child that drops it does not wait for the lock of the parent's
+/// memory.
 #[test]
 fn children_drop_views_beside_busy_parents() {
     let graph = options().in_memory().expect("a store");
@@ -272,7 +273,8 @@ fn children_leave_what_was_submitted_to_the_parent() {
     let dir = tempfile::tempdir().expect("a directory");
     for what in ["ticket", "flush", "drop", "close", "all"] {
         leave_to_the_parent(Way::Fork, what, &dir.path().join(format!("fork-{what}")));
-        // Nothing mends the allocator in a child made past the C library, so its parent has no threads that allocate.
+        // Nothing mends the allocator in a child made past the C library, so its parent has no threads that
+        // allocate.
         in_child(|| {
             leave_to_the_parent(Way::Clone, what, &dir.path().join(format!("clone-{what}")));
             String::new()
@@ -522,7 +524,8 @@ fn use_own_store(path: &Path) -> hedgerow::Result<String> {
     Ok(String::new())
 }
 
-/// Stores with keys come and go beside the children: what a store keeps for the whole process is then in use at any fork.
+/// Stores with keys come and go beside the children: what a store keeps for the whole process is then in use
+/// at any fork.
 fn open_and_close_stores_with_keys(stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         let graph = Options::new().keys(KeyKind::U64).in_memory().expect("a store");

@@ -1,5 +1,5 @@
-//! Histories for an independent checker, which knows nothing of timestamps: lists that are appended to, as properties and
-//! as ranked edges, while syncs fail and the store crashes and is opened again.
+//! Histories for an independent checker, which knows nothing of timestamps: lists that are appended to, as
+//! properties and as ranked edges, while syncs fail and the store crashes and is opened again.
 
 use std::fmt::Write;
 use std::sync::Mutex;

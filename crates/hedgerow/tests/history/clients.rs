@@ -28,9 +28,9 @@ struct Shared {
     elements: AtomicU32,
 }
 
-/// A history of `clients` threads in `phases`; in each a store with files crashes at some moment, and is opened again for
-/// the next. Commits that the crash took were not acknowledged before it, or not promised to be durable: the history
-/// goes on without them.
+/// A history of `clients` threads in `phases`; in each a store with files crashes at some moment, and is
+/// opened again for the next. Commits that the crash took were not acknowledged before it, or not promised to
+/// be durable: the history goes on without them.
 pub(crate) struct Plan {
     pub(crate) world: World,
     pub(crate) clients: u64,

@@ -1,5 +1,5 @@
-//! Histories of concurrent transactions, checked as a whole: by the timestamps that the store gives out, and by an
-//! independent checker that sees reads and appends alone.
+//! Histories of concurrent transactions, checked as a whole: by the timestamps that the store gives out, and
+//! by an independent checker that sees reads and appends alone.
 #![allow(missing_docs, reason = "a test program")]
 
 mod blackbox;
@@ -32,7 +32,8 @@ const WORLDS: [World; 8] = {
 /// What loses no acknowledged commit: the independent checker knows of no loss.
 const LOSSLESS: usize = 6;
 
-/// Those of `worlds` that are tried: under the switch that evicts only those with files, since the others keep everything.
+/// Those of `worlds` that are tried: under the switch that evicts only those with files, since the others
+/// keep everything.
 fn tried(worlds: &[World]) -> Vec<World> {
     worlds.iter().copied().filter(|world| world.is_durable() || !evicts()).collect()
 }

@@ -1,5 +1,5 @@
-//! What clients fight over: a few hot vertices, each with sets that are kept as a property, as a list of ranked edges, and
-//! as plain neighbours.
+//! What clients fight over: a few hot vertices, each with sets that are kept as a property, as a list of
+//! ranked edges, and as plain neighbours.
 
 use hedgerow::{
     Direction, Durability, EdgeKey, Graph, Isolation, KeyKind, LabelOptions, Options, PropertyType,

@@ -1,4 +1,5 @@
-//! Every byte and every length of every file, blocks in each other's place, files of other stores and of earlier times.
+//! Every byte and every length of every file, blocks in each other's place, files of other stores and of
+//! earlier times.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -102,7 +103,8 @@ fn foreign_and_stale(store: &Store, others: &[Store]) -> Vec<(String, Files)> {
             all.push((format!("{name} replaced by a foreign {other}"), replaced));
         }
         for (when, earlier) in store.earlier.iter().enumerate() {
-            // After a crash an earlier copy of the log is a shorter log: nothing in the other files need know of the rest.
+            // After a crash an earlier copy of the log is a shorter log: nothing in the other files need know
+            // of the rest.
             if let Some(bytes) = earlier.get(name).filter(|_| store.closed || !name.ends_with(".wal")) {
                 let replaced = changed(&store.files, name, |file| file.clone_from(bytes));
                 all.push((format!("{name} as it was after commit {when}"), replaced));
@@ -117,8 +119,8 @@ fn foreign_and_stale(store: &Store, others: &[Store]) -> Vec<(String, Files)> {
     all
 }
 
-/// Counts of bytes and lengths changed, blocks swapped and files replaced, and what came of them. `first` are the steps
-/// between bytes and lengths in the first round, and its swaps.
+/// Counts of bytes and lengths changed, blocks swapped and files replaced, and what came of them. `first` are
+/// the steps between bytes and lengths in the first round, and its swaps.
 pub(crate) fn explore(effort: &Effort, first: (usize, usize, usize)) -> ([u64; 4], Tally) {
     let (mut counts, mut tally) = ([0u64; 4], Tally::default());
     let mut round = 0;

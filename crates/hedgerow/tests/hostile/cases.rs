@@ -79,7 +79,8 @@ fn of_segment((store, forge): (&Store, &Forge), csr: &str, cases: &mut Vec<Case>
     }
 }
 
-/// Records that the directory says are longer or shorter than they are, by a byte: beyond their block, or into the next record.
+/// Records that the directory says are longer or shorter than they are, by a byte: beyond their block, or
+/// into the next record.
 fn of_lengths((store, forge): (&Store, &Forge), csr: &str, cases: &mut Vec<Case>) {
     let layout = SegmentLayout::of(&store.files[csr]).expect("a segment of the format of today");
     for image in layout.pages.iter().flat_map(|page| &page.images) {
@@ -112,7 +113,8 @@ pub(crate) fn of_lists(store: &Store) -> Vec<Case> {
             cases.push(Case { what, files });
         }
     };
-    // First neighbors that no vertex is, widths that no gap has, gaps that lead too far or lie behind the last one.
+    // First neighbors that no vertex is, widths that no gap has, gaps that lead too far or lie behind the
+    // last one.
     for (i, &(at, width)) in forge.places(csr, Part::Neighbors).iter().enumerate().step_by(3) {
         let max = u64::MAX >> (64 - 8 * width);
         for value in [63, 64, 127, 0x80, 0xff, max].into_iter().filter(|value| *value <= max) {
@@ -136,7 +138,8 @@ pub(crate) fn of_lists(store: &Store) -> Vec<Case> {
     cases
 }
 
-/// Cases of directories: files missing, doubled, of other stores, of other times, and names that mean nothing.
+/// Cases of directories: files missing, doubled, of other stores, of other times, and names that mean
+/// nothing.
 fn of_directories(store: &Store, other: &Store) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut case = |what: &str, change: &dyn Fn(&mut Files)| {
@@ -233,9 +236,9 @@ fn hostile_stores_are_refused() {
                     Verdict::Refused => refused += 1,
                     // What no page tells by itself, as an edge that stands at one end only: `check` finds it.
                     Verdict::Reported => reported += 1,
-                    // An earlier manifest may lead to the same state by more of the log, and nobody vouches for
-                    // what the first segment of a log says of the one before it. A segment states nothing that is not held
-                    // against something else.
+                    // An earlier manifest may lead to the same state by more of the log, and nobody vouches
+                    // for what the first segment of a log says of the one before it. A segment states nothing
+                    // that is not held against something else.
                     Verdict::Right if !what.starts_with("seg-") => right += 1,
                     _ => taken.push(format!("{}: {what}: {verdict:?}", store.name)),
                 }

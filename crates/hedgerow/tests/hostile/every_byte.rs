@@ -1,6 +1,7 @@
-//! Every byte of every kind of file of format 5, damaged before the store is opened and while it is open. Each read says what it says of the
-//! sound store, or is an error that names the file and the place. While the damage is there other reads and writes go on; once it is
-//! gone every read is right, so nothing of it was kept.
+//! Every byte of every kind of file of format 5, damaged before the store is opened and while it is open.
+//! Each read says what it says of the sound store, or is an error that names the file and the place. While
+//! the damage is there other reads and writes go on; once it is gone every read is right, so nothing of it
+//! was kept.
 
 mod places;
 mod reads;
@@ -21,14 +22,17 @@ use sound::Sound;
 
 /// In the first round so many bytes of each kind of place of each store, others for each seed.
 const BYTES_OF_KIND: usize = 14;
-/// Each later round damages one of so many bytes, and those that come next the next one of them: so a deep run may be short, and several make a whole.
+/// Each later round damages one of so many bytes, and those that come next the next one of them: so a deep
+/// run may be short, and several make a whole.
 const SLICES: usize = 16;
-/// Of a store with a damaged piece only one in so many reads is made, others for the next byte: most bytes lie in pieces, and reads of long
-/// lists take long. All bytes of a piece are under one checksum.
+/// Of a store with a damaged piece only one in so many reads is made, others for the next byte: most bytes
+/// lie in pieces, and reads of long lists take long. All bytes of a piece are under one checksum.
 const READS_OF_PIECE: usize = 4;
-/// The same where all bytes are damaged; then each byte of a piece is damaged before or after the opening, not both.
+/// The same where all bytes are damaged; then each byte of a piece is damaged before or after the opening,
+/// not both.
 const READS_OF_PIECE_OF_ALL: usize = 16;
-/// The same for the other kinds that have most bytes, where all are damaged: those of a block, or of a record, are under one checksum too.
+/// The same for the other kinds that have most bytes, where all are damaged: those of a block, or of a
+/// record, are under one checksum too.
 const READS_OF_MANY: usize = 4;
 
 /// One damaged byte.
@@ -98,8 +102,8 @@ fn refuses(error: &Error, case: &Case<'_>, length: u64) -> bool {
     }
 }
 
-/// So many times a read is tried that fails: the first reads a list from where it is, the next loads the page, the last is again as the
-/// first was, and has what was kept of it.
+/// So many times a read is tried that fails: the first reads a list from where it is, the next loads the
+/// page, the last is again as the first was, and has what was kept of it.
 const TURNS: usize = 3;
 
 /// Damages one byte and reads all there is.
@@ -108,7 +112,8 @@ fn judge(store: &Sound, mut case: Case<'_>, seen: &mut Seen) {
     let length = store.files[case.file].len() as u64;
     let (file, at, mask) = (case.file, case.at, case.mask);
     let damage = || assert!(disk.corrupt(file, at, mask));
-    // Where memory has no bound pages are loaded at the first touch; with a bound lists are read from where they are.
+    // Where memory has no bound pages are loaded at the first touch; with a bound lists are read from where
+    // they are.
     let read_only = case.rng.eighths(2);
     let options = store.options().read_only(read_only);
     let options = if case.rng.eighths(6) { options.memory_limit(LEAST_MEMORY_LIMIT) } else { options };
@@ -143,8 +148,9 @@ fn judge(store: &Sound, mut case: Case<'_>, seen: &mut Seen) {
     }
 }
 
-/// Reads everything while a byte is damaged; which reads failed. Those are tried again: what was kept of a damaged block would be
-/// a wrong answer then. They may be right, too: a page that is loaded takes directories that a list alone does not.
+/// Reads everything while a byte is damaged; which reads failed. Those are tried again: what was kept of a
+/// damaged block would be a wrong answer then. They may be right, too: a page that is loaded takes
+/// directories that a list alone does not.
 fn read_damaged(store: &Sound, snapshot: &Snapshot, case: &mut Case<'_>, seen: &mut Seen) -> BTreeSet<usize> {
     let length = store.files[case.file].len() as u64;
     let pages = store.places.pages_of(case.file, case.at as usize);

@@ -102,7 +102,8 @@ fn look(store: &Store, files: &Files, read_only: bool) -> Result<Verdict, Error>
     })
 }
 
-/// What a check tells, which one by the page has to tell as well: the same problems, and damage where there is any.
+/// What a check tells, which one by the page has to tell as well: the same problems, and damage where there
+/// is any.
 fn same_by_page(
     checked: Result<CheckReport, Error>,
     by_page: Result<CheckReport, Error>,

@@ -1,5 +1,6 @@
-//! Hostile stores: damage everywhere, and files that lie under right checksums. Opening ends in an error or in a store
-//! that is sound; never in a panic, a hang, much memory, or a wrong answer that `check` does not see.
+//! Hostile stores: damage everywhere, and files that lie under right checksums. Opening ends in an error or
+//! in a store that is sound; never in a panic, a hang, much memory, or a wrong answer that `check` does not
+//! see.
 
 #[path = "../common/mod.rs"]
 #[macro_use]

@@ -1,5 +1,6 @@
-//! What reads files, by itself and fast: operations and properties of the log, log segments, checkpoint segments and
-//! manifests. Inputs are mutations of sound ones, from a seed; those of files have their checksums right.
+//! What reads files, by itself and fast: operations and properties of the log, log segments, checkpoint
+//! segments and manifests. Inputs are mutations of sound ones, from a seed; those of files have their
+//! checksums right.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -108,7 +109,8 @@ impl VfsFile for File {
     }
 }
 
-/// Runs `input` with seeds on two threads; it says whether the input was taken. Prints how many were, and how fast.
+/// Runs `input` with seeds on two threads; it says whether the input was taken. Prints how many were, and how
+/// fast.
 fn fuzz(what: &str, rounds: u64, input: impl Fn(&mut SplitMix64) -> bool + Sync) {
     let _alone = crate::alone();
     let effort = Effort::rounds(rounds);
@@ -262,7 +264,8 @@ fn fuzz_checkpoint_segments() {
     let forges = forges();
     fuzz("checkpoint segments", 30, |rng| {
         let (fs, manifest) = forged(&forges, rng);
-        // The manifest believed is the lying one if it can be read: it then agrees with the segment about more.
+        // The manifest believed is the lying one if it can be read: it then agrees with the segment about
+        // more.
         let manifest = Manifest::look(&fs).ok().flatten().map_or(manifest, |found| found.manifest);
         let mut images = 0;
         for segment in &manifest.segments {

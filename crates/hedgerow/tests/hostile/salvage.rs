@@ -1,5 +1,5 @@
-//! Salvage of stores with one damaged byte: what no damaged record or block touches is saved as it was, what may be stale is
-//! counted, and nothing else is there.
+//! Salvage of stores with one damaged byte: what no damaged record or block touches is saved as it was, what
+//! may be stale is counted, and nothing else is there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};

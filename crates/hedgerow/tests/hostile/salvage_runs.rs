@@ -12,7 +12,8 @@ use crate::common::records::records;
 use crate::salvage::content;
 use crate::stores::Files;
 
-/// With the least memory everything is sorted in runs, and has the report and the content that it has in memory.
+/// With the least memory everything is sorted in runs, and has the report and the content that it has in
+/// memory.
 pub(crate) fn compare(
     files: &Files,
     report: &SalvageReport,
@@ -46,7 +47,8 @@ fn fill(graph: &Graph, edges: u64) {
 const VERTICES: usize = 240_000;
 const COMMITS: usize = 15;
 
-/// A store with texts for keys: two thirds of the vertices in a segment, the others in five commits of the log, the second of which is damaged.
+/// A store with texts for keys: two thirds of the vertices in a segment, the others in five commits of the
+/// log, the second of which is damaged.
 #[allow(clippy::disallowed_methods, reason = "the record is damaged in its file")]
 fn make_large(path: &Path) {
     // The damage must hit the log's records, so no checkpoint may cover them.
@@ -141,7 +143,8 @@ fn a_full_disk_ends_a_salvage() {
     explored("salvages refused by a full disk", refused, 20);
 }
 
-/// A temporary file that cannot be made, written or read at any moment ends the salvage with the error of the file system.
+/// A temporary file that cannot be made, written or read at any moment ends the salvage with the error of the
+/// file system.
 #[test]
 fn failing_temporary_files_end_a_salvage() {
     let _alone = crate::alone();

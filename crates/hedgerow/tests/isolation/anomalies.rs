@@ -1,6 +1,7 @@
-//! Anomalies that only graphs have: dangling edges (DE), lists that disagree in the two directions (AS) or with the degree
-//! (DC), two inserts that both say "new" (UC), more edges than a rule allows (MC), rings that come apart (CY), weight that is
-//! lost between edges (BK), and scans that disagree with look-ups (IX). As scripts; with threads in `graphs`.
+//! Anomalies that only graphs have: dangling edges (DE), lists that disagree in the two directions (AS) or
+//! with the degree (DC), two inserts that both say "new" (UC), more edges than a rule allows (MC), rings that
+//! come apart (CY), weight that is lost between edges (BK), and scans that disagree with look-ups (IX). As
+//! scripts; with threads in `graphs`.
 
 use hedgerow::Direction::{In, Out};
 use hedgerow::Value;

@@ -1,5 +1,5 @@
-//! Threads against each other on a part of a store, and what the store holds afterwards: as it is, as the log gives it
-//! back, or from checkpoints that were made meanwhile.
+//! Threads against each other on a part of a store, and what the store holds afterwards: as it is, as the log
+//! gives it back, or from checkpoints that were made meanwhile.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -118,9 +118,11 @@ fn degrees(arena: &mut Arena) -> u64 {
     0
 }
 
-/// All insert the same: what is there afterwards was new to exactly one that committed, and what is not, to none.
+/// All insert the same: what is there afterwards was new to exactly one that committed, and what is not, to
+/// none.
 ///
-/// All who insert the same may conflict, each with a commit of something else at vertex 1: `insert_edge` reads its list.
+/// All who insert the same may conflict, each with a commit of something else at vertex 1: `insert_edge`
+/// reads its list.
 fn unique(arena: &mut Arena) -> u64 {
     arena.next(|c| {
         c.insert_vertex(1);
@@ -247,8 +249,8 @@ fn bank(arena: &mut Arena) -> u64 {
     0
 }
 
-/// Vertices, labelled edges and properties come and go together: look-ups by key, the id map, lists of a label and scans
-/// agree in every snapshot, whatever merges and checkpoints pass meanwhile.
+/// Vertices, labelled edges and properties come and go together: look-ups by key, the id map, lists of a
+/// label and scans agree in every snapshot, whatever merges and checkpoints pass meanwhile.
 fn index(arena: &mut Arena) -> u64 {
     arena.next(|c| {
         c.insert_vertex(1);

@@ -1,5 +1,5 @@
-//! The fourteen scripts of Hermitage (Kleppmann, github.com/ept/hermitage), as transactions on vertices 1 and 2 whose values
-//! are 10 and 20. Instead of one interleaving of each, all are run.
+//! The fourteen scripts of Hermitage (Kleppmann, github.com/ept/hermitage), as transactions on vertices 1 and
+//! 2 whose values are 10 and 20. Instead of one interleaving of each, all are run.
 
 use hedgerow::Direction::Out;
 

@@ -1,4 +1,5 @@
-//! One thread that drives every interleaving of a few scripted transactions, and models that judge each outcome.
+//! One thread that drives every interleaving of a few scripted transactions, and models that judge each
+//! outcome.
 //!
 //! Since there is one thread, a commit that waited for another open transaction would never return.
 
@@ -52,7 +53,8 @@ impl Case {
     }
 }
 
-/// What can come of a case under snapshot isolation. Both must be seen where they are allowed, and never elsewhere.
+/// What can come of a case under snapshot isolation. Both must be seen where they are allowed, and never
+/// elsewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Allows {
     pub(crate) anomaly: bool,
@@ -138,8 +140,8 @@ pub(crate) fn store(isolation: Isolation, disk: Option<&SimFs>) -> Graph {
     graph
 }
 
-/// Runs every interleaving of `case` at one level and fails at the first outcome that must not be. Of the many interleavings of three
-/// transactions it runs the share that is asked for.
+/// Runs every interleaving of `case` at one level and fails at the first outcome that must not be. Of the
+/// many interleavings of three transactions it runs the share that is asked for.
 pub(crate) fn explore(case: &Case, isolation: Isolation, durable: bool) -> Tally {
     let mut tally = Tally::default();
     let share = if case.scripts.len() > 2 { share() } else { 1 };
@@ -339,8 +341,8 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Runs the script on the state that its answers come from: that at the beginning under snapshot isolation, else any
-    /// one since (a serializable transaction takes its snapshot at the first read).
+    /// Runs the script on the state that its answers come from: that at the beginning under snapshot
+    /// isolation, else any one since (a serializable transaction takes its snapshot at the first read).
     fn explain(&self, t: usize, trace: &Trace, began: usize) -> Result<ModelTxn, String> {
         let first = self.commits.iter().rposition(|c| c.at < began).expect("the setup");
         let last = if self.isolation == Isolation::Snapshot { first } else { self.commits.len() - 1 };
@@ -351,7 +353,8 @@ impl<'a> Run<'a> {
         found.ok_or_else(|| format!("transaction {t} did not read one snapshot: {trace:?}"))
     }
 
-    /// Whether some order of the committed transactions that respects real time gives the same answers and result.
+    /// Whether some order of the committed transactions that respects real time gives the same answers and
+    /// result.
     fn is_serial(&self, done: &[Done]) -> bool {
         let committed: Vec<usize> = (0..done.len()).filter(|&t| done[t].committed()).collect();
         let (start, end) = (&self.commits[0].state, &self.commits[self.commits.len() - 1].state);

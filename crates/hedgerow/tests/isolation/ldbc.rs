@@ -1,5 +1,6 @@
-//! The twelve tests of the LDBC ACID suite (SNB specification, chapter "ACID Test Suite"), as scripts of a few steps. Where a
-//! test of the suite has a check that is weaker than its definition, the definition is used.
+//! The twelve tests of the LDBC ACID suite (SNB specification, chapter "ACID Test Suite"), as scripts of a
+//! few steps. Where a test of the suite has a check that is weaker than its definition, the definition is
+//! used.
 
 use hedgerow::Direction::{In, Out};
 

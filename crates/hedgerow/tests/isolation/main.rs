@@ -1,5 +1,5 @@
-//! Isolation, tried anomaly by anomaly: the LDBC ACID suite, Hermitage's scripts and the anomalies of graphs, over every
-//! interleaving of scripted transactions and with threads against each other, at both levels.
+//! Isolation, tried anomaly by anomaly: the LDBC ACID suite, Hermitage's scripts and the anomalies of graphs,
+//! over every interleaving of scripted transactions and with threads against each other, at both levels.
 #![allow(missing_docs, reason = "a test program")]
 
 mod anomalies;

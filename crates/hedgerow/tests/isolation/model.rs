@@ -112,7 +112,8 @@ impl State {
         changed
     }
 
-    /// The other endpoints and ranks of the edges of a label at a vertex, or `None` if there is no such vertex.
+    /// The other endpoints and ranks of the edges of a label at a vertex, or `None` if there is no such
+    /// vertex.
     pub(crate) fn list(&self, label: &str, v: u64, direction: Direction) -> Option<Vec<(u64, u64)>> {
         self.vertices.get(&v)?;
         let other = |&(l, src, dst, rank): &Edge| match direction {
@@ -124,8 +125,9 @@ impl State {
         Some(list)
     }
 
-    /// What a snapshot shows of `count` keys from `offset`: looked up by key, with the lists of both directions, degrees
-    /// and existence compared; and once more by scans of all vertices and all edges of each label.
+    /// What a snapshot shows of `count` keys from `offset`: looked up by key, with the lists of both
+    /// directions, degrees and existence compared; and once more by scans of all vertices and all edges of
+    /// each label.
     pub(crate) fn of(snapshot: &Snapshot, offset: u64, count: u64) -> State {
         let props =
             |found: hedgerow::Properties| found.into_iter().map(|(n, v)| (n.to_string(), v)).collect();
@@ -156,7 +158,8 @@ impl State {
         state
     }
 
-    /// Compares the look-ups of [`of`](Self::of) with scans of all vertices and of all edges of each label. O(graph).
+    /// Compares the look-ups of [`of`](Self::of) with scans of all vertices and of all edges of each label.
+    /// O(graph).
     pub(crate) fn agrees_with_scans(&self, snapshot: &Snapshot, offset: u64, count: u64) {
         let mut found: Vec<u64> =
             snapshot.vertices().unwrap().map(|vertex| raw(&vertex.unwrap().1, offset)).collect();

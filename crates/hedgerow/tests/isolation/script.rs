@@ -258,8 +258,8 @@ impl<'a> Ctx<'a> {
         self.told(answer).unwrap_or_default()
     }
 
-    /// The vertices below `bound` with this property, by a scan of the whole graph, which does not see the transaction's
-    /// own writes.
+    /// The vertices below `bound` with this property, by a scan of the whole graph, which does not see the
+    /// transaction's own writes.
     pub(crate) fn scan(&mut self, bound: u64, name: &'static str) -> Vec<(u64, i64)> {
         self.trace.whole = true;
         let number = |value: &Value| if let Value::I64(n) = value { Some(*n) } else { None };

@@ -1,7 +1,9 @@
-//! The twelve tests of the LDBC ACID suite with eight threads. Windows are held open by barriers, or left to chance.
+//! The twelve tests of the LDBC ACID suite with eight threads. Windows are held open by barriers, or left to
+//! chance.
 //!
-//! Where the reference implementation checks less than the specification says, the specification is followed: G1c looks for cycles of
-//! any length, FR and OTV look at many cycles and writers, LU at more than one person.
+//! Where the reference implementation checks less than the specification says, the specification is followed:
+//! G1c looks for cycles of any length, FR and OTV look at many cycles and writers, LU at more than one
+//! person.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;

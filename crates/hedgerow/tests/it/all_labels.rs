@@ -1,5 +1,5 @@
-//! Reads over the edges of all labels, and the one label that a kernel reads. That they agree with a model, own writes
-//! included, is tested in `own_writes` and `equivalence`.
+//! Reads over the edges of all labels, and the one label that a kernel reads. That they agree with a model,
+//! own writes included, is tested in `own_writes` and `equivalence`.
 
 use hedgerow::{
     ArgumentError, CommitError, Direction, EdgeKey, EdgePattern, Error, Graph, LabelId, LabelOptions,

@@ -1,4 +1,5 @@
-//! Commits that memory has no room for wait for a checkpoint, and go on: a limit bounds what is in memory, and not what is written.
+//! Commits that memory has no room for wait for a checkpoint, and go on: a limit bounds what is in memory,
+//! and not what is written.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -13,7 +14,8 @@ use hedgerow_workload::rng::Rng;
 use crate::common::account;
 
 const LIMIT: u64 = LEAST_MEMORY_LIMIT;
-/// Edges lie among so many neighboring vertices, then among the next: what was written before is rarely needed again.
+/// Edges lie among so many neighboring vertices, then among the next: what was written before is rarely
+/// needed again.
 const WINDOW: u64 = 1 << 13;
 const EDGES_OF_WINDOW: u64 = 160_000;
 /// Edges of a batch.
@@ -114,8 +116,8 @@ fn more_is_written_than_the_limit_holds() {
     assert!(graph.check().unwrap().is_ok());
 }
 
-/// What a snapshot holds cannot leave memory, whatever a checkpoint writes: commits are refused, none of them waits for ever, and they go
-/// on when it has closed.
+/// What a snapshot holds cannot leave memory, whatever a checkpoint writes: commits are refused, none of them
+/// waits for ever, and they go on when it has closed.
 #[test]
 fn a_commit_is_refused_where_a_snapshot_holds_what_fills_memory() {
     let disk = SimFs::new();
@@ -143,7 +145,8 @@ fn a_commit_is_refused_where_a_snapshot_holds_what_fills_memory() {
     assert!(graph.check().unwrap().is_ok());
 }
 
-/// A few lists that a snapshot holds, in all regions of the arena, keep those from nobody: what is free in them is given back.
+/// A few lists that a snapshot holds, in all regions of the arena, keep those from nobody: what is free in
+/// them is given back.
 #[test]
 fn a_snapshot_that_holds_a_few_lists_refuses_no_commit() {
     let disk = SimFs::new();
@@ -174,7 +177,8 @@ fn a_snapshot_that_holds_a_few_lists_refuses_no_commit() {
     assert!(graph.check().unwrap().is_ok());
 }
 
-/// Commits go on while memory has room, then say that the disk is full. Reads go on, and with new space so do commits.
+/// Commits go on while memory has room, then say that the disk is full. Reads go on, and with new space so do
+/// commits.
 #[test]
 fn on_a_full_disk_commits_fail_once_memory_is_full_and_reads_go_on() {
     let disk = SimFs::new();

@@ -1,4 +1,5 @@
-//! Reads of many edges, and of what is within some hops, in one call: against reads of one edge and of one list each.
+//! Reads of many edges, and of what is within some hops, in one call: against reads of one edge and of one
+//! list each.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -14,7 +15,8 @@ use hedgerow_testkit::sim_fs::SplitMix64;
 use crate::columns::for_all_graphs;
 use crate::common;
 
-/// The vertices within `hops` of `sources`, by lists read one by one: with their distances, in the order of the call.
+/// The vertices within `hops` of `sources`, by lists read one by one: with their distances, in the order of
+/// the call.
 fn within(
     snapshot: &Snapshot,
     selection: &EdgeSelection<'_>,
@@ -186,7 +188,8 @@ fn a_neighborhood_says_what_is_wrong_with_sources_and_ends_when_told() {
     assert_eq!(found.distances, [0, 1, 2]);
 }
 
-/// Within a limit, that a view of one label fits says nothing of another: reads of a few keys go on as they did.
+/// Within a limit, that a view of one label fits says nothing of another: reads of a few keys go on as they
+/// did.
 #[test]
 fn a_view_of_a_small_label_leaves_reads_of_a_large_one_as_they_are() {
     const VERTICES: u64 = 60_000;

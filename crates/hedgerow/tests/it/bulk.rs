@@ -1,5 +1,5 @@
-//! Transactions of many blind operations agree with the model, and with the same operations done one by one: content,
-//! counts, what the log replays to.
+//! Transactions of many blind operations agree with the model, and with the same operations done one by one:
+//! content, counts, what the log replays to.
 
 use hedgerow::{Direction, Durability, EdgeKey, Error, Graph, KeyKind, Value};
 use hedgerow_testkit::{Effort, Generator, Model, ModelConfig, ModelOp, RichOp, SimFs, explored};
@@ -34,8 +34,8 @@ fn add(tx: &mut hedgerow::WriteTxn, weighted: bool, ops: &[ModelOp]) -> hedgerow
     Ok(())
 }
 
-/// Operations on edges of the default label, or with `all` of the other labels without ranks and on vertices too; blind insertions
-/// have weight 1.
+/// Operations on edges of the default label, or with `all` of the other labels without ranks and on vertices
+/// too; blind insertions have weight 1.
 fn operations(generator: &mut Generator, model: &Model, count: usize, all: bool) -> Vec<ModelOp> {
     let mut ops = Vec::new();
     while ops.len() < count {
@@ -224,7 +224,8 @@ fn batches_on_hubs_are_seen_whole_or_not_at_all_beside_single_operations() {
     common::sound(&graph).unwrap();
 }
 
-/// A key that names another vertex by the time that the latches are held sends a large transaction back to the look-up.
+/// A key that names another vertex by the time that the latches are held sends a large transaction back to
+/// the look-up.
 #[test]
 fn keys_that_move_under_a_large_transaction_are_looked_up_again() {
     const KEYS: u64 = 6;
@@ -265,7 +266,8 @@ fn keys_that_move_under_a_large_transaction_are_looked_up_again() {
     common::sound(&graph).unwrap();
 }
 
-/// Values stand for the properties in their order; nulls and values that a row lacks are none; what is refused adds nothing.
+/// Values stand for the properties in their order; nulls and values that a row lacks are none; what is
+/// refused adds nothing.
 #[test]
 fn edges_come_with_values_in_the_order_of_the_properties() {
     let graph = common::small().weighted(true).in_memory().unwrap();

@@ -58,7 +58,8 @@ fn write(graph: &Graph, rng: &mut Rng, operations: u64, label: &str) {
     tx.commit().unwrap();
 }
 
-/// Snapshots that are held while others come and go, small and large commits, settling, vertices that go and come back.
+/// Snapshots that are held while others come and go, small and large commits, settling, vertices that go and
+/// come back.
 #[test]
 fn changes_lead_from_each_held_snapshot_to_the_next_ones() {
     for seed in 0..6 {
@@ -132,7 +133,8 @@ fn snapshots_that_do_not_fit_each_other_are_refused() {
     assert!(after.changes_since(&after).unwrap().is_empty());
 }
 
-/// Of a snapshot whose state is in a page version, and of chains that are out of memory, lists are compared as both read them.
+/// Of a snapshot whose state is in a page version, and of chains that are out of memory, lists are compared
+/// as both read them.
 #[test]
 fn changes_since_a_snapshot_that_left_memory_are_told_from_files() {
     let disk = hedgerow_testkit::SimFs::new();

@@ -1,4 +1,5 @@
-//! A check of a store whose keys memory does not keep reads each block of the key indexes a few times, and names the keys that name another vertex.
+//! A check of a store whose keys memory does not keep reads each block of the key indexes a few times, and
+//! names the keys that name another vertex.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -69,7 +70,8 @@ fn key_of(image: &SubgraphImage) -> VertexKey {
     }
 }
 
-/// Writes a newer segment, in which a vertex of one subgraph has the key of a vertex of another one. Returns the other one, and the key.
+/// Writes a newer segment, in which a vertex of one subgraph has the key of a vertex of another one. Returns
+/// the other one, and the key.
 fn give_a_key_twice(disk: &SimFs) -> (u32, VertexKey) {
     let fs: Arc<dyn Vfs> = disk.handle();
     let mut next = Manifest::look(&fs).unwrap().unwrap().manifest;

@@ -40,7 +40,8 @@ fn a_checkpoint_costs_what_changed() {
     common::sound(&graph).unwrap();
 }
 
-/// The number of segments, and the bytes of all and of what is valid in them, stay within what the design page says.
+/// The number of segments, and the bytes of all and of what is valid in them, stay within what the design
+/// page says.
 #[test]
 fn many_checkpoints_leave_few_segments_and_little_waste() {
     let disk = SimFs::new();
@@ -91,8 +92,9 @@ fn what_is_removed_does_not_come_back() {
     common::sound(&graph).unwrap();
 }
 
-/// The second run says that a subgraph has no edge of a label any more, by the only image on its page. After the store was reopened a
-/// third checkpoint takes the second run in, while the first one, which shows the edge, stays.
+/// The second run says that a subgraph has no edge of a label any more, by the only image on its page. After
+/// the store was reopened a third checkpoint takes the second run in, while the first one, which shows the
+/// edge, stays.
 #[test]
 fn the_last_edge_of_a_label_does_not_come_back_when_runs_are_merged() {
     let disk = SimFs::new();
@@ -172,8 +174,8 @@ fn stores_of_several_segments_agree_with_the_model() {
 const LIMIT: u64 = 64 << 10;
 const SEGMENT: u64 = 16 << 10;
 
-/// Writers as fast as they can: the log on the disk stays within its bound all the time, without anybody calling for a
-/// checkpoint, and nothing is lost.
+/// Writers as fast as they can: the log on the disk stays within its bound all the time, without anybody
+/// calling for a checkpoint, and nothing is lost.
 #[test]
 fn the_log_stays_bounded_under_writers() {
     const WRITERS: u64 = 3;
@@ -230,7 +232,8 @@ fn the_log_stays_bounded_under_writers() {
     common::sound(&graph).unwrap();
 }
 
-/// A checkpoint that finds no space leaves the store usable and says why; when there is space a later one succeeds.
+/// A checkpoint that finds no space leaves the store usable and says why; when there is space a later one
+/// succeeds.
 #[test]
 fn a_failure_in_the_background_is_told_and_made_good() {
     let disk = SimFs::new();

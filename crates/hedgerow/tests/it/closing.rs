@@ -106,7 +106,8 @@ fn a_poisoned_store_is_closed_without_a_checkpoint() {
     drop(options().open_on(disk.handle()).unwrap());
 }
 
-/// If the disk has no room for the checkpoint, the log is sealed all the same, and the directory can be opened again at once.
+/// If the disk has no room for the checkpoint, the log is sealed all the same, and the directory can be
+/// opened again at once.
 #[test]
 fn a_full_disk_leaves_the_log_to_the_next_opening() {
     let disk = SimFs::new();
@@ -126,7 +127,8 @@ fn a_full_disk_leaves_the_log_to_the_next_opening() {
     holds(&disk, MANY);
 }
 
-/// The caller cancels the checkpoint, before it begins or once its file exists. Closing removes the unfinished file.
+/// The caller cancels the checkpoint, before it begins or once its file exists. Closing removes the
+/// unfinished file.
 #[test]
 fn a_checkpoint_that_is_not_wanted_any_more_ends_without_effect() {
     for moment in [None, Some("create:csr")] {

@@ -1,4 +1,5 @@
-//! Point reads of what is not in memory say what a resident store says, and read no more of files than it takes.
+//! Point reads of what is not in memory say what a resident store says, and read no more of files than it
+//! takes.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -174,7 +175,8 @@ impl Pair {
         for _ in 0..rounds {
             self.write();
             self.cool();
-            // Few reads, so that most are the first of their chain, then writes to some that are not in memory.
+            // Few reads, so that most are the first of their chain, then writes to some that are not in
+            // memory.
             self.compare(20);
             self.write();
             self.compare(60);
@@ -232,7 +234,8 @@ fn point_read(snapshot: &Snapshot, v: u64, pages: u64) {
     }
 }
 
-/// One read a chain, in whatever segments its page is; before the first on a page a directory of each of these.
+/// One read a chain, in whatever segments its page is; before the first on a page a directory of each of
+/// these.
 pub(crate) fn reads_of_what_is_not_in_memory_are_counted() {
     const PAGES: u64 = 6;
     let disk = store_of(PAGES, 3);
@@ -242,7 +245,8 @@ pub(crate) fn reads_of_what_is_not_in_memory_are_counted() {
         let mut blocks = 0;
         for page in 0..PAGES {
             let chains = || (page * PAGE..(page + 1) * PAGE).step_by(CHAIN as usize);
-            // Of chains whose vertices are not looked up again below: who is looked up twice has its page loaded.
+            // Of chains whose vertices are not looked up again below: who is looked up twice has its page
+            // loaded.
             let (reads, ()) = reads_of(&counters, || {
                 let first = chains().filter(|v| matches!(v / CHAIN % 5, 0 | 1 | 3));
                 first.for_each(|v| assert!(snapshot.contains_vertex(v).unwrap()));

@@ -1,5 +1,6 @@
-//! A commit to many subgraphs has all of them in memory at once, in a memory that has room for little more; and two that do so at the same moment.
-//! One that finds what it needs gone each time that it has read it is refused.
+//! A commit to many subgraphs has all of them in memory at once, in a memory that has room for little more;
+//! and two that do so at the same moment. One that finds what it needs gone each time that it has read it is
+//! refused.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
@@ -19,7 +20,8 @@ pub(crate) const SUBGRAPHS: u64 = 3_000;
 pub(crate) const EDGES: u64 = 9;
 /// Each commit changes so many subgraphs, which take half of the limit with what they are merged into.
 const STEP: u64 = 6;
-/// No commit reads more bytes of files than this, with those of the checkpoints that it waits for: it does not read what it has read again and again.
+/// No commit reads more bytes of files than this, with those of the checkpoints that it waits for: it does
+/// not read what it has read again and again.
 const MOST_READ: u64 = 60 << 20;
 
 pub(crate) fn options() -> Options {
@@ -81,8 +83,8 @@ fn a_commit_to_many_subgraphs_has_room_for_all_of_them_made_at_once() {
     assert_eq!(held.edge_count().unwrap(), edges);
 }
 
-/// Each of two commits that begin at the same moment changes one of so many subgraphs, which take a third of the limit, and as much again once
-/// they are merged.
+/// Each of two commits that begin at the same moment changes one of so many subgraphs, which take a third of
+/// the limit, and as much again once they are merged.
 const LARGE_STEP: u64 = 4;
 const _: () = assert!(2 * (SUBGRAPHS / LARGE_STEP) * SUBGRAPH * EDGES * 12 > LEAST_MEMORY_LIMIT / 2);
 /// Both together read no more bytes of files: it was 22 to 34 MB, with the checkpoints.
@@ -129,8 +131,9 @@ fn two_commits_that_need_more_than_half_of_the_memory_each_are_both_made() {
     assert!(most <= LEAST_MEMORY_LIMIT, "{most} bytes");
 }
 
-/// The estimate counts lists again for each checkpoint that wrote them, so the later of these commits need more than the limit by it, and less in truth.
-/// The commit before each of them fills half of the limit with lists that cannot leave memory before a checkpoint holds them.
+/// The estimate counts lists again for each checkpoint that wrote them, so the later of these commits need
+/// more than the limit by it, and less in truth. The commit before each of them fills half of the limit with
+/// lists that cannot leave memory before a checkpoint holds them.
 #[test]
 fn a_commit_of_more_than_the_limit_by_estimate_waits_for_what_others_have_changed() {
     let graph = options().memory_limit(LEAST_MEMORY_LIMIT).open_on(store().handle()).unwrap();
@@ -145,7 +148,8 @@ fn a_commit_of_more_than_the_limit_by_estimate_waits_for_what_others_have_change
     assert!(graph.check().unwrap().is_ok());
 }
 
-/// Case 10 of `docs/design/disk-cases.md`: a list of which every read finds that it has changed meanwhile, was written, and is gone again.
+/// Case 10 of `docs/design/disk-cases.md`: a list of which every read finds that it has changed meanwhile,
+/// was written, and is gone again.
 #[test]
 fn a_commit_whose_list_never_stays_is_refused() {
     for limit in [None, Some(LEAST_MEMORY_LIMIT)] {

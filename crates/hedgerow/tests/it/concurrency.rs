@@ -115,8 +115,8 @@ fn every_snapshot_of_a_bank_has_the_same_sum() {
     }
 }
 
-/// Two transactions read that an edge is absent, and write the same. The second changes nothing, yet what it read is
-/// no longer true.
+/// Two transactions read that an edge is absent, and write the same. The second changes nothing, yet what it
+/// read is no longer true.
 #[test]
 fn a_write_that_changes_nothing_does_not_excuse_a_stale_read() {
     for isolation in [Isolation::Serializable, Isolation::Snapshot] {
@@ -135,7 +135,8 @@ fn a_write_that_changes_nothing_does_not_excuse_a_stale_read() {
     }
 }
 
-/// Two transactions read both of a pair and each writes one of them; both may commit only under snapshot isolation.
+/// Two transactions read both of a pair and each writes one of them; both may commit only under snapshot
+/// isolation.
 #[test]
 fn write_skew_is_possible_under_snapshot_isolation_only() {
     for (isolation, possible) in [(Isolation::Serializable, false), (Isolation::Snapshot, true)] {

@@ -1,5 +1,5 @@
-//! A chain that cools while somebody who did not get its latch reads it back from files (rule E9 of `docs/design/eviction.md`): what cools is
-//! a copy then, and may be outdated.
+//! A chain that cools while somebody who did not get its latch reads it back from files (rule E9 of
+//! `docs/design/eviction.md`): what cools is a copy then, and may be outdated.
 
 use hedgerow::{Direction, VertexId};
 use hedgerow_core::{LocalVertex, Timestamp};

@@ -16,12 +16,14 @@ const CHAINS: u64 = 9_600;
 const EXPONENT: f64 = 1.2;
 /// Edges of each vertex.
 const EDGES: u64 = 9;
-/// So many times a chain is visited, after as many that fill memory, and so many of its vertices are read then.
+/// So many times a chain is visited, after as many that fill memory, and so many of its vertices are read
+/// then.
 const VISITS: u64 = 20_000;
 const READS_OF_VISIT: u64 = 8;
 /// So many chains are read most.
 const HOT: u64 = 100;
-/// Blocks that all visits read, and those of what is read most: 5,018 and 11. Of twice as many visits it was 9,746 and 17, with nothing cooling 10,337 and 318.
+/// Blocks that all visits read, and those of what is read most: 5,018 and 11. Of twice as many visits it was
+/// 9,746 and 17, with nothing cooling 10,337 and 318.
 const MOST: u64 = 5_170;
 const MOST_HOT: u64 = 60;
 
@@ -96,7 +98,8 @@ fn what_is_read_often_stays_in_memory() {
     assert!(hot <= MOST_HOT && all <= MOST, "{all} blocks, {hot} of them of what is read most");
 }
 
-/// What cools comes back for readers and writers without a read of a file, and then goes for good like everything else.
+/// What cools comes back for readers and writers without a read of a file, and then goes for good like
+/// everything else.
 #[test]
 fn what_cools_is_linked_again_and_not_read() {
     let disk = SimFs::new();

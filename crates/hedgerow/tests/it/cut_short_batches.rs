@@ -1,5 +1,6 @@
-//! A batch that reads nothing is refused after it has read chains from files, or merged them: for a read that failed, for a log that has no room
-//! for its record, for want of memory. Nothing of it is left, in memory and in what is read back from pages.
+//! A batch that reads nothing is refused after it has read chains from files, or merged them: for a read that
+//! failed, for a log that has no room for its record, for want of memory. Nothing of it is left, in memory
+//! and in what is read back from pages.
 
 use hedgerow::{
     CommitError, Direction, Durability, Error, Graph, KeyKind, LEAST_MEMORY_LIMIT, Options, Snapshot, Stats,
@@ -22,7 +23,8 @@ const CHANGED: u64 = 100;
 
 fn options() -> Options {
     let options = Options::new().keys(KeyKind::Dense).directed(false).weighted(true);
-    // No thread that makes room or settles beside the test, and a log that has no space ahead for what is larger than this.
+    // No thread that makes room or settles beside the test, and a log that has no space ahead for what is
+    // larger than this.
     let options = options.durability(Durability::Manual).background_settling(false).checkpoint_log_bytes(0);
     options.log_segment_bytes(4096)
 }
@@ -109,7 +111,8 @@ impl Tested {
             account::check(graph).unwrap();
             graph.evict().unwrap();
         }
-        // Nothing changed, so everything can leave memory, and what was made ahead of the commit is charged no more.
+        // Nothing changed, so everything can leave memory, and what was made ahead of the commit is charged
+        // no more.
         let stats = graph.stats().unwrap();
         let of =
             |stats: &Stats| (stats.versions, stats.version_bytes, stats.arena_block_bytes, stats.published);
@@ -169,7 +172,8 @@ fn a_batch_that_is_refused_midway_leaves_nothing() {
     made(&options().open_on(disk.handle()).unwrap());
 }
 
-/// Without files nothing can leave memory for a batch: it is refused once its merges fill the limit, and gives them up.
+/// Without files nothing can leave memory for a batch: it is refused once its merges fill the limit, and
+/// gives them up.
 #[test]
 fn a_batch_whose_merges_memory_has_no_room_for_leaves_nothing() {
     let graph = options().memory_limit(LEAST_MEMORY_LIMIT).in_memory().unwrap();
@@ -190,7 +194,8 @@ fn a_batch_whose_merges_memory_has_no_room_for_leaves_nothing() {
         before = graph.stats().unwrap();
     };
     let Error::Commit(CommitError::MemoryLimit { needed, .. }) = refused else { panic!("{refused:?}") };
-    // It began with room for all that it said ahead, and found under its latches that it needs more than was left.
+    // It began with room for all that it said ahead, and found under its latches that it needs more than was
+    // left.
     assert!(before.memory_bytes() + needed > LEAST_MEMORY_LIMIT, "{needed} needed, {before:?}");
     let lists = |graph: &Graph| {
         let snapshot = graph.snapshot().unwrap();
@@ -200,8 +205,8 @@ fn a_batch_whose_merges_memory_has_no_room_for_leaves_nothing() {
     let edges = SUBGRAPHS * THERE * (reach - 1);
     assert_eq!(lists(&graph), (SUBGRAPHS * THERE, edges, 2 * edges));
     let after = graph.stats().unwrap();
-    // Lists may have taken in what their deltas had, 12 bytes for each entry, and are otherwise as they were, but for a few bytes at their ends: a
-    // merge of one subgraph that was kept would be tens of thousands.
+    // Lists may have taken in what their deltas had, 12 bytes for each entry, and are otherwise as they were,
+    // but for a few bytes at their ends: a merge of one subgraph that was kept would be tens of thousands.
     let folded = 12 * (before.delta_entries - after.delta_entries);
     assert_eq!((after.versions, after.old_version_bytes), (before.versions, 0));
     let differs = after.main_bytes.abs_diff(before.main_bytes + folded);

@@ -1,5 +1,5 @@
-//! Damaged, mixed-up and hostile stores: the answer is an error or exactly the right state, never a panic and never
-//! something else.
+//! Damaged, mixed-up and hostile stores: the answer is an error or exactly the right state, never a panic and
+//! never something else.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -53,8 +53,8 @@ struct Seen {
     older: u64,
 }
 
-/// Opens a changed store for reading and for writing. The last of `states` is right; where `exact` is not asked for, an
-/// earlier one will do.
+/// Opens a changed store for reading and for writing. The last of `states` is right; where `exact` is not
+/// asked for, an earlier one will do.
 fn judge(files: &Files, states: &[Model], exact: bool, what: &str, seen: &mut Seen) {
     for read_only in [true, false] {
         let disk = SimFs::from_files(files);
@@ -212,7 +212,8 @@ fn directories_that_are_no_stores() {
     assert!(matches!(error, Some(Error::Open(OpenError::NotAStore { .. }))), "{error:?}");
 }
 
-/// Every read of an opening fails once: an error, and the next opening is none the worse. Short transfers are no error.
+/// Every read of an opening fails once: an error, and the next opening is none the worse. Short transfers are
+/// no error.
 #[test]
 fn failed_and_short_reads() {
     use hedgerow_testkit::sim_fs::{Fault, FaultClass, Repeat, errno};
@@ -313,7 +314,8 @@ fn links_files_and_second_openings() {
     assert!(!dir.path().join("absent").exists());
 }
 
-/// In a log that was closed every record is known to have been whole: what is reported is the checksum that does not match.
+/// In a log that was closed every record is known to have been whole: what is reported is the checksum that
+/// does not match.
 #[test]
 fn a_flipped_bit_is_named_a_checksum() {
     let (files, _) = store(3, true);

@@ -1,4 +1,5 @@
-//! Cases in which a plausible design of a graph on disk goes wrong, as far as this one can meet them; `docs/design/disk-cases.md` lists them all.
+//! Cases in which a plausible design of a graph on disk goes wrong, as far as this one can meet them;
+//! `docs/design/disk-cases.md` lists them all.
 
 use std::sync::mpsc;
 
@@ -55,7 +56,8 @@ fn an_evicted_list_is_neither_empty_nor_unchanged() {
     txn.put_edge(300_u64, 301).unwrap();
     let refused = txn.commit();
     assert!(matches!(refused, Err(Error::Commit(CommitError::Conflict { .. }))), "{refused:?}");
-    // The edges of a vertex that is removed go in labels that are not in memory, and do not come back with its id.
+    // The edges of a vertex that is removed go in labels that are not in memory, and do not come back with
+    // its id.
     checkpoint_and_evict(&graph);
     graph.transact(0, |tx| tx.remove_vertex(200_u64)).unwrap();
     checkpoint_and_evict(&graph);
@@ -96,7 +98,8 @@ fn a_reader_older_than_a_change_finds_what_it_saw() {
     assert!(checkpoint_and_evict(&graph) > 0, "what only the reader held goes");
 }
 
-/// Case 3, where what the reader saw is in files alone: also what comes back into memory and changes again says nothing of it.
+/// Case 3, where what the reader saw is in files alone: also what comes back into memory and changes again
+/// says nothing of it.
 #[test]
 fn a_reader_older_than_a_change_finds_what_it_saw_in_files() {
     let disk = SimFs::new();
@@ -147,7 +150,8 @@ fn a_transaction_is_refused_whose_reads_are_in_files_alone() {
     assert!(matches!(refused, Err(Error::Commit(CommitError::Conflict { .. }))), "{refused:?}");
 }
 
-/// Cases 6 and 7: who reads a file holds no latch. While the reads of a commit wait, others commit to the same subgraph.
+/// Cases 6 and 7: who reads a file holds no latch. While the reads of a commit wait, others commit to the
+/// same subgraph.
 #[test]
 fn a_commit_that_reads_files_holds_no_latch() {
     let disk = SimFs::new();
@@ -198,7 +202,8 @@ fn a_view_keeps_what_it_read() {
     assert!(graph.check().unwrap().is_ok());
 }
 
-/// Case 4: what is written to a list that is cooling is not hidden by the list when it is linked again, nor lost with it.
+/// Case 4: what is written to a list that is cooling is not hidden by the list when it is linked again, nor
+/// lost with it.
 #[test]
 fn a_list_that_is_cooling_hides_no_write_and_loses_none() {
     let disk = SimFs::new();
@@ -220,7 +225,8 @@ fn a_list_that_is_cooling_hides_no_write_and_loses_none() {
             }
         }
         (0..640).step_by(3).for_each(|v| assert_eq!(degree(v), Some(expected[v as usize])));
-        // What still cools goes for good, what changed stays; or all of it cools once more, and is linked again.
+        // What still cools goes for good, what changed stays; or all of it cools once more, and is linked
+        // again.
         if round % 2 == 0 {
             checkpoint_and_evict(&graph);
         } else {

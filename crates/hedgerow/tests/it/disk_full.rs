@@ -1,5 +1,5 @@
-//! A disk that fills up, at every size from nothing to enough: commits fail cleanly, reads go on, space that is given
-//! back is used, and nothing acknowledged is lost.
+//! A disk that fills up, at every size from nothing to enough: commits fail cleanly, reads go on, space that
+//! is given back is used, and nothing acknowledged is lost.
 //!
 //! A sync of the directory that finds no space is another matter: it poisons the store.
 
@@ -13,7 +13,8 @@ fn config() -> ModelConfig {
     ModelConfig { directed: false, weighted: true, keys: hedgerow::KeyKind::U64, rich: false }
 }
 
-/// Commits until the end or the first error; `model` follows what was acknowledged. Returns the number of refusals.
+/// Commits until the end or the first error; `model` follows what was acknowledged. Returns the number of
+/// refusals.
 fn fill(graph: &Graph, model: &mut Model, seed: u64) -> u64 {
     let mut generator = Generator::new(config(), seed, 0, 60);
     let mut full = 0;
@@ -110,8 +111,9 @@ fn is_poisoned(graph: Graph, disk: &SimFs, what: &str) {
     assert!(graph.insert_edge(8, 9).unwrap(), "{what}: opened again, it takes writes");
 }
 
-/// Once a sync of the directory failed, for whatever reason, what it will show after a crash is unknown, and a later sync that
-/// succeeds says nothing about it. So this error of a full disk, unlike all others, ends the writing.
+/// Once a sync of the directory failed, for whatever reason, what it will show after a crash is unknown, and
+/// a later sync that succeeds says nothing about it. So this error of a full disk, unlike all others, ends
+/// the writing.
 #[test]
 fn a_sync_of_the_directory_that_finds_no_space_poisons_the_store() {
     let clean = SimFs::new();
@@ -138,11 +140,12 @@ fn a_sync_of_the_directory_that_finds_no_space_poisons_the_store() {
     }
 }
 
-/// The edges of a commit, and the number of groups of them. The commits write one group after another, with new weights each
-/// time, so that the log holds more than a checkpoint does.
+/// The edges of a commit, and the number of groups of them. The commits write one group after another, with
+/// new weights each time, so that the log holds more than a checkpoint does.
 const BATCH: u64 = 40;
 const GROUPS: u64 = 4;
-/// The longest segments of the log: one is as long as the first segment, one is longer, so that segments grow.
+/// The longest segments of the log: one is as long as the first segment, one is longer, so that segments
+/// grow.
 const SEGMENTS: [u64; 2] = [16 << 10, 512 << 10];
 
 fn with_segments(segment: u64) -> Options {
@@ -156,7 +159,8 @@ fn edges_of(group: u64) -> impl Iterator<Item = (u64, u64)> {
     (group * BATCH..(group + 1) * BATCH).map(|v| (v, v + 1))
 }
 
-/// Commits batches until the disk is full, and records acknowledged weights in `weights`. Returns the number of commits.
+/// Commits batches until the disk is full, and records acknowledged weights in `weights`. Returns the number
+/// of commits.
 fn fill_in_batches(graph: &Graph, weights: &mut Weights) -> u64 {
     let first = weights.iter().flatten().max().map_or(0, |last| last + 1);
     for commit in first.. {
@@ -187,8 +191,8 @@ fn is_full(error: &Error) -> bool {
     matches!(error, Error::Commit(CommitError::DiskFull) | Error::Storage(StorageError::DiskFull { .. }))
 }
 
-/// Three times for each length, the store fills its disk, is killed without a byte left, and is opened there. A checkpoint or a
-/// removal that finds no room is refused, and leaves the next opening its room.
+/// Three times for each length, the store fills its disk, is killed without a byte left, and is opened there.
+/// A checkpoint or a removal that finds no room is refused, and leaves the next opening its room.
 #[test]
 fn a_store_opens_on_the_disk_that_it_filled() {
     let (mut opened, mut checkpoints, mut removals) = (0, 0, 0);
@@ -238,8 +242,9 @@ fn filled(segment: u64, round: u64) -> (SimFs, Weights) {
     (fs, weights)
 }
 
-/// A kill at each operation of an opening on a full disk, and of a checkpoint after it. The files that it leaves where the reserve was keep no later
-/// opening out, though the sealed log has no tail whose removal would give room back.
+/// A kill at each operation of an opening on a full disk, and of a checkpoint after it. The files that it
+/// leaves where the reserve was keep no later opening out, though the sealed log has no tail whose removal
+/// would give room back.
 #[test]
 fn a_store_opens_on_a_full_disk_whatever_was_killed_there() {
     let mut kills = 0;
@@ -282,8 +287,9 @@ fn a_store_opens_on_a_full_disk_whatever_was_killed_there() {
     explored("kills on a full disk", kills, 60);
 }
 
-/// A program opens a closed store on a full disk, commits what fits, and is killed or closes the store, again and again. Each
-/// close without a checkpoint leaves a segment in the room of the reserve, which is shorter where segments are.
+/// A program opens a closed store on a full disk, commits what fits, and is killed or closes the store, again
+/// and again. Each close without a checkpoint leaves a segment in the room of the reserve, which is shorter
+/// where segments are.
 #[test]
 fn a_closed_store_opens_again_and_again_on_a_full_disk() {
     let mut opened = 0;

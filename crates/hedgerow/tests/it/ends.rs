@@ -1,5 +1,5 @@
-//! Labels that say the kinds of their ends, on every way of writing edges: an edge with other ends is refused and leaves nothing,
-//! whatever the way, and what is accepted is the edge that the label means.
+//! Labels that say the kinds of their ends, on every way of writing edges: an edge with other ends is refused
+//! and leaves nothing, whatever the way, and what is accepted is the edge that the label means.
 
 use std::collections::BTreeMap;
 

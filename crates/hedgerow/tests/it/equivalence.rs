@@ -1,5 +1,5 @@
-//! Random transactions on a store and on the model: every result, every snapshot, old ones too, and every reopening
-//! must agree, over all kinds of graphs.
+//! Random transactions on a store and on the model: every result, every snapshot, old ones too, and every
+//! reopening must agree, over all kinds of graphs.
 
 use std::sync::Mutex;
 
@@ -62,7 +62,8 @@ impl Sequence {
         let options = common::checkpoints_at_close(options, generator.rng().eighths(4));
         // Of no meaning in an undirected graph.
         let options = options.reverse(!generator.rng().eighths(2));
-        // Far above what the graphs take: what is not in memory is read from where it is, and not loaded at once.
+        // Far above what the graphs take: what is not in memory is read from where it is, and not loaded at
+        // once.
         let limit = (seed / 3 % 2 == 1).then_some(4 * hedgerow::LEAST_MEMORY_LIMIT);
         let options = limit.map_or(options.clone(), |limit| options.memory_limit(limit));
         let disk = generator.rng().eighths(5).then(SimFs::new);
@@ -275,7 +276,8 @@ impl Sequence {
     fn compare_old(&mut self, snapshot: &Snapshot, model: &Model) -> Verdict {
         self.seen.old_snapshots += 1;
         self.compare_by_page(snapshot)?;
-        // What a snapshot with a page version sees is read list by list: it is refused whole labels in memory.
+        // What a snapshot with a page version sees is read list by list: it is refused whole labels in
+        // memory.
         let same = match self.seen.page_versions {
             0 => common::same_in_all_reads,
             _ => common::same_without_views,

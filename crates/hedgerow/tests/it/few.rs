@@ -1,4 +1,5 @@
-//! Transactions of a few blind operations on edges: against the model and the schedule of large transactions, and among threads.
+//! Transactions of a few blind operations on edges: against the model and the schedule of large transactions,
+//! and among threads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -61,7 +61,8 @@ fn a_failed_sync_of_the_directory_in_a_checkpoint_poisons() {
     assert!(poisoned >= 2, "{poisoned} of the syncs of a checkpoint failed");
 }
 
-/// Vertices at the end of the id range that are gone stay gone, though older files of a checkpoint still show them.
+/// Vertices at the end of the id range that are gone stay gone, though older files of a checkpoint still show
+/// them.
 #[test]
 fn removed_vertices_at_the_end_do_not_come_back() {
     let disk = SimFs::new();

@@ -1,4 +1,5 @@
-//! Stores that programs of earlier days wrote in format 5, kept as files: each is opened, read, checked and written on, for ever.
+//! Stores that programs of earlier days wrote in format 5, kept as files: each is opened, read, checked and
+//! written on, for ever.
 
 mod labels;
 mod make;
@@ -165,8 +166,8 @@ fn a_salvage_names_another_version() {
     }
 }
 
-/// What the makers make is what the fixtures hold. With `HEDGEROW_FIXTURES` naming a directory they are written there:
-/// that is how the fixtures of a day are made, once, before a change of what files hold.
+/// What the makers make is what the fixtures hold. With `HEDGEROW_FIXTURES` naming a directory they are
+/// written there: that is how the fixtures of a day are made, once, before a change of what files hold.
 #[test]
 fn the_makers_agree_with_the_fixtures() {
     let all = fixtures();

@@ -1,5 +1,5 @@
-//! Snapshots that are held, in any number: each reads what it read when it was opened, and when they are gone nothing is
-//! kept for them.
+//! Snapshots that are held, in any number: each reads what it read when it was opened, and when they are gone
+//! nothing is kept for them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -58,11 +58,13 @@ impl Held {
     }
 }
 
-/// Waits for a moment without a walk of another test: what was unlinked is freed after walks in the whole process.
+/// Waits for a moment without a walk of another test: what was unlinked is freed after walks in the whole
+/// process.
 fn until(graph: &Graph, what: impl Fn(&Stats) -> bool) {
     let start = Instant::now();
     loop {
-        // Without a thread in the background commits free what snapshots kept, also those that change nothing.
+        // Without a thread in the background commits free what snapshots kept, also those that change
+        // nothing.
         graph.remove_edge(VERTICES, VERTICES + 1).unwrap();
         let stats = graph.stats().unwrap();
         if what(&stats) {

@@ -1,4 +1,5 @@
-//! A snapshot that is held within a quarter of the memory while a tenth of the edges changes: kernels say what they said.
+//! A snapshot that is held within a quarter of the memory while a tenth of the edges changes: kernels say
+//! what they said.
 
 use std::time::Duration;
 
@@ -24,7 +25,8 @@ fn options() -> Options {
     common::small().keys(KeyKind::Dense).directed(true).durability(Durability::Manual)
 }
 
-/// Edge number `i`; no two are the same. Ends are near each other, so that a range of sources is one of few subgraphs.
+/// Edge number `i`; no two are the same. Ends are near each other, so that a range of sources is one of few
+/// subgraphs.
 fn edge(i: u64) -> (u64, u64) {
     let (v, turn) = (i / DEGREE, i % DEGREE);
     (v, (v + 1 + turn * 29 + v % 5) % VERTICES)

@@ -1,4 +1,5 @@
-//! Reads of hubs are counted: of a list that is cut into pieces one for each piece, of one edge a search, whatever other segments hold.
+//! Reads of hubs are counted: of a list that is cut into pieces one for each piece, of one edge a search,
+//! whatever other segments hold.
 
 use hedgerow::{Direction, Graph, Snapshot};
 use hedgerow_testkit::SimFs;
@@ -22,8 +23,8 @@ fn insert(graph: &Graph, edges: impl Iterator<Item = (u64, u64)>) {
     graph.insert_edges(&edges.collect::<Vec<_>>()).unwrap();
 }
 
-/// What is read first of the page by an opened store, with the reads that it takes beside those of directories: there is one of each of
-/// so many segments.
+/// What is read first of the page by an opened store, with the reads that it takes beside those of
+/// directories: there is one of each of so many segments.
 fn first_read<R>(disk: &SimFs, weighted: bool, segments: u64, f: impl FnOnce(&Snapshot) -> R) -> (u64, R) {
     let (graph, counters) = counted(disk, options(true).weighted(weighted));
     let snapshot = graph.snapshot().unwrap();
@@ -31,7 +32,8 @@ fn first_read<R>(disk: &SimFs, weighted: bool, segments: u64, f: impl FnOnce(&Sn
     (reads.checked_sub(segments).expect("a directory of each segment"), found)
 }
 
-/// Checks every kind of read of a store that has the page in so many segments, the image of the hub in the oldest.
+/// Checks every kind of read of a store that has the page in so many segments, the image of the hub in the
+/// oldest.
 fn check(disk: &SimFs, (weighted, most): (bool, u64), segments: u64) {
     let lists = [(Direction::Out, DEGREE), (Direction::In, INCOMING)];
     for (direction, length) in lists {

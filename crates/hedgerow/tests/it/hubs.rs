@@ -1,4 +1,5 @@
-//! Vertices with more edges than one transaction may change: their removal is refused, and they are emptied by several.
+//! Vertices with more edges than one transaction may change: their removal is refused, and they are emptied
+//! by several.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Looking a vertex up by name reads at most one block of each segment that is asked, and nothing else: no directory either.
+//! Looking a vertex up by name reads at most one block of each segment that is asked, and nothing else: no
+//! directory either.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -22,7 +23,8 @@ fn further(names: Names, round: u64, i: u64) -> VertexKey {
     names.key(1_000_000 + round * 1_000 + i)
 }
 
-/// A store with vertices in the first segment, and others in each of some further ones; how many segments there are.
+/// A store with vertices in the first segment, and others in each of some further ones; how many segments
+/// there are.
 fn store_of_segments(names: Names) -> (SimFs, u64) {
     let disk = store_of(names, PAGES);
     let mut segments = 0;
@@ -78,7 +80,8 @@ impl Opened {
         assert_eq!(self.within(age, || snapshot.contains_vertex(key).unwrap()), is_there, "{key}");
     }
 
-    /// Vertices of each segment, absent ones, and removed ones, all over the pages; as few as do not have all keys read.
+    /// Vertices of each segment, absent ones, and removed ones, all over the pages; as few as do not have all
+    /// keys read.
     fn look_up_all(&self, segments: u64) {
         for v in (0..PAGES * PAGE).skip(300).step_by(1_013) {
             self.look_up(&self.names.key(v), true, segments);

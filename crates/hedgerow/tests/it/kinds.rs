@@ -1,4 +1,5 @@
-//! Kinds of vertices: keys, properties and counts of their own, labels that say the kinds of their ends, and how all that lasts.
+//! Kinds of vertices: keys, properties and counts of their own, labels that say the kinds of their ends, and
+//! how all that lasts.
 
 use hedgerow::{
     ArgumentError, CommitError, Direction, Durability, EdgeKey, Error, Graph, KeyKind, KindId, LabelOptions,
@@ -349,7 +350,8 @@ fn tables_with_small_keys_do_not_collide() {
     }
 }
 
-/// A definition that is refused leaves nothing behind: the next kind gets its number, and may have keys of the other type.
+/// A definition that is refused leaves nothing behind: the next kind gets its number, and may have keys of
+/// the other type.
 #[test]
 fn a_kind_that_was_refused_says_nothing_of_the_next_one() {
     let disk = SimFs::new();

@@ -1,4 +1,5 @@
-//! Kernels over labels that state the kinds of their ends run on the vertices of those kinds, as if the graph had no others.
+//! Kernels over labels that state the kinds of their ends run on the vertices of those kinds, as if the graph
+//! had no others.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Long because each test reads one graph with labels in all ways. Labels, ranks and properties: what each call says, in memory and after each way of reopening.
+//! Long because each test reads one graph with labels in all ways. Labels, ranks and properties: what each
+//! call says, in memory and after each way of reopening.
 
 use hedgerow::Error::Argument;
 use hedgerow::{
@@ -362,8 +363,8 @@ fn weights_of_a_hub_are_those_of_its_edges() {
     }
 }
 
-/// Without incoming lists the edges to a vertex stand with their sources alone, also where no vertex near it has an edge of
-/// the label.
+/// Without incoming lists the edges to a vertex stand with their sources alone, also where no vertex near it
+/// has an edge of the label.
 #[test]
 fn a_removed_vertex_takes_the_labelled_edges_to_it_along_also_without_incoming_lists() {
     let graph = crate::common::small().keys(hedgerow::KeyKind::Dense).reverse(false).in_memory().unwrap();

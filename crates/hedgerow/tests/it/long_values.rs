@@ -1,4 +1,5 @@
-//! Edges with long properties within a limit: what is about to come into memory is known by its bytes in files, not by the number of edges.
+//! Edges with long properties within a limit: what is about to come into memory is known by its bytes in
+//! files, not by the number of edges.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -15,7 +16,8 @@ use crate::common;
 /// The vertices of a page.
 const PAGE: u64 = 4096;
 const PAGES: u64 = 14;
-/// Edges of a page, and the bytes of their text: less than an eighth of the limit, so that it is loaded whole.
+/// Edges of a page, and the bytes of their text: less than an eighth of the limit, so that it is loaded
+/// whole.
 const EDGES: u64 = 128;
 const TEXT: usize = 13_000;
 

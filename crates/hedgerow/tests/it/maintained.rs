@@ -1,4 +1,5 @@
-//! Answers that are kept from snapshot to snapshot of a store equal those from scratch: beside writers, across checkpoints and settling, and not across an opening.
+//! Answers that are kept from snapshot to snapshot of a store equal those from scratch: beside writers,
+//! across checkpoints and settling, and not across an opening.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -89,7 +90,8 @@ fn kept_answers_are_right_after_each_commit_across_checkpoints_and_settling() {
         assert!(from_changes > SETS, "{from_changes} answers of changes");
         compared += u64::from(SETS);
         let old = graph.snapshot().unwrap();
-        // Not of the operations above: now and then nine of them change nothing, and both snapshots are of one timestamp.
+        // Not of the operations above: now and then nine of them change nothing, and both snapshots are of
+        // one timestamp.
         graph.insert_edge(3 * VERTICES, 3 * VERTICES + 1).unwrap();
         let new = graph.snapshot().unwrap();
         kept[0].at(&new).unwrap();

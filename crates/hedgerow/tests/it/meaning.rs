@@ -1,5 +1,5 @@
-//! What a read means depends on the call and on the snapshot: neither on which labels have edges now, nor on what is defined and written
-//! elsewhere later.
+//! What a read means depends on the call and on the snapshot: neither on which labels have edges now, nor on
+//! what is defined and written elsewhere later.
 
 use hedgerow::{
     Comparison, Durability, EdgeDirection, EdgeKey, EdgeSelection, Graph, KHopOptions, KeyKind, KindId,
@@ -192,7 +192,8 @@ fn definitions_are_published_and_durable_when_they_return() {
     assert_eq!(&*reopened.schema(), &schema);
 }
 
-/// What the kernels say of chosen edges does not depend on whether lists come from memory, in several runs each, or from pages.
+/// What the kernels say of chosen edges does not depend on whether lists come from memory, in several runs
+/// each, or from pages.
 #[test]
 fn kernels_on_chosen_edges_in_memory_and_by_the_page_agree() {
     const VERTICES: u64 = 600;
@@ -267,7 +268,8 @@ fn a_neighborhood_needs_no_weights() {
     assert!(snapshot.view_selected(&weighed).is_err(), "a view needs them");
 }
 
-/// Of several edges without a number to weigh, an error names the same one before and after a merge, and by the page.
+/// Of several edges without a number to weigh, an error names the same one before and after a merge, and by
+/// the page.
 #[test]
 fn an_error_names_the_least_edge_without_a_weight() {
     let options = Options::new().background_settling(false).durability(Durability::Manual);

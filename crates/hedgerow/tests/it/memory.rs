@@ -6,8 +6,8 @@ use hedgerow_workload::rng::Rng;
 
 use crate::common::account;
 
-/// A store of everything that takes memory: keys of texts, two labels, ranks, properties of any width, vertices that go, snapshots
-/// and views that are held, and records that wait to be written.
+/// A store of everything that takes memory: keys of texts, two labels, ranks, properties of any width,
+/// vertices that go, snapshots and views that are held, and records that wait to be written.
 pub(crate) fn the_account_explains_what_a_store_holds() {
     let disk = SimFs::new();
     let options = crate::common::small().keys(KeyKind::Str).durability(Durability::Manual);
@@ -45,7 +45,8 @@ pub(crate) fn the_account_explains_what_a_store_holds() {
             account::check(&graph).unwrap();
         }
     }
-    // What waits to be written is held in memory: so much at least was appended since it was written out the last time.
+    // What waits to be written is held in memory: so much at least was appended since it was written out the
+    // last time.
     let mut tx = graph.write().unwrap();
     (0..5_000).for_each(|v| tx.put_edge(&format!("more {v}"), "more").unwrap());
     tx.commit().unwrap();

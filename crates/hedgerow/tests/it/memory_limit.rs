@@ -80,8 +80,9 @@ fn a_log_that_does_not_fit_is_not_replayed_and_says_what_would_do() {
     limited(LIMIT).open_on(disk.handle()).unwrap();
 }
 
-/// Changes all over a graph several times as large as its limit, until what changed fills the limit: a log that touches nearly all pages, few chains
-/// of each. The store opens again within the limit, to write and to read alone, with all of it.
+/// Changes all over a graph several times as large as its limit, until what changed fills the limit: a log
+/// that touches nearly all pages, few chains of each. The store opens again within the limit, to write and to
+/// read alone, with all of it.
 #[test]
 fn a_log_that_was_written_within_a_limit_is_replayed_within_it() {
     const VERTICES: u64 = 1 << 17;
@@ -169,8 +170,8 @@ fn limits_below_the_least_and_transactions_above_a_quarter_are_refused() {
     assert!(matches!(graph.insert_edge(1, 2), Err(Error::State(StateError::Closed))));
 }
 
-/// A batch over the whole graph makes the next version of every subgraph before it lets go of the one before. What does not fit is
-/// found before anything is drawn.
+/// A batch over the whole graph makes the next version of every subgraph before it lets go of the one before.
+/// What does not fit is found before anything is drawn.
 #[test]
 fn a_batch_that_merges_more_than_fits_is_refused_whole() {
     let graph = limited(LIMIT).background_settling(false).in_memory().unwrap();

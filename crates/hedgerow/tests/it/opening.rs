@@ -1,5 +1,5 @@
-//! A store is opened without its graph: pages come when they are touched. What is read and written then is what it was. Long because tests
-//! of opening and of eviction share their graphs over many pages.
+//! A store is opened without its graph: pages come when they are touched. What is read and written then is
+//! what it was. Long because tests of opening and of eviction share their graphs over many pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -217,7 +217,8 @@ pub(crate) fn an_opening_reads_what_the_number_of_pages_asks_for_and_a_read_its_
     assert_eq!(snapshot.view().unwrap().edge_count(), snapshot.edge_count().unwrap());
 }
 
-/// What cannot be read is an error of the call that needs it. Nothing of it is kept, and when it can be read again it is.
+/// What cannot be read is an error of the call that needs it. Nothing of it is kept, and when it can be read
+/// again it is.
 pub(crate) fn a_damaged_page_is_an_error_of_the_calls_that_need_it() {
     let disk = store_of(6);
     let sound = disk.files();
@@ -283,8 +284,8 @@ pub(crate) fn threads_that_touch_pages_at_once_find_them_whole() {
     }
 }
 
-/// A limit below the size of the graph keeps nobody from opening it, nor from reading and writing all of it piece by piece; what
-/// needs all of it at once is refused.
+/// A limit below the size of the graph keeps nobody from opening it, nor from reading and writing all of it
+/// piece by piece; what needs all of it at once is refused.
 pub(crate) fn a_graph_larger_than_its_limit_is_read_and_written_within_it() {
     const PAGES: u64 = 64;
     let disk = store_of(PAGES);
@@ -321,7 +322,8 @@ pub(crate) fn a_graph_larger_than_its_limit_is_read_and_written_within_it() {
     assert!(graph.check().unwrap().is_ok());
 }
 
-/// Chains go and come back under readers and writers: what a snapshot read once it reads again, and nothing that was written is lost.
+/// Chains go and come back under readers and writers: what a snapshot read once it reads again, and nothing
+/// that was written is lost.
 pub(crate) fn readers_and_writers_beside_an_evictor_see_what_they_should() {
     beside_an_evictor(options(true, true));
 }
@@ -371,8 +373,8 @@ fn beside_an_evictor(options: Options) {
                 let mut rng = SplitMix64::new(100 + writer);
                 let mut mine = BTreeSet::new();
                 let is_enough = |step| step > 1_500 && evicted.load(Relaxed) > 1_000;
-                // Steps bound the test where nothing is taken out at all; where the evictor is kept from its work, it takes
-                // many more than the usual 1,500.
+                // Steps bound the test where nothing is taken out at all; where the evictor is kept from its
+                // work, it takes many more than the usual 1,500.
                 for step in (0..1_000_000).take_while(|&step| !is_enough(step)) {
                     // Edges from vertices of its own, within a part of the graph that moves.
                     let base = step / 100 % 12 * (VERTICES / 12);
@@ -412,7 +414,8 @@ fn beside_an_evictor(options: Options) {
     explored("subgraphs taken out of memory beside readers and writers", evicted.into_inner(), 500);
 }
 
-/// A checkpoint holds although its segment cannot be opened for reading right after. What is read back later is of no older segment.
+/// A checkpoint holds although its segment cannot be opened for reading right after. What is read back later
+/// is of no older segment.
 pub(crate) fn a_segment_that_could_not_be_opened_is_not_passed_over_later() {
     let mut held = 0;
     for at in 0..24 {
@@ -444,7 +447,8 @@ pub(crate) fn a_segment_that_could_not_be_opened_is_not_passed_over_later() {
     assert!(held > 2, "checkpoints that held: {held}");
 }
 
-/// Where the new segment of a compaction cannot be opened, images are read from the old one, whose file is gone by then.
+/// Where the new segment of a compaction cannot be opened, images are read from the old one, whose file is
+/// gone by then.
 pub(crate) fn images_are_read_from_files_that_were_removed() {
     let (mut compacted, mut whole) = (0, 0);
     for at in 0..200 {

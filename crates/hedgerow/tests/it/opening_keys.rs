@@ -1,5 +1,6 @@
-//! A store with keys is opened without them: they are learned from the segments when they are asked for. What names what is then as it
-//! was, and ids of vertices that were removed serve new ones, whatever is in memory. Long because its tests share stores over many pages.
+//! A store with keys is opened without them: they are learned from the segments when they are asked for. What
+//! names what is then as it was, and ids of vertices that were removed serve new ones, whatever is in memory.
+//! Long because its tests share stores over many pages.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -256,8 +257,8 @@ pub(crate) fn store_of(names: Names, pages: u64) -> SimFs {
     disk
 }
 
-/// Inserts vertices, which get the ids of some that the round before removed, removes others, and writes a checkpoint; so many rounds, each in
-/// a store that was opened anew. It has several segments then.
+/// Inserts vertices, which get the ids of some that the round before removed, removes others, and writes a
+/// checkpoint; so many rounds, each in a store that was opened anew. It has several segments then.
 fn add_segments(names: Names, disk: &SimFs, rounds: u64) -> usize {
     let mut segments = 0;
     for round in 0..rounds {
@@ -308,7 +309,8 @@ fn an_opening_reads_no_keys_and_a_look_up_one_block_of_each_segment() {
             assert!(snapshot.vertex_id(&names.key(1_000 + i * 577)).unwrap().is_some());
             assert_eq!(read(), before);
         }
-        // Vertices that were removed in a later segment than the one that says their keys; ids of some are those of others now.
+        // Vertices that were removed in a later segment than the one that says their keys; ids of some are
+        // those of others now.
         for v in (0..20).chain(64..74) {
             assert_eq!(snapshot.vertex_id(&names.key(v)).unwrap(), None, "{names:?}: {v}");
         }
@@ -329,7 +331,8 @@ fn last_id(graph: &Graph) -> u32 {
     snapshot.vertices().unwrap().map(|vertex| vertex.unwrap().0.0).max().unwrap()
 }
 
-/// Ids are given out again once their vertices are gone, and none that a vertex has, on pages that nobody has touched.
+/// Ids are given out again once their vertices are gone, and none that a vertex has, on pages that nobody has
+/// touched.
 #[test]
 fn ids_of_removed_vertices_are_free_on_pages_that_were_not_loaded() {
     for names in ALL {
@@ -371,7 +374,8 @@ fn damage_is_an_error_of_who_needs_what_is_damaged() {
             Error::Storage(StorageError::Corruption(damage)) => damage.file == segment,
             _ => false,
         };
-        // Blocks of the key index of 4 KiB end before its head, of less than 4 KiB; numbers have 113 of them, texts more.
+        // Blocks of the key index of 4 KiB end before its head, of less than 4 KiB; numbers have 113 of them,
+        // texts more.
         let damage = || {
             let places = (0..100).map(|block| len - 8_000 - block * 4_096);
             places.for_each(|at| assert!(disk.corrupt(&segment, at, 0x10)));
@@ -406,7 +410,8 @@ fn damage_is_an_error_of_who_needs_what_is_damaged() {
     }
 }
 
-/// Keys are learned within the limit, beside pages that come and go: all that are read, or hardly any of them.
+/// Keys are learned within the limit, beside pages that come and go: all that are read, or hardly any of
+/// them.
 #[test]
 fn a_store_larger_than_its_limit_is_read_by_name_within_it() {
     let [all, few] = [u64::MAX, HARDLY_ANY].map(read_by_name_within_a_limit);
@@ -439,8 +444,9 @@ fn read_by_name_within_a_limit(kept: u64) -> u64 {
     graph.stats().unwrap().id_map_bytes
 }
 
-/// Commits that leave bindings as they are have memory know none of the keys that they name, where it keeps hardly any: single operations,
-/// transactions and batches between vertices that are there. Nor do columns of keys, and counts of kinds.
+/// Commits that leave bindings as they are have memory know none of the keys that they name, where it keeps
+/// hardly any: single operations, transactions and batches between vertices that are there. Nor do columns of
+/// keys, and counts of kinds.
 #[test]
 fn commits_and_columns_keep_no_keys_beyond_what_is_kept() {
     const PAGES: u64 = 6;
@@ -460,7 +466,8 @@ fn commits_and_columns_keep_no_keys_beyond_what_is_kept() {
             pairs(5).iter().for_each(|(a, b)| tx.put_edge(a, b).unwrap());
             tx.commit().unwrap();
         }
-        // A transaction that removes a vertex looks up again, under the latches that it holds for that, some of the keys that stay.
+        // A transaction that removes a vertex looks up again, under the latches that it holds for that, some
+        // of the keys that stay.
         for gone in 0..4 {
             let (gone, others) = (names.key(2_000_000 + gone), pairs(150));
             let mut tx = graph.write().unwrap();
@@ -580,8 +587,9 @@ impl Worker<'_> {
     }
 }
 
-/// Threads that look for keys, remove their vertices and insert others, while keys are learned one by one, by page and all, and while
-/// checkpoints are written. Each thread knows what its own keys name; some vertices belong to all.
+/// Threads that look for keys, remove their vertices and insert others, while keys are learned one by one, by
+/// page and all, and while checkpoints are written. Each thread knows what its own keys name; some vertices
+/// belong to all.
 #[test]
 fn keys_are_learned_beside_writers_and_checkpoints() {
     let all = ALL.into_iter().flat_map(|names| [u64::MAX, HARDLY_ANY].map(|kept| (names, kept)));

@@ -1,5 +1,5 @@
-//! The extremes of every number that the interface takes: what is accepted makes stores that open again, what is not is
-//! refused with the name of the option, the value and the range.
+//! The extremes of every number that the interface takes: what is accepted makes stores that open again, what
+//! is not is refused with the name of the option, the value and the range.
 
 use std::time::Duration;
 

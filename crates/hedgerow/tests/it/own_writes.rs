@@ -1,5 +1,6 @@
-//! What a transaction reads of its own writes is what is there after its commit: random transactions of all methods that
-//! write, for one edge and for many, with every read between them, beside a transaction that commits first.
+//! What a transaction reads of its own writes is what is there after its commit: random transactions of all
+//! methods that write, for one edge and for many, with every read between them, beside a transaction that
+//! commits first.
 
 use std::sync::Mutex;
 
@@ -166,8 +167,8 @@ impl Store {
         Ok(())
     }
 
-    /// The operations of a transaction that commits before one with these steps: half of the time on an edge that the
-    /// latter inserted blindly.
+    /// The operations of a transaction that commits before one with these steps: half of the time on an edge
+    /// that the latter inserted blindly.
     fn between(&mut self, steps: &[Step]) -> Vec<ModelOp> {
         let blind = steps.iter().filter_map(|step| match step {
             Step::Wrote(ModelOp::Bulk(BulkOp::Insert(edges)), _) => Some(edges),
@@ -183,8 +184,8 @@ impl Store {
         vec![if gone { ModelOp::RemoveEdge(src, dst) } else { ModelOp::PutEdge(src, dst, weight) }]
     }
 
-    /// Commits after another transaction. If that succeeds, every answer must be what it would be after that transaction:
-    /// so each read of own writes that depends on the snapshot was noted.
+    /// Commits after another transaction. If that succeeds, every answer must be what it would be after that
+    /// transaction: so each read of own writes that depends on the snapshot was noted.
     fn commit_second(&mut self, tx: WriteTxn, create: bool, steps: &[Step]) -> Verdict {
         let mut between = self.graph.write().map_err(shown)?;
         for op in self.between(steps) {
@@ -250,7 +251,8 @@ fn own_writes_read_as_they_will_be_after_the_commit() {
     explored("commits of these refused for want of an endpoint", seen.refused, 500);
 }
 
-/// A read of an edge that a blind insertion leaves alone depends on the snapshot: the commit is refused where that changed.
+/// A read of an edge that a blind insertion leaves alone depends on the snapshot: the commit is refused where
+/// that changed.
 #[test]
 fn a_read_of_a_blind_insertion_is_validated() {
     let graph = crate::common::small().weighted(true).in_memory().unwrap();

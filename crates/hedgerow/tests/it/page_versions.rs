@@ -1,4 +1,5 @@
-//! Snapshots that are held while the graph changes, where what they see leaves memory: they see it all the same, and commits go on.
+//! Snapshots that are held while the graph changes, where what they see leaves memory: they see it all the
+//! same, and commits go on.
 
 use std::time::Duration;
 
@@ -14,8 +15,8 @@ use hedgerow_workload::rng::Rng;
 use crate::cold::{Pair, read};
 use crate::common;
 
-/// Every kind of point read, more than 20 times in each graph, through several snapshots at once, closed in any order, says what those of a
-/// resident store say.
+/// Every kind of point read, more than 20 times in each graph, through several snapshots at once, closed in
+/// any order, says what those of a resident store say.
 pub(crate) fn reads_of_held_snapshots_say_what_those_of_a_resident_store_say() {
     let graphs = [(true, true, false), (false, true, true), (true, false, true)];
     for (seed, (directed, reverse, weighted)) in graphs.into_iter().enumerate() {
@@ -30,8 +31,8 @@ pub(crate) fn reads_of_held_snapshots_of_a_graph_that_grows() {
     assert!(reads_agree(Pair::new(7, true, true, false), 8, 40) > 50);
 }
 
-/// Writes in so many rounds, holds snapshots, has what they see leave memory, and reads each so many times; how many subgraphs left. A read
-/// of the hub puts together what thousands of edges with properties are.
+/// Writes in so many rounds, holds snapshots, has what they see leave memory, and reads each so many times;
+/// how many subgraphs left. A read of the hub puts together what thousands of edges with properties are.
 fn reads_agree(mut pair: Pair, rounds: usize, reads: usize) -> usize {
     let (mut held, mut evicted): (Vec<[Snapshot; 2]>, usize) = (Vec::new(), 0);
     for _ in 0..rounds {
@@ -88,7 +89,8 @@ fn all_of(snapshot: &Snapshot) -> (Vec<Outcome>, u64, u64) {
     (outcomes, sum, degrees.sum::<usize>() as u64)
 }
 
-/// Commits so many changes, by range of ids: half of them new edges, half the removal of edges, of which some exist.
+/// Commits so many changes, by range of ids: half of them new edges, half the removal of edges, of which some
+/// exist.
 fn change(graph: &Graph, rng: &mut Rng, edges: u64) {
     for turn in 0..edges / 200 {
         let base = turn * RANGE % VERTICES;
@@ -101,8 +103,8 @@ fn change(graph: &Graph, rng: &mut Rng, edges: u64) {
                 old.iter().try_for_each(|&(a, b)| tx.remove_edge(a, b).map(drop))
             })
         };
-        // A latch that another thread holds counts as a change, and on a busy machine one that takes chains out of memory may lose its
-        // processor with it.
+        // A latch that another thread holds counts as a change, and on a busy machine one that takes chains
+        // out of memory may lose its processor with it.
         while let Err(error) = write() {
             assert!(matches!(error, Error::Commit(CommitError::Conflict { .. })), "{error}");
             std::thread::sleep(Duration::from_millis(1));
@@ -110,8 +112,8 @@ fn change(graph: &Graph, rng: &mut Rng, edges: u64) {
     }
 }
 
-/// A store that takes about twice its limit in memory. Snapshots are held while a tenth of the edges changes, then a third of them, then a thirtieth; they see
-/// what they saw, and no commit is refused.
+/// A store that takes about twice its limit in memory. Snapshots are held while a tenth of the edges changes,
+/// then a third of them, then a thirtieth; they see what they saw, and no commit is refused.
 pub(crate) fn commits_go_on_beside_snapshots_that_see_what_they_saw() {
     let disk = SimFs::new();
     let options = Options::new().keys(KeyKind::Dense).durability(Durability::Manual);
@@ -142,7 +144,8 @@ pub(crate) fn commits_go_on_beside_snapshots_that_see_what_they_saw() {
     drop(held);
     change(&graph, &mut rng, EDGES / 10);
     assert!(graph.check().unwrap().is_ok());
-    // Nothing that the next opening would have to remove is left, and the log holds all that no checkpoint has.
+    // Nothing that the next opening would have to remove is left, and the log holds all that no checkpoint
+    // has.
     let edges = graph.snapshot().unwrap().edge_count().unwrap();
     graph.close().unwrap();
     let graph = options.open_on(disk.handle()).unwrap();

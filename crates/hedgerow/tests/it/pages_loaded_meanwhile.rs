@@ -1,4 +1,5 @@
-//! A page that another thread loads while a commit looks for it is not taken for one on which nothing was ever written.
+//! A page that another thread loads while a commit looks for it is not taken for one on which nothing was
+//! ever written.
 
 use std::sync::Barrier;
 
@@ -15,7 +16,8 @@ fn options() -> Options {
     options.background_settling(false).checkpoint_log_bytes(0)
 }
 
-/// Two edges that are new, between vertices that exist, all in one subgraph: a second one would have the commit start over. Whether both were inserted.
+/// Two edges that are new, between vertices that exist, all in one subgraph: a second one would have the
+/// commit start over. Whether both were inserted.
 fn write(graph: &Graph, in_a_batch: bool) -> bool {
     if in_a_batch {
         return graph.insert_edges(&[(1, 3), (5, 9)]).unwrap() == 2;

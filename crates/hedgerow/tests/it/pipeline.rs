@@ -297,8 +297,8 @@ enum PanicIn {
     DropBesideAnother,
 }
 
-/// Submits edges into a pipeline whose function panics at each call from the acknowledgement `first` on. Returns how many
-/// were submitted, how often the function was called, and what the panic said that came out.
+/// Submits edges into a pipeline whose function panics at each call from the acknowledgement `first` on.
+/// Returns how many were submitted, how often the function was called, and what the panic said that came out.
 fn panic_in(graph: &Graph, place: PanicIn, first: u64) -> (u64, u64, String) {
     let (submitted, calls) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
     let run = || {

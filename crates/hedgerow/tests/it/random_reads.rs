@@ -1,5 +1,5 @@
-//! Threads that read at random what memory has no room for take chains from one another: all of them end, and none reads what it has read again
-//! and again.
+//! Threads that read at random what memory has no room for take chains from one another: all of them end, and
+//! none reads what it has read again and again.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,11 +12,12 @@ use crate::commit_loads::{EDGES, SUBGRAPH, SUBGRAPHS, destination, options, stor
 use crate::common::account;
 
 const READERS: u64 = 2;
-/// So many times each thread comes to a chain, and reads so many of its lists: a chain comes into memory although others leave for it when it is read the
-/// eighth time.
+/// So many times each thread comes to a chain, and reads so many of its lists: a chain comes into memory
+/// although others leave for it when it is read the eighth time.
 const VISITS: u64 = 4_000;
 const READS_OF_VISIT: u64 = 9;
-/// No more bytes are read of files in all: it was 58 MB, and 77 MB where all chains left memory for each that came.
+/// No more bytes are read of files in all: it was 58 MB, and 77 MB where all chains left memory for each that
+/// came.
 const MOST_READ: u64 = 64 << 20;
 
 /// Lists of chains at random, each held against what was written.

@@ -63,7 +63,8 @@ fn a_refused_writer_is_told_of_readers() {
     drop(reader);
 }
 
-/// A check of a store that is open for reading verifies each byte of its segments, those too that no read of it needs: its key index, for instance.
+/// A check of a store that is open for reading verifies each byte of its segments, those too that no read of
+/// it needs: its key index, for instance.
 #[test]
 fn a_check_by_a_reader_verifies_every_byte_of_the_segments() {
     let disk = SimFs::new();

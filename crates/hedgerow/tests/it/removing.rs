@@ -1,4 +1,5 @@
-//! Removal of edges by a condition, in batches: concurrent writers, and early ends; and reads that require ranks.
+//! Removal of edges by a condition, in batches: concurrent writers, and early ends; and reads that require
+//! ranks.
 
 use std::cell::Cell;
 

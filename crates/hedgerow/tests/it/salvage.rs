@@ -58,7 +58,8 @@ fn later_commits_show_what_lost_ones_did() {
         let snapshot = graph.snapshot().unwrap();
         assert_eq!(snapshot.neighbors(&key(1), Direction::Out).unwrap(), Some(vec![key(4)]), "{report}");
         assert_eq!((report.vertices, report.edges, report.lost_edges), (5, 2, 0), "{keys:?}: {report}");
-        // Of the edges 4 to 5 alone may be gone; of the vertices those that the last commit does not speak of.
+        // Of the edges 4 to 5 alone may be gone; of the vertices those that the last commit does not speak
+        // of.
         assert_eq!((report.doubtful_edges, report.doubtful_vertices), (1, 3), "{keys:?}: {report}");
         assert!(report.losses.iter().any(|loss| loss.contains("that lost commits removed")), "{report}");
 

@@ -1,4 +1,5 @@
-//! Reads over chosen edges, against a model: label sets, ranks, filters, directions, weights; point reads and views.
+//! Reads over chosen edges, against a model: label sets, ranks, filters, directions, weights; point reads and
+//! views.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Kernels and scans by the page, where not all of a graph is in memory: they give what they give in memory, in bounded memory.
+//! Kernels and scans by the page, where not all of a graph is in memory: they give what they give in memory,
+//! in bounded memory.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -130,12 +131,13 @@ fn scan(snapshot: &Snapshot) -> (u64, u64, f64) {
     (edges, mixed, sum)
 }
 
-/// Kernels that read a graph in different ways: from a frontier, with weights, all lists, the first neighbors of all, in rounds over changed vertices, from many
-/// sources, single lists at random.
+/// Kernels that read a graph in different ways: from a frontier, with weights, all lists, the first neighbors
+/// of all, in rounds over changed vertices, from many sources, single lists at random.
 const OF_EACH_WAY: [&str; 7] = ["bfs", "sssp", "pagerank", "wcc", "kcore", "betweenness", "walks"];
 
-/// Opened with a limit of a third to a half of what it takes in memory, a graph gives what it gives without one. The account stays
-/// within the limit, and no list stays when the threads that scan are done. Kernels take long for it: in a deep run each has one of the two graphs.
+/// Opened with a limit of a third to a half of what it takes in memory, a graph gives what it gives without
+/// one. The account stays within the limit, and no list stays when the threads that scan are done. Kernels
+/// take long for it: in a deep run each has one of the two graphs.
 #[test]
 fn kernels_and_scans_of_a_graph_larger_than_its_limit_give_what_they_give_in_memory() {
     for (turn, kind) in [KINDS[0], KINDS[3]].into_iter().enumerate() {
@@ -187,7 +189,8 @@ fn most_used<R>(graph: &Graph, f: impl FnOnce() -> R) -> (R, u64) {
     (found, most.into_inner())
 }
 
-/// The account while one thread scans, beside memory that is full: what is read counts in it, and it stays within the limit.
+/// The account while one thread scans, beside memory that is full: what is read counts in it, and it stays
+/// within the limit.
 fn check_account(graph: &Graph, view: &TieredView, limit: u64) {
     for v in 0..20_000 {
         view.snapshot().degree(v * 3, Direction::Out).unwrap();
@@ -253,7 +256,8 @@ fn a_held_view_by_the_page_gives_the_same_while_the_graph_changes() {
     }
 }
 
-/// A graph that keeps no incoming edges: kernels do without, or find them in as many passes as there is room for.
+/// A graph that keeps no incoming edges: kernels do without, or find them in as many passes as there is room
+/// for.
 #[test]
 fn kernels_by_the_page_find_incoming_edges_that_are_not_kept() {
     let kind = KINDS[2];
@@ -297,7 +301,8 @@ impl Drop for End<'_> {
     }
 }
 
-/// Views by the page beside a writer, checkpoints and an evictor that does not pause are those of their snapshots.
+/// Views by the page beside a writer, checkpoints and an evictor that does not pause are those of their
+/// snapshots.
 #[test]
 fn views_by_the_page_beside_a_writer_and_an_evictor_are_of_one_timestamp() {
     let kind = KINDS[1];
@@ -328,7 +333,8 @@ fn views_by_the_page_beside_a_writer_and_an_evictor_are_of_one_timestamp() {
         });
         // However this ends, so do the others.
         let _end = End(over);
-        // The bound is for a store that takes nothing out; an evictor that is kept from its work has rounds enough.
+        // The bound is for a store that takes nothing out; an evictor that is kept from its work has rounds
+        // enough.
         while rounds.load(Relaxed) < 60 || (evicted.load(Relaxed) < 1_000 && rounds.load(Relaxed) < 30_000) {
             let snapshot = graph.snapshot().unwrap();
             let view = snapshot.tiered_view_of("").unwrap();

@@ -304,8 +304,8 @@ pub(crate) fn what_is_missing_or_foreign_is_told() {
     ));
 }
 
-/// The image of a hub goes over many blocks, and a piece in one of them is damaged. Its edges are known from their other ends: they are
-/// saved where a vertex is its number, and counted where its key is lost with it.
+/// The image of a hub goes over many blocks, and a piece in one of them is damaged. Its edges are known from
+/// their other ends: they are saved where a vertex is its number, and counted where its key is lost with it.
 pub(crate) fn a_hub_that_is_lost_is_told_edge_by_edge() {
     const EDGES: u64 = 40_000;
     for keys in [KeyKind::Dense, KeyKind::U64] {

@@ -1,4 +1,5 @@
-//! Tools on stores four times as large as the memory limit: what they tell and write is what they do without one, in bounded memory.
+//! Tools on stores four times as large as the memory limit: what they tell and write is what they do without
+//! one, in bounded memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -144,7 +145,8 @@ fn remove_entry(part: &mut AdjacencyPart, local: usize) {
     part.offsets[local + 1..].iter_mut().for_each(|end| *end -= 1);
 }
 
-/// Has the first edge of a list lead to the vertex before: at opening, counts of entries are held against the manifest.
+/// Has the first edge of a list lead to the vertex before: at opening, counts of entries are held against the
+/// manifest.
 fn turn_entry(part: &mut AdjacencyPart, local: usize) {
     if let Some(first) = part.neighbors.get_mut(part.offsets[local] as usize) {
         first.0 = first.0.saturating_sub(1);
@@ -346,7 +348,8 @@ fn backups_checkpoints_and_compaction_keep_within_the_limit_and_lose_nothing() {
         let expected = content(&whole);
         drop(whole);
         let page = largest(disk).1;
-        // The images of one page, twice: as they were read, and as they are written; buffers of files; what lists the images.
+        // The images of one page, twice: as they were read, and as they are written; buffers of files; what
+        // lists the images.
         let bound = LIMIT + 2 * page + (2 << 20) + VERTICES / 64 * 64;
         let limited = SimFs::from_files(&disk.files());
         let graph = kind.options().memory_limit(LIMIT).open_on(limited.handle()).unwrap();

@@ -1,5 +1,5 @@
-//! A disk that has room for checkpoints and none for page versions: commits that memory has no room for say that the disk is full, snapshots see
-//! what they saw, and with new space the same store goes on.
+//! A disk that has room for checkpoints and none for page versions: commits that memory has no room for say
+//! that the disk is full, snapshots see what they saw, and with new space the same store goes on.
 
 use std::io;
 use std::path::Path;
@@ -11,8 +11,8 @@ use hedgerow::{CommitError, Direction, Durability, Error, Graph, KeyKind, LEAST_
 use hedgerow_testkit::sim_fs::errno::ENOSPC;
 use hedgerow_testkit::{SimFs, wait_until};
 
-/// Another disk, on which the first segment that is made after a manifest finds no space while `full` is set: that of a page version. The next
-/// checkpoint begins a segment of the log before its own.
+/// Another disk, on which the first segment that is made after a manifest finds no space while `full` is set:
+/// that of a page version. The next checkpoint begins a segment of the log before its own.
 #[derive(Debug)]
 struct NoRoomForVersions {
     inner: Arc<dyn Vfs>,
@@ -68,7 +68,8 @@ impl Vfs for NoRoomForVersions {
 const VERTICES: u64 = 1 << 14;
 const BATCH: u64 = 2_000;
 
-/// Inserts the edges number `turn` of all vertices, in batches; tells how many were new, and why it ended early if it did.
+/// Inserts the edges number `turn` of all vertices, in batches; tells how many were new, and why it ended
+/// early if it did.
 fn insert(graph: &Graph, turn: u64) -> (u64, Option<Error>) {
     let mut new = 0;
     for from in (0..VERTICES).step_by(BATCH as usize) {
@@ -117,8 +118,8 @@ fn where_page_versions_find_no_space_commits_say_so_and_go_on_with_new_space() {
     assert!(stats.memory_bytes() <= LEAST_MEMORY_LIMIT, "{stats:?}");
     assert_eq!((seen(&held), held.edge_count().unwrap()), (before, edges_of_held));
     full.store(false, SeqCst);
-    // The checkpoint under way may have found no space already, and for a moment after it no commit asks for another: the
-    // second one from now on has found space.
+    // The checkpoint under way may have found no space already, and for a moment after it no commit asks for
+    // another: the second one from now on has found space.
     let ended = || graph.stats().unwrap().background_checkpoints;
     let enough = ended() + 2;
     wait_until("a checkpoint with new space", || {

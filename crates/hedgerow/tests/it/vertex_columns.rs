@@ -83,7 +83,8 @@ fn key(keys: KeyKind, at: usize) -> VertexKey {
     }
 }
 
-/// Puts all rows in transactions of `batch`, by the column or by the row, and again some of them, as they are and changed.
+/// Puts all rows in transactions of `batch`, by the column or by the row, and again some of them, as they are
+/// and changed.
 fn put(graph: &Graph, keys: KeyKind, batch: usize, by_column: bool) {
     let columns = columns();
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();

@@ -1,4 +1,5 @@
-//! Single reads of a snapshot make its view once they were many, unless they may not; either way the answers are the same.
+//! Single reads of a snapshot make its view once they were many, unless they may not; either way the answers
+//! are the same.
 
 use hedgerow::{Direction, Graph, KeyKind, Options, Snapshot, VertexId};
 use hedgerow_workload::rng::Rng;

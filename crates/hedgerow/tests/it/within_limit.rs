@@ -11,7 +11,8 @@ use hedgerow_testkit::sim_fs::SplitMix64;
 
 use crate::tools_by_page::{LIMIT, VERTICES, fill, open, stores};
 
-/// Subgraphs that are scanned at a time, a page of them: 2 MiB of edges with weights, more than reads may take beside a full memory.
+/// Subgraphs that are scanned at a time, a page of them: 2 MiB of edges with weights, more than reads may
+/// take beside a full memory.
 const RUN: u32 = 64;
 const READERS: u64 = 5;
 /// Each reader scans one run of so many.
@@ -42,8 +43,8 @@ fn scan(view: &TieredView, direction: Direction, from: u32) -> u64 {
     entries
 }
 
-/// Each vertex of a frontier that lies far apart, every hub among them, is visited once, with the neighbours and weights that the snapshot
-/// has: in one run or several, which follow each other.
+/// Each vertex of a frontier that lies far apart, every hub among them, is visited once, with the neighbours
+/// and weights that the snapshot has: in one run or several, which follow each other.
 fn visit(view: &TieredView, direction: Direction, rng: &mut SplitMix64) -> u64 {
     let hubs = (0..4).map(|hub| hub * 9_000);
     let frontier: BTreeSet<u64> = hubs.chain((0..60).map(|_| rng.below(VERTICES))).collect();

@@ -119,7 +119,8 @@ fn wait_for_acknowledgement(dir: &Path, child: &mut Child, before: u64) {
     }
 }
 
-/// Opens the store after a kill and compares. Returns how many commits were found that nobody had acknowledged.
+/// Opens the store after a kill and compares. Returns how many commits were found that nobody had
+/// acknowledged.
 fn verify(dir: &Path, known: &mut [Known]) -> Result<u64, String> {
     let graph = open(dir).map_err(|e| format!("does not open: {e}"))?;
     let snapshot = graph.snapshot().map_err(|e| e.to_string())?;
@@ -158,8 +159,8 @@ fn kill_nine_loses_nothing() {
         for cycle in 0..20 {
             let before: u64 = (0..MOST_WRITERS).map(|w| acknowledged(dir.path(), w)).sum();
             let mut child = spawn(dir.path(), seed, 1 + rng.below(MOST_WRITERS));
-            // The first in every other cycle, else the third: on a busy machine a child comes to none in the time that
-            // follows, and the floor counts on two commits in a cycle.
+            // The first in every other cycle, else the third: on a busy machine a child comes to none in the
+            // time that follows, and the floor counts on two commits in a cycle.
             wait_for_acknowledgement(dir.path(), &mut child, before + cycle % 2 * 2);
             std::thread::sleep(Duration::from_micros(5_000 + rng.below(55_000)));
             child.kill().expect("a kill");

@@ -15,7 +15,8 @@ use std::sync::Mutex;
 
 use hedgerow::{Graph, KeyKind, LabelOptions, Options, PropertyType};
 
-/// Examples make their stores in the current directory, which all tests share: the one that holds this enters another.
+/// Examples make their stores in the current directory, which all tests share: the one that holds this enters
+/// another.
 static CURRENT_DIRECTORY: Mutex<()> = Mutex::new(());
 
 /// Words, however lines are broken: breaking the arguments of a call adds a comma.

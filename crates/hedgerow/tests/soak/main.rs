@@ -1,6 +1,7 @@
-//! Everything at once, for long: writers of single operations, batches, removals and properties, long readers, traversals,
-//! checkpoints, settling, compaction, backups. Whatever goes on, memory and files stay bounded, the graph equals the model, and
-//! it can be opened again. A few seconds in an ordinary run; as long as it is given in the deep form.
+//! Everything at once, for long: writers of single operations, batches, removals and properties, long
+//! readers, traversals, checkpoints, settling, compaction, backups. Whatever goes on, memory and files stay
+//! bounded, the graph equals the model, and it can be opened again. A few seconds in an ordinary run; as long
+//! as it is given in the deep form.
 #![allow(missing_docs, reason = "a test program")]
 #![allow(clippy::disallowed_methods, reason = "sizes of files are looked up beside the store")]
 
@@ -29,7 +30,8 @@ const MOST_PHASES: usize = 40;
 /// Floors of what is done.
 const LONG_READS: u64 = 10;
 const BACKUPS: u64 = 3;
-/// By how much they may vary afterwards: by a half, and by what regions and log segments of their own come to.
+/// By how much they may vary afterwards: by a half, and by what regions and log segments of their own come
+/// to.
 const SLACK_BYTES: u64 = 512 << 10;
 
 const LOG_SEGMENT_BYTES: u64 = 256 << 10;

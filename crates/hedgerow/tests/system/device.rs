@@ -1,6 +1,6 @@
-//! A real ext4 on a device that can fail and lose power: an image, full of holes, on a small file system in memory. While
-//! that is full, what is written to a hole cannot reach the device, and the sync says so; and ext4 itself can be told to stop as if
-//! power had gone.
+//! A real ext4 on a device that can fail and lose power: an image, full of holes, on a small file system in
+//! memory. While that is full, what is written to a hole cannot reach the device, and the sync says so; and
+//! ext4 itself can be told to stop as if power had gone.
 
 use std::fs::File;
 use std::io::Write;
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// `EXT4_IOC_SHUTDOWN` with `EXT4_GOING_FLAGS_NOLOGFLUSH`, for which we have no library without unsafe code. Threads that wait for
-/// the disk stop when they return.
+/// `EXT4_IOC_SHUTDOWN` with `EXT4_GOING_FLAGS_NOLOGFLUSH`, for which we have no library without unsafe code.
+/// Threads that wait for the disk stop when they return.
 const CUT_POWER: &str = "
 import fcntl, glob, os, signal, struct, sys, time
 root = os.open(sys.argv[1], os.O_RDONLY)
@@ -82,21 +82,23 @@ impl Device {
     }
 
     fn mount(&self) -> Result<(), String> {
-        // The file system commits its journal when the store syncs. By itself it would do so every five seconds, also while the device fails,
-        // and on a busy machine a script takes that long: then it becomes read-only.
+        // The file system commits its journal when the store syncs. By itself it would do so every five
+        // seconds, also while the device fails, and on a busy machine a script takes that long: then it
+        // becomes read-only.
         run("mount", &["-o", "loop,commit=300", text(&self.image()), text(&self.root())])?;
         self.shorten_requests()
     }
 
-    /// One page to a request. Of a longer one the image may take a part, for want of room, and the loop device reports that as
-    /// success: a lie that no store can see through.
+    /// One page to a request. Of a longer one the image may take a part, for want of room, and the loop
+    /// device reports that as success: a lie that no store can see through.
     fn shorten_requests(&self) -> Result<(), String> {
         let number = run("findmnt", &["-n", "-o", "MAJ:MIN", text(&self.root())])?;
         let limit = format!("/sys/dev/block/{}/queue/max_sectors_kb", number.trim());
         std::fs::write(&limit, "4").map_err(|e| format!("{limit}: {e}"))
     }
 
-    /// Writes the journal once around, so that it has no holes: only data is to fail, as on a disk with a few bad sectors.
+    /// Writes the journal once around, so that it has no holes: only data is to fail, as on a disk with a few
+    /// bad sectors.
     fn warm_journal(&self) -> std::io::Result<()> {
         let (root, name) = (File::open(self.root())?, self.root().join("warm"));
         for _ in 0..600 {
@@ -127,8 +129,8 @@ impl Device {
         std::mem::forget(filler.try_clone());
     }
 
-    /// All is well again, but for what was lost. The filler is cut first: a child of another test that has not begun its program
-    /// yet may have it open, and then removing it alone would leave the device full.
+    /// All is well again, but for what was lost. The filler is cut first: a child of another test that has
+    /// not begun its program yet may have it open, and then removing it alone would leave the device full.
     pub(crate) fn heal(&self) {
         let filler = self.memory().join("filler");
         File::create(&filler).and_then(|_| std::fs::remove_file(&filler)).expect("the filler");
@@ -147,15 +149,16 @@ impl Device {
         write().is_ok()
     }
 
-    /// Stops the file system without writing anything more, not even its journal; every later call on it fails. A `process`
-    /// given is stopped first, as by a loss of power: it cannot pass on the results of calls that return later.
+    /// Stops the file system without writing anything more, not even its journal; every later call on it
+    /// fails. A `process` given is stopped first, as by a loss of power: it cannot pass on the results of
+    /// calls that return later.
     pub(crate) fn cut_power(&self, process: Option<u32>) -> Result<(), String> {
         let process = process.map_or(String::new(), |id| id.to_string());
         run("python3", &["-c", CUT_POWER, text(&self.root()), &process]).map(drop)
     }
 
-    /// Mounts again what is on the device, by its journal. Nothing may have a file of it open, but threads of a store that was
-    /// closed, which are about to end.
+    /// Mounts again what is on the device, by its journal. Nothing may have a file of it open, but threads of
+    /// a store that was closed, which are about to end.
     pub(crate) fn restore_power(&self) -> Result<(), String> {
         let unmount = || run("umount", &[text(&self.root())]);
         let mut last = unmount();

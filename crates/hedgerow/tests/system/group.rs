@@ -1,5 +1,6 @@
-//! A store several times as large as its limit, in a control group that has little more memory than the limit: the system ends a process
-//! that takes more, whatever its account says. Where there can be no such group a line says so.
+//! A store several times as large as its limit, in a control group that has little more memory than the
+//! limit: the system ends a process that takes more, whatever its account says. Where there can be no such
+//! group a line says so.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -18,7 +19,8 @@ const VERTICES: u64 = 1 << 16;
 const EDGES: usize = 3_200_000;
 /// What the group has beside the limit and a tenth: the program, its stacks, what the allocator keeps.
 const BESIDE: u64 = 32 << 20;
-/// The arrays of the kernel that takes most, by vertex: PageRank has two scores and a degree, paths a distance, a parent and buckets.
+/// The arrays of the kernel that takes most, by vertex: PageRank has two scores and a degree, paths a
+/// distance, a parent and buckets.
 const KERNEL_BYTES: u64 = 64 * VERTICES;
 
 fn options() -> Options {
@@ -54,7 +56,8 @@ impl Group {
     }
 
     fn below(above: &Path, file: &str, bytes: u64) -> Result<Group, String> {
-        // Version 2 has no such file in a group unless the one above says so; where it does already, this changes nothing.
+        // Version 2 has no such file in a group unless the one above says so; where it does already, this
+        // changes nothing.
         let _ = std::fs::write(above.join("cgroup.subtree_control"), "+memory");
         let group = Group(above.join(format!("hedgerow-test-{}-{bytes}", std::process::id())));
         let fails = |e: std::io::Error| format!("{}: {e}", group.0.display());
@@ -87,7 +90,8 @@ fn told(name: &str) -> u64 {
     kib.parse::<u64>().expect("a number") << 10
 }
 
-/// Opens the store, reads all over it, and changes a hundredth of the edges in one range; without a limit it loads everything.
+/// Opens the store, reads all over it, and changes a hundredth of the edges in one range; without a limit it
+/// loads everything.
 #[test]
 fn child() {
     let Ok(part) = std::env::var(CHILD) else { return };
@@ -104,7 +108,8 @@ fn child() {
     let graph = options().memory_limit(limit).open(store).expect("the store opens");
     read_and_write(&graph, limit);
     graph.close().expect("all is written");
-    // Before kernels run, whose arrays and buffers are no part of the limit: with them the group alone says what is too much.
+    // Before kernels run, whose arrays and buffers are no part of the limit: with them the group alone says
+    // what is too much.
     let (highest, now) = (told("VmHWM"), told("RssFile"));
     // Pages of the program come as it runs through more of it.
     let program = now.saturating_sub(program);
@@ -137,7 +142,8 @@ fn read_and_write(graph: &Graph, limit: u64) {
     assert_eq!(graph.snapshot().and_then(|now| now.edge_count()).expect("counted"), edges + new);
 }
 
-/// Four kernels by the page, and a scan of all edges. Called one by one: the registry would have all kernels compiled for this program.
+/// Four kernels by the page, and a scan of all edges. Called one by one: the registry would have all kernels
+/// compiled for this program.
 fn run_kernels(graph: &Graph, limit: u64) {
     let snapshot = graph.snapshot().expect("open");
     let edges = snapshot.edge_count().expect("counted");

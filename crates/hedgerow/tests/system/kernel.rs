@@ -1,4 +1,5 @@
-//! Loss of power and failing syncs under a real kernel and a real ext4. Where there can be no such device a line says so.
+//! Loss of power and failing syncs under a real kernel and a real ext4. Where there can be no such device a
+//! line says so.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -216,7 +217,8 @@ struct Seen {
     believed: u64,
 }
 
-/// One script: commits, a device that fails, an error, a device that is well again, an opening, and a loss of power.
+/// One script: commits, a device that fails, an error, a device that is well again, an opening, and a loss of
+/// power.
 fn script(device: &Device, seed: u64, seen: &mut Seen) -> Result<(), String> {
     let store = device.root().join(format!("sync-{seed}"));
     let script = Script::new(seed, 0);
@@ -254,7 +256,8 @@ fn script(device: &Device, seed: u64, seen: &mut Seen) -> Result<(), String> {
     let _ = graph.close();
     drop(graph);
     if opens_early {
-        // Recovery writes again what no sync proved. Without room for that it says so, and the store stays as it was.
+        // Recovery writes again what no sync proved. Without room for that it says so, and the store stays as
+        // it was.
         match open(&store, Durability::Sync) {
             Err(Error::Storage(StorageError::DiskFull { .. })) => seen.refused += 1,
             // The kernel could not write its journal.
@@ -265,7 +268,8 @@ fn script(device: &Device, seed: u64, seen: &mut Seen) -> Result<(), String> {
         device.heal();
     }
     if !device.takes_writes() {
-        // Whenever the kernel could not write its journal: it takes no writes until the file system is mounted again.
+        // Whenever the kernel could not write its journal: it takes no writes until the file system is
+        // mounted again.
         device.lose_power()?;
     }
     // Another opening sees the bytes that never reached the disk.
@@ -315,8 +319,8 @@ fn a_sync_that_failed_under_ext4_is_not_believed_later() {
     loop {
         let round = effort.next_seed();
         asked += u64::from(round.is_some());
-        // Of some scripts every write finds room that was filled before, in a bad run of more than half: more scripts then, so
-        // that the floor is not met by luck. They do not count for it.
+        // Of some scripts every write finds room that was filled before, in a bad run of more than half: more
+        // scripts then, so that the floor is not met by luck. They do not count for it.
         let wanted = (seen.unknown < asked / 2 || seen.refused < asked / 8) && scripts < 4 * asked;
         let Some(seed) = round.or_else(|| effort.next_seed_while(wanted)) else { break };
         script(&device, seed, &mut seen).unwrap_or_else(|e| panic!("HEDGEROW_ROUND={seed}: {e}"));

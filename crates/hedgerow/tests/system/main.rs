@@ -1,6 +1,7 @@
-//! System calls that fail: a small program that writes to a store on real files runs under `strace`, which makes one of
-//! its calls return an error, or nothing, once or for ever. The program must get an error that says what holds, nothing that
-//! it acknowledged may be lost, and the store opens again. Where there is no `strace`, or it may not trace, a line says so.
+//! System calls that fail: a small program that writes to a store on real files runs under `strace`, which
+//! makes one of its calls return an error, or nothing, once or for ever. The program must get an error that
+//! says what holds, nothing that it acknowledged may be lost, and the store opens again. Where there is no
+//! `strace`, or it may not trace, a line says so.
 //!
 //! The test program starts itself as the one that is traced; a variable of the environment says so.
 #![allow(missing_docs, reason = "a test program")]
@@ -113,7 +114,8 @@ fn expected(graph: &Graph, error: Error) -> String {
             );
             assert!(refused, "after {error} the store takes writes");
         }
-        // What it needed of the files could not be read: it had no effect, and nothing is wrong with the store.
+        // What it needed of the files could not be read: it had no effect, and nothing is wrong with the
+        // store.
         Error::Storage(_) => assert!(graph.write().is_ok(), "a read that failed leaves the store usable"),
         other => panic!("a commit fails with {other}"),
     }

@@ -1,4 +1,5 @@
-//! Figures as panels: one for each suite, graph and unit, with a group for each metric and a bar for each engine.
+//! Figures as panels: one for each suite, graph and unit, with a group for each metric and a bar for each
+//! engine.
 
 use super::words;
 use crate::record::Record;
@@ -24,7 +25,8 @@ fn is_alike(a: &Record, b: &Record) -> bool {
     (&a.suite, &a.graph, &a.unit, by_csr(a).is_some()) == (&b.suite, &b.graph, &b.unit, by_csr(b).is_some())
 }
 
-/// Returns the ratio to the CSR of a time or a rate of reads: kernels differ by a hundred times, their ratios by a few.
+/// Returns the ratio to the CSR of a time or a rate of reads: kernels differ by a hundred times, their ratios
+/// by a few.
 fn by_csr(record: &Record) -> Option<f64> {
     let (to, ratio) = record.ratio.as_ref()?;
     (to == "csr" && ["s", "1/s"].contains(&record.unit.as_str())).then_some(*ratio)

@@ -102,8 +102,8 @@ impl<'a> Bench<'a> {
         filled
     }
 
-    /// Calls `body` with each subject in turns, round after round. One that fails is left out from then on, and noted: a figure of a
-    /// wrong answer is no figure, and the others' figures stay.
+    /// Calls `body` with each subject in turns, round after round. One that fails is left out from then on,
+    /// and noted: a figure of a wrong answer is no figure, and the others' figures stay.
     pub(super) fn rounds<T>(
         &self,
         measurement: &'static str,
@@ -167,7 +167,8 @@ pub(super) fn ends(edges: &[Edge]) -> Vec<(VertexId, VertexId)> {
     edges.iter().map(|&(src, dst, _)| (src, dst)).collect()
 }
 
-/// The seconds until a snapshot shows what was written. They belong to writing: some engines leave work for the next snapshot.
+/// The seconds until a snapshot shows what was written. They belong to writing: some engines leave work for
+/// the next snapshot.
 pub(super) fn shown(subject: &dyn Subject) -> Result<f64> {
     let begun = Instant::now();
     let snapshot = subject.snapshot()?;

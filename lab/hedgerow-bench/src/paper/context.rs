@@ -1,4 +1,5 @@
-//! What experiments take their figures from: measurements that are made when the first experiment asks for them.
+//! What experiments take their figures from: measurements that are made when the first experiment asks for
+//! them.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -39,7 +40,8 @@ impl<'a> Context<'a> {
         Ok(records)
     }
 
-    /// Those of a measurement whose metrics are these, whatever their parameters: `insert` has `insert |N|=16` too.
+    /// Those of a measurement whose metrics are these, whatever their parameters: `insert` has
+    /// `insert |N|=16` too.
     pub(super) fn pick(&self, measurement: Measurement, metrics: &[&str]) -> Result<Vec<Record>> {
         let is_one = |record: &&Record| metrics.contains(&without_parameters(&record.metric));
         Ok(self.records(measurement)?.iter().filter(is_one).cloned().collect())

@@ -26,7 +26,8 @@ pub(super) struct Experiment {
 pub(super) enum Plot {
     /// Bars of the values, a group for each row.
     Bars,
-    /// Bars of the values, a group for each container, with its structure alone, the structure with versions, and the whole.
+    /// Bars of the values, a group for each container, with its structure alone, the structure with versions,
+    /// and the whole.
     Forms,
     /// Bars of the ratios to the CSR.
     Ratios,

@@ -1,8 +1,9 @@
-//! The command `paper`: tables and figures of five papers on storing graphs that change, run again on this machine over all engines, beside
-//! what the papers published.
+//! The command `paper`: tables and figures of five papers on storing graphs that change, run again on this
+//! machine over all engines, beside what the papers published.
 //!
-//! An experiment is a line of a catalog: a place in a paper, what it shows, how it is drawn, and a function that picks its figures out of
-//! measurements. A measurement is made once, when the first experiment asks for it, and shared by all.
+//! An experiment is a line of a catalog: a place in a paper, what it shows, how it is drawn, and a function
+//! that picks its figures out of measurements. A measurement is made once, when the first experiment asks for
+//! it, and shared by all.
 
 mod bench;
 mod catalog;
@@ -31,7 +32,8 @@ use published::Paper;
 use setting::Setting;
 use shown::{PaperRuns, Report, Run};
 
-/// Runs the experiments that are asked for. Fails at the end where an engine failed, after all others were measured and written.
+/// Runs the experiments that are asked for. Fails at the end where an engine failed, after all others were
+/// measured and written.
 pub(crate) fn run(options: &PaperOptions, rivals: &[Rival]) -> Result<()> {
     let shared = options.shared();
     with_work(&shared, |work| {

@@ -36,7 +36,8 @@ pub(crate) struct PaperOptions {
     /// The paper whose experiments are run: dgs, rapidstore, teseo, livegraph, lsmgraph, or all
     #[arg(long, value_name = "PAPER")]
     which: Which,
-    /// Less of everything: kron:16 where no graph is named, smaller sets, three rounds; all papers take less than an hour on two cores
+    /// Less of everything: kron:16 where no graph is named, smaller sets, three rounds; all papers take less
+    /// than an hour on two cores
     #[arg(long)]
     pub(super) quick: bool,
     /// The graph [default: kron:18; with --quick kron:16]
@@ -97,7 +98,8 @@ impl PaperOptions {
     }
 }
 
-/// Whether `place` is `only` or begins so and goes on with something else than a digit: "table 1" is not "table 10".
+/// Whether `place` is `only` or begins so and goes on with something else than a digit: "table 1" is not
+/// "table 10".
 fn is_within(place: &str, only: &str) -> bool {
     place.strip_prefix(only).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
 }

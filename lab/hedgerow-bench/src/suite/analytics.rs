@@ -1,5 +1,5 @@
-//! The suite `analytics`: the same kernel code on a live snapshot and on a plain CSR, run in turns. First right after
-//! random single-edge ingestion, with deltas still unmerged, then settled.
+//! The suite `analytics`: the same kernel code on a live snapshot and on a plain CSR, run in turns. First
+//! right after random single-edge ingestion, with deltas still unmerged, then settled.
 //!
 //! The view of a snapshot is made before the kernels run, and measured by itself.
 

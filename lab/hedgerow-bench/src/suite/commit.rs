@@ -1,5 +1,5 @@
-//! The suite `commit`: durable commits of single edges by 1, 8 and 64 clients, the other durability modes, what the disk
-//! itself takes for a sync, and commits beside a checkpoint that writes everything.
+//! The suite `commit`: durable commits of single edges by 1, 8 and 64 clients, the other durability modes,
+//! what the disk itself takes for a sync, and commits beside a checkpoint that writes everything.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

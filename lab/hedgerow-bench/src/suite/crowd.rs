@@ -1,6 +1,6 @@
-//! `mixed --readers N`: two writers beside a crowd of threads that open, read and drop snapshots, as ratio to the same
-//! writers beside as many threads that only compute. A thread that loses its processor inside of the store must not stop
-//! the writers.
+//! `mixed --readers N`: two writers beside a crowd of threads that open, read and drop snapshots, as ratio to
+//! the same writers beside as many threads that only compute. A thread that loses its processor inside of the
+//! store must not stop the writers.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

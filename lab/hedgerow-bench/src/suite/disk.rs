@@ -1,11 +1,13 @@
-//! The suite `disk`: a store whose memory limit is below what its graph takes, against the same store without a limit.
+//! The suite `disk`: a store whose memory limit is below what its graph takes, against the same store without
+//! a limit.
 //!
-//! The graph is loaded and compacted without a limit. Then the store is opened without one, which says what the graph takes in memory and
-//! what the answers are, and with limits of a half and a quarter of that. Each does the same work; an answer that differs ends the suite. A thread
-//! looks at the account of the store and at the process every millisecond meanwhile.
+//! The graph is loaded and compacted without a limit. Then the store is opened without one, which says what
+//! the graph takes in memory and what the answers are, and with limits of a half and a quarter of that. Each
+//! does the same work; an answer that differs ends the suite. A thread looks at the account of the store and
+//! at the process every millisecond meanwhile.
 //!
-//! Two parts have a quarter of the memory: a snapshot is held while a tenth of the edges changes (`--only held`), and vertices are looked up by
-//! name (`--only keys`).
+//! Two parts have a quarter of the memory: a snapshot is held while a tenth of the edges changes
+//! (`--only held`), and vertices are looked up by name (`--only keys`).
 
 mod held;
 mod keys;

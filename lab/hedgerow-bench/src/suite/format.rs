@@ -1,11 +1,11 @@
-//! The suite `format`: the lists of the graph's CSR, packed as segments of a format to come hold them, against the plain
-//! form of 4 bytes a neighbor, in turns: bytes, encoding, decoding, passing over. Of a directed graph these are the
-//! outgoing lists, of an undirected one each edge is there twice.
+//! The suite `format`: the lists of the graph's CSR, packed as segments of a format to come hold them,
+//! against the plain form of 4 bytes a neighbor, in turns: bytes, encoding, decoding, passing over. Of a
+//! directed graph these are the outgoing lists, of an undirected one each edge is there twice.
 //!
-//! A part is what one record of a segment holds, the lists of 64 vertices. Its neighbors are decoded into a buffer that
-//! the next part uses again, so it stays in the cache while the bytes come from memory, as from a block just read. The
-//! plain form is decoded as today's segments are: one copy a part. To encode a part includes the choice of its form.
-//! A ratio is one of times or bytes: less than 1 is better than plain.
+//! A part is what one record of a segment holds, the lists of 64 vertices. Its neighbors are decoded into a
+//! buffer that the next part uses again, so it stays in the cache while the bytes come from memory, as from a
+//! block just read. The plain form is decoded as today's segments are: one copy a part. To encode a part
+//! includes the choice of its form. A ratio is one of times or bytes: less than 1 is better than plain.
 
 use std::hint::black_box;
 use std::time::Instant;

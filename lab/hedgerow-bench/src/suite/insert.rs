@@ -1,5 +1,5 @@
-//! The suite `insert`: random single-edge transactions and batches into a store without files, by one and more writers;
-//! memory per edge, latency of a commit.
+//! The suite `insert`: random single-edge transactions and batches into a store without files, by one and
+//! more writers; memory per edge, latency of a commit.
 
 use hedgerow_subjects::Engine;
 use std::time::Instant;

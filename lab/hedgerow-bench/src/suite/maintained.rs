@@ -1,7 +1,9 @@
-//! The suite `maintained`: answers that are kept while the graph changes, against those from scratch on the same view, whose making is not counted.
+//! The suite `maintained`: answers that are kept while the graph changes, against those from scratch on the
+//! same view, whose making is not counted.
 //!
-//! The graph is loaded less some edges. Then a share of all edges is changed, in one transaction each time: inserted alone, or half of them removed. After each change
-//! every kind of answer is brought up to date, the differences of the two snapshots told among that, and made from scratch.
+//! The graph is loaded less some edges. Then a share of all edges is changed, in one transaction each time:
+//! inserted alone, or half of them removed. After each change every kind of answer is brought up to date, the
+//! differences of the two snapshots told among that, and made from scratch.
 
 use std::time::Instant;
 

@@ -1,5 +1,5 @@
-//! Memory per edge, measured in a process of its own: in a used one the allocator would serve the store from pages that
-//! earlier work left resident. The edges come from a file, a piece at a time, for the same reason.
+//! Memory per edge, measured in a process of its own: in a used one the allocator would serve the store from
+//! pages that earlier work left resident. The edges come from a file, a piece at a time, for the same reason.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -71,8 +71,9 @@ fn ask_child(work: &Work<'_>, path: &Path) -> Result<Vec<(String, f64)>> {
 /// What this program, run with these arguments, says in one JSON object: metrics and bytes in all.
 pub(super) fn figures_of_child(arguments: &[&OsStr]) -> Result<Vec<(String, f64)>> {
     let mut command = Command::new(std::env::current_exe().context("own program")?);
-    // What the allocator of this program keeps of large transactions that are long over is not the store's: 50 MB
-    // where vertices are inserted 65,536 at a time and little is allocated afterwards. Nor are its huge pages.
+    // What the allocator of this program keeps of large transactions that are long over is not the store's:
+    // 50 MB where vertices are inserted 65,536 at a time and little is allocated afterwards. Nor are its huge
+    // pages.
     command.env("MIMALLOC_PURGE_DELAY", "0").env("MIMALLOC_ALLOW_THP", "0").args(arguments);
     let output = command.stderr(std::process::Stdio::inherit()).output().context("child process")?;
     if !output.status.success() {
@@ -120,8 +121,8 @@ pub(crate) fn run_child(options: &MemoryOptions) -> Result<()> {
     Ok(())
 }
 
-/// Goes through everything once with a small graph, so that the program's own pages, its threads and what the allocator
-/// keeps in any case are there before the measurement begins.
+/// Goes through everything once with a small graph, so that the program's own pages, its threads and what the
+/// allocator keeps in any case are there before the measurement begins.
 pub(super) fn use_the_engine() -> Result<()> {
     let store = load::empty_store(false, 64)?;
     for v in 0..2048u64 {

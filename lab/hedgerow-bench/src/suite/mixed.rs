@@ -1,7 +1,9 @@
-//! The suite `mixed`: one reader beside one writer, each against itself alone, and the same pair with the reader on a CSR
-//! of its own: what both lose then is memory bandwidth, not the store. And a writer beside snapshots that nobody reads.
+//! The suite `mixed`: one reader beside one writer, each against itself alone, and the same pair with the
+//! reader on a CSR of its own: what both lose then is memory bandwidth, not the store. And a writer beside
+//! snapshots that nobody reads.
 //!
-//! A slowdown is a time against the time alone, divided by what more threads than cores cost any program: 1 is none.
+//! A slowdown is a time against the time alone, divided by what more threads than cores cost any program: 1
+//! is none.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -108,8 +110,8 @@ pub(super) fn share() -> f64 {
     2.0 / cores.min(2) as f64
 }
 
-/// The writer beside `count` snapshots that are held and not read, opened at different times; and what it costs then to
-/// open and close one more, and to close them all.
+/// The writer beside `count` snapshots that are held and not read, opened at different times; and what it
+/// costs then to open and close one more, and to close them all.
 fn idle(
     count: usize,
     work: &Work<'_>,

@@ -136,8 +136,8 @@ fn run(
     })
 }
 
-/// Calls `body` with the graph of these options in the order of ingestion, and with as many threads for kernels as they say. Does nothing
-/// where the graph is absent and not required, which the loader says.
+/// Calls `body` with the graph of these options in the order of ingestion, and with as many threads for
+/// kernels as they say. Does nothing where the graph is absent and not required, which the loader says.
 pub(crate) fn with_work(options: &SuiteOptions, body: impl FnOnce(&Work<'_>) -> Result<()>) -> Result<()> {
     rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
     let Some(mut graph) = options.graph.load()? else { return Ok(()) };

@@ -1,12 +1,13 @@
-//! The suite `ops`: point reads, scans and two-hop reads on a snapshot against the same on a CSR, in turns; opening
-//! snapshots and views; one hub against edges spread evenly.
+//! The suite `ops`: point reads, scans and two-hop reads on a snapshot against the same on a CSR, in turns;
+//! opening snapshots and views; one hub against edges spread evenly.
 //!
-//! Point reads of the engine `hedgerow-view` are on a snapshot whose view was made before, those of `hedgerow` on one whose reads make
-//! none, and those of `hedgerow-user` are a loop of [`LOOP`] times as many on a new snapshot with default options in a store that keeps no view:
-//! where its reads make the view, that is part of the time.
-//! `has_edges_hit` and `has_edges_miss` are looks for the same edges in calls of 1,024, on the CSR by the same loop, which loads ahead.
-//! Reads are measured right after ingestion (`has_edge_hit.per_s`) and settled (`has_edge_hit_settled.per_s`). A ratio
-//! is one of rates: 1 is as fast as the CSR, less is slower.
+//! Point reads of the engine `hedgerow-view` are on a snapshot whose view was made before, those of
+//! `hedgerow` on one whose reads make none, and those of `hedgerow-user` are a loop of [`LOOP`] times as many
+//! on a new snapshot with default options in a store that keeps no view: where its reads make the view, that
+//! is part of the time. `has_edges_hit` and `has_edges_miss` are looks for the same edges in calls of 1,024,
+//! on the CSR by the same loop, which loads ahead. Reads are measured right after ingestion
+//! (`has_edge_hit.per_s`) and settled (`has_edge_hit_settled.per_s`). A ratio is one of rates: 1 is as fast
+//! as the CSR, less is slower.
 
 use std::hint::black_box;
 use std::time::Instant;

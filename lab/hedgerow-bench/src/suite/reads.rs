@@ -1,5 +1,6 @@
-//! The suite `reads`: what the disk gives through the file-system trait. Blocks of 4 KiB at random, one by one and by a pool of
-//! threads, and pieces of 1 MiB in order, of a file that is written for this and removed.
+//! The suite `reads`: what the disk gives through the file-system trait. Blocks of 4 KiB at random, one by
+//! one and by a pool of threads, and pieces of 1 MiB in order, of a file that is written for this and
+//! removed.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,5 +1,6 @@
-//! The suite `recovery`: how long a store takes to open, until the first snapshot, from a checkpoint, from its log, and
-//! from both; with an empty log beside a graph of 2^16 vertices, and with a log of updates over a checkpoint.
+//! The suite `recovery`: how long a store takes to open, until the first snapshot, from a checkpoint, from
+//! its log, and from both; with an empty log beside a graph of 2^16 vertices, and with a log of updates over
+//! a checkpoint.
 
 mod small;
 pub(super) mod stores;
@@ -102,7 +103,8 @@ fn reopen(work: &Work<'_>, path: &Path, expected: u64) -> Result<Vec<f64>> {
     (0..work.options.repeat()).map(|_| reopen_once(work, path, expected)).collect()
 }
 
-/// Opens the store and reads a degree, then everything; the seconds of that degree, and of opening and reading everything.
+/// Opens the store and reads a degree, then everything; the seconds of that degree, and of opening and
+/// reading everything.
 fn first_reads(work: &Work<'_>, path: &Path, expected: u64) -> Result<(Vec<f64>, Vec<f64>)> {
     let (mut point, mut view) = (Vec::new(), Vec::new());
     for round in 0..work.options.repeat() {

@@ -1,8 +1,10 @@
-//! The suite `stream`: what a question costs while events never stop. The demo's events go into a durable store at a steady
-//! rate; every few seconds one thread takes a fresh snapshot and ranks it, then copies it to a CSR, and ranks that.
+//! The suite `stream`: what a question costs while events never stop. The demo's events go into a durable
+//! store at a steady rate; every few seconds one thread takes a fresh snapshot and ranks it, then copies it
+//! to a CSR, and ranks that.
 //!
-//! All is measured in processor time of the thread that asks: the writers take turns with it on the same cores. Two ratios to the
-//! CSR's PageRank are reported, of PageRank alone, and of PageRank with the view that the fresh snapshot needs.
+//! All is measured in processor time of the thread that asks: the writers take turns with it on the same
+//! cores. Two ratios to the CSR's PageRank are reported, of PageRank alone, and of PageRank with the view
+//! that the fresh snapshot needs.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -66,7 +68,8 @@ struct Flow<'a> {
     graph: &'a Graph,
     options: &'a StreamOptions,
     start: Instant,
-    /// Events of transactions that were begun, which the writers hold to the rate, and of those that are durable.
+    /// Events of transactions that were begun, which the writers hold to the rate, and of those that are
+    /// durable.
     begun: AtomicU64,
     durable: AtomicU64,
     done: AtomicBool,
@@ -242,7 +245,8 @@ impl Flow<'_> {
     }
 }
 
-/// The share of subgraphs whose lists the view corrects as kernels read them: small deltas, which are not folded into copies.
+/// The share of subgraphs whose lists the view corrects as kernels read them: small deltas, which are not
+/// folded into copies.
 fn corrected(view: &View) -> f64 {
     let count = view.vertex_bound().div_ceil(SUBGRAPH_VERTICES);
     let all = (0..count as u32).map(SubgraphId);

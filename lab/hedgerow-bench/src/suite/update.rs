@@ -1,5 +1,5 @@
-//! The suite `update`: a fifth of the edges is removed and inserted again, edge by edge, five times over, against the rate
-//! of inserting all of them; and the memory that each round leaves behind,
+//! The suite `update`: a fifth of the edges is removed and inserted again, edge by edge, five times over,
+//! against the rate of inserting all of them; and the memory that each round leaves behind,
 //! by the store's own accounts.
 
 use std::time::Instant;

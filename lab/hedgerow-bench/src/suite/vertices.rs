@@ -1,6 +1,7 @@
-//! The suite `vertices`: what keys cost by their type, each against a dense graph. The same edges between vertices that are
-//! named by their number, by shuffled 64-bit numbers, by texts of 16 bytes and of 36: ingestion of single edges and of
-//! batches, vertices with properties, look-ups of vertices, has-edge by name; memory of vertices without edges.
+//! The suite `vertices`: what keys cost by their type, each against a dense graph. The same edges between
+//! vertices that are named by their number, by shuffled 64-bit numbers, by texts of 16 bytes and of 36:
+//! ingestion of single edges and of batches, vertices with properties, look-ups of vertices, has-edge by
+//! name; memory of vertices without edges.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -120,7 +121,8 @@ pub(super) fn run(work: &Work<'_>, vertices: u64, recorder: &mut Recorder) -> Re
     figures.record(recorder)
 }
 
-/// Measurements by metric, in the order of their first; of each metric the label of the naming stands before it.
+/// Measurements by metric, in the order of their first; of each metric the label of the naming stands before
+/// it.
 #[derive(Default)]
 struct Figures(Vec<(String, &'static str, Vec<f64>)>);
 
@@ -220,7 +222,8 @@ fn added(store: &Graph, names: &[Name]) -> Result<f64> {
     Ok(names.len() as f64 / begun.elapsed().as_secs_f64())
 }
 
-/// Vertices that are named by shuffled numbers, with three properties, by the column: the rates in memory and durable.
+/// Vertices that are named by shuffled numbers, with three properties, by the column: the rates in memory and
+/// durable.
 fn bulk(work: &Work<'_>, names: &[Name], figures: &mut Figures) -> Result<()> {
     let count = names.len() as i64;
     let texts: Vec<String> = (0..count).map(|n| format!("name {n}")).collect();

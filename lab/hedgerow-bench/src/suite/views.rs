@@ -16,8 +16,8 @@ const CONFINED: u64 = 100;
 /// Vertices of a subgraph.
 const SUBGRAPH: u64 = 64;
 
-/// Seconds of a full build and of refreshes in turns; `settled` before each, or with deltas everywhere. The edges inserted
-/// are removed again.
+/// Seconds of a full build and of refreshes in turns; `settled` before each, or with deltas everywhere. The
+/// edges inserted are removed again.
 pub(super) fn measure(work: &Work<'_>, store: &Graph, settled: bool, recorder: &mut Recorder) -> Result<()> {
     let suffix = if settled { "" } else { "_unsettled" };
     if !work.options.wants("view") {
@@ -61,7 +61,8 @@ pub(super) fn measure(work: &Work<'_>, store: &Graph, settled: bool, recorder: &
     Ok(())
 }
 
-/// Inserts random new edges, each in a transaction of its own; into vertices of a share of the subgraphs if `confined`.
+/// Inserts random new edges, each in a transaction of its own; into vertices of a share of the subgraphs if
+/// `confined`.
 fn insert(store: &Graph, vertices: u64, confined: bool, rng: &mut Rng) -> Result<Vec<(u64, u64)>> {
     let subgraphs = vertices.div_ceil(SUBGRAPH);
     let (some, step) = if confined { (subgraphs.div_ceil(CONFINED), CONFINED) } else { (subgraphs, 1) };

@@ -17,8 +17,8 @@ pub(crate) struct SuiteOptions {
     /// The graph: kron:S[:EF], uniform:S[:EF], file:PATH[:FORMAT], data:NAME
     #[arg(long, default_value = "kron:18", value_name = "G")]
     pub(crate) graph: GraphSpec,
-    /// The engines to measure. With a container of the lab among them the suites insert, update, ops, analytics and mixed measure all
-    /// side by side, by the same loops; the others measure the store alone
+    /// The engines to measure. With a container of the lab among them the suites insert, update, ops,
+    /// analytics and mixed measure all side by side, by the same loops; the others measure the store alone
     #[arg(long, value_enum, value_delimiter = ',', default_value = "hedgerow,csr")]
     pub(crate) engines: Vec<Engine>,
     /// Threads of the kernels, and the most writers [default: all cores]

@@ -14,7 +14,8 @@ use crate::change::{self, Change, Draft, Effect};
 use crate::clock::Active;
 use crate::{GraphForm, LabError};
 
-/// The same lists for one user at a time, without locks: what the structure costs by itself, or with its versions.
+/// The same lists for one user at a time, without locks: what the structure costs by itself, or with its
+/// versions.
 #[derive(Debug)]
 pub struct AdjlstAlone<L> {
     table: Mutex<Arc<Alone<L>>>,

@@ -6,9 +6,11 @@ use crate::change::{Change, Effect};
 use crate::clock::Active;
 use crate::run::{RUN, Run};
 
-/// The neighbours of one vertex in one direction, ascending, and in the outgoing one whether the vertex exists.
+/// The neighbours of one vertex in one direction, ascending, and in the outgoing one whether the vertex
+/// exists.
 ///
-/// `at` is the timestamp of the transaction that writes, or of the snapshot that reads. A plain list knows none, and ignores it.
+/// `at` is the timestamp of the transaction that writes, or of the snapshot that reads. A plain list knows
+/// none, and ignores it.
 pub trait List: Default + Send + Sync + 'static {
     /// Whether each neighbour has a timestamp of its own.
     const VERSIONED: bool;
@@ -27,8 +29,8 @@ pub trait List: Default + Send + Sync + 'static {
     fn degree(&self, at: u64) -> usize;
     /// The weight of one neighbour, if there is one; 1 without weights. O(log degree).
     fn find(&self, target: VertexId, at: u64) -> Option<f64>;
-    /// Copies neighbours from `from` on, those among the next `most` entries, at most [`RUN`]. Returns from where on to continue, if there
-    /// are more.
+    /// Copies neighbours from `from` on, those among the next `most` entries, at most [`RUN`]. Returns from
+    /// where on to continue, if there are more.
     fn copy(&self, from: u32, at: u64, most: usize, run: &mut Run) -> Option<u32>;
     /// The whole list and its weights, where no version needs to be looked at.
     fn as_slices(&self) -> Option<(&[VertexId], &[f64])>;

@@ -1,10 +1,12 @@
-//! Sorted adjacency lists: the baseline of Su et al., "Revisiting the design of in-memory dynamic graph storage", section 5.1.
+//! Sorted adjacency lists: the baseline of Su et al., "Revisiting the design of in-memory dynamic graph
+//! storage", section 5.1.
 //!
-//! A table of vertices, each with a sorted array of neighbours that has room to grow. Writers lock the vertices that they touch in
-//! ascending order, until the transaction is published (sorted two-phase locking, section 4.1.2); readers lock one vertex for each
-//! access. Each neighbour has the timestamp of its newest version; what a version replaced is kept in a list beside the array while a
-//! reader sees it. [`Adjlst`] is the whole container, [`AdjlstAlone`] the same lists for one user at a time. Parameters and
-//! deviations: `docs/design/lab/adjlst.md`.
+//! A table of vertices, each with a sorted array of neighbours that has room to grow. Writers lock the
+//! vertices that they touch in ascending order, until the transaction is published (sorted two-phase locking,
+//! section 4.1.2); readers lock one vertex for each access. Each neighbour has the timestamp of its newest
+//! version; what a version replaced is kept in a list beside the array while a reader sees it. [`Adjlst`] is
+//! the whole container, [`AdjlstAlone`] the same lists for one user at a time. Parameters and deviations:
+//! `docs/design/lab/adjlst.md`.
 
 use std::sync::Arc;
 
@@ -42,8 +44,9 @@ impl Adjlst {
         Adjlst { records: Arc::default(), clock: Arc::default(), form }
     }
 
-    /// Locks what the updates touch, ascending: their vertices, and the neighbours of those that they remove. Neighbours are known
-    /// only under the lock; where there are others, the locks are released and taken again with those.
+    /// Locks what the updates touch, ascending: their vertices, and the neighbours of those that they remove.
+    /// Neighbours are known only under the lock; where there are others, the locks are released and taken
+    /// again with those.
     fn lock(&self, updates: &[Update]) -> Locked<'_> {
         let mut vertices: SmallVec<[VertexId; 2]> = change::named(updates).collect();
         let removed = |update: &Update| match *update {

@@ -51,7 +51,8 @@ impl<R: Records> AdjlstSnapshot<R> {
         (at, vertices, edges): (u64, usize, u64),
         reader: Option<Reader>,
     ) -> Self {
-        // Every vertex that the reader sees raised the bound before it was published, so before the reader was registered.
+        // Every vertex that the reader sees raised the bound before it was published, so before the reader
+        // was registered.
         let bound = records.bound();
         AdjlstSnapshot {
             records,
@@ -67,8 +68,9 @@ impl<R: Records> AdjlstSnapshot<R> {
 }
 
 impl<R: Records> Runs for AdjlstSnapshot<R> {
-    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks. No lock is held meanwhile, so a list that is
-    /// longer than a run is locked again for the next one: what the snapshot sees of it cannot have changed.
+    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks. No lock is held
+    /// meanwhile, so a list that is longer than a run is locked again for the next one: what the snapshot
+    /// sees of it cannot have changed.
     #[inline]
     fn runs<const WEIGHTS: bool>(
         &self,

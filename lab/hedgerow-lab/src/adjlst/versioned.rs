@@ -37,7 +37,8 @@ struct Older {
     weight: f64,
 }
 
-/// A sorted array of neighbours, with the newest version of each in arrays beside it, and older versions in a list of their own.
+/// A sorted array of neighbours, with the newest version of each in arrays beside it, and older versions in a
+/// list of their own.
 #[derive(Debug, Default)]
 pub struct VersionedList {
     targets: Vec<VertexId>,
@@ -54,7 +55,8 @@ pub struct VersionedList {
     /// How many neighbours are marked as removed, and which was marked last.
     removed: u32,
     marked: VertexId,
-    /// From how many older versions and marks on the list is pruned: some that readers hold are not looked at again by each writer.
+    /// From how many older versions and marks on the list is pruned: some that readers hold are not looked at
+    /// again by each writer.
     pruned_from: u32,
 }
 

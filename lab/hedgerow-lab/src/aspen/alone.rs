@@ -11,8 +11,9 @@ use super::snapshot::AspenSnapshot;
 use crate::change;
 use crate::{GraphForm, LabError};
 
-/// The same tree for one user at a time. With `COPIES` each transaction copies paths, as the whole container does; without it nodes are
-/// changed where they are, unless a snapshot holds them: what the structure costs by itself.
+/// The same tree for one user at a time. With `COPIES` each transaction copies paths, as the whole container
+/// does; without it nodes are changed where they are, unless a snapshot holds them: what the structure costs
+/// by itself.
 pub struct AspenAlone<const COPIES: bool> {
     root: Mutex<Arc<Root>>,
     form: GraphForm,

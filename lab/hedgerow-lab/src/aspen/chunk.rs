@@ -133,8 +133,8 @@ impl Chunk {
         }
     }
 
-    /// Makes changes, which ascend. `split` says whether they add heads: then `cut` makes chunks of the whole list, of which the first
-    /// replaces this one.
+    /// Makes changes, which ascend. `split` says whether they add heads: then `cut` makes chunks of the whole
+    /// list, of which the first replaces this one.
     pub(super) fn change(
         &mut self,
         changes: &[Change],
@@ -161,7 +161,8 @@ impl Chunk {
         })
     }
 
-    /// Makes one change: copies all codes but that of the id, and that of the next id, whose difference is another one.
+    /// Makes one change: copies all codes but that of the id, and that of the next id, whose difference is
+    /// another one.
     fn change_one(&mut self, change: Change, coding: Coding, out: &mut Vec<u8>) -> Effect {
         let (ids, weights) = self.slices(coding);
         let target = change.target.0;
@@ -249,7 +250,8 @@ impl Chunk {
         }
     }
 
-    /// Calls `f` with the ids in runs, and the weights if they are `WANTED`, until it breaks. A head stands before them, in the first run.
+    /// Calls `f` with the ids in runs, and the weights if they are `WANTED`, until it breaks. A head stands
+    /// before them, in the first run.
     #[inline]
     pub(super) fn runs<const WANTED: bool>(
         &self,

@@ -1,8 +1,10 @@
-//! Ids of a chunk as bytes: the first one and the differences of the others in byte codes, or 4 bytes for each.
+//! Ids of a chunk as bytes: the first one and the differences of the others in byte codes, or 4 bytes for
+//! each.
 //!
-//! A byte code has seven bits of a number in each byte, the lowest first; the highest bit of a byte says that another one follows.
-//! Reading takes eight bytes at a time: where all codes in them have one byte it reads eight ids at once, where all have one or two
-//! bytes four, else one; it finds where codes end by counting bits instead of by branches.
+//! A byte code has seven bits of a number in each byte, the lowest first; the highest bit of a byte says that
+//! another one follows. Reading takes eight bytes at a time: where all codes in them have one byte it reads
+//! eight ids at once, where all have one or two bytes four, else one; it finds where codes end by counting
+//! bits instead of by branches.
 
 use std::ops::Range;
 

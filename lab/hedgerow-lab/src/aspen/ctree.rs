@@ -1,8 +1,10 @@
-//! C-trees (Aspen, section 3): the list of a vertex as a tree of heads, each with the chunk of the ids from it to the next head.
+//! C-trees (Aspen, section 3): the list of a vertex as a tree of heads, each with the chunk of the ids from
+//! it to the next head.
 //!
-//! Heads are chosen by a hash, so an id is a head in every list or in none: two lists that are united have their cuts at the same ids
-//! wherever they have the same ids. What stands before the first head is the prefix. The ids that are greater than a head and in its
-//! subtree are a C-tree again: its chunk is their prefix, its right child their tree. All operations recur over that view.
+//! Heads are chosen by a hash, so an id is a head in every list or in none: two lists that are united have
+//! their cuts at the same ids wherever they have the same ids. What stands before the first head is the
+//! prefix. The ids that are greater than a head and in its subtree are a C-tree again: its chunk is their
+//! prefix, its right child their tree. All operations recur over that view.
 
 use std::cmp::Ordering;
 use std::mem;
@@ -95,7 +97,8 @@ impl CTree {
         chunk.find(target, coding)
     }
 
-    /// Calls `f` with the list in runs, at least one, until it breaks; with the weights, if they are `WANTED`.
+    /// Calls `f` with the list in runs, at least one, until it breaks; with the weights, if they are
+    /// `WANTED`.
     #[inline]
     pub(super) fn runs<const WANTED: bool>(
         &self,
@@ -124,8 +127,8 @@ impl CTree {
         list.targets
     }
 
-    /// Makes changes, which ascend. Many are built into C-trees first: one of what is taken away, and one of what is added; of
-    /// those it does not know whether they change anything, and says that they do.
+    /// Makes changes, which ascend. Many are built into C-trees first: one of what is taken away, and one of
+    /// what is added; of those it does not know whether they change anything, and says that they do.
     pub(super) fn change(&mut self, changes: &[Change], shape: &Shape, is_parallel: bool) -> Effect {
         if changes.len() < shape.united {
             return change(&mut self.prefix, &mut self.heads, changes, shape);
@@ -210,7 +213,8 @@ fn runs<const WANTED: bool>(
     runs::<WANTED>(&node.right, coding, run, f)
 }
 
-/// Makes changes in a C-tree: each id belongs to the chunk before the place where the tree would have it as a head.
+/// Makes changes in a C-tree: each id belongs to the chunk before the place where the tree would have it as a
+/// head.
 fn change(prefix: &mut Chunk, heads: &mut Link<Head>, changes: &[Change], shape: &Shape) -> Effect {
     if changes.is_empty() {
         return Effect::default();

@@ -1,8 +1,10 @@
-//! Flat snapshots (Aspen, section 5.1): the roots of lists in an array by id, so that a read does not descend the tree of vertices.
+//! Flat snapshots (Aspen, section 5.1): the roots of lists in an array by id, so that a read does not descend
+//! the tree of vertices.
 //!
-//! The array is made in parts of [`PART`] ids, each by the thread that reads there when reads through the tree have cost about as much
-//! as making the part does, and another one comes. So a snapshot is opened in O(1), a few reads or a single scan pay for the tree alone, and the threads
-//! of a kernel make the parts between them.
+//! The array is made in parts of [`PART`] ids, each by the thread that reads there when reads through the
+//! tree have cost about as much as making the part does, and another one comes. So a snapshot is opened in
+//! O(1), a few reads or a single scan pay for the tree alone, and the threads of a kernel make the parts
+//! between them.
 
 use std::ops::Deref;
 use std::sync::OnceLock;
@@ -17,7 +19,8 @@ use crate::planted::{Planted, is_on};
 
 /// How many ids are in a part: 64 subgraphs.
 pub(super) const PART: usize = 1 << 12;
-/// What reads of a part cost through the tree before it is made, a single vertex counting 1. As much as a scan.
+/// What reads of a part cost through the tree before it is made, a single vertex counting 1. As much as a
+/// scan.
 const ENOUGH: u32 = PART as u32 / 16;
 /// What the vertices of one subgraph count that are read one after another.
 const SUBGRAPH: u32 = 4;
@@ -84,8 +87,9 @@ impl Flat {
         self.parts[direction as usize].get()?.get(v.index() / PART)?.lists.get()
     }
 
-    /// As [`made`](Self::made), before a read of `v`, or of its whole subgraph: makes the part if there have been enough. No other thread
-    /// is needed for that, so a thread that waits for this one cannot be the one that it waits for.
+    /// As [`made`](Self::made), before a read of `v`, or of its whole subgraph: makes the part if there have
+    /// been enough. No other thread is needed for that, so a thread that waits for this one cannot be the one
+    /// that it waits for.
     #[inline]
     pub(super) fn read(
         &self,

@@ -1,9 +1,11 @@
-//! Aspen: Dhulipala, Blelloch and Shun, "Low-latency graph streaming using compressed purely-functional trees" (PLDI 2019).
+//! Aspen: Dhulipala, Blelloch and Shun, "Low-latency graph streaming using compressed purely-functional
+//! trees" (PLDI 2019).
 //!
-//! A graph is a purely functional tree of vertices whose values are C-trees (sections 3 and 5): trees of heads with chunks of ids
-//! that are encoded by difference. A writer makes a new version by copying the paths to what it changes, and publishes its root
-//! (section 6). One writer runs at a time; readers take the published root and then neither lock nor look at timestamps. A version is
-//! given up when the last reference to its root is. [`Aspen`] is the whole container, [`AspenAlone`] the same for one user at a time.
+//! A graph is a purely functional tree of vertices whose values are C-trees (sections 3 and 5): trees of
+//! heads with chunks of ids that are encoded by difference. A writer makes a new version by copying the paths
+//! to what it changes, and publishes its root (section 6). One writer runs at a time; readers take the
+//! published root and then neither lock nor look at timestamps. A version is given up when the last reference
+//! to its root is. [`Aspen`] is the whole container, [`AspenAlone`] the same for one user at a time.
 //! Parameters and deviations: `docs/design/lab/aspen.md`.
 
 use std::mem;

@@ -5,7 +5,8 @@ use crate::GraphForm;
 /// The parameters of the paper, and the switches of its ablations. The defaults are those of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AspenOptions {
-    /// How many ids stand between two heads on average (b), a power of two from 2 to 32,768; other numbers are rounded up.
+    /// How many ids stand between two heads on average (b), a power of two from 2 to 32,768; other numbers
+    /// are rounded up.
     pub chunk: usize,
     /// Whether a chunk keeps the differences of its ids in byte codes; if not, each id takes 4 bytes.
     pub difference: bool,
@@ -48,7 +49,8 @@ impl Shape {
         }
     }
 
-    /// Whether an id is a head: chosen by its hash, so that it is one in every list, whatever else is in that list.
+    /// Whether an id is a head: chosen by its hash, so that it is one in every list, whatever else is in that
+    /// list.
     #[inline]
     pub(super) fn is_head(&self, id: u32) -> bool {
         let mut hash = id ^ (id >> 16);

@@ -1,12 +1,14 @@
-//! A purely functional tree that is balanced by weight, as that of PAM: nodes are counted references, and never change while two
-//! trees have them.
+//! A purely functional tree that is balanced by weight, as that of PAM: nodes are counted references, and
+//! never change while two trees have them.
 //!
-//! All changes go down by `Arc::make_mut`: a node that another tree has too is copied, one that this tree alone has is changed where it is.
-//! So a writer that begins with a copy of the root copies paths, and each node once in a transaction.
+//! All changes go down by `Arc::make_mut`: a node that another tree has too is copied, one that this tree
+//! alone has is changed where it is. So a writer that begins with a copy of the root copies paths, and each
+//! node once in a transaction.
 //!
-//! Balance: of two siblings neither has more than [`DELTA`] times the weight of the other, a weight being the number of nodes
-//! and one more; a double rotation where the inner grandchild has [`RATIO`] times the weight of the outer one. Everything else is made of
-//! [`join`] (Blelloch, Ferizovic and Sun, "Just join for parallel ordered sets").
+//! Balance: of two siblings neither has more than [`DELTA`] times the weight of the other, a weight being the
+//! number of nodes and one more; a double rotation where the inner grandchild has [`RATIO`] times the weight
+//! of the outer one. Everything else is made of [`join`] (Blelloch, Ferizovic and Sun, "Just join for
+//! parallel ordered sets").
 
 use std::fmt::Debug;
 use std::mem;
@@ -102,7 +104,8 @@ pub(super) fn range<'a, V: Value>(link: &'a Link<V>, first: u32, last: u32, f: &
     }
 }
 
-/// The tree of all keys of `left`, the node `middle`, and all keys of `right`; `middle` loses the children that it has.
+/// The tree of all keys of `left`, the node `middle`, and all keys of `right`; `middle` loses the children
+/// that it has.
 pub(super) fn join<V: Value>(left: Link<V>, mut middle: Arc<Node<V>>, right: Link<V>) -> Arc<Node<V>> {
     let sizes = (size(&left), size(&right));
     match (left, right) {

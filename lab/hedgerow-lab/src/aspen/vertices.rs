@@ -63,7 +63,8 @@ pub(super) struct VertexChange<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Outcome {
     pub(super) vertices: i64,
-    /// Ends of edges: of directed ones those in outgoing lists, of undirected ones two for each, of loops too.
+    /// Ends of edges: of directed ones those in outgoing lists, of undirected ones two for each, of loops
+    /// too.
     pub(super) ends: i64,
     /// Whether anything is different, weights included.
     pub(super) changed: bool,

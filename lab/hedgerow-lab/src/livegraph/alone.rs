@@ -22,8 +22,9 @@ struct Table {
     edges: i64,
 }
 
-/// The same logs for one user at a time, without locks, groups and readers' timestamps. With `VERSIONS` entries have timestamps, as in the whole
-/// container; without them a removed entry gives its place to the last one: what the structure costs by itself.
+/// The same logs for one user at a time, without locks, groups and readers' timestamps. With `VERSIONS`
+/// entries have timestamps, as in the whole container; without them a removed entry gives its place to the
+/// last one: what the structure costs by itself.
 pub struct LiveGraphAlone<const VERSIONS: bool> {
     table: Mutex<Table>,
     options: LiveGraphOptions,

@@ -1,8 +1,8 @@
 //! The Bloom filter of a block (section 4).
 //!
-//! Blocked (Putze et al., "Cache-, hash- and space-efficient Bloom filters"): all bits of an id lie in one bucket of 32 bytes, so that
-//! a question costs one cache miss. Two bits in each of the four words of the bucket. Nothing is taken out: a filter is filled anew when its
-//! list is copied to another block.
+//! Blocked (Putze et al., "Cache-, hash- and space-efficient Bloom filters"): all bits of an id lie in one
+//! bucket of 32 bytes, so that a question costs one cache miss. Two bits in each of the four words of the
+//! bucket. Nothing is taken out: a filter is filled anew when its list is copied to another block.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -14,7 +14,8 @@ const BUCKET: usize = 4;
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 const MIX: u64 = 0xff51_afd7_ed55_8ccd;
 
-/// The bucket of `target` in a filter, and what is set in its words; none if the filter has no room for a bucket.
+/// The bucket of `target` in a filter, and what is set in its words; none if the filter has no room for a
+/// bucket.
 #[inline]
 fn bits(filter: &[AtomicU64], target: VertexId) -> Option<(&[AtomicU64], [u64; BUCKET])> {
     let hash = (u64::from(target.0) + 1).wrapping_mul(SPREAD);
@@ -23,7 +24,8 @@ fn bits(filter: &[AtomicU64], target: VertexId) -> Option<(&[AtomicU64], [u64; B
     let bucket = hash as usize & (filter.len() / BUCKET).checked_sub(1)?;
     let bucket = filter.get(bucket * BUCKET..(bucket + 1) * BUCKET)?;
     let bit = |i: usize| 1u64 << ((hash >> (58 - 6 * i)) & 63);
-    // Eight numbers of six bits: the last two share bits with the number of a bucket only in filters of more than 64 Ki buckets.
+    // Eight numbers of six bits: the last two share bits with the number of a bucket only in filters of more
+    // than 64 Ki buckets.
     Some((bucket, std::array::from_fn(|word| bit(2 * word) | bit(2 * word + 1))))
 }
 

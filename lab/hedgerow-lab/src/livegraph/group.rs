@@ -1,8 +1,9 @@
 //! Commits in the order of timestamps, published in groups (section 5).
 //!
-//! A transaction that has done its work, and holds all its locks, draws a timestamp, is applied at once, and releases its locks. The one
-//! that finishes publishes to readers all that have finished, up to the first that has not: a group. So nobody waits for others while it
-//! holds locks; who has finished waits until all before it have too.
+//! A transaction that has done its work, and holds all its locks, draws a timestamp, is applied at once, and
+//! releases its locks. The one that finishes publishes to readers all that have finished, up to the first
+//! that has not: a group. So nobody waits for others while it holds locks; who has finished waits until all
+//! before it have too.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,7 +19,8 @@ const SPINS: u32 = 100;
 
 /// The groups of a container.
 pub(super) struct Groups {
-    /// From the first timestamp that is not published on, what transactions did that are applied; none of those that are not.
+    /// From the first timestamp that is not published on, what transactions did that are applied; none of
+    /// those that are not.
     begun: Mutex<VecDeque<Option<More>>>,
     clock: Arc<Clock>,
 }
@@ -28,7 +30,8 @@ impl Groups {
         Groups { begun: Mutex::default(), clock }
     }
 
-    /// The timestamp of a transaction, which holds all its locks. It is to be applied now, without waiting for others.
+    /// The timestamp of a transaction, which holds all its locks. It is to be applied now, without waiting
+    /// for others.
     pub(super) fn join(&self) -> u64 {
         let mut begun = self.begun.lock();
         begun.push_back(None);

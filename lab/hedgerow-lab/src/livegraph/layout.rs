@@ -8,9 +8,11 @@ use crate::GraphForm;
 pub(super) const ORDERS: usize = 28;
 /// The words of the smallest block: a cache line.
 pub(super) const LEAST_WORDS: usize = 8;
-/// The words before the entries: how many entries are committed and how many of them are valid; the last commit.
+/// The words before the entries: how many entries are committed and how many of them are valid; the last
+/// commit.
 const HEADER_WORDS: usize = 2;
-/// The first size with a Bloom filter, which takes a sixteenth of the block: blocks of more than 256 bytes (section 4).
+/// The first size with a Bloom filter, which takes a sixteenth of the block: blocks of more than 256 bytes
+/// (section 4).
 const FIRST_WITH_FILTER: usize = 3;
 /// The part of a block that its Bloom filter takes.
 const FILTER_PART: usize = 16;
@@ -18,7 +20,8 @@ const FILTER_PART: usize = 16;
 /// The parameters of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiveGraphOptions {
-    /// Whether larger blocks have Bloom filters. Without them an insertion and a search for an absent edge read the whole list.
+    /// Whether larger blocks have Bloom filters. Without them an insertion and a search for an absent edge
+    /// read the whole list.
     pub bloom_filters: bool,
     /// After how many timestamps one transaction compacts the lists with invalidated entries, at least 1.
     pub compact_every: u64,

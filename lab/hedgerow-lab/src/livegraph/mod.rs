@@ -1,11 +1,15 @@
-//! LiveGraph: Zhu et al., "LiveGraph: a transactional graph storage system with purely sequential adjacency list scans" (PVLDB 13(7), 2020).
+//! LiveGraph: Zhu et al., "LiveGraph: a transactional graph storage system with purely sequential adjacency
+//! list scans" (PVLDB 13(7), 2020).
 //!
-//! The list of a vertex in one direction is a *transactional edge log* (section 3): entries in the order in which they were appended, each
-//! with a creation and an invalidation timestamp, in a block of a power-of-two size, with a Bloom filter in the larger ones (section 4). A writer
-//! locks vertices as it comes to them, and rolls back where a lock is not to be had in time; it appends and invalidates with a mark
-//! that readers pass over, and commits: it draws a timestamp, replaces the marks by it, and is published after all before it (section 5). Readers take no locks. Blocks come from a
-//! store with a list of free ones for each size, and lists with invalidated entries are compacted from time to time (section 6). [`LiveGraph`] is the whole
-//! container, [`LiveGraphAlone`] the same for one user at a time. Parameters and deviations: `docs/design/lab/livegraph.md`.
+//! The list of a vertex in one direction is a *transactional edge log* (section 3): entries in the order in
+//! which they were appended, each with a creation and an invalidation timestamp, in a block of a power-of-two
+//! size, with a Bloom filter in the larger ones (section 4). A writer locks vertices as it comes to them, and
+//! rolls back where a lock is not to be had in time; it appends and invalidates with a mark that readers pass
+//! over, and commits: it draws a timestamp, replaces the marks by it, and is published after all before it
+//! (section 5). Readers take no locks. Blocks come from a store with a list of free ones for each size, and
+//! lists with invalidated entries are compacted from time to time (section 6). [`LiveGraph`] is the whole
+//! container, [`LiveGraphAlone`] the same for one user at a time. Parameters and deviations:
+//! `docs/design/lab/livegraph.md`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -115,8 +119,8 @@ impl LiveGraph {
         Some(Written { timestamp: Timestamp(at), vertices: more.vertices, edges: more.edges })
     }
 
-    /// Whether the transaction of this timestamp is to compact: one in `compact_every`. A multiple would not do, since compactions
-    /// have timestamps too.
+    /// Whether the transaction of this timestamp is to compact: one in `compact_every`. A multiple would not
+    /// do, since compactions have timestamps too.
     fn is_to_compact(&self, at: u64) -> bool {
         let due = self.compaction_due.load(Ordering::Relaxed);
         let next = at.saturating_add(self.options.compact_every.max(1));
@@ -124,8 +128,8 @@ impl LiveGraph {
             && self.compaction_due.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Compacts the lists that have invalidated entries. Blocks that were replaced are kept for the readers of now: what comes later
-    /// than this commit finds the new ones.
+    /// Compacts the lists that have invalidated entries. Blocks that were replaced are kept for the readers
+    /// of now: what comes later than this commit finds the new ones.
     fn compact(&self, graph: &Graph) {
         let retired = self.waste.compact(graph, &Horizon::of(&self.clock), true);
         let at = self.groups.join();

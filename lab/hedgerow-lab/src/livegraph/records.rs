@@ -21,7 +21,8 @@ pub(super) struct Record {
     pub(super) lock: Mutex<()>,
     /// Whether the vertex waits for compaction.
     pub(super) dirty: AtomicBool,
-    /// The place of the vertex among those that the transaction has locked which holds the lock; else any number.
+    /// The place of the vertex among those that the transaction has locked which holds the lock; else any
+    /// number.
     pub(super) place: AtomicU32,
     vertex: AtomicU64,
     lists: [AtomicU64; 2],
@@ -51,8 +52,8 @@ impl Record {
 
 /// Since when a vertex exists, or not, and before (section 4, vertex operations).
 ///
-/// 0: it never existed. An odd number: it exists since a timestamp, `at << 1 | 1`, and did not before. Else a block, `address << 1`, with
-/// `at << 1 | removed` and what was before, of the same form.
+/// 0: it never existed. An odd number: it exists since a timestamp, `at << 1 | 1`, and did not before. Else a
+/// block, `address << 1`, with `at << 1 | removed` and what was before, of the same form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Presence(u64);
 
@@ -111,7 +112,8 @@ impl Presence {
         (self.0 & 1 == 0 && self.0 != 0).then_some(Address(self.0 >> 1))
     }
 
-    /// The versions that a reader can see, in new blocks; what takes their place goes to `retired`. None if all stay.
+    /// The versions that a reader can see, in new blocks; what takes their place goes to `retired`. None if
+    /// all stay.
     pub(super) fn pruned(
         self,
         store: &Store,

@@ -1,4 +1,5 @@
-//! Reading: no locks; entries are judged by their timestamps, from the newest to the oldest, and copied before the kernel sees them.
+//! Reading: no locks; entries are judged by their timestamps, from the newest to the oldest, and copied
+//! before the kernel sees them.
 
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -53,7 +54,8 @@ impl LiveGraphSnapshot {
 }
 
 impl Runs for LiveGraphSnapshot {
-    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks; with their weights, if those are `WEIGHTS`.
+    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks; with their weights, if
+    /// those are `WEIGHTS`.
     #[inline]
     fn runs<const WEIGHTS: bool>(
         &self,

@@ -1,11 +1,15 @@
-//! The transactional edge log (sections 3 and 4): the entries of one list in one block, in the order in which they were appended.
+//! The transactional edge log (sections 3 and 4): the entries of one list in one block, in the order in which
+//! they were appended.
 //!
-//! An entry has a target, and two timestamps: a snapshot at `t` sees it if `created <= t < ended`. The columns of an entry lie in arrays of
-//! their own, of atomic words. Writers hold the lock of the vertex; readers hold none:
+//! An entry has a target, and two timestamps: a snapshot at `t` sees it if `created <= t < ended`. The
+//! columns of an entry lie in arrays of their own, of atomic words. Writers hold the lock of the vertex;
+//! readers hold none:
 //!
-//! - a writer appends behind the committed entries, with a mark instead of its timestamp, and a mark in what it invalidates: marks are
-//!   larger than all timestamps, so readers pass over such an entry, and see such an invalidated one;
-//! - it commits by replacing the marks, then the timestamp of the list, then the number of entries. A reader reads that number first.
+//! - a writer appends behind the committed entries, with a mark instead of its timestamp, and a mark in what
+//!   it invalidates: marks are larger than all timestamps, so readers pass over such an entry, and see such
+//!   an invalidated one;
+//! - it commits by replacing the marks, then the timestamp of the list, then the number of entries. A reader
+//!   reads that number first.
 
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
@@ -130,7 +134,8 @@ impl<'a> Tel<'a> {
         filter::insert(self.filter(), target);
     }
 
-    /// Appends those of the first entries of `other` that `keeps` takes, by their timestamps. Returns how many there are then, from `count` on.
+    /// Appends those of the first entries of `other` that `keeps` takes, by their timestamps. Returns how
+    /// many there are then, from `count` on.
     pub(super) fn append_all(
         &self,
         other: Tel<'_>,
@@ -187,7 +192,8 @@ impl<'a> Tel<'a> {
         None
     }
 
-    /// The valid entry with this target, as a writer sees it that has `entries`. O(1) if the filter knows no such entry, else O(entries).
+    /// The valid entry with this target, as a writer sees it that has `entries`. O(1) if the filter knows no
+    /// such entry, else O(entries).
     pub(super) fn find_valid(&self, target: VertexId, entries: usize) -> Option<usize> {
         if entries == 0 || !filter::may_have(self.filter(), target) {
             return None;
@@ -230,8 +236,8 @@ impl<'a> Tel<'a> {
         targets
     }
 
-    /// Copies what is visible at `at` of the last `most` of the first `end` entries, at most [`RUN`], from new to old. Returns how many entries
-    /// are left. Weights are copied if they are `WANTED`.
+    /// Copies what is visible at `at` of the last `most` of the first `end` entries, at most [`RUN`], from
+    /// new to old. Returns how many entries are left. Weights are copied if they are `WANTED`.
     #[inline]
     pub(super) fn copy<const WANTED: bool>(&self, end: usize, at: u64, most: usize, run: &mut Run) -> usize {
         if end == 0 {

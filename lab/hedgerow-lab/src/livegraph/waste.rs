@@ -49,8 +49,9 @@ impl Waste {
         }
     }
 
-    /// Compacts the lists of all vertices that were noted, one after another, and notes those again of which a reader needs invalidated
-    /// entries. Returns the blocks that were replaced: readers that are registered now may read them. O(entries of those lists).
+    /// Compacts the lists of all vertices that were noted, one after another, and notes those again of which
+    /// a reader needs invalidated entries. Returns the blocks that were replaced: readers that are registered
+    /// now may read them. O(entries of those lists).
     pub(super) fn compact(&self, graph: &Graph, horizon: &Horizon, is_locking: bool) -> Vec<Address> {
         let dirty = std::mem::take(&mut *self.dirty.lock());
         let mut retired = Vec::new();
@@ -78,7 +79,8 @@ impl Waste {
     }
 }
 
-/// Copies the entries of a list that a reader needs to a block of their size. Returns whether all are valid. Under the lock.
+/// Copies the entries of a list that a reader needs to a block of their size. Returns whether all are valid.
+/// Under the lock.
 fn compact_list(
     graph: &Graph,
     record: &Record,

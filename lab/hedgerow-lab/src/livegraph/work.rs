@@ -1,5 +1,5 @@
-//! A write transaction (section 5): it locks vertices as it comes to them, changes their lists where readers do not see it, and then
-//! commits, or rolls back if a lock is not to be had in time.
+//! A write transaction (section 5): it locks vertices as it comes to them, changes their lists where readers
+//! do not see it, and then commits, or rolls back if a lock is not to be had in time.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -92,7 +92,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Makes the updates, so that nobody else sees it. None if a lock was not to be had: then it must be rolled back.
+    /// Makes the updates, so that nobody else sees it. None if a lock was not to be had: then it must be
+    /// rolled back.
     pub(super) fn make(&mut self, updates: &[Update]) -> Option<More> {
         // Of these more is read than `apply` locks.
         for update in updates {
@@ -212,7 +213,8 @@ impl<'a> Work<'a> {
         Effect { entries: -1, changed: true }
     }
 
-    /// Whether these changes remove so many neighbours that one pass costs less than a search for each, which begins at the newest entry.
+    /// Whether these changes remove so many neighbours that one pass costs less than a search for each, which
+    /// begins at the newest entry.
     fn is_removal_of_most(&self, list: usize, changes: &[Change]) -> bool {
         let is_much = changes.len() >= ONE_PASS && 2 * changes.len() >= self.lists[list].valid as usize;
         is_much && changes.iter().all(|change| change.weight.is_none())
@@ -224,7 +226,8 @@ impl<'a> Work<'a> {
         let tel = self.graph.tel(block);
         let is_one = |target| changes.binary_search_by_key(&target, |change| change.target).is_ok();
         let mut effect = Effect::default();
-        // From the last on: without versions the last takes the place of the one that is removed, and has been looked at.
+        // From the last on: without versions the last takes the place of the one that is removed, and has
+        // been looked at.
         for i in (0..entries).rev() {
             if tel.ended(i) == NEVER && is_one(tel.target(i)) {
                 effect.add(self.remove(list, i));
@@ -258,8 +261,9 @@ impl<'a> Work<'a> {
         at.is_changed = true;
     }
 
-    /// Copies a list that has no room for the changes, without the entries that no reader needs. Later, when this transaction has
-    /// changed entries, they keep their places, and a list of new weights alone would never be rid of the old ones.
+    /// Copies a list that has no room for the changes, without the entries that no reader needs. Later, when
+    /// this transaction has changed entries, they keep their places, and a list of new weights alone would
+    /// never be rid of the old ones.
     fn make_room(&mut self, list: usize, changes: &[Change]) {
         let coming = changes.iter().filter(|change| change.weight.is_some()).count();
         let at = &self.lists[list];
@@ -270,8 +274,9 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Copies a full list to a larger block. Entries keep their places, unless this transaction has changed none of them yet: then those
-    /// that no reader needs are left out, and if that is a quarter, the block is not larger.
+    /// Copies a full list to a larger block. Entries keep their places, unless this transaction has changed
+    /// none of them yet: then those that no reader needs are left out, and if that is a quarter, the block is
+    /// not larger.
     fn grow(&mut self, list: usize, coming: usize) {
         let at = &self.lists[list];
         let (old, entries) = (self.graph.tel(at.block), at.entries as usize);

@@ -1,7 +1,7 @@
 //! Freezing: the buffer becomes a level, together with the levels that are merged into it.
 //!
-//! A continuation record cannot be changed, so only the newest levels can be merged: all that lead to them are among them, or in the
-//! vertex table, which is copied by the page.
+//! A continuation record cannot be changed, so only the newest levels can be merged: all that lead to them
+//! are among them, or in the vertex table, which is copied by the page.
 
 use std::mem;
 use std::sync::Arc;
@@ -18,7 +18,8 @@ use super::writer::Writer;
 use crate::merged::Merged;
 use crate::planted::{Planted, is_on};
 
-/// A level has at most so many entries when levels are merged: with their continuation records fewer than 2^32 places.
+/// A level has at most so many entries when levels are merged: with their continuation records fewer than
+/// 2^32 places.
 const MOST_ENTRIES: usize = u32::MAX as usize / (1 + Fragment::WORDS);
 /// The last epoch. Deletion vectors have one value more, for entries that are not removed.
 pub(super) const LAST_EPOCH: u32 = u32::MAX - 1;
@@ -34,7 +35,8 @@ pub(super) enum Merging {
     All,
 }
 
-/// Makes a snapshot of what the writer has changed: `root`, a copy of the last one or that itself, becomes the next one.
+/// Makes a snapshot of what the writer has changed: `root`, a copy of the last one or that itself, becomes
+/// the next one.
 pub(super) fn freeze(root: &mut Root, writer: &mut Writer, merging: Merging, shape: &Shape) {
     let epoch = root.next_epoch();
     let is_last = epoch == LAST_EPOCH;
@@ -55,8 +57,9 @@ pub(super) fn freeze(root: &mut Root, writer: &mut Writer, merging: Merging, sha
         (writer.at, writer.vertices, writer.edges, writer.bound);
 }
 
-/// How many of the oldest levels stay as they are when so many entries are frozen. Each that stays has more than `growth` times as many
-/// entries as all newer ones together, so there are O(log entries) of them, and an entry is merged O(log entries) times.
+/// How many of the oldest levels stay as they are when so many entries are frozen. Each that stays has more
+/// than `growth` times as many entries as all newer ones together, so there are O(log entries) of them, and
+/// an entry is merged O(log entries) times.
 fn levels_kept(levels: &[Arc<Level>], added: usize, merging: Merging, shape: &Shape) -> usize {
     let has_garbage = |level: &Arc<Level>| match merging {
         Merging::Due => level.removed().saturating_mul(shape.garbage) > level.entries(),
@@ -88,7 +91,8 @@ fn touched(levels: &[Arc<Level>], buffer: &Buffer) -> Vec<VertexId> {
 }
 
 impl Lists {
-    /// Puts a level in place of the levels from `kept` on and the buffer. `epoch` is the first that does not see what the buffer removed.
+    /// Puts a level in place of the levels from `kept` on and the buffer. `epoch` is the first that does not
+    /// see what the buffer removed.
     fn freeze(&mut self, buffer: &Buffer, kept: usize, epoch: u32, shape: &Shape) {
         let Lists { table, levels } = self;
         let touched = touched(&levels[kept..], buffer);
@@ -132,7 +136,8 @@ struct NextLevel<'a> {
 }
 
 impl NextLevel<'_> {
-    /// Appends the list of a vertex, of which the added neighbours are given and the others are those of `before`. Returns its record.
+    /// Appends the list of a vertex, of which the added neighbours are given and the others are those of
+    /// `before`. Returns its record.
     fn append(&mut self, v: VertexId, before: &Record, degree: usize, list: &mut MergedList) -> Record {
         let rest = self.collect(before.newest(), &mut list.merged);
         // The neighbours that older levels have.
@@ -146,7 +151,8 @@ impl NextLevel<'_> {
         Record::new(newest, degree, before.is_present(), marked)
     }
 
-    /// Appends the entries that the merged levels have of a list, and returns where it goes on in those that are kept.
+    /// Appends the entries that the merged levels have of a list, and returns where it goes on in those that
+    /// are kept.
     fn collect(&self, newest: Fragment, merged: &mut Merged) -> Fragment {
         let epoch = if is_on(Planted::RemovedMerged) { 0 } else { self.epoch };
         let mut fragment = newest;

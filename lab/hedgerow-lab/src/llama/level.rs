@@ -19,7 +19,8 @@ const SHORT: usize = 32;
 
 type Part = OnceLock<Box<[AtomicU32]>>;
 
-/// Fragments one after another, in the order of their vertices, each with its continuation record behind it if it has one.
+/// Fragments one after another, in the order of their vertices, each with its continuation record behind it
+/// if it has one.
 #[derive(Debug, Default)]
 pub(super) struct Level {
     targets: Vec<VertexId>,
@@ -29,7 +30,8 @@ pub(super) struct Level {
     vertices: Vec<VertexId>,
     entries: usize,
     is_sorted: bool,
-    /// By place the first epoch that does not see the entry (the deletion vector). A part is made when one of its entries is removed.
+    /// By place the first epoch that does not see the entry (the deletion vector). A part is made when one of
+    /// its entries is removed.
     marks: OnceLock<Box<[Part]>>,
     /// How many entries the newest snapshot does not see.
     removed: AtomicUsize,
@@ -117,8 +119,8 @@ impl Level {
         self.marks(at / PART).is_some_and(|marks| is_gone(&marks[at % PART], epoch))
     }
 
-    /// Removes the entry at a place from the snapshots of this epoch and later ones. Readers of older ones may look at it meanwhile: whatever
-    /// they find, it says that they see the entry.
+    /// Removes the entry at a place from the snapshots of this epoch and later ones. Readers of older ones
+    /// may look at it meanwhile: whatever they find, it says that they see the entry.
     pub(super) fn mark(&self, at: usize, epoch: u32) {
         let parts = self.targets.len().div_ceil(PART);
         let parts = self.marks.get_or_init(|| (0..parts).map(|_| Part::new()).collect());
@@ -134,7 +136,8 @@ impl Level {
         }
     }
 
-    /// Calls `f` with the entries at these places that the snapshot of an epoch sees, in as few pieces as they lie in.
+    /// Calls `f` with the entries at these places that the snapshot of an epoch sees, in as few pieces as
+    /// they lie in.
     #[inline]
     pub(super) fn for_each_piece(
         &self,

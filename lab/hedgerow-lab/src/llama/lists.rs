@@ -11,7 +11,8 @@ use super::record::{Fragment, Record};
 use super::table::Table;
 use crate::run::{FIRST_RUN, RUN, with_run};
 
-/// The lists of all vertices in one direction. A clone copies the indirection table and the list of levels, and shares all else.
+/// The lists of all vertices in one direction. A clone copies the indirection table and the list of levels,
+/// and shares all else.
 #[derive(Clone, Debug)]
 pub(super) struct Lists {
     pub(super) table: Table,
@@ -62,8 +63,8 @@ impl Lists {
         Fragments { levels: &self.levels, next: newest }
     }
 
-    /// The entry of a target that the snapshot of an epoch sees in the list of this record. The newest entry of a target tells: an older one
-    /// was removed before that was inserted.
+    /// The entry of a target that the snapshot of an epoch sees in the list of this record. The newest entry
+    /// of a target tells: an older one was removed before that was inserted.
     #[inline]
     pub(super) fn find(&self, record: &Record, target: VertexId, epoch: u32) -> Option<Place> {
         let find = |(level, fragment): (&Level, Fragment)| Some((fragment, level.find(fragment, target)?));
@@ -106,8 +107,8 @@ impl Lists {
         level.is_sorted().then(|| level.targets(newest))
     }
 
-    /// Calls `f` with the neighbours that the snapshot of an epoch sees in the list of this record, in runs, at least one, until it breaks.
-    /// A fragment of a list without removed entries is lent as it is.
+    /// Calls `f` with the neighbours that the snapshot of an epoch sees in the list of this record, in runs,
+    /// at least one, until it breaks. A fragment of a list without removed entries is lent as it is.
     #[inline]
     pub(super) fn runs<const WEIGHTS: bool>(
         &self,

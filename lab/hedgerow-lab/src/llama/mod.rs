@@ -1,11 +1,14 @@
-//! LLAMA: Macko, Marathe, Margo and Seltzer, "LLAMA: efficient graph analytics using large multiversioned arrays" (ICDE 2015).
+//! LLAMA: Macko, Marathe, Margo and Seltzer, "LLAMA: efficient graph analytics using large multiversioned
+//! arrays" (ICDE 2015).
 //!
-//! A multi-version CSR, as the study (Su et al.) describes it in 4.1.5. Each snapshot has a vertex table in pages behind an indirection
-//! table, and shares pages with other snapshots; a page is copied when a record in it changes. A record leads to the newest fragment of a list, in the
-//! edge table of the snapshot that added it (a level), and a continuation record behind that to the next older one. Removed
-//! entries are marked in deletion vectors. One writer at a time collects changes in a write-optimised buffer, which becomes the next level. Newest levels
-//! are merged, so that lists have few fragments. [`Llama`] is the whole container, [`LlamaAlone`] the same levels for one user at a time. Parameters
-//! and deviations: `docs/design/lab/llama.md`.
+//! A multi-version CSR, as the study (Su et al.) describes it in 4.1.5. Each snapshot has a vertex table in
+//! pages behind an indirection table, and shares pages with other snapshots; a page is copied when a record
+//! in it changes. A record leads to the newest fragment of a list, in the edge table of the snapshot that
+//! added it (a level), and a continuation record behind that to the next older one. Removed entries are
+//! marked in deletion vectors. One writer at a time collects changes in a write-optimised buffer, which
+//! becomes the next level. Newest levels are merged, so that lists have few fragments. [`Llama`] is the whole
+//! container, [`LlamaAlone`] the same levels for one user at a time. Parameters and deviations:
+//! `docs/design/lab/llama.md`.
 
 use std::mem;
 use std::sync::Arc;

@@ -6,18 +6,20 @@ use crate::GraphForm;
 /// Parameters of LLAMA's vertex table, snapshots and merges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LlamaOptions {
-    /// How many vertices have their records in one page of a large multiversioned array: a power of two from 64 to 65,536; other
-    /// numbers are rounded up.
+    /// How many vertices have their records in one page of a large multiversioned array: a power of two from
+    /// 64 to 65,536; other numbers are rounded up.
     pub page: usize,
-    /// After how many changes of lists and vertices the buffer is frozen though nobody opens a snapshot. With 1 each transaction makes a snapshot, as
-    /// the study has it.
+    /// After how many changes of lists and vertices the buffer is frozen though nobody opens a snapshot. With
+    /// 1 each transaction makes a snapshot, as the study has it.
     pub delta: usize,
-    /// A level is merged with all newer ones when it has at most this many times as many entries as they have; 0 merges only levels of
-    /// which all entries are removed.
+    /// A level is merged with all newer ones when it has at most this many times as many entries as they
+    /// have; 0 merges only levels of which all entries are removed.
     pub growth: usize,
-    /// A level is merged with all newer ones when more than one in this many of its entries is removed; 0 merges none for that.
+    /// A level is merged with all newer ones when more than one in this many of its entries is removed; 0
+    /// merges none for that.
     pub garbage: usize,
-    /// Whether a fragment is sorted when it is frozen, and searched by halving; if not, it is searched from its beginning.
+    /// Whether a fragment is sorted when it is frozen, and searched by halving; if not, it is searched from
+    /// its beginning.
     pub sorted: bool,
 }
 

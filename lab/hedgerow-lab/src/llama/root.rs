@@ -3,7 +3,8 @@
 use super::lists::Lists;
 use super::options::Shape;
 
-/// Everything that a snapshot holds. A clone copies the indirection tables and the lists of levels, and shares all else.
+/// Everything that a snapshot holds. A clone copies the indirection tables and the lists of levels, and
+/// shares all else.
 #[derive(Clone, Debug)]
 pub(super) struct Root {
     /// The number of the snapshot, by which deletion vectors are read.

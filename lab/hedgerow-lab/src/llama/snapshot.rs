@@ -1,4 +1,5 @@
-//! Reading: a snapshot holds a root. What that leads to never changes but for deletion vectors, of which only later snapshots see more.
+//! Reading: a snapshot holds a root. What that leads to never changes but for deletion vectors, of which only
+//! later snapshots see more.
 
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -162,7 +163,8 @@ impl Topology for LlamaSnapshot {
 }
 
 impl Resident for LlamaSnapshot {
-    /// The fragment itself, if it is the whole list; else a copy in ascending order, made when the list is first asked for.
+    /// The fragment itself, if it is the whole list; else a copy in ascending order, made when the list is
+    /// first asked for.
     fn neighbors(&self, v: VertexId, direction: Direction) -> Neighbors<'_> {
         let lists = self.lists(direction);
         let whole = lists.table.get(v).and_then(|record| lists.whole(record));

@@ -29,8 +29,8 @@ impl State {
         self.writer.changes > 0
     }
 
-    /// Makes a transaction, and freezes the buffer if that is full: with a copy of the indirection table and of the pages that change if
-    /// `COPIES`, else where they are, unless a snapshot holds them.
+    /// Makes a transaction, and freezes the buffer if that is full: with a copy of the indirection table and
+    /// of the pages that change if `COPIES`, else where they are, unless a snapshot holds them.
     pub(super) fn write<const COPIES: bool>(&mut self, updates: &[Update]) -> Written {
         let written = self.writer.write(updates, &self.root);
         if self.writer.changes >= self.shape.delta {
@@ -79,7 +79,8 @@ mod tests {
     use super::*;
     use crate::planted::sound;
 
-    /// Each snapshot, those before the last epoch and those behind it, sees one edge less than the one before.
+    /// Each snapshot, those before the last epoch and those behind it, sees one edge less than the one
+    /// before.
     #[test]
     fn epochs_begin_again_after_the_last() {
         const EDGES: u32 = 8;

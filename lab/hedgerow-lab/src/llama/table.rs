@@ -38,7 +38,8 @@ impl Paging {
     }
 }
 
-/// The vertex table of one snapshot in one direction. A clone is a copy of the indirection table, and shares all pages.
+/// The vertex table of one snapshot in one direction. A clone is a copy of the indirection table, and shares
+/// all pages.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     indirection: Vec<Page>,

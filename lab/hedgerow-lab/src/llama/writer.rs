@@ -1,5 +1,5 @@
-//! Transactions: each update is made at once, in the buffer and, where it removes an entry of a level, in that level's deletion vector.
-//! No snapshot sees either before the buffer is frozen.
+//! Transactions: each update is made at once, in the buffer and, where it removes an entry of a level, in
+//! that level's deletion vector. No snapshot sees either before the buffer is frozen.
 
 use hedgerow_core::{Direction, Timestamp, Update, VertexId, Written};
 use smallvec::SmallVec;
@@ -137,7 +137,8 @@ impl Writer {
         self.changes += 1;
     }
 
-    /// Gives an edge, which is there, another weight at this end. An entry of a level is removed and added again.
+    /// Gives an edge, which is there, another weight at this end. An entry of a level is removed and added
+    /// again.
     fn weigh(&mut self, end: End, weight: f64, root: &Root) {
         let buffer = &mut self.buffers[end.direction as usize];
         let node = buffer.node(end.owner, &root.lists[end.direction as usize]);

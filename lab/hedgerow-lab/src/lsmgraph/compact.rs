@@ -29,7 +29,8 @@ impl Graph {
         self.current.read().buffers[0].len() >= self.options.memory_entries()
     }
 
-    /// Replaces the buffer that is written to, if it is full, or if it has anything and `any` will do. Waits for transactions that write to it.
+    /// Replaces the buffer that is written to, if it is full, or if it has anything and `any` will do. Waits
+    /// for transactions that write to it.
     pub(super) fn rotate(&self, any: bool) {
         let _alone = self.writing.write();
         let version = self.version();

@@ -1,4 +1,5 @@
-//! Reading a list that lies in several places: each place is read in order, and of each neighbour the newest version counts.
+//! Reading a list that lies in several places: each place is read in order, and of each neighbour the newest
+//! version counts.
 
 use hedgerow_core::VertexId;
 use parking_lot::{RwLock, RwLockReadGuard};
@@ -9,7 +10,8 @@ use super::segment::{Place, Reader};
 use crate::LabError;
 use crate::run::Run;
 
-/// How many cache lines of a list in a buffer are loaded ahead when reading begins: some kernels break off early.
+/// How many cache lines of a list in a buffer are loaded ahead when reading begins: some kernels break off
+/// early.
 const FIRST_LINES: usize = 256;
 /// And when it goes on.
 const LINES: usize = 4096;
@@ -76,7 +78,8 @@ impl<'a, const WEIGHTS: bool> Cursor<'a, WEIGHTS> {
         Ok(None)
     }
 
-    /// Appends the neighbours of all places, which stand from new to old, until there are `most`. Returns where to go on, unless it was all.
+    /// Appends the neighbours of all places, which stand from new to old, until there are `most`. Returns
+    /// where to go on, unless it was all.
     pub(super) fn merge(
         cursors: &mut [Self],
         at: u64,

@@ -47,8 +47,8 @@ impl Entry {
 /// The versions of one target that are merged, from new to old.
 pub(super) type Versions = SmallVec<[Entry; 4]>;
 
-/// Leaves the versions that somebody may read: the newest, and those that `active` need. Markers behind which there is nothing go too, if
-/// nothing is `below`.
+/// Leaves the versions that somebody may read: the newest, and those that `active` need. Markers behind which
+/// there is nothing go too, if nothing is `below`.
 pub(super) fn prune(versions: &mut Versions, active: &Active, below: bool) {
     let below = below && !is_on(Planted::MarkersDropped);
     let mut newer: Option<u64> = None;

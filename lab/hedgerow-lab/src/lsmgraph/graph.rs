@@ -27,7 +27,8 @@ pub(super) struct Version {
     pub(super) buffers: SmallVec<[Arc<MemGraph>; 3]>,
     /// The files of the first level by direction, from new to old.
     pub(super) first: [Vec<Arc<Segment>>; 2],
-    /// The segments of the levels after it, by direction, ascending by vertex. With a multi-level index only compaction looks at them.
+    /// The segments of the levels after it, by direction, ascending by vertex. With a multi-level index only
+    /// compaction looks at them.
     pub(super) levels: [[Vec<Arc<Segment>>; LEVELS - 1]; 2],
 }
 
@@ -117,7 +118,8 @@ impl Graph {
         *current = Arc::new(next);
     }
 
-    /// Calls `f` with each segment where `v` has edges, and its list there, from new to old, until it answers.
+    /// Calls `f` with each segment where `v` has edges, and its list there, from new to old, until it
+    /// answers.
     fn in_files<T>(
         &self,
         version: &Version,
@@ -203,7 +205,8 @@ impl Graph {
         places
     }
 
-    /// Fills `run` with at most so many neighbours of `v` at `at`, beginning with `from`. Returns where to go on.
+    /// Fills `run` with at most so many neighbours of `v` at `at`, beginning with `from`. Returns where to go
+    /// on.
     pub(super) fn fill<const WEIGHTS: bool>(
         &self,
         (version, floor, places): (&Version, u32, &Places),
@@ -241,8 +244,8 @@ impl Graph {
         })
     }
 
-    /// Makes changes of a list, which ascend, at `at`. The lock of `v` is held for writing. Returns how many neighbours there are more, and
-    /// whether anything is different.
+    /// Makes changes of a list, which ascend, at `at`. The lock of `v` is held for writing. Returns how many
+    /// neighbours there are more, and whether anything is different.
     pub(super) fn change(
         &self,
         version: &Version,

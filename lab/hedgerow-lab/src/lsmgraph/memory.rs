@@ -1,4 +1,5 @@
-//! The memory buffer (MemGraph, section 4.1): the edges of vertices with few in one large array, those of others in skip lists.
+//! The memory buffer (MemGraph, section 4.1): the edges of vertices with few in one large array, those of
+//! others in skip lists.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -169,8 +170,8 @@ impl MemGraph {
         self.lists.get_or_create(list as usize - 1, |_| {})
     }
 
-    /// Tells `decide` the newest entry of an edge here, and puts the entry that it answers before that. Returns whether it answered one. Only
-    /// for the holder of the lock of `v`.
+    /// Tells `decide` the newest entry of an edge here, and puts the entry that it answers before that.
+    /// Returns whether it answered one. Only for the holder of the lock of `v`.
     pub(super) fn update(
         &self,
         (v, direction): (VertexId, Direction),

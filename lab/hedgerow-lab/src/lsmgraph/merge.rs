@@ -1,4 +1,5 @@
-//! Vertex-aware compaction (section 4.2.1): the lists of the smallest vertex of all segments are merged first, and a segment ends between two vertices.
+//! Vertex-aware compaction (section 4.2.1): the lists of the smallest vertex of all segments are merged
+//! first, and a segment ends between two vertices.
 
 use std::ops::Range;
 use std::sync::Arc;

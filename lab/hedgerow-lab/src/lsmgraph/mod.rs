@@ -1,11 +1,14 @@
-//! LSMGraph: Yu et al., "LSMGraph: a high-performance dynamic graph storage system with multi-level CSR" (Proc. ACM Manag. Data 2(6), 2024).
+//! LSMGraph: Yu et al., "LSMGraph: a high-performance dynamic graph storage system with multi-level CSR"
+//! (Proc. ACM Manag. Data 2(6), 2024).
 //!
-//! Updates go to a *memory buffer* (section 4.1): the edges of a vertex with few in a large array, those of one with many in a skip list. A full
-//! buffer becomes a file in CSR form in the first level; files of a level are merged into the next one, ten times as large, vertex by
-//! vertex, and cut between vertices into segments (4.2.1). A *multi-level index* says for each vertex where its edges are in
-//! each level (4.2.2); it is changed vertex by vertex while edges are moved, so that only buffers and the first level have versions
-//! as a whole (4.3). Each edge has the timestamp of its transaction, and a marker if it was removed then. [`LsmGraph`] is the whole
-//! container, [`LsmGraphAlone`] the same for one user at a time. Parameters and deviations: `docs/design/lab/lsmgraph.md`.
+//! Updates go to a *memory buffer* (section 4.1): the edges of a vertex with few in a large array, those of
+//! one with many in a skip list. A full buffer becomes a file in CSR form in the first level; files of a
+//! level are merged into the next one, ten times as large, vertex by vertex, and cut between vertices into
+//! segments (4.2.1). A *multi-level index* says for each vertex where its edges are in each level (4.2.2); it
+//! is changed vertex by vertex while edges are moved, so that only buffers and the first level have versions
+//! as a whole (4.3). Each edge has the timestamp of its transaction, and a marker if it was removed then.
+//! [`LsmGraph`] is the whole container, [`LsmGraphAlone`] the same for one user at a time. Parameters and
+//! deviations: `docs/design/lab/lsmgraph.md`.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -54,8 +57,8 @@ pub struct LsmGraph {
 }
 
 impl LsmGraph {
-    /// An empty graph with the paper's parameters. Its files are made in a new directory among the system's temporary files, when the first buffer is
-    /// full.
+    /// An empty graph with the paper's parameters. Its files are made in a new directory among the system's
+    /// temporary files, when the first buffer is full.
     pub fn new(form: GraphForm) -> LsmGraph {
         LsmGraph::with_options(form, LsmGraphOptions::default())
     }
@@ -83,7 +86,8 @@ impl LsmGraph {
         self.graph.files.disk_bytes.load(Ordering::Relaxed)
     }
 
-    /// How many files or segments each level has, the first one first, and how many edges. Of a directed graph in both directions.
+    /// How many files or segments each level has, the first one first, and how many edges. Of a directed
+    /// graph in both directions.
     pub fn levels(&self) -> Vec<(usize, usize)> {
         let version = self.graph.version();
         let mut levels = vec![(0, 0); options::LEVELS];
@@ -94,8 +98,9 @@ impl LsmGraph {
         levels
     }
 
-    /// Locks what the updates touch, ascending: their vertices, and the neighbours of those that they remove. Neighbours are known
-    /// only under the lock; where there are others, the locks are released and taken again with those.
+    /// Locks what the updates touch, ascending: their vertices, and the neighbours of those that they remove.
+    /// Neighbours are known only under the lock; where there are others, the locks are released and taken
+    /// again with those.
     fn lock(&self, version: &Version, updates: &[Update]) -> Result<Locked<'_>, LabError> {
         let mut vertices: SmallVec<[VertexId; 2]> = change::named(updates).collect();
         let removed = |update: &Update| match *update {

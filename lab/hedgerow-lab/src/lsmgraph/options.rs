@@ -42,7 +42,8 @@ pub struct LsmGraphOptions {
     pub size_ratio: usize,
     /// The bytes of a segment after which the next vertex begins another one: 256 and more.
     pub segment_bytes: usize,
-    /// How many bytes of blocks that were read are kept: half of ids, a quarter of timestamps, a quarter of weights.
+    /// How many bytes of blocks that were read are kept: half of ids, a quarter of timestamps, a quarter of
+    /// weights.
     pub cache_bytes: usize,
     /// Where the memory buffer keeps edges.
     pub memory_cache: MemoryCache,
@@ -50,7 +51,8 @@ pub struct LsmGraphOptions {
     pub level_index: LevelIndex,
     /// Whether the Bloom filter of a file is asked before an edge is looked for there.
     pub edge_filters: bool,
-    /// Where the directory of the files is made: that of the system for temporary files, if none. It is removed with the container.
+    /// Where the directory of the files is made: that of the system for temporary files, if none. It is
+    /// removed with the container.
     pub directory: Option<PathBuf>,
 }
 

@@ -1,4 +1,5 @@
-//! What is kept for each vertex: whether it exists, and where its edges are (the multi-level index, section 4.2.2).
+//! What is kept for each vertex: whether it exists, and where its edges are (the multi-level index, section
+//! 4.2.2).
 
 use hedgerow_core::{Direction, VertexId};
 use smallvec::SmallVec;
@@ -43,7 +44,8 @@ impl Presence {
         if self.newest != 0 && begin(self.newest) != at && versioned {
             self.older.get_or_insert_default().insert(0, self.newest);
         }
-        // Timestamps begin at 1; where there are none, it is 0 and no marker that says that there never was a vertex.
+        // Timestamps begin at 1; where there are none, it is 0 and no marker that says that there never was a
+        // vertex.
         self.newest = stamp(at.max(u64::from(!versioned)), !present);
         true
     }

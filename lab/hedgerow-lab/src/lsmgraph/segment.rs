@@ -1,8 +1,9 @@
 //! A file of a level: the lists of some vertices in CSR form (section 4.2.1, figure 6).
 //!
-//! The edge file has a header of 64 bytes, a Bloom filter, the offsets (a pair of vertex and first edge for each vertex that has edges here), and the bodies of
-//! the edges, by column: ids, then timestamps with the marker of a removal as lowest bit. The property file has the weights, one for each edge.
-//! A file never changes, and is removed when nobody refers to it any more.
+//! The edge file has a header of 64 bytes, a Bloom filter, the offsets (a pair of vertex and first edge for
+//! each vertex that has edges here), and the bodies of the edges, by column: ids, then timestamps with the
+//! marker of a removal as lowest bit. The property file has the weights, one for each edge. A file never
+//! changes, and is removed when nobody refers to it any more.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,7 +17,8 @@ use super::files::{BLOCK, Files, Folder, read};
 use super::filter::Filter;
 use crate::LabError;
 
-/// Where the lists of a file are, where that is kept in memory. The list of place `i` is `starts[i]..starts[i + 1]`.
+/// Where the lists of a file are, where that is kept in memory. The list of place `i` is
+/// `starts[i]..starts[i + 1]`.
 #[derive(Debug)]
 pub(super) enum Offsets {
     /// Of all ids from the first to the last: at least a quarter of them have edges here.

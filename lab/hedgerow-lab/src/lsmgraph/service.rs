@@ -67,7 +67,8 @@ impl Service {
             }
             self.start(graph, clock);
             let mut state = self.shared.state.lock();
-            // The thread has been told to look, and says so when it has; who reclaims memory makes room too, and does not say so.
+            // The thread has been told to look, and says so when it has; who reclaims memory makes room too,
+            // and does not say so.
             if state.failed.is_none() && graph.is_full() && graph.version().buffers.len() >= BUFFERS {
                 self.shared.changed.wait_for(&mut state, LOOK_AGAIN);
             }

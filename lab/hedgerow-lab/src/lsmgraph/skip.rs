@@ -82,7 +82,8 @@ impl SkipList {
         self.lower_bound(target, |_, _| {})
     }
 
-    /// Starts loading the first nodes in memory, in so many cache lines: a walk would wait for one after another.
+    /// Starts loading the first nodes in memory, in so many cache lines: a walk would wait for one after
+    /// another.
     #[inline]
     pub(super) fn prefetch(&self, lines: usize) {
         simd::prefetch_slice(&self.nodes, lines);
@@ -94,8 +95,9 @@ impl SkipList {
         self.nodes.get(node as usize).map(|node| (&node.entry, node.next))
     }
 
-    /// Tells `decide` the newest entry of `target`, and puts the entry that it answers before that; in its place, if both are of one timestamp, or without
-    /// versions. Returns whether it answered one, and whether there is one more.
+    /// Tells `decide` the newest entry of `target`, and puts the entry that it answers before that; in its
+    /// place, if both are of one timestamp, or without versions. Returns whether it answered one, and whether
+    /// there is one more.
     pub(super) fn update<E>(
         &mut self,
         target: VertexId,

@@ -23,8 +23,8 @@ use crate::runs::{Runs, RunsBlock};
 /// The graph at one timestamp.
 ///
 /// # Panics
-/// Every method that reads edges, where a file cannot be read: [`Topology`] of a [`Resident`] graph has no errors, and there is no right
-/// answer.
+/// Every method that reads edges, where a file cannot be read: [`Topology`] of a [`Resident`] graph has no
+/// errors, and there is no right answer.
 pub struct LsmGraphSnapshot {
     graph: Arc<Graph>,
     version: Arc<Version>,
@@ -121,7 +121,8 @@ impl LsmGraphSnapshot {
 }
 
 impl Runs for LsmGraphSnapshot {
-    /// No lock is held while `f` runs: files do not change, and of a list in memory what the snapshot sees cannot have changed.
+    /// No lock is held while `f` runs: files do not change, and of a list in memory what the snapshot sees
+    /// cannot have changed.
     fn runs<const WEIGHTS: bool>(
         &self,
         v: VertexId,

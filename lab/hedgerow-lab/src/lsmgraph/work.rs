@@ -1,4 +1,5 @@
-//! A transaction: what it changes while it has the locks of its vertices, and takes back where a file cannot be read.
+//! A transaction: what it changes while it has the locks of its vertices, and takes back where a file cannot
+//! be read.
 
 use std::cell::Cell;
 

@@ -22,8 +22,9 @@ struct Table {
     edges: i64,
 }
 
-/// The same lists for one user at a time. With `COPIES` each transaction makes new versions, as the whole container does; without it
-/// a version is changed where it is, unless a snapshot holds it: what the structure costs by itself.
+/// The same lists for one user at a time. With `COPIES` each transaction makes new versions, as the whole
+/// container does; without it a version is changed where it is, unless a snapshot holds it: what the
+/// structure costs by itself.
 pub struct RapidStoreAlone<const COPIES: bool> {
     table: Mutex<Table>,
     form: GraphForm,

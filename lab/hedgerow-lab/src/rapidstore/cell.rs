@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use hedgerow_core::sync::Mutex;
 
-/// Holds a counted reference or none, behind a lock that is held while a pointer is copied: every commit stores four of them, and the
-/// stores of a cell without locks, which look at what each thread reads, took a third of the time of a run of single insertions.
+/// Holds a counted reference or none, behind a lock that is held while a pointer is copied: every commit
+/// stores four of them, and the stores of a cell without locks, which look at what each thread reads, took a
+/// third of the time of a run of single insertions.
 pub(super) struct ArcLock<T>(Mutex<Option<Arc<T>>>);
 
 impl<T> Default for ArcLock<T> {

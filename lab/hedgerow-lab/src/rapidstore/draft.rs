@@ -101,7 +101,8 @@ pub(super) fn named(updates: &[Update]) -> SmallVec<[SubgraphId; 2]> {
     subgraphs
 }
 
-/// Adds the subgraphs of the neighbours that vertices which are removed have. Returns whether there were others.
+/// Adds the subgraphs of the neighbours that vertices which are removed have. Returns whether there were
+/// others.
 pub(super) fn add_neighbors(
     drafts: &Drafts,
     updates: &[Update],

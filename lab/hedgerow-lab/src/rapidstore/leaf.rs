@@ -7,7 +7,8 @@ use hedgerow_core::VertexId;
 
 use crate::merged::Merged;
 
-/// Neighbours, ascending within one list, and their weights. Without room to grow: a write copies the leaf in any case.
+/// Neighbours, ascending within one list, and their weights. Without room to grow: a write copies the leaf in
+/// any case.
 #[derive(Clone, Debug)]
 pub(super) struct Leaf {
     pub(super) targets: Arc<[VertexId]>,
@@ -59,8 +60,8 @@ impl Merged {
     }
 }
 
-/// How many leaves `len` neighbours make, and how many are in each but the last: one leaf as long as they fit, else leaves that are
-/// three quarters full, so that the next writes do not split them again.
+/// How many leaves `len` neighbours make, and how many are in each but the last: one leaf as long as they
+/// fit, else leaves that are three quarters full, so that the next writes do not split them again.
 pub(super) fn cut(len: usize, segment: usize) -> usize {
     if len <= segment {
         return len.max(1);

@@ -1,11 +1,14 @@
-//! RapidStore: Hao et al., "RapidStore: an efficient dynamic graph storage system for concurrent queries" (PVLDB 18(10), 2025).
+//! RapidStore: Hao et al., "RapidStore: an efficient dynamic graph storage system for concurrent queries"
+//! (PVLDB 18(10), 2025).
 //!
-//! Subgraphs of 64 vertices, each with a chain of versions (section 5). A writer locks the subgraphs that it touches in ascending
-//! order, makes new versions of them by copying what it changes, draws a timestamp, links the versions, and publishes; then it
-//! unlinks the versions that no reader of the reader tracer sees. A reader enters the tracer and collects one version for each subgraph, under a lock that is held while a
-//! pointer is copied; then it takes none. In a version (section 6) short lists lie together in a clustered index, and each long one in a
-//! compressed radix tree. [`RapidStore`] is the whole container, [`RapidStoreAlone`] the same for one user at a time. Parameters and
-//! deviations: `docs/design/lab/rapidstore.md`.
+//! Subgraphs of 64 vertices, each with a chain of versions (section 5). A writer locks the subgraphs that it
+//! touches in ascending order, makes new versions of them by copying what it changes, draws a timestamp,
+//! links the versions, and publishes; then it unlinks the versions that no reader of the reader tracer sees.
+//! A reader enters the tracer and collects one version for each subgraph, under a lock that is held while a
+//! pointer is copied; then it takes none. In a version (section 6) short lists lie together in a clustered
+//! index, and each long one in a compressed radix tree. [`RapidStore`] is the whole container,
+//! [`RapidStoreAlone`] the same for one user at a time. Parameters and deviations:
+//! `docs/design/lab/rapidstore.md`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -82,8 +85,9 @@ impl RapidStore {
         }
     }
 
-    /// Locks what the updates touch: the subgraphs of their vertices, and of the neighbours of those that they remove. Neighbours
-    /// are known only under the lock; where they lie elsewhere, the locks are released and taken again with those.
+    /// Locks what the updates touch: the subgraphs of their vertices, and of the neighbours of those that
+    /// they remove. Neighbours are known only under the lock; where they lie elsewhere, the locks are
+    /// released and taken again with those.
     fn lock(&self, updates: &[Update]) -> Locked<'_> {
         let mut subgraphs = draft::named(updates);
         loop {

@@ -2,7 +2,8 @@
 
 use crate::GraphForm;
 
-/// Where lists lie that are not long enough for a tree of their own: what the paper's ablation (table 6) compares.
+/// Where lists lie that are not long enough for a tree of their own: what the paper's ablation (table 6)
+/// compares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShortLists {
     /// Together, in the order of their vertices: the clustered index.
@@ -21,7 +22,8 @@ pub struct RapidStoreOptions {
     pub longest_short: usize,
     /// Where shorter lists lie.
     pub short_lists: ShortLists,
-    /// Each leaf of a tree has the ids of one byte of its node alone: the leaves are not compressed, as in a plain radix tree.
+    /// Each leaf of a tree has the ids of one byte of its node alone: the leaves are not compressed, as in a
+    /// plain radix tree.
     pub leaf_per_key: bool,
 }
 

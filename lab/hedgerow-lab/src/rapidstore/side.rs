@@ -1,8 +1,9 @@
-//! The lists of one subgraph in one direction: a clustered index of short lists, and a tree for each long one.
+//! The lists of one subgraph in one direction: a clustered index of short lists, and a tree for each long
+//! one.
 //!
-//! The clustered index (RapidStore section 6.3) is a sequence of leaves with the edges of all short lists in the order (source,
-//! destination): a tree of two levels, since 64 short lists make few leaves. Where each list begins is kept for each vertex, so
-//! that a read looks nothing up.
+//! The clustered index (RapidStore section 6.3) is a sequence of leaves with the edges of all short lists in
+//! the order (source, destination): a tree of two levels, since 64 short lists make few leaves. Where each
+//! list begins is kept for each vertex, so that a read looks nothing up.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -162,7 +163,8 @@ impl Side {
         let effect = self.trees[index].apply(changes, shape, &mut scratch.leaves);
         let degree = (i64::from(self.places[local.index()].degree) + effect.entries) as u32;
         self.places[local.index()].degree = degree;
-        // Well below the bound from which on a list is a tree, so that one on the bound does not change its form with every write.
+        // Well below the bound from which on a list is a tree, so that one on the bound does not change its
+        // form with every write.
         if degree as usize <= shape.longest_short / 2 {
             scratch.list.clear();
             let _ = self.trees[index].runs(&mut |targets, weights| {
@@ -263,7 +265,8 @@ impl Side {
         let (mut leaf, mut start) = (usize::from(leaf), usize::from(start));
         for (local, place) in self.places.iter_mut().enumerate().skip(first) {
             let degree = if self.treed & (1 << local) == 0 { place.degree as usize } else { 0 };
-            // A list begins where it has its first entry; an empty one may stand behind the last entry of a leaf.
+            // A list begins where it has its first entry; an empty one may stand behind the last entry of a
+            // leaf.
             while self
                 .leaves
                 .get(leaf)

@@ -1,4 +1,5 @@
-//! Reading: one version for each subgraph, collected when the snapshot is opened; then no locks and no timestamps.
+//! Reading: one version for each subgraph, collected when the snapshot is opened; then no locks and no
+//! timestamps.
 
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};

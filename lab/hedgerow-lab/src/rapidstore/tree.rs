@@ -1,11 +1,12 @@
 //! The compressed radix tree (C-ART, RapidStore section 6.2): the list of a vertex of high degree.
 //!
-//! A node branches on one byte of the id; nodes whose bytes above that one are all the same are left out (path compression). Several
-//! bytes can lead to one leaf, which holds up to `segment` ids. So a child is known by the first byte that leads to it: a node has a
-//! bitmap of those, and its children in an array without holes; the child of a byte is found by counting bits.
+//! A node branches on one byte of the id; nodes whose bytes above that one are all the same are left out
+//! (path compression). Several bytes can lead to one leaf, which holds up to `segment` ids. So a child is
+//! known by the first byte that leads to it: a node has a bitmap of those, and its children in an array
+//! without holes; the child of a byte is found by counting bits.
 //!
-//! Nodes and leaves are counted references. A writer copies the nodes on its way down unless it alone has them, and versions that
-//! are given up free what no other version shares.
+//! Nodes and leaves are counted references. A writer copies the nodes on its way down unless it alone has
+//! them, and versions that are given up free what no other version shares.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -181,7 +182,8 @@ impl Node {
         })
     }
 
-    /// Makes changes below `node`, which becomes a node of its own, and a higher one where they have another prefix.
+    /// Makes changes below `node`, which becomes a node of its own, and a higher one where they have another
+    /// prefix.
     fn apply_to(node: &mut Arc<Node>, changes: &[Change], shape: &Shape, scratch: &mut Merged) -> Effect {
         let (Some(first), Some(last)) = (changes.first(), changes.last()) else { return Effect::default() };
         // What lies between two ids has the bytes that both have in common with the prefix.
@@ -311,7 +313,8 @@ impl Node {
         self.remove(first + 1);
     }
 
-    /// Gives up a node below that has become empty, leads to one node alone, or has become small enough for half a leaf.
+    /// Gives up a node below that has become empty, leads to one node alone, or has become small enough for
+    /// half a leaf.
     fn collapse(&mut self, child: usize, shape: &Shape, scratch: &mut Merged) {
         let Child::Node(inner) = &self.children[child] else { return };
         match inner.children.as_slice() {
@@ -344,8 +347,8 @@ impl Node {
     }
 }
 
-/// Children for a range of a sorted list whose bytes above `depth` are the same, each with its first byte: leaves that end between
-/// two bytes, and nodes for bytes with more ids than a leaf holds.
+/// Children for a range of a sorted list whose bytes above `depth` are the same, each with its first byte:
+/// leaves that end between two bytes, and nodes for bytes with more ids than a leaf holds.
 fn pieces(list: &Merged, range: Range<usize>, depth: u8, shape: &Shape) -> Vec<(u8, Child)> {
     let wanted = cut(range.len(), shape.segment);
     let mut pieces = Vec::new();

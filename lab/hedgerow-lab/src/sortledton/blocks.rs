@@ -1,9 +1,11 @@
 //! The blocks of a long list and the links between them.
 //!
-//! - **S1** *All ids of a block are at least its key, and less than the key of the block behind it.* The key of the first block is 0.
-//! - **S2** *A block of height h is linked at the levels 0 to h - 1, at each behind the last block of that level with a smaller key.* The
-//!   first block has all levels, and stays the first.
-//! - **S3** *Where neighbours leave a block of which less than 45 % is left, and there is another, it is brought together with that.*
+//! - **S1** *All ids of a block are at least its key, and less than the key of the block behind it.* The key
+//!   of the first block is 0.
+//! - **S2** *A block of height h is linked at the levels 0 to h - 1, at each behind the last block of that
+//!   level with a smaller key.* The first block has all levels, and stays the first.
+//! - **S3** *Where neighbours leave a block of which less than 45 % is left, and there is another, it is
+//!   brought together with that.*
 
 use hedgerow_core::VertexId;
 
@@ -189,8 +191,9 @@ impl Blocks {
         self.headers.len() as u32 - 1
     }
 
-    /// Sees to it that a block can be allotted. The numbers of blocks may change. A list of up to 7 blocks gets room for one more, so that
-    /// short ones hold little that they do not need; a longer one for a quarter more.
+    /// Sees to it that a block can be allotted. The numbers of blocks may change. A list of up to 7 blocks
+    /// gets room for one more, so that short ones hold little that they do not need; a longer one for a
+    /// quarter more.
     #[inline]
     pub(super) fn make_room(&mut self) {
         if self.free == NONE && self.headers.len() == self.headers.capacity() {
@@ -244,7 +247,8 @@ impl Blocks {
         }
     }
 
-    /// Moves the upper half of the block that a path leads to into a new one behind it, and returns that. There is room for it.
+    /// Moves the upper half of the block that a path leads to into a new one behind it, and returns that.
+    /// There is room for it.
     pub(super) fn split(&mut self, path: &Path) -> u32 {
         let right = self.allot(!self.weights.is_empty());
         let height = self.draw_height();

@@ -1,10 +1,13 @@
-//! Sortledton: Fuchs, Margan and Giceva, "Sortledton: a universal, transactional graph data structure" (PVLDB 15(6), 2022).
+//! Sortledton: Fuchs, Margan and Giceva, "Sortledton: a universal, transactional graph data structure" (PVLDB
+//! 15(6), 2022).
 //!
-//! An adjacency index of vertices, each with a latch and an adaptive set of neighbours (section 4): a sorted array while it is short, then
-//! an unrolled skip list of sorted blocks. A writer knows what it changes, latches those vertices in ascending order, draws a timestamp,
-//! and gives up versions that no reader needs in each block before it writes there (section 5). A neighbour has versions only as long as readers see it
-//! differently; a bit of its id says so. A reader latches one vertex for each access. [`Sortledton`] is the whole container,
-//! [`SortledtonAlone`] the same sets for one user at a time. Parameters and deviations: `docs/design/lab/sortledton.md`.
+//! An adjacency index of vertices, each with a latch and an adaptive set of neighbours (section 4): a sorted
+//! array while it is short, then an unrolled skip list of sorted blocks. A writer knows what it changes,
+//! latches those vertices in ascending order, draws a timestamp, and gives up versions that no reader needs
+//! in each block before it writes there (section 5). A neighbour has versions only as long as readers see it
+//! differently; a bit of its id says so. A reader latches one vertex for each access. [`Sortledton`] is the
+//! whole container, [`SortledtonAlone`] the same sets for one user at a time. Parameters and deviations:
+//! `docs/design/lab/sortledton.md`.
 
 use std::sync::Arc;
 
@@ -50,8 +53,8 @@ pub struct Latching<const VERSIONED: bool> {
 
 /// The whole container.
 pub type Sortledton = Latching<true>;
-/// The container with versioning off, as RapidStore's tables 1 and 2 measure it: writers and readers latch, and a writer waits until all
-/// snapshots are dropped.
+/// The container with versioning off, as RapidStore's tables 1 and 2 measure it: writers and readers latch,
+/// and a writer waits until all snapshots are dropped.
 pub type UnversionedSortledton = Latching<false>;
 
 impl<const VERSIONED: bool> Latching<VERSIONED> {
@@ -72,8 +75,9 @@ impl<const VERSIONED: bool> Latching<VERSIONED> {
         }
     }
 
-    /// Latches what the updates touch, ascending: their vertices, and the neighbours of those that they remove. Neighbours are known
-    /// only under the latch; where there are others, all latches are released and taken again with those.
+    /// Latches what the updates touch, ascending: their vertices, and the neighbours of those that they
+    /// remove. Neighbours are known only under the latch; where there are others, all latches are released
+    /// and taken again with those.
     fn latch(&self, updates: &[Update]) -> Records<'_> {
         let mut vertices: SmallVec<[VertexId; 2]> = change::named(updates).collect();
         let removed = |update: &Update| match *update {
@@ -112,7 +116,8 @@ impl<const VERSIONED: bool> Latching<VERSIONED> {
         change::make(updates, self.form, &mut Latches { table: &self.table, records, changed, txn: &txn })
     }
 
-    /// Gives up the versions of a transaction that is published, where no reader needs them. O(what it changed), not O(the lists).
+    /// Gives up the versions of a transaction that is published, where no reader needs them. O(what it
+    /// changed), not O(the lists).
     fn collect(&self, records: &mut Records<'_>, changed: &Changed) {
         let horizon = Horizon::shared(&self.clock, &self.horizon);
         records.0.iter_mut().for_each(|(_, record)| record.collect_itself(&horizon));
@@ -198,7 +203,8 @@ impl<const VERSIONED: bool> DynamicGraph for Latching<VERSIONED> {
         let at = early.unwrap_or(drawn);
         let mut changed = Changed::of(updates, VERSIONED);
         let more = self.change(updates, &mut records, changed.as_mut(), at);
-        // Still under the latches: who wants the same vertices sleeps, rather than ask again and again for this one's publication.
+        // Still under the latches: who wants the same vertices sleeps, rather than ask again and again for
+        // this one's publication.
         self.clock.publish(drawn, more.vertices, more.edges);
         if let Some(changed) = changed {
             self.collect(&mut records, &changed);
@@ -215,7 +221,8 @@ impl<const VERSIONED: bool> DynamicGraph for Latching<VERSIONED> {
     fn reclaim(&self) -> Result<(), LabError> {
         for record in self.table.all() {
             let mut record = record.write();
-            // Under the latch, and not the bound alone: what it keeps from now on is seen by those who are registered by now.
+            // Under the latch, and not the bound alone: what it keeps from now on is seen by those who are
+            // registered by now.
             record.collect(&Horizon::shared(&self.clock, &self.horizon), self.form.weighted);
         }
         Ok(())

@@ -250,7 +250,8 @@ impl Piece<'_> {
         self.len -= 1;
     }
 
-    /// Gives up versions that no reader needs, the marks of neighbours that have no others, and removed neighbours that nobody sees.
+    /// Gives up versions that no reader needs, the marks of neighbours that have no others, and removed
+    /// neighbours that nobody sees.
     pub(super) fn collect(&mut self, horizon: &Horizon<'_>) {
         let mut marks = std::mem::take(self.marks);
         let mut from = 0;

@@ -183,7 +183,8 @@ impl Set {
         }
     }
 
-    /// As [`collect`](Self::collect), but of a long set in the blocks alone that have these neighbours, which ascend, or had them.
+    /// As [`collect`](Self::collect), but of a long set in the blocks alone that have these neighbours, which
+    /// ascend, or had them.
     pub(super) fn collect_changed(&mut self, changed: &[VertexId], horizon: &Horizon<'_>, weighted: bool) {
         match self {
             Set::Short(_) => self.collect(horizon, weighted),
@@ -212,8 +213,8 @@ impl Set {
         }
     }
 
-    /// Appends to the run neighbours from `from` on, those among the next `most` entries, at most as many as a run has, and their weights
-    /// if `WEIGHTS`. Returns from where on to continue, if there are more.
+    /// Appends to the run neighbours from `from` on, those among the next `most` entries, at most as many as
+    /// a run has, and their weights if `WEIGHTS`. Returns from where on to continue, if there are more.
     #[inline]
     pub(super) fn copy<const WEIGHTS: bool>(
         &self,

@@ -1,8 +1,8 @@
 //! A long list: a skip list of blocks, each a sorted piece.
 //!
-//! Ids of all blocks lie in one array, a block's at its number times the block size, so links are numbers of 4 bytes. A new block goes to
-//! the end of the array; whenever the array has to grow, the blocks are copied in the order of the list, so that most of a scan goes
-//! through memory in one direction.
+//! Ids of all blocks lie in one array, a block's at its number times the block size, so links are numbers of
+//! 4 bytes. A new block goes to the end of the array; whenever the array has to grow, the blocks are copied
+//! in the order of the list, so that most of a scan goes through memory in one direction.
 
 use std::ops::ControlFlow;
 
@@ -34,7 +34,8 @@ pub(super) struct SkipList {
 }
 
 impl SkipList {
-    /// A list of one block, which takes over a short one. `count` of the neighbours are there after the transaction so far.
+    /// A list of one block, which takes over a short one. `count` of the neighbours are there after the
+    /// transaction so far.
     pub(super) fn new(first: View<'_>, marks: Marks, count: usize, txn: &Transaction<'_>) -> Self {
         let sizes = SmallVec::from_elem(Size { begin: txn.at, count: count as u32 }, 1);
         SkipList { blocks: Blocks::new(first, marks, txn), sizes }
@@ -53,7 +54,8 @@ impl SkipList {
         effect
     }
 
-    /// Makes one change. Versions of the block are collected before, unless they were just now: `collected` is the key of that block.
+    /// Makes one change. Versions of the block are collected before, unless they were just now: `collected`
+    /// is the key of that block.
     fn change(&mut self, change: &Change, collected: &mut Option<u32>, txn: &Transaction<'_>) -> Effect {
         if change.weight.is_some() {
             self.blocks.make_room();
@@ -137,7 +139,8 @@ impl SkipList {
         self.prune_sizes(horizon);
     }
 
-    /// As [`collect`](Self::collect), in the blocks alone that have these neighbours, which ascend, or had them.
+    /// As [`collect`](Self::collect), in the blocks alone that have these neighbours, which ascend, or had
+    /// them.
     pub(super) fn collect_changed(&mut self, changed: &[VertexId], horizon: &Horizon<'_>) {
         self.blocks.collect_changed(changed, horizon);
         self.prune_sizes(horizon);
@@ -161,8 +164,8 @@ impl SkipList {
         self.blocks.view(self.blocks.find(target.0)).find(target, at)
     }
 
-    /// Copies neighbours from `from` on, those among the next `most` entries, and their weights if `WEIGHTS`. Returns from where on to
-    /// continue, if there are more.
+    /// Copies neighbours from `from` on, those among the next `most` entries, and their weights if `WEIGHTS`.
+    /// Returns from where on to continue, if there are more.
     pub(super) fn copy<const WEIGHTS: bool>(
         &self,
         from: u32,

@@ -1,5 +1,5 @@
-//! Reading: each access latches one vertex, copies what the snapshot sees, and releases it. Without latches, pieces without versions are
-//! lent as they are.
+//! Reading: each access latches one vertex, copies what the snapshot sees, and releases it. Without latches,
+//! pieces without versions are lent as they are.
 
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -20,7 +20,8 @@ use crate::flat::FlatLists;
 use crate::run::{RUN, with_run};
 use crate::runs::{Runs, RunsBlock};
 
-/// How many neighbours are copied at first: a short list of the default size whole, and not more, since some kernels break off after few.
+/// How many neighbours are copied at first: a short list of the default size whole, and not more, since some
+/// kernels break off after few.
 const FIRST_RUN: usize = 256;
 
 /// The adjacency sets at one timestamp.
@@ -62,7 +63,8 @@ impl SortledtonSnapshot<Latched> {
 
 impl<T: Table> SortledtonSnapshot<T> {
     fn new(table: Arc<T>, form: GraphForm, (at, vertices, edges): (u64, usize, u64)) -> Self {
-        // Every vertex that the reader sees raised the bound before it was published, so before the reader was registered.
+        // Every vertex that the reader sees raised the bound before it was published, so before the reader
+        // was registered.
         let bound = table.bound();
         SortledtonSnapshot {
             table,
@@ -111,9 +113,9 @@ impl<T: Table> SortledtonSnapshot<T> {
 }
 
 impl<T: Table> Runs for SortledtonSnapshot<T> {
-    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks, and with their weights if `WEIGHTS` and they have
-    /// some. No latch is held meanwhile, so a set that is longer than a run is latched again for the next one: what the snapshot sees
-    /// of it cannot have changed.
+    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks, and with their weights if
+    /// `WEIGHTS` and they have some. No latch is held meanwhile, so a set that is longer than a run is
+    /// latched again for the next one: what the snapshot sees of it cannot have changed.
     #[inline]
     fn runs<const WEIGHTS: bool>(
         &self,

@@ -83,7 +83,8 @@ impl Record {
         }
     }
 
-    /// Gives up versions of these neighbours, which ascend, that no reader needs, and others in the same blocks.
+    /// Gives up versions of these neighbours, which ascend, that no reader needs, and others in the same
+    /// blocks.
     pub(super) fn collect_changed(
         &mut self,
         direction: Direction,

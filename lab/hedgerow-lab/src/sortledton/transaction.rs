@@ -5,7 +5,8 @@ use hedgerow_core::{Direction, Update, VertexId};
 use super::versions::Horizon;
 use crate::change::Change;
 
-/// Transactions of more updates give up their own versions once they are published, where no reader needs them.
+/// Transactions of more updates give up their own versions once they are published, where no reader needs
+/// them.
 const BATCH: usize = 64;
 
 /// A transaction as the sets see it.

@@ -1,4 +1,5 @@
-//! The versions of one thing, a neighbour or a vertex: the newest where it is found first, older ones in a chain behind it.
+//! The versions of one thing, a neighbour or a vertex: the newest where it is found first, older ones in a
+//! chain behind it.
 
 use std::cell::OnceCell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -39,8 +40,9 @@ struct Older {
 
 /// The newest version, and older ones from new to old.
 ///
-/// Before the first version of the chain there was nothing. Without a chain, there was nothing before a version that inserts, and the
-/// thing was there since ever before one that removes: so the first removal of a settled neighbour takes no memory of its own.
+/// Before the first version of the chain there was nothing. Without a chain, there was nothing before a
+/// version that inserts, and the thing was there since ever before one that removes: so the first removal of
+/// a settled neighbour takes no memory of its own.
 #[derive(Debug)]
 pub(super) struct Versions {
     newest: Stamp,
@@ -99,7 +101,8 @@ impl Versions {
         self.newest == Stamp::new(at, false) && self.older.is_none()
     }
 
-    /// Adds a version at `at`; `weight` is that of the newest one until now, which nobody has seen if it is of `at` too.
+    /// Adds a version at `at`; `weight` is that of the newest one until now, which nobody has seen if it is
+    /// of `at` too.
     pub(super) fn write(&mut self, at: u64, removed: bool, weight: f64) {
         let before = std::mem::replace(&mut self.newest, Stamp::new(at, removed));
         let seen_by_nobody = before.begin() == at && (self.older.is_some() || !before.is_removed());
@@ -190,7 +193,8 @@ pub(super) struct Bound(AtomicU64);
 
 /// The timestamps of readers as writers know them.
 ///
-/// A bound, shared by all writers, answers mostly: no reader is before it, now or later. Only where a version is newer, the tracer is asked.
+/// A bound, shared by all writers, answers mostly: no reader is before it, now or later. Only where a version
+/// is newer, the tracer is asked.
 pub(super) struct Horizon<'a> {
     shared: Option<(&'a Clock, &'a Bound)>,
     bound: u64,
@@ -215,7 +219,8 @@ impl<'a> Horizon<'a> {
         }
         let Some((clock, bound)) = self.shared else { return true };
         let (published, active) = self.asked.get_or_init(|| {
-            // In this order: a reader that enters the tracer later sees this transaction published, and enters no earlier one.
+            // In this order: a reader that enters the tracer later sees this transaction published, and
+            // enters no earlier one.
             let published = clock.published();
             let active = clock.active();
             bound.0.fetch_max(active.oldest().unwrap_or(published).min(published), Relaxed);

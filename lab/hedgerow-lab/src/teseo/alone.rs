@@ -1,4 +1,5 @@
-//! The fat tree without latches and service threads, for one user at a time: rebalances happen where they are needed.
+//! The fat tree without latches and service threads, for one user at a time: rebalances happen where they are
+//! needed.
 
 use std::sync::Arc;
 

@@ -93,7 +93,8 @@ impl LeafIds {
     }
 }
 
-/// Where the list of a vertex began when it was last moved by a rebalance: leaf, segment, and the place of its header.
+/// Where the list of a vertex began when it was last moved by a rebalance: leaf, segment, and the place of
+/// its header.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hint(u64);
 
@@ -125,7 +126,8 @@ pub(super) const MOST: VertexId = VertexId((1 << 28) - 1);
 /// What is known of a vertex.
 #[derive(Debug, Default)]
 struct Entry {
-    /// The timestamp of the last change and, in the lowest bit, whether there is no such vertex since then. 0: there never was.
+    /// The timestamp of the last change and, in the lowest bit, whether there is no such vertex since then.
+    /// 0: there never was.
     life: AtomicU64,
     lists: [AtomicU64; 2],
 }
@@ -214,8 +216,9 @@ impl Table {
         lives.iter().rev().find(|older| since(older.life) <= at).is_some_and(|older| is_alive(older.life))
     }
 
-    /// Makes a vertex exist or not in the transaction of `at`; without `present` it stays as it is, and nobody else changes it until
-    /// that transaction is published. Returns the life before. Asks for the `horizon` if the vertex has many older lives.
+    /// Makes a vertex exist or not in the transaction of `at`; without `present` it stays as it is, and
+    /// nobody else changes it until that transaction is published. Returns the life before. Asks for the
+    /// `horizon` if the vertex has many older lives.
     pub(super) fn set_life(
         &self,
         v: VertexId,

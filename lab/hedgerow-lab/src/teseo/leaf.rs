@@ -69,8 +69,8 @@ impl<C> Leaf<C> {
         self.fences[first..].iter().zip(lows).for_each(|(fence, low)| fence.store(low, Relaxed));
     }
 
-    /// The smallest window around segment `i` that is not too full, up the calibrator tree; none if the whole leaf is. `used` says what
-    /// a segment holds.
+    /// The smallest window around segment `i` that is not too full, up the calibrator tree; none if the whole
+    /// leaf is. `used` says what a segment holds.
     pub(super) fn window(
         &self,
         i: usize,

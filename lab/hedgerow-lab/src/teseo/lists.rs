@@ -1,7 +1,8 @@
 //! The lists of a subgraph, as a range scan over segments meets them (section 6.1).
 //!
-//! A scan holds no latch while a kernel looks at a list: it holds references to the words of segments. A writer that finds a reference changes a
-//! copy. The last segment of one subgraph is mostly the first of the next, and is not asked for again.
+//! A scan holds no latch while a kernel looks at a list: it holds references to the words of segments. A
+//! writer that finds a reference changes a copy. The last segment of one subgraph is mostly the first of the
+//! next, and is not asked for again.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;

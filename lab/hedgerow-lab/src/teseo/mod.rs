@@ -1,11 +1,12 @@
 //! Teseo: De Leo and Boncz, "Teseo and the analysis of structural dynamic graphs" (PVLDB 14(6), 2021).
 //!
-//! All edges, in the order of source and destination, in a *fat tree* (section 4): leaves of many segments of 4 KB that are sparse arrays, with
-//! room between the two sides of each segment. A writer changes a segment under its latch; where its room ends, edges go
-//! into a buffer beside it, until a service thread spreads the edges of a window of segments, or splits the leaf. A vertex table leads
-//! point reads to the lists. Transactions (section 5) change edges where they are and keep what they replaced beside the segment, as
-//! HyPer does. [`Teseo`] is the whole container, [`TeseoAlone`] the same for one user at a time. Parameters, protocol and deviations:
-//! `docs/design/lab/teseo.md`.
+//! All edges, in the order of source and destination, in a *fat tree* (section 4): leaves of many segments of
+//! 4 KB that are sparse arrays, with room between the two sides of each segment. A writer changes a segment
+//! under its latch; where its room ends, edges go into a buffer beside it, until a service thread spreads the
+//! edges of a window of segments, or splits the leaf. A vertex table leads point reads to the lists.
+//! Transactions (section 5) change edges where they are and keep what they replaced beside the segment, as
+//! HyPer does. [`Teseo`] is the whole container, [`TeseoAlone`] the same for one user at a time. Parameters,
+//! protocol and deviations: `docs/design/lab/teseo.md`.
 
 use std::sync::Arc;
 
@@ -74,8 +75,8 @@ impl DynamicGraph for Teseo {
             if let Some(younger) = transaction.blocked.get() {
                 transaction.roll_back();
                 self.shared.clock.publish(at, 0, 0);
-                // It holds nothing now. If it began at once, it would take again what the younger one waits for, that one would begin
-                // again too, and so on in turns.
+                // It holds nothing now. If it began at once, it would take again what the younger one waits
+                // for, that one would begin again too, and so on in turns.
                 self.shared.wait_for(younger);
                 continue;
             }

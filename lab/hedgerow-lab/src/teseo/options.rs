@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use crate::GraphForm;
 
-/// Words of every segment that a window has more than its edges take when it is spread. Lists that are cut by the gap and by the ends of
-/// the segment take up to six of them.
+/// Words of every segment that a window has more than its edges take when it is spread. Lists that are cut by
+/// the gap and by the ends of the segment take up to six of them.
 pub(super) const MARGIN: usize = 8;
 /// Versions of changes that a segment, or a vertex, keeps at least before a writer prunes them.
 pub(super) const UNDO_BEFORE_PRUNING: usize = 16;
 
-/// The parameters of [`Teseo`](super::Teseo); the defaults are those of the paper and, where it states none, of the authors' code.
+/// The parameters of [`Teseo`](super::Teseo); the defaults are those of the paper and, where it states none,
+/// of the authors' code.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TeseoOptions {
     /// Words of 4 bytes in a segment, 32 to 32,768: C_S, 4 KB in the paper.
@@ -25,8 +26,8 @@ pub struct TeseoOptions {
     pub rho_h: f64,
     /// Time from a request to the rebalance of a segment: D.
     pub delay: Duration,
-    /// Threads in the background, at least 1: as many as run at a time on this machine. A visit takes one of them, and with a single one
-    /// rebalances wait for its end.
+    /// Threads in the background, at least 1: as many as run at a time on this machine. A visit takes one of
+    /// them, and with a single one rebalances wait for its end.
     pub threads: usize,
     /// How often versions of all segments are pruned, and leaves merged.
     pub visits: Duration,
@@ -81,8 +82,8 @@ impl Shape {
         }
     }
 
-    /// Words that a window of `width` segments may hold after a rebalance, in a leaf of `all` segments: formula 1 of the paper, in
-    /// which thresholds go from `tau_1` for one segment to `tau_h` for the leaf.
+    /// Words that a window of `width` segments may hold after a rebalance, in a leaf of `all` segments:
+    /// formula 1 of the paper, in which thresholds go from `tau_1` for one segment to `tau_h` for the leaf.
     pub(super) fn most(&self, width: usize, all: usize) -> usize {
         let height = (all as f64).log2().ceil();
         let above = if height > 0.0 { (height - (width as f64).log2()).max(0.0) / height } else { 1.0 };

@@ -8,7 +8,8 @@ use parking_lot::{Condvar, Mutex};
 
 #[derive(Debug)]
 struct Requests {
-    /// A key of each segment, when its rebalance is due, and in which tree it is. Since all wait equally long, those due first come first.
+    /// A key of each segment, when its rebalance is due, and in which tree it is. Since all wait equally
+    /// long, those due first come first.
     waiting: VecDeque<(Instant, Direction, u64)>,
     /// When the next visit is due.
     visit: Instant,

@@ -1,8 +1,9 @@
 //! A segment: a part of all edges in their order, and the fence keys between which these are.
 //!
-//! *Read-optimised* (section 4.1): words packed to both ends, the gap between them in the middle. A source stands as a header of two
-//! words, its id and how many targets follow; then its targets. *Write-optimised*: what no longer fits goes into a buffer beside the
-//! words, which is ordered by itself, until a rebalance spreads it.
+//! *Read-optimised* (section 4.1): words packed to both ends, the gap between them in the middle. A source
+//! stands as a header of two words, its id and how many targets follow; then its targets. *Write-optimised*:
+//! what no longer fits goes into a buffer beside the words, which is ordered by itself, until a rebalance
+//! spreads it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,7 +16,8 @@ use super::undo::Undo;
 
 /// Marks the word that names a source: no target has it, since ids are smaller.
 pub(super) const HEAD: u32 = 1 << 31;
-/// How far from a hint a header is looked for: a segment that a rebalance has spread takes about so many insertions.
+/// How far from a hint a header is looked for: a segment that a rebalance has spread takes about so many
+/// insertions.
 const NEAR: usize = 256;
 /// A place that no header has.
 pub(super) const NO_HEADER: usize = usize::MAX;
@@ -56,7 +58,8 @@ pub(super) struct Spot {
 /// What the latch of a segment protects.
 #[derive(Debug)]
 pub(super) struct Segment {
-    /// The fence keys: it holds the edges in `low..high`. A segment without a place in the order has an empty range.
+    /// The fence keys: it holds the edges in `low..high`. A segment without a place in the order has an empty
+    /// range.
     pub(super) low: u64,
     pub(super) high: u64,
     /// Shared with readers that look at it without the latch; who changes it then changes a copy.
@@ -66,8 +69,8 @@ pub(super) struct Segment {
     /// The end of the left side, and the begin of the right one.
     pub(super) left: usize,
     pub(super) right: usize,
-    /// The first edge of the right side: kept here, so that nobody goes to the words to choose a side. More than every key if there
-    /// is none.
+    /// The first edge of the right side: kept here, so that nobody goes to the words to choose a side. More
+    /// than every key if there is none.
     pivot: u64,
     /// Edges that had no room: those of a write-optimised segment.
     #[allow(clippy::box_collection, reason = "most segments have none, and 8 bytes instead of 24")]
@@ -148,8 +151,8 @@ impl Segment {
         self.pivot = first.map_or(END, |id| key(id.0 & !HEAD, self.words[self.right + 2].0));
     }
 
-    /// The header of `v` on the side `from..end`, if it is near the place where it once was: insertions move headers away from the end of
-    /// their side.
+    /// The header of `v` on the side `from..end`, if it is near the place where it once was: insertions move
+    /// headers away from the end of their side.
     #[inline]
     fn header_near(&self, from: usize, end: usize, v: u32, hint: usize) -> Option<usize> {
         if hint < from || hint >= end {
@@ -175,8 +178,8 @@ impl Segment {
         at
     }
 
-    /// Where an edge is, or would be; `hint` may be the place of its source's header. A list is cut in two by the gap only where a
-    /// rebalance cut it.
+    /// Where an edge is, or would be; `hint` may be the place of its source's header. A list is cut in two by
+    /// the gap only where a rebalance cut it.
     #[inline]
     pub(super) fn spot(&self, key: u64, hint: usize) -> Spot {
         let (v, t) = (source(key), VertexId(target(key)));
@@ -298,7 +301,8 @@ impl Segment {
         }
     }
 
-    /// Calls `f` with the edges in a range of keys that are held, those marked as removed among them, in their order.
+    /// Calls `f` with the edges in a range of keys that are held, those marked as removed among them, in
+    /// their order.
     pub(super) fn for_each(&self, range: Range<u64>, mut f: impl FnMut(u64, f64)) {
         let buffered = self.buffer.iter().flat_map(|buffer| buffer.range(range.clone()));
         let mut buffered = buffered.map(|(key, weight)| (*key, *weight)).peekable();

@@ -1,4 +1,5 @@
-//! The service threads: rebalances that writers have asked for, after a delay, and visits of the whole graph (sections 3.3 and 4.2).
+//! The service threads: rebalances that writers have asked for, after a delay, and visits of the whole graph
+//! (sections 3.3 and 4.2).
 
 use std::sync::Arc;
 use std::thread::JoinHandle;

@@ -60,8 +60,8 @@ impl Shared {
         Horizon::now(&self.clock)
     }
 
-    /// Starts loading the segments in which the lists of a single edge begin, both at once: before the transaction has a timestamp, for
-    /// which younger ones wait.
+    /// Starts loading the segments in which the lists of a single edge begin, both at once: before the
+    /// transaction has a timestamp, for which younger ones wait.
     pub(super) fn prefetch_edge(&self, updates: &[Update]) {
         let [Update::InsertEdge(src, dst, _) | Update::RemoveEdge(src, dst)] = *updates else { return };
         self.table.prefetch(src);
@@ -117,7 +117,8 @@ impl Shared {
                 return;
             }
             match asked {
-                // That transaction may not be running: on fewer cores than threads, or because it waits for the same core.
+                // That transaction may not be running: on fewer cores than threads, or because it waits for
+                // the same core.
                 1000.. => std::thread::sleep(PATIENCE),
                 _ if asked % 100 == 0 => std::thread::yield_now(),
                 _ => std::hint::spin_loop(),

@@ -20,8 +20,8 @@ use crate::clock::Reader;
 use crate::flat::FlatLists;
 use crate::planted::{Planted, is_on};
 
-/// Up to how many neighbours of a segment are copied under the latch, but at most a quarter of its words; more are read where they
-/// are, by a reference.
+/// Up to how many neighbours of a segment are copied under the latch, but at most a quarter of its words;
+/// more are read where they are, by a reference.
 const COPIED: usize = 64;
 
 /// What a thread copies lists to.
@@ -143,7 +143,8 @@ impl<S: Store> TeseoSnapshot<S> {
         (Part::Copied, segment.high)
     }
 
-    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks. No latch is held meanwhile.
+    /// Calls `f` with the neighbours of `v` in runs, at least one, until it breaks. No latch is held
+    /// meanwhile.
     #[inline]
     fn runs(
         &self,
@@ -162,7 +163,8 @@ impl<S: Store> TeseoSnapshot<S> {
         while from < range.end && flow.is_continue() {
             let part = |segment: &Segment, header| self.part(segment, v, from, header, &mut copied);
             let (part, high) = self.store.read(direction, hint, from, part);
-            // A list that goes on is mostly a long one; then an empty run at its end does no harm, and another one in between is left out.
+            // A list that goes on is mostly a long one; then an empty run at its end does no harm, and
+            // another one in between is left out.
             flow = match part {
                 Part::Copied if copied.targets.is_empty() && from != range.start => flow,
                 Part::Copied => f(&copied.targets, &copied.weights),
@@ -196,7 +198,8 @@ impl<S: Store> TeseoSnapshot<S> {
         degrees
     }
 
-    /// The number of neighbours. From the tenth vertex on it is that of a view of all vertices (the paper's materialised view).
+    /// The number of neighbours. From the tenth vertex on it is that of a view of all vertices (the paper's
+    /// materialised view).
     #[inline]
     fn degree_of(&self, v: VertexId, direction: Direction) -> usize {
         let direction = self.form.kept(direction);

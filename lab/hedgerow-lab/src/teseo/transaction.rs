@@ -1,12 +1,14 @@
-//! A transaction: it changes edges where they are, each under the latch of one segment, and can take all of it back.
+//! A transaction: it changes edges where they are, each under the latch of one segment, and can take all of
+//! it back.
 //!
-//! Its timestamp is drawn when it begins. What an unpublished transaction has changed is its own until it is published: a younger one that
-//! meets it waits, an older one takes all back and begins again behind it with a new timestamp. So nobody who holds something waits for a
-//! younger transaction, and no circle of transactions waits.
+//! Its timestamp is drawn when it begins. What an unpublished transaction has changed is its own until it is
+//! published: a younger one that meets it waits, an older one takes all back and begins again behind it with
+//! a new timestamp. So nobody who holds something waits for a younger transaction, and no circle of
+//! transactions waits.
 //!
-//! A transaction that adds an edge to the list of a vertex relies on the vertex: it looks again whether that exists once the edge is there. A
-//! transaction that removes the vertex first makes it its own, and then looks at the list. Either the one meets the edge, or the other the
-//! vertex.
+//! A transaction that adds an edge to the list of a vertex relies on the vertex: it looks again whether that
+//! exists once the edge is there. A transaction that removes the vertex first makes it its own, and then
+//! looks at the list. Either the one meets the edge, or the other the vertex.
 
 use std::cell::Cell;
 
@@ -65,8 +67,8 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Makes its own what the updates rely on, beyond what they change: vertices that they name by themselves, and loops, which are
-    /// looked at before they are changed.
+    /// Makes its own what the updates rely on, beyond what they change: vertices that they name by
+    /// themselves, and loops, which are looked at before they are changed.
     pub(super) fn reserve(&mut self, updates: &[Update]) {
         for update in updates {
             match *update {

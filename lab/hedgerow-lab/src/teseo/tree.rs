@@ -1,8 +1,8 @@
 //! The fat tree of the whole container, in which each segment has a latch (section 5.1).
 //!
-//! Who reads or writes an edge finds its segment without a latch, latches it, and looks at its fence keys: if the edge has its place elsewhere
-//! by now, the search starts over. It holds one latch at a time. Who rebalances holds those of a whole window, and the leaf's own lock,
-//! which only rebalancers respect.
+//! Who reads or writes an edge finds its segment without a latch, latches it, and looks at its fence keys: if
+//! the edge has its place elsewhere by now, the search starts over. It holds one latch at a time. Who
+//! rebalances holds those of a whole window, and the leaf's own lock, which only rebalancers respect.
 
 use std::sync::Arc;
 
@@ -34,7 +34,8 @@ impl Tree {
         Tree { index, structure: Mutex::new(ids), shape, direction }
     }
 
-    /// What `f` makes of the segment that holds `key`, and of the place of a header there if `hint` leads to it.
+    /// What `f` makes of the segment that holds `key`, and of the place of a header there if `hint` leads to
+    /// it.
     #[inline]
     pub(super) fn read<T>(&self, hint: Hint, key: u64, f: impl FnOnce(&Segment, usize) -> T) -> T {
         let mut hinted = true;
@@ -50,7 +51,8 @@ impl Tree {
         }
     }
 
-    /// As [`read`](Self::read), to change it; and a key of the segment, if it needs a rebalance that nobody has asked for.
+    /// As [`read`](Self::read), to change it; and a key of the segment, if it needs a rebalance that nobody
+    /// has asked for.
     #[inline]
     pub(super) fn write<T>(
         &self,
@@ -108,8 +110,8 @@ impl Tree {
             let Some(window) = leaf.window(i, &self.shape, used) else { return false };
             let segments: Vec<_> =
                 leaf.segments[window.clone()].iter().map(|latched| latched.0.write()).collect();
-            // Writers may have been there since the search. If they have taken all that the window has left, the next search finds a
-            // wider one.
+            // Writers may have been there since the search. If they have taken all that the window has left,
+            // the next search finds a wider one.
             let words: usize = segments.iter().map(|segment| segment.used()).sum();
             if words <= (self.shape.words - MARGIN) * window.len() {
                 break (window, segments);
@@ -177,7 +179,8 @@ impl Tree {
         self.merge(table, horizon);
     }
 
-    /// Merges neighbouring leaves where one is enough, and makes those smaller that are less than half as full as a new one.
+    /// Merges neighbouring leaves where one is enough, and makes those smaller that are less than half as
+    /// full as a new one.
     fn merge(&self, table: &Table, horizon: &dyn Fn() -> Horizon) {
         let index = self.current();
         let mut first = 0;
@@ -226,8 +229,8 @@ impl Tree {
     }
 }
 
-/// The segment that holds `key`, unless it moves meanwhile: that to which the hint leads, with the place of a header, or the one by the
-/// primary index.
+/// The segment that holds `key`, unless it moves meanwhile: that to which the hint leads, with the place of a
+/// header, or the one by the primary index.
 #[inline]
 fn find(index: &Index<Latched>, hint: Hint, key: u64, hinted: bool) -> (&Latched, usize) {
     if hinted && let Some(latched) = index.leaf_of(hint).and_then(|leaf| leaf.segments.get(hint.segment())) {
@@ -245,8 +248,8 @@ mod tests {
     use crate::GraphForm;
     use crate::planted::sound;
 
-    /// A leaf of several segments, the first of which has so many edges in its buffer. Returns whether a rebalance left the leaf, and
-    /// whether it has room for all.
+    /// A leaf of several segments, the first of which has so many edges in its buffer. Returns whether a
+    /// rebalance left the leaf, and whether it has room for all.
     fn leaf_is_left(buffered: usize) -> (bool, bool) {
         let options =
             TeseoOptions { segment: 32, leaf: 16, tau_h: 1.0, rho_h: 0.1, ..TeseoOptions::default() };

@@ -1,6 +1,7 @@
 //! What changes replaced, who may replace it, and for how long it is kept.
 //!
-//! The entries of one edge, from new to old, are its chain. A reader goes back over those that are younger than its timestamp.
+//! The entries of one edge, from new to old, are its chain. A reader goes back over those that are younger
+//! than its timestamp.
 
 use crate::clock::{Active, Clock};
 use crate::planted::{Planted, is_on};

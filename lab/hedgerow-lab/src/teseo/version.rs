@@ -1,4 +1,5 @@
-//! Versions: edges are changed where they are, and what a change replaced is kept beside the segment (section 5.2).
+//! Versions: edges are changed where they are, and what a change replaced is kept beside the segment (section
+//! 5.2).
 //!
 //! An edge that is marked as removed stays among the words until its chain is pruned.
 
@@ -61,8 +62,9 @@ impl Segment {
         entries.try_for_each(|entry| admit(entry.at(), at, &published))
     }
 
-    /// Gives an edge a weight, or none, in the transaction of `at`; `hint` may be the place of its source's header. A change to what it is already is entered too: it keeps other
-    /// transactions from changing what this one relies on.
+    /// Gives an edge a weight, or none, in the transaction of `at`; `hint` may be the place of its source's
+    /// header. A change to what it is already is entered too: it keeps other transactions from changing what
+    /// this one relies on.
     pub(super) fn change(
         &mut self,
         (key, hint): (u64, usize),
@@ -140,8 +142,8 @@ impl Segment {
         if let Some(older) = older
             && !is_on(Planted::UncoveredEntryTrusted)
         {
-            // The entry behind it may have been pruned since, which uncovers an older one: that has to say now what held before this
-            // change. What it said itself belongs to timestamps that nobody reads.
+            // The entry behind it may have been pruned since, which uncovers an older one: that has to say
+            // now what held before this change. What it said itself belongs to timestamps that nobody reads.
             *older = Undo { stamp: stamp(older.at(), entry.before().is_none()), ..*older };
         }
         let spot = self.spot(key, NO_HEADER);
@@ -163,7 +165,8 @@ impl Segment {
         self.newest = self.undo.iter().map(Undo::at).max().unwrap_or(0);
     }
 
-    /// Prunes as a writer does: once there are many entries, and then not before there are twice as many as were needed.
+    /// Prunes as a writer does: once there are many entries, and then not before there are twice as many as
+    /// were needed.
     #[inline]
     pub(super) fn prune_many(&mut self, horizon: impl FnOnce() -> Horizon) {
         if self.undo.len() >= UNDO_BEFORE_PRUNING && self.undo.len() == self.undo.capacity() {

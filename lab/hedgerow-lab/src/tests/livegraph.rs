@@ -1,4 +1,5 @@
-//! The suite on LiveGraph, and what it does not ask for: timeouts, compaction, and that readers are not in the way of writers.
+//! The suite on LiveGraph, and what it does not ask for: timeouts, compaction, and that readers are not in
+//! the way of writers.
 
 use std::time::Duration;
 
@@ -73,7 +74,8 @@ fn faults_of_livegraph_are_found() {
     finds(Planted::FullListKept, rewrite_weights);
 }
 
-/// Transactions of two threads that lock the same vertices in opposite orders: each gets through, all of it or nothing at a time.
+/// Transactions of two threads that lock the same vertices in opposite orders: each gets through, all of it
+/// or nothing at a time.
 #[test]
 fn transactions_that_block_one_another_get_through() {
     let _sound = sound();
@@ -113,7 +115,8 @@ fn a_scan_is_not_in_the_way_of_a_writer() {
     scan_beside_a_writer();
 }
 
-/// A list is read in runs while it is replaced, and another one of the same size is made: the runs are all of the block where they began.
+/// A list is read in runs while it is replaced, and another one of the same size is made: the runs are all of
+/// the block where they began.
 fn scan_beside_a_writer() {
     let edges_of = |v: u32, from: u32| -> Vec<_> {
         (from..from + 2999).map(|u| (VertexId(v), VertexId(u), f64::from(u))).collect()

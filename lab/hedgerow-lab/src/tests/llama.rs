@@ -22,7 +22,8 @@ fn llama(directed: bool, weighted: bool) -> Llama {
     Llama::with_options(form(directed, weighted), small())
 }
 
-/// Only levels of which all entries are removed are merged: lists have many fragments, many of them with removed entries.
+/// Only levels of which all entries are removed are merged: lists have many fragments, many of them with
+/// removed entries.
 fn many_levels(directed: bool, weighted: bool) -> Llama {
     let options = LlamaOptions { growth: 0, garbage: 0, ..small() };
     Llama::with_options(form(directed, weighted), options)
@@ -144,8 +145,8 @@ fn targets<S: Topology>(snapshot: &S, hub: VertexId) -> Vec<VertexId> {
     targets
 }
 
-/// One thread removes edges of a hub and inserts them again, another one opens snapshots and gives memory back: levels are marked and
-/// merged while older snapshots are read.
+/// One thread removes edges of a hub and inserts them again, another one opens snapshots and gives memory
+/// back: levels are marked and merged while older snapshots are read.
 #[test]
 fn a_hub_of_llama_is_read_beside_writers() {
     const DEGREE: u32 = 2_000;

@@ -1,4 +1,5 @@
-//! The suite on LSMGraph, its forms and switches, and what the suite does not ask for: files that cannot be read or written, and where they are.
+//! The suite on LSMGraph, its forms and switches, and what the suite does not ask for: files that cannot be
+//! read or written, and where they are.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -96,7 +97,8 @@ fn faults_of_lsmgraph_are_found() {
     finds(Planted::FailureKept, fail_to_read);
 }
 
-/// A graph with its files in a file system that fails on demand, and edges in its levels: of 40 vertices 40 each, and their weights.
+/// A graph with its files in a file system that fails on demand, and edges in its levels: of 40 vertices 40
+/// each, and their weights.
 fn in_levels(fs: &SimFs, options: LsmGraphOptions) -> LsmGraph {
     let graph = LsmGraph::with_fs(form(true, true), options, fs.handle());
     for v in 0..40 {
@@ -203,7 +205,8 @@ fn files_go_with_those_who_read_them() {
     assert_eq!(entries(), 0);
 }
 
-/// Levels fill up to the sizes that the ratio gives, each list lies in one place of a level, and lists of several blocks are searched.
+/// Levels fill up to the sizes that the ratio gives, each list lies in one place of a level, and lists of
+/// several blocks are searched.
 #[test]
 fn levels_grow_by_the_ratio() {
     let _sound = sound();

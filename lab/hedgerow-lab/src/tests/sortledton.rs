@@ -72,7 +72,8 @@ fn faults_of_sortledton_are_found() {
     finds(Planted::TombstonesKept, || memory_returns(sortledton));
 }
 
-/// Lists of many blocks of every size that the study sweeps, grown in random order and taken down again beside a held snapshot.
+/// Lists of many blocks of every size that the study sweeps, grown in random order and taken down again
+/// beside a held snapshot.
 #[test]
 fn long_lists_grow_and_shrink() {
     const DEGREE: u32 = 5_000;
@@ -140,8 +141,9 @@ fn hub_edges(targets: impl Iterator<Item = u32>, weight: impl Fn(u32) -> f64) ->
     targets.map(|dst| Update::InsertEdge(HUB.0, VertexId(dst), weight(dst))).collect()
 }
 
-/// One thread takes half of a hub away in batches of 100 and brings it back, so that blocks are brought together and split; another one
-/// reclaims and inserts single edges; snapshots that are held meanwhile read the hub again and again.
+/// One thread takes half of a hub away in batches of 100 and brings it back, so that blocks are brought
+/// together and split; another one reclaims and inserts single edges; snapshots that are held meanwhile read
+/// the hub again and again.
 fn hub_beside_writers() {
     let graph = Sortledton::with_options(form(true, true), SortledtonOptions { block: 64 });
     let (hub, degree) = HUB;

@@ -1,4 +1,5 @@
-//! Teseo, its forms and its faults. Transactions that meet are few in the suite: a test of their own has them.
+//! Teseo, its forms and its faults. Transactions that meet are few in the suite: a test of their own has
+//! them.
 
 use std::collections::BTreeSet;
 use std::sync::Barrier;
@@ -81,8 +82,9 @@ fn meeting(rng: &mut Rng) -> Update {
     }
 }
 
-/// Transactions of several threads that change the same edges and remove their ends, so that they wait for one another and begin
-/// again. Meanwhile a few snapshots are held, each for a while, and have the same edges all the time.
+/// Transactions of several threads that change the same edges and remove their ends, so that they wait for
+/// one another and begin again. Meanwhile a few snapshots are held, each for a while, and have the same edges
+/// all the time.
 fn conflicts(seed: u64) {
     const THREADS: u64 = 3;
     const HELD: usize = 3;
@@ -120,8 +122,8 @@ fn conflicts(seed: u64) {
     edges_of(&graph.snapshot().expect("a snapshot"));
 }
 
-/// The edges of a snapshot. They stand in the lists of both ends and are found one by one, the ends exist, and the counts are those of
-/// what is there.
+/// The edges of a snapshot. They stand in the lists of both ends and are found one by one, the ends exist,
+/// and the counts are those of what is there.
 fn edges_of<S: GraphSnapshot>(snapshot: &S) -> BTreeSet<(u32, u32)> {
     let mut lists = [BTreeSet::new(), BTreeSet::new()];
     for direction in [Direction::Out, Direction::In] {
@@ -153,8 +155,8 @@ fn transactions_that_meet_leave_a_graph() {
     (0..3).for_each(conflicts);
 }
 
-/// A list of which a reader has a run does not change under it, and its next run is that of the snapshot, whatever others insert and
-/// remove meanwhile.
+/// A list of which a reader has a run does not change under it, and its next run is that of the snapshot,
+/// whatever others insert and remove meanwhile.
 fn lists_stay(weighted: bool) {
     let graph = patient(true, weighted);
     let weight = |target: u32| if weighted { f64::from(target) } else { 1.0 };
@@ -189,7 +191,8 @@ fn lists_stay_while_others_write() {
     [false, true].into_iter().for_each(lists_stay);
 }
 
-/// What a transaction leaves of a vertex that it does not change after all is pruned by those that do so later.
+/// What a transaction leaves of a vertex that it does not change after all is pruned by those that do so
+/// later.
 #[test]
 fn vertices_named_in_vain_take_no_memory() {
     let _sound = sound();

@@ -28,7 +28,8 @@ pub(super) fn components(nodes: usize, arrows: impl Iterator<Item = (usize, usiz
     components.into_iter().filter(|component| component.len() > 1).collect()
 }
 
-/// Reports the cycles of a crate that no entry of `known` permits, and the entries that permit more than there is.
+/// Reports the cycles of a crate that no entry of `known` permits, and the entries that permit more than
+/// there is.
 pub(super) fn check(tree: &Tree, graph: &Graph, known: &[KnownCycle], report: &mut Report) {
     let cycles = cycles(tree, graph);
     let entries: Vec<(&KnownCycle, BTreeSet<&str>)> = known

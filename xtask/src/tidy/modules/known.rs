@@ -26,7 +26,8 @@ pub(in crate::tidy) struct Room {
     pub(in crate::tidy) may_use: &'static [&'static str],
 }
 
-/// A ratchet: a change that cuts an arrow shortens the entry or removes it; no change adds a module or an entry.
+/// A ratchet: a change that cuts an arrow shortens the entry or removes it; no change adds a module or an
+/// entry.
 pub(in crate::tidy) const KNOWN_CYCLES: &[KnownCycle] = &[];
 
 /// Crates with module rooms.

@@ -56,7 +56,8 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Every arrow of a crate, sorted, each with a line that makes it and with the items that it is for; then its cycles.
+/// Every arrow of a crate, sorted, each with a line that makes it and with the items that it is for; then its
+/// cycles.
 pub(super) fn list(files: &[File], krate: &str) -> Result<Vec<String>, String> {
     let mut report = Report::default();
     let trees = tree::trees(files, &mut report);

@@ -29,7 +29,8 @@ pub(super) enum Want {
 type Seen = BTreeSet<(usize, String, Want)>;
 
 impl Tree {
-    /// Returns the things that `path`, read in `scope`, names: nothing if no module says so, several if `cfg` selects among imports.
+    /// Returns the things that `path`, read in `scope`, names: nothing if no module says so, several if `cfg`
+    /// selects among imports.
     pub(super) fn resolve(&self, scope: usize, path: &[String], want: Want) -> Vec<Target> {
         self.path(scope, path, want, &mut Seen::new())
     }
@@ -50,7 +51,8 @@ impl Tree {
         targets
     }
 
-    /// Returns the things that a word of a path names in module `inside`, for a path that stands in module `reader`.
+    /// Returns the things that a word of a path names in module `inside`, for a path that stands in module
+    /// `reader`.
     fn word(
         &self,
         inside: usize,
@@ -121,7 +123,8 @@ impl Tree {
         found
     }
 
-    /// Returns the things that an import's path names: something elsewhere, if no module of this crate knows its first word.
+    /// Returns the things that an import's path names: something elsewhere, if no module of this crate knows
+    /// its first word.
     fn imported(&self, scope: usize, path: &[String], want: Want, seen: &mut Seen) -> Vec<Target> {
         let mut found = self.path(scope, path, want, seen);
         if found.is_empty() && self.path(scope, &path[..1], Want::Container, seen).is_empty() {

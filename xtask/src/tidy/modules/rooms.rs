@@ -8,7 +8,8 @@ use super::known::{Room, Rooms};
 use super::tree::Tree;
 use super::uses::Graph;
 
-/// Reports every arrow between top-level modules that the crate's table does not permit, and faults of the table.
+/// Reports every arrow between top-level modules that the crate's table does not permit, and faults of the
+/// table.
 pub(super) fn check(tree: &Tree, graph: &Graph, tables: &[Rooms], report: &mut Report) {
     let Some(table) = tables.iter().find(|table| table.krate == tree.krate) else { return };
     check_table(tree, table, report);

@@ -13,7 +13,8 @@ pub(super) type Items = BTreeMap<String, usize>;
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     pub(super) arrows: BTreeMap<(usize, usize), Items>,
-    /// `impl` blocks without a trait of types that another module defines: their methods are arrows that no reader sees.
+    /// `impl` blocks without a trait of types that another module defines: their methods are arrows that no
+    /// reader sees.
     pub(super) foreign_impls: usize,
     /// Paths from `crate`, `self` or `super` that this reader could not follow, with their modules and lines.
     pub(super) unknown: Vec<(usize, usize, String)>,
@@ -41,7 +42,8 @@ impl Graph {
         graph
     }
 
-    /// An import that only re-exports makes no arrow; nor does one that only brings a name to the modules below.
+    /// An import that only re-exports makes no arrow; nor does one that only brings a name to the modules
+    /// below.
     fn import(&mut self, tree: &Tree, scope: usize, import: &Import, said: &BTreeSet<&str>) {
         let targets = tree.resolve(scope, &import.path, Want::Any);
         if targets.is_empty() && is_local(&import.path[0]) {

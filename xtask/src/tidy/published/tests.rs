@@ -6,7 +6,8 @@ use super::check;
 use crate::metadata;
 use crate::tidy::report::Report;
 
-/// Returns the output of `cargo metadata` for a sound workspace; each folder is that of a crate with its licences.
+/// Returns the output of `cargo metadata` for a sound workspace; each folder is that of a crate with its
+/// licences.
 fn sound() -> Value {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/hedgerow/Cargo.toml");
     let package = |name: &str, publish: Value, dependencies: Value| {

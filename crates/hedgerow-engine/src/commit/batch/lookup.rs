@@ -29,7 +29,8 @@ const ROWS_AHEAD: usize = 12;
 /// Operations of which one thread knows the effects, in its nearest cache.
 const NEAR: usize = 1 << 11;
 
-/// The effects of the operations. All operations on one edge share the cell of the first of them, at both copies.
+/// The effects of the operations. All operations on one edge share the cell of the first of them, at both
+/// copies.
 pub(super) struct Outcomes<'a> {
     ops: &'a [TxnOp],
     attributes: AttributesTable<'a>,

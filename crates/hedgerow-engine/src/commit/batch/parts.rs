@@ -28,8 +28,8 @@ const FEW_BATCHES: usize = 1 << 8;
 /// The number of batches by which prefetches of headers are ahead.
 pub(super) const HEADERS_AHEAD: usize = 8;
 
-/// An operation at one copy of its edge, packed so that entries compare as one number: by subgraph, direction, vertex,
-/// destination and place in the program.
+/// An operation at one copy of its edge, packed so that entries compare as one number: by subgraph,
+/// direction, vertex, destination and place in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct BatchEntry(u128);
 

@@ -1,4 +1,5 @@
-//! Which transactions go this way, and what copies are packed into. What they leave is compared with a model by the tests of the store.
+//! Which transactions go this way, and what copies are packed into. What they leave is compared with a model
+//! by the tests of the store.
 
 use hedgerow_core::{KeyKind, VertexId};
 
@@ -11,7 +12,8 @@ use crate::commit::validate::ReadSet;
 use crate::graph::Graph;
 use crate::options::Options;
 
-/// What a copy is packed from can be read from it, and copies of one edge stand side by side whatever their places are.
+/// What a copy is packed from can be read from it, and copies of one edge stand side by side whatever their
+/// places are.
 #[test]
 fn a_copy_is_packed_and_unpacked() {
     let ids = [0, 1, 63, 64, 1 << 20, VertexId::MAX.0].map(VertexId);
@@ -91,7 +93,8 @@ fn what_is_plain_goes_this_way_and_nothing_else() {
     }
 }
 
-/// The deltas of several chains fill up: some make room by what was published, others take fewer operations than come at once.
+/// The deltas of several chains fill up: some make room by what was published, others take fewer operations
+/// than come at once.
 #[test]
 fn full_deltas_are_merged() {
     for (directed, most) in [(false, 1), (false, 6), (true, 1), (true, 6)] {

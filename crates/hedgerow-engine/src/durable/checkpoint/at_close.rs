@@ -14,7 +14,8 @@ use crate::state::store::Core;
 struct Work {
     /// Bytes of the log that the last checkpoint does not cover.
     log: u64,
-    /// Bytes in memory of the subgraphs that changed since the last checkpoint; the log touches these subgraphs.
+    /// Bytes in memory of the subgraphs that changed since the last checkpoint; the log touches these
+    /// subgraphs.
     changed: u64,
     /// The part of `changed` that has an older image in files. A replay loads that image.
     loaded: u64,
@@ -23,8 +24,8 @@ struct Work {
 }
 
 impl Work {
-    /// Bytes per microsecond: of the log, read by a replay; of images, loaded and merged by a replay; of images, written by a
-    /// checkpoint.
+    /// Bytes per microsecond: of the log, read by a replay; of images, loaded and merged by a replay; of
+    /// images, written by a checkpoint.
     const LOG_REPLAYED: u64 = 15;
     const IMAGES_LOADED: u64 = 30;
     const IMAGES_WRITTEN: u64 = 45;
@@ -40,9 +41,9 @@ impl Work {
 }
 
 impl Core {
-    /// Writes the checkpoint of `close` if it pays. The caller holds the lock of checkpoints and has published all commits, and
-    /// no commit follows. If the checkpoint fails, the next opening replays the log, and
-    /// [`checkpoint_error`](crate::Graph::checkpoint_error) reports why.
+    /// Writes the checkpoint of `close` if it pays. The caller holds the lock of checkpoints and has
+    /// published all commits, and no commit follows. If the checkpoint fails, the next opening replays the
+    /// log, and [`checkpoint_error`](crate::Graph::checkpoint_error) reports why.
     pub(crate) fn checkpoint_at_close(&self, durable: &Durable) {
         let Some(log) = self.log_bound.uncovered(self.log_end()) else { return };
         // A panic is caught because the log must be sealed in any case.
@@ -95,7 +96,8 @@ mod tests {
 
     const MB: u64 = 1_000_000;
 
-    /// The sizes and times are measured ones; each comment gives the time of the replay, then that of the checkpoint.
+    /// The sizes and times are measured ones; each comment gives the time of the replay, then that of the
+    /// checkpoint.
     #[test]
     fn a_checkpoint_is_written_where_the_replay_takes_longer() {
         let of_new = |log, changed| Work { log, changed, loaded: 0, taken_in: 0 }.pays();
@@ -105,8 +107,9 @@ mod tests {
         assert!(of_new(9_310_000, 9_700_000) && of_new(32_200_000, 36_200_000));
         // A store of 100,000 plain edges: 124 ms, 70 ms.
         assert!(of_new(1_840_000, 2_400_000));
-        // New edges spread over a graph of 4,000,000 edges, which the checkpoint rewrites whole (2.6 s). The replay of 20,000
-        // takes 0.8 s, of 50,000 1.2 s, and of 200,000, which touch nearly every subgraph, 4.5 s.
+        // New edges spread over a graph of 4,000,000 edges, which the checkpoint rewrites whole (2.6 s). The
+        // replay of 20,000 takes 0.8 s, of 50,000 1.2 s, and of 200,000, which touch nearly every subgraph,
+        // 4.5 s.
         let over = |log, changed, taken_in| Work { log, changed, loaded: changed, taken_in }.pays();
         assert!(!over(220_000, 25 * MB, 67 * MB) && !over(560_000, 50 * MB, 42 * MB));
         assert!(over(2_220_000, 88 * MB, 4 * MB));

@@ -125,9 +125,9 @@ impl Core {
         Ok(done)
     }
 
-    /// Makes the reserve again before the switch of manifests, except for the bytes that the checkpoint will free. If the disk
-    /// has no room for that, removes the segment and fails: a checkpoint that used up the reserve would leave
-    /// none for the next opening.
+    /// Makes the reserve again before the switch of manifests, except for the bytes that the checkpoint will
+    /// free. If the disk has no room for that, removes the segment and fails: a checkpoint that used up the
+    /// reserve would leave none for the next opening.
     fn make_reserve_good(
         &self,
         durable: &Durable,

@@ -49,8 +49,8 @@ const SLICE: Duration = Duration::from_micros(500);
 /// The rest of a writer of images while other threads commit, in times of its work: commits get the processor
 /// and the disk nearly all the time.
 const REST: u32 = 16;
-/// Caps the work that a rest is computed from, so a rest takes at most 16 x 100 ms: a stalled disk does not stall the
-/// checkpoint for minutes.
+/// Caps the work that a rest is computed from, so a rest takes at most 16 x 100 ms: a stalled disk does not
+/// stall the checkpoint for minutes.
 const MOST_WORK: Duration = Duration::from_millis(100);
 
 /// The pace that keeps a checkpoint out of the way of commits. It does not rest if no thread commits, or all

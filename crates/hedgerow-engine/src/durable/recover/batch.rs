@@ -7,8 +7,8 @@ use hedgerow_log::CommitPlace;
 
 /// A batch is applied when it holds this many sides of operations: 96 MiB of them.
 pub(super) const MOST_SIDES: usize = 1 << 22;
-/// The first batches are applied at this many sides, 24 MiB, where [`MOST_SIDES`] is not the less: while lists are short, merging them twice
-/// costs less than sorting sides that no cache holds.
+/// The first batches are applied at this many sides, 24 MiB, where [`MOST_SIDES`] is not the less: while
+/// lists are short, merging them twice costs less than sorting sides that no cache holds.
 const FIRST_SIDES: usize = 1 << 20;
 /// A batch is applied when it holds about this many bytes of properties.
 const MOST_ROW_BYTES: usize = 16 << 20;

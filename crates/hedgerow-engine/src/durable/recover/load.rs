@@ -183,7 +183,8 @@ impl Loaded {
         Ok(edges)
     }
 
-    /// Installs one image and returns its number of edges, each counted at its source (undirected: at the lesser end).
+    /// Installs one image and returns its number of edges, each counted at its source (undirected: at the
+    /// lesser end).
     fn install(&self, image: SubgraphImage, file: &str, installer: &Installer<'_>) -> Result<u64> {
         let (id, present) = (image.id.subgraph, image.present);
         installer.check_vertices((id, present), file)?;

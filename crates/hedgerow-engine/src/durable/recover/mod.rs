@@ -35,8 +35,8 @@ use crate::state::tables::LabelTables;
 pub(crate) use load::load_segments;
 pub(crate) use replay::Replay;
 
-/// The largest timestamp that a store can hold: a writer would need years to reach it. Subgraphs note timestamps in 56
-/// bits.
+/// The largest timestamp that a store can hold: a writer would need years to reach it. Subgraphs note
+/// timestamps in 56 bits.
 pub(crate) const LAST_TIMESTAMP: Timestamp = Timestamp(1 << 55);
 
 /// The state being rebuilt.

@@ -56,8 +56,8 @@ impl<'a> Replay<'a> {
     /// Takes one commit, unless the checkpoint holds it already. Commits come in the order of the log.
     ///
     /// # Errors
-    /// Damage under a right checksum: this commit, or one before it, does not fit what precedes it. The state is of no
-    /// use then.
+    /// Damage under a right checksum: this commit, or one before it, does not fit what precedes it. The state
+    /// is of no use then.
     pub(crate) fn commit(&mut self, commit: CommitPlace, ops: Ops<'_>) -> Result<()> {
         if commit.ts <= self.state.checkpoint {
             return Ok(());

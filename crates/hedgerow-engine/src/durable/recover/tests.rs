@@ -1,5 +1,5 @@
-//! A replay in batches of any size comes to the same as one operation at a time: the same graph, or the same complaint
-//! about the same place.
+//! A replay in batches of any size comes to the same as one operation at a time: the same graph, or the same
+//! complaint about the same place.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -24,8 +24,8 @@ fn graph() -> Graph {
     graph
 }
 
-/// Looks at the first subgraph, and calls `meanwhile` when it is found out of memory for the first time. What is not in memory, the degree of
-/// what is, and the number of looks.
+/// Looks at the first subgraph, and calls `meanwhile` when it is found out of memory for the first time. What
+/// is not in memory, the degree of what is, and the number of looks.
 fn look(graph: &Graph, ts: Timestamp, meanwhile: impl FnOnce()) -> (Option<Cold>, Option<usize>, usize) {
     let (mut meanwhile, mut degree, mut looks) = (Some(meanwhile), None, 0);
     let cold = graph.engine.read_in_memory(PAGE, 1, ts, |_, subgraph| {
@@ -62,7 +62,8 @@ fn grow(graph: &Graph) {
     graph.checkpoint().unwrap();
 }
 
-/// After the mark was seen and before the segments are taken, the chain comes back, changes, and goes into a newer segment.
+/// After the mark was seen and before the segments are taken, the chain comes back, changes, and goes into a
+/// newer segment.
 #[test]
 fn an_image_that_is_newer_than_the_reader_is_not_taken() {
     let graph = graph();
@@ -84,7 +85,8 @@ fn a_chain_that_came_and_went_unchanged_has_its_image() {
     assert_eq!((degree_of_image(&graph, &cold.unwrap()), looks), (1, 1));
 }
 
-/// Segments that were taken hold what the reader sees, although later ones take their places and their files are removed.
+/// Segments that were taken hold what the reader sees, although later ones take their places and their files
+/// are removed.
 #[test]
 fn segments_that_were_taken_stay_those_of_the_reader() {
     let graph = graph();

@@ -1,5 +1,5 @@
-//! Reads by label, over all labels and of rows, against a map of edges: of snapshots as they open and long after, and of
-//! transactions that see their own writes.
+//! Reads by label, over all labels and of rows, against a map of edges: of snapshots as they open and long
+//! after, and of transactions that see their own writes.
 
 use std::collections::BTreeMap;
 

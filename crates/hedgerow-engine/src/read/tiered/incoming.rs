@@ -205,7 +205,8 @@ impl TieredView {
         Ok(gathering.finish(pages, grant))
     }
 
-    /// Calls `f` with source, destination and weight of each entry of an outgoing list, by ascending source, until it breaks.
+    /// Calls `f` with source, destination and weight of each entry of an outgoing list, by ascending source,
+    /// until it breaks.
     fn for_each_entry(
         &self,
         waits: Waits,

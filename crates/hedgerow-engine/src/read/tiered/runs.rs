@@ -1,4 +1,5 @@
-//! Runs of neighboring subgraphs whose lists are read together, and visits of single vertices, in memory that is reserved before it is taken.
+//! Runs of neighboring subgraphs whose lists are read together, and visits of single vertices, in memory that
+//! is reserved before it is taken.
 
 use std::cell::RefCell;
 use std::ops::{ControlFlow, Range};

@@ -21,8 +21,8 @@ use crate::state::store::Core;
 /// store that is read at random would exchange chains for others that are as likely to be read.
 const MANY: u32 = 8;
 /// The number of recent look-ups by id of the existence of vertices from which on their chain is loaded, in a
-/// graph with keys, where there is room: cached directories answer them without a read. Look-ups by key read no
-/// chain.
+/// graph with keys, where there is room: cached directories answer them without a read. Look-ups by key read
+/// no chain.
 const MANY_LOOKS: u32 = 32;
 
 /// The part of a chain that a call reads: of one of its vertices, in one direction.

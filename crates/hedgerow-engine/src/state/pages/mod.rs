@@ -101,8 +101,8 @@ impl Pages {
         &self.turns[id.page as usize % TURNS]
     }
 
-    /// Loads a page into its table, unless it is there. O(edges of the page); blocks on reads, and for another thread that loads the same
-    /// page. Asks `loading` before memory is taken.
+    /// Loads a page into its table, unless it is there. O(edges of the page); blocks on reads, and for
+    /// another thread that loads the same page. Asks `loading` before memory is taken.
     pub(crate) fn load(&self, table: &SubgraphTable, id: PageId, loading: &mut dyn RoomToLoad) -> Result<()> {
         let _turn = self.turn(id).lock();
         if !table.is_unloaded(id.page as usize) {

@@ -116,7 +116,8 @@ impl StoredKeys<'_> {
     }
 }
 
-/// Adds the keys of the vertices that are `present` in a subgraph, if they fit the graph; none where ids are dense.
+/// Adds the keys of the vertices that are `present` in a subgraph, if they fit the graph; none where ids are
+/// dense.
 pub(crate) fn add_bindings<'k>(
     (schema, config): (&Schema, GraphConfig),
     (id, present): (SubgraphId, u64),

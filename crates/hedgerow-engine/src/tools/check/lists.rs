@@ -1,6 +1,6 @@
 //! A pass over every list of a label, a page at a time. It reads versions of what is in memory, and images of
-//! the rest, which it drops once they were read (rule E6 of `docs/design/cold-reads.md`). It puts nothing into
-//! tables.
+//! the rest, which it drops once they were read (rule E6 of `docs/design/cold-reads.md`). It puts nothing
+//! into tables.
 
 use std::sync::Arc;
 

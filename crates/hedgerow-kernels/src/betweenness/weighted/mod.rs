@@ -33,8 +33,9 @@
 //! **Determinism.** Distances are the same for any number of threads, levels are sets, and every vertex sums
 //! up its own list in the order of the list. So scores have the same bits for any number of threads.
 //!
-//! **Cited.** U. Brandes, *A faster algorithm for betweenness centrality*, Journal of Mathematical Sociology 25(2), 2001, section 4; A. B. Kahn, *Topological
-//! sorting of large networks*, Communications of the ACM 5(11), 1962, for the levels.
+//! **Cited.** U. Brandes, *A faster algorithm for betweenness centrality*, Journal of Mathematical Sociology
+//! 25(2), 2001, section 4; A. B. Kahn, *Topological sorting of large networks*, Communications of the ACM
+//! 5(11), 1962, for the levels.
 //!
 //! **Cost.** For each source a run of `sssp`, and four passes over the lists of the vertices that it reaches.
 //! 100 bytes per id of the domain at most, if vertices wait once at a time in that run.

@@ -27,8 +27,9 @@
 //! **Determinism.** A vertex adds in the order of its list, and totals are summed up by ranges of ids, in
 //! their order: the same bits for any number of threads.
 //!
-//! **Cited.** L. Page, S. Brin, R. Motwani, T. Winograd, *The PageRank Citation Ranking*, 1999; W. Xing, A. Ghorbani, *Weighted PageRank Algorithm*, CNSR 2004, for
-//! weights; T. Haveliwala, *Topic-Sensitive PageRank*, WWW 2002, for sources.
+//! **Cited.** L. Page, S. Brin, R. Motwani, T. Winograd, *The PageRank Citation Ranking*, 1999; W. Xing, A.
+//! Ghorbani, *Weighted PageRank Algorithm*, CNSR 2004, for weights; T. Haveliwala, *Topic-Sensitive
+//! PageRank*, WWW 2002, for sources.
 //!
 //! **Cost.** O(vertices + edges) per iteration, and once before; three numbers per id of the domain, four if
 //! edges against their direction cannot be read.

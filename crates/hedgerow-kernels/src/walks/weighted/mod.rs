@@ -21,8 +21,9 @@
 //! refused with a chance that makes up for `p` and `q`, like in uniform walks. Sums of a list of more than
 //! 65,536 edges are made in one buffer, by one thread at a time.
 //!
-//! **Cited.** A. Grover, J. Leskovec, *node2vec: Scalable Feature Learning for Networks*, KDD 2016, section 3.2; K. Yang, M. Zhang, K. Chen, X. Ma,
-//! Y. Bai, Y. Jiang, *KnightKing: A Fast Distributed Graph Random Walk Engine*, SOSP 2019, for drawing and refusing.
+//! **Cited.** A. Grover, J. Leskovec, *node2vec: Scalable Feature Learning for Networks*, KDD 2016, section
+//! 3.2; K. Yang, M. Zhang, K. Chen, X. Ma, Y. Bai, Y. Jiang, *KnightKing: A Fast Distributed Graph Random
+//! Walk Engine*, SOSP 2019, for drawing and refusing.
 //!
 //! **Cost.** For each step the lists of the vertices with walks of a work item, once each; with `p` and `q`
 //! times the ratio of the largest of `1/p`, 1, `1/q` to the mean chance. 4 bytes for each step, 68 for each
@@ -40,7 +41,7 @@ mod draw;
 use draw::{ByWeight, Long};
 
 pub(crate) static KERNEL: Kernel = Kernel {
-    summary: "Random walks that go to neighbors by the weights of the edges, each step by itself or as node2vec has it",
+    summary: "Random walks that go to neighbors by the weights of the edges, each step alone or as node2vec has it",
     input: "any graph; weights of edges at vertices that walks leave are finite and 0 or more, where they sum to 0 a walk ends",
     reads_weights: true,
     parameters: PARAMETERS,

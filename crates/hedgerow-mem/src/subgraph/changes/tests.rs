@@ -81,7 +81,8 @@ fn grown(seed: u64, horizon: &impl Horizon, weighted: bool) -> (Subgraph, Vec<St
     (subgraph, states)
 }
 
-/// Of the edges of both states only what differs in their weights; the others may be told too if they were written.
+/// Of the edges of both states only what differs in their weights; the others may be told too if they were
+/// written.
 fn must_agree(before: &State, after: &State, found: &Changes) {
     let mut edges = before.edges.clone();
     assert!(found.edges.is_sorted_by_key(|change| (change.src, change.dst)));

@@ -12,7 +12,8 @@ use crate::version::Version;
 /// Buffers, so that reading many subgraphs allocates only the results.
 #[derive(Default)]
 pub(in crate::view) struct Scratch {
-    /// Edge entries by source, destination and order: 6 bits source, 32 destination, 24 position, 2 operation.
+    /// Edge entries by source, destination and order: 6 bits source, 32 destination, 24 position, 2
+    /// operation.
     pub(super) sorted: Vec<u64>,
     /// The same entries in the order of the log.
     logged: Vec<u64>,

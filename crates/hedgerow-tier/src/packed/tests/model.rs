@@ -1,4 +1,5 @@
-//! The encoding written down a second time, bit by bit and without regard to speed; it shares no code with the first.
+//! The encoding written down a second time, bit by bit and without regard to speed; it shares no code with
+//! the first.
 
 use super::{Form, MINI_BLOCK};
 use hedgerow_core::VertexId;

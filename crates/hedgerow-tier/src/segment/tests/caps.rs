@@ -6,7 +6,8 @@ use crate::segment::totals::Totals;
 
 const DIRECTORIES: u64 = 64 + 100;
 
-/// Reads a top index of one page, whose directory is of the length that its images take at least, and one byte `less`.
+/// Reads a top index of one page, whose directory is of the length that its images take at least, and one
+/// byte `less`.
 fn judge(page: u32, images: u8, less: u32) -> Result<usize, &'static str> {
     let directory_len = 16 + 24 * u32::from(images) - less;
     let entry = PageEntry {

@@ -11,7 +11,8 @@ fn entry(subgraph: u32, topology: u16, pieces: u32, keys: u32, columns: u64) -> 
     ImageEntry { subgraph, as_of: Timestamp(3), present: 6, edges: 5, topology, keys, columns, pieces }
 }
 
-/// What is wrong with the directory of a page whose blocks and images have these lengths, and how many images it has if nothing is.
+/// What is wrong with the directory of a page whose blocks and images have these lengths, and how many images
+/// it has if nothing is.
 fn judge(blocks: &[u16], images: &[ImageEntry]) -> Result<usize, &'static str> {
     let mut raw = Vec::new();
     encode(blocks, images, &mut raw);

@@ -80,7 +80,8 @@ impl Forge {
         bytes
     }
 
-    /// Stores the file with `value` as the `width` bytes at `at`, all checksums right; whether it is another file then.
+    /// Stores the file with `value` as the `width` bytes at `at`, all checksums right; whether it is another
+    /// file then.
     pub(super) fn forge(&self, at: usize, width: usize, value: u64) -> bool {
         let mut bytes = self.bytes.clone();
         bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
@@ -165,7 +166,8 @@ fn hostile_top_indexes_are_refused() {
 #[test]
 fn hostile_footers_are_refused() {
     let forge = Forge::new();
-    // The checksum of the top index is made right again with the others. Where the key index is, its own tests say otherwise.
+    // The checksum of the top index is made right again with the others. Where the key index is, its own
+    // tests say otherwise.
     let fields = fields(0..88).chain(fields(104..FOOTER_BODY));
     for (at, width) in fields {
         for value in VALUES {

@@ -13,7 +13,8 @@ use crate::segment::testing::{
 };
 use crate::segment::{AdjacencyPart, ImageKeys, SubgraphImage};
 
-/// Any configuration with any images that it allows, ascending by label and subgraph: near each other, on few pages, and far apart.
+/// Any configuration with any images that it allows, ascending by label and subgraph: near each other, on few
+/// pages, and far apart.
 pub(super) fn segment_strategy() -> impl Strategy<Value = (GraphConfig, Vec<SubgraphImage>)> {
     config_strategy().prop_flat_map(|config| {
         let label =
@@ -88,7 +89,8 @@ pub(super) fn text_image(id: u32, count: u32) -> SubgraphImage {
     SubgraphImage { present: 1 << 5, parts: vec![out], ..dense_image(id, 0) }
 }
 
-/// A vertex with `degree` outgoing neighbors at distances that take `bits` bits each, with weights and ranks as asked.
+/// A vertex with `degree` outgoing neighbors at distances that take `bits` bits each, with weights and ranks
+/// as asked.
 pub(super) fn list_image(id: u32, degree: u32, step: u32, weights: bool, ranks: bool) -> SubgraphImage {
     let list: Vec<u32> = (0..degree).map(|i| i * step).collect();
     let mut out = part(Direction::Out, &[(5, &list)]);

@@ -98,8 +98,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A walk over two segments, of which one has a part of the other's keys, says of each key once what looks say; nothing of keys that
-    /// one of them has twice.
+    /// A walk over two segments, of which one has a part of the other's keys, says of each key once what
+    /// looks say; nothing of keys that one of them has twice.
     #[test]
     fn a_walk_says_what_looks_say((config, images) in segment_strategy()) {
         let fs = SimFs::new();
@@ -180,7 +180,8 @@ fn looks(fs: &SimFs, info: &SegmentInfo) -> Result<Vec<Option<VertexId>>, TierEr
     keys.iter().map(|(key, _)| reader.find_key(key.as_ref())).collect()
 }
 
-/// Every field of the index forged under right checksums: damage, or looks that name some vertex, and a check that says so.
+/// Every field of the index forged under right checksums: damage, or looks that name some vertex, and a check
+/// that says so.
 #[test]
 fn forged_indexes_are_refused_or_found_by_the_check() {
     let (fs, info, bytes) = small();

@@ -48,8 +48,8 @@ fn an_image_may_take_many_blocks() {
     }
 }
 
-/// With weights and ranks a neighbor takes 16 bytes and some bits, so lists of one length more or less are a byte or 17 longer:
-/// records of every length around the limit of a block.
+/// With weights and ranks a neighbor takes 16 bytes and some bits, so lists of one length more or less are a
+/// byte or 17 longer: records of every length around the limit of a block.
 #[test]
 fn records_at_the_limit_of_a_block_come_back() {
     let config = config(KeyKind::Dense, true);

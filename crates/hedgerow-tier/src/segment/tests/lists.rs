@@ -109,7 +109,8 @@ pub(super) fn readable(reader: &SegmentReader, images: &[SubgraphImage]) -> usiz
     images.iter().filter(can_be_read).count()
 }
 
-/// Reads lists of a file that may be forged: each is an error that names the file, or breaks no rule of an image.
+/// Reads lists of a file that may be forged: each is an error that names the file, or breaks no rule of an
+/// image.
 pub(super) fn break_no_rule(reader: &SegmentReader, images: &[SubgraphImage]) {
     let (cache, config) = (cache_of(1 << 20), reader.config());
     for image in images {
@@ -189,8 +190,8 @@ fn counted(images: &[SubgraphImage]) -> (SegmentReader, Arc<IoCounters>) {
     (SegmentReader::open(Arc::new(counting), &info, STORE).unwrap(), counters)
 }
 
-/// A list in one block takes one read, a hub's one for each piece that it lies in and one for its head; of all of them the directory one,
-/// once.
+/// A list in one block takes one read, a hub's one for each piece that it lies in and one for its head; of
+/// all of them the directory one, once.
 #[test]
 fn lists_take_a_read_for_each_block_that_they_lie_in() {
     let images: Vec<_> = (0..30).map(|id| dense_image(id, 64)).chain([star_image(40, 100_000)]).collect();
@@ -232,7 +233,8 @@ fn lists_take_a_read_for_each_block_that_they_lie_in() {
     assert!(counters.read_bytes.load(Ordering::Relaxed) - before < 16 << 10);
 }
 
-/// Whatever byte of the file is damaged, a list is what it was, or there is an error that says where. Nothing of it is kept.
+/// Whatever byte of the file is damaged, a list is what it was, or there is an error that says where. Nothing
+/// of it is kept.
 #[test]
 fn lists_of_a_damaged_file_are_right_or_errors() {
     let fs = SimFs::new();

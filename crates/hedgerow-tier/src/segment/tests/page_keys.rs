@@ -93,7 +93,8 @@ fn keys_are_read_without_neighbors() {
     assert!(matches!(beyond, Err(TierError::NoSuchPage { index: 1, len: 1 })));
 }
 
-/// A bit that is flipped somewhere in the file is noticed, or the keys are what they were: then it is not among what was read.
+/// A bit that is flipped somewhere in the file is noticed, or the keys are what they were: then it is not
+/// among what was read.
 #[test]
 fn flipped_bits_are_noticed_or_change_no_key() {
     let (fs, info, bytes) = small();

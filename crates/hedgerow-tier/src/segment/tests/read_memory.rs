@@ -23,7 +23,8 @@ fn bytes_of(image: &SubgraphImage) -> (usize, usize) {
     (lists, parts().map(bytes_of_columns).sum::<usize>() + ranks.sum::<usize>())
 }
 
-/// What a decoder has room for behind a list, flags and offsets of columns, and keys of 64 vertices that are numbers.
+/// What a decoder has room for behind a list, flags and offsets of columns, and keys of 64 vertices that are
+/// numbers.
 const BESIDE: usize = 2 * 64 * 16 + 8 * 1024;
 
 /// Reads the images in order and one by one; asserts of each what was asked for it.

@@ -112,7 +112,8 @@ fn hostile_lengths_are_refused(records: &Records, number: usize, config: &GraphC
     assert!(what.starts_with("bytes left over in a "), "{what}");
 }
 
-/// Of lists whose neighbors take no bits memory is taken for 64 neighbors a byte at most, whatever the degrees say.
+/// Of lists whose neighbors take no bits memory is taken for 64 neighbors a byte at most, whatever the
+/// degrees say.
 #[test]
 fn degrees_alone_take_no_memory() {
     let config = config(KeyKind::Dense, false);

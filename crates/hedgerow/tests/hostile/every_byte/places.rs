@@ -1,4 +1,5 @@
-//! What each byte of the files of a store belongs to, after the pages in `docs/format` and without the code that reads them.
+//! What each byte of the files of a store belongs to, after the pages in `docs/format` and without the code
+//! that reads them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

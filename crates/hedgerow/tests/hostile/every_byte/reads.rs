@@ -34,7 +34,8 @@ impl Hasher for Said {
     }
 }
 
-/// One read. Those of a vertex are of lists, cold where there is a memory limit; the others are of all vertices or edges.
+/// One read. Those of a vertex are of lists, cold where there is a memory limit; the others are of all
+/// vertices or edges.
 #[derive(Clone, Debug)]
 pub(super) enum Read {
     Exists(VertexKey),
@@ -54,8 +55,8 @@ pub(super) enum Read {
 }
 
 impl Read {
-    /// Every read of these vertices and of all labels. Only a rich graph has more than the default one. Where a graph keeps no incoming edges,
-    /// those of one vertex take all outgoing ones: enough of one.
+    /// Every read of these vertices and of all labels. Only a rich graph has more than the default one. Where
+    /// a graph keeps no incoming edges, those of one vertex take all outgoing ones: enough of one.
     pub(super) fn all(vertices: &[VertexKey], rich: bool, reverse: bool) -> Vec<Read> {
         let labels = || LABELS.iter().map(|(name, _)| *name).take(if rich { LABELS.len() } else { 1 });
         let mut all = Vec::new();
@@ -76,8 +77,8 @@ impl Read {
         all
     }
 
-    /// The vertex whose own lists are all that is read, if that is so: where a graph keeps no incoming edges, these are found in the lists of
-    /// all other vertices.
+    /// The vertex whose own lists are all that is read, if that is so: where a graph keeps no incoming edges,
+    /// these are found in the lists of all other vertices.
     pub(super) fn vertex(&self) -> Option<&VertexKey> {
         const OUT: Direction = Direction::Out;
         match self {

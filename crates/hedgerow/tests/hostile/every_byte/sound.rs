@@ -104,7 +104,8 @@ impl Sound {
         }
     }
 
-    /// The numbers of the reads to make where a byte is damaged: of some lists of its image, drawn by `rng`, then those that are made always.
+    /// The numbers of the reads to make where a byte is damaged: of some lists of its image, drawn by `rng`,
+    /// then those that are made always.
     pub(super) fn reads_beside(&self, file: &str, at: usize, rng: &mut SplitMix64) -> Vec<usize> {
         let near = self.places.image_of(file, at).and_then(|image| self.of_image.get(&image));
         let near = near.map_or(&[][..], |near| near);
@@ -154,8 +155,8 @@ fn commit(graph: &Graph, model: &mut Model, ops: &[ModelOp]) {
     tx.commit().unwrap();
 }
 
-/// Random transactions, some of them in each of two segments. Those in the log have an opening read the pages that they change, so in
-/// the other stores the log holds a definition alone.
+/// Random transactions, some of them in each of two segments. Those in the log have an opening read the pages
+/// that they change, so in the other stores the log holds a definition alone.
 fn random(name: &'static str, config: ModelConfig, seed: u64) -> Sound {
     let disk = SimFs::new();
     let graph = options(config).open_on(disk.handle()).unwrap();
@@ -187,7 +188,8 @@ fn random(name: &'static str, config: ModelConfig, seed: u64) -> Sound {
     Sound::new(name, config, &disk, &model)
 }
 
-/// A vertex with so many edges that the image of its subgraph is cut, in two labels, and a few others far from it.
+/// A vertex with so many edges that the image of its subgraph is cut, in two labels, and a few others far
+/// from it.
 fn hub(config: ModelConfig) -> Sound {
     let disk = SimFs::new();
     let graph = options(config).reverse(false).open_on(disk.handle()).unwrap();

@@ -19,7 +19,8 @@ fn is_same(a: &Outcome, b: &Outcome) -> bool {
     }
 }
 
-/// Compares what a kernel says of the chosen edges, in memory and by the page, with what it says of the same edges of another snapshot. Whether it had a result.
+/// Compares what a kernel says of the chosen edges, in memory and by the page, with what it says of the same
+/// edges of another snapshot. Whether it had a result.
 fn same_result(
     kernel: &'static Kernel,
     (snapshot, selection): (&Snapshot, &EdgeSelection<'_>),

@@ -19,8 +19,8 @@ pub(super) struct Edge {
     pub(super) weight: f64,
 }
 
-/// Airports, ports, airlines with texts for keys, and vertices of the default kind. Routes join airports, ferries ports, airlines own airports; any vertices are
-/// joined by edges of the label that states no kinds.
+/// Airports, ports, airlines with texts for keys, and vertices of the default kind. Routes join airports,
+/// ferries ports, airlines own airports; any vertices are joined by edges of the label that states no kinds.
 pub(super) struct World {
     pub(super) graph: Graph,
     pub(super) airport: KindId,
@@ -98,7 +98,8 @@ impl World {
         tx.commit().unwrap();
     }
 
-    /// A store of the vertices of these kinds alone and all edges of these labels, under the same vertex ids, without kinds.
+    /// A store of the vertices of these kinds alone and all edges of these labels, under the same vertex ids,
+    /// without kinds.
     pub(super) fn alone(
         &self,
         snapshot: &Snapshot,

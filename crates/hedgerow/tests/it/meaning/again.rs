@@ -1,4 +1,5 @@
-//! Reads of a snapshot, asked again after others defined labels, kinds and properties, and wrote and removed first and last edges.
+//! Reads of a snapshot, asked again after others defined labels, kinds and properties, and wrote and removed
+//! first and last edges.
 
 use hedgerow::{
     Comparison, CsrOptions, Direction, Durability, EdgeDirection, EdgeKey, EdgePattern, EdgeSelection, Graph,

@@ -187,7 +187,8 @@ fn selections() -> [EdgeSelection<'static>; 5] {
     ]
 }
 
-/// Those that read lists in each of the ways that there are: a frontier, weights, all lists, the first neighbors of all.
+/// Those that read lists in each of the ways that there are: a frontier, weights, all lists, the first
+/// neighbors of all.
 const TRIED: [&str; 4] = ["bfs", "sssp", "pagerank", "wcc"];
 
 fn kernels(run: impl Fn(&registry::Arguments) -> Outcome) -> Vec<Outcome> {
@@ -196,7 +197,8 @@ fn kernels(run: impl Fn(&registry::Arguments) -> Outcome) -> Vec<Outcome> {
     outcomes.collect()
 }
 
-/// With a limit that has no room for the labels kernels read chosen edges by the page, give what they give in memory, and leave nothing there.
+/// With a limit that has no room for the labels kernels read chosen edges by the page, give what they give in
+/// memory, and leave nothing there.
 #[test]
 fn kernels_on_chosen_edges_within_a_limit_give_what_they_give_in_memory() {
     // Without directions lists are read as outgoing ones are with them.
@@ -226,7 +228,8 @@ fn kernels_on_chosen_edges_within_a_limit_give_what_they_give_in_memory() {
             for (found, expected) in found.iter().zip(expected) {
                 assert!(found.agrees_with(expected, 1e-9), "{:?} of {selection:?}", expected.kind());
             }
-            // Each thread keeps a window of incoming edges, of a page at least, which may stand beside a full memory.
+            // Each thread keeps a window of incoming edges, of a page at least, which may stand beside a full
+            // memory.
             let (used, threads) =
                 (graph.stats().unwrap().memory_bytes(), rayon::current_num_threads() as u64);
             let bound = limit + threads * edges / 5 * 12 * 5 / 4;
@@ -241,7 +244,8 @@ fn kernels_on_chosen_edges_within_a_limit_give_what_they_give_in_memory() {
     }
 }
 
-/// Rows copied from labels that do not fit, and neighborhoods that are most of the graph, are what they are without a limit.
+/// Rows copied from labels that do not fit, and neighborhoods that are most of the graph, are what they are
+/// without a limit.
 #[test]
 fn compressed_rows_and_wide_neighborhoods_within_a_limit_are_those_of_memory() {
     let disk = store(true, KeyKind::U64, 2_400_000);
@@ -278,7 +282,8 @@ fn compressed_rows_and_wide_neighborhoods_within_a_limit_are_those_of_memory() {
     assert!(answers(Some(limit)) == answers(None), "rows or neighborhoods differ");
 }
 
-/// An edge without a number to weigh is the same error by the page, and so is a selection that makes no sense.
+/// An edge without a number to weigh is the same error by the page, and so is a selection that makes no
+/// sense.
 #[test]
 fn edges_without_a_weight_are_refused_by_the_page() {
     let graph: Graph = options(true, KeyKind::Dense).open_on(SimFs::new().handle()).unwrap();

@@ -1,5 +1,5 @@
-//! The factors of the study's equation 1, for each container and operation: what the structure takes, how many times more it takes with
-//! versions, and how many times more than that with locks.
+//! The factors of the study's equation 1, for each container and operation: what the structure takes, how
+//! many times more it takes with versions, and how many times more than that with locks.
 
 use super::super::context::Context;
 use super::super::measure::Measurement;

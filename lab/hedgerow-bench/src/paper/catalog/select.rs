@@ -5,13 +5,15 @@ use super::super::measure::Measurement;
 use crate::record::Record;
 use hedgerow_report::failure::Result;
 
-/// What one thread does on all forms of the containers. Their insertions are of the first half of the edges, and say so.
+/// What one thread does on all forms of the containers. Their insertions are of the first half of the edges,
+/// and say so.
 pub(super) fn forms(context: &Context<'_>, metrics: &[&str]) -> Result<Vec<Record>> {
     let records = by_one_thread(context.pick(Measurement::Forms, metrics)?);
     Ok(renamed(records, "insert", "insert edges=half"))
 }
 
-/// As [`forms`], of the structures alone, the structures with versions, and the whole containers: without variants.
+/// As [`forms`], of the structures alone, the structures with versions, and the whole containers: without
+/// variants.
 pub(super) fn three_forms(context: &Context<'_>, metrics: &[&str]) -> Result<Vec<Record>> {
     let mut records = forms(context, metrics)?;
     records.retain(|record| !record.engine.contains(", "));

@@ -1,5 +1,5 @@
-//! The containers in all their forms: the structure alone, with versions, and whole, which the cost model of the study divides an
-//! operation's cost among; and the switches of ablations.
+//! The containers in all their forms: the structure alone, with versions, and whole, which the cost model of
+//! the study divides an operation's cost among; and the switches of ablations.
 
 use std::time::Instant;
 

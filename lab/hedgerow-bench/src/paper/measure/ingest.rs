@@ -1,4 +1,5 @@
-//! Ingestion: single edges and batches by more and more threads, how the latency of single edges changes while the graph grows, memory.
+//! Ingestion: single edges and batches by more and more threads, how the latency of single edges changes
+//! while the graph grows, memory.
 
 use hedgerow_subjects::{Edge, Engine, Share, Subject};
 use std::time::Instant;

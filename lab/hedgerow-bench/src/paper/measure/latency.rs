@@ -14,7 +14,8 @@ impl Latencies {
         self.0.push(taken.as_nanos() as f64);
     }
 
-    /// Adds these of the figures p50, p95, p99, max and mean in seconds, under the metric and their names; none where nothing was timed.
+    /// Adds these of the figures p50, p95, p99, max and mean in seconds, under the metric and their names;
+    /// none where nothing was timed.
     pub(super) fn add(
         mut self,
         engine: &'static str,

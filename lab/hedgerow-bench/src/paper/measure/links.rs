@@ -25,7 +25,8 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Record>> {
     Ok(records)
 }
 
-/// As the papers name it: `tao.p99` is `latency, p99 mix=tao`, `dflt_durable.ops_per_s` is `requests mix=dflt durable=yes`.
+/// As the papers name it: `tao.p99` is `latency, p99 mix=tao`, `dflt_durable.ops_per_s` is
+/// `requests mix=dflt durable=yes`.
 fn named(metric: &str) -> String {
     let Some((mix, figure)) = metric.split_once('.') else { return metric.to_owned() };
     let what = if figure == "ops_per_s" { "requests".to_owned() } else { format!("latency, {figure}") };

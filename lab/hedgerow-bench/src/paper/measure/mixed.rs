@@ -1,4 +1,5 @@
-//! Readers beside writers: each reader opens snapshots and ranks their vertices, each writer removes and inserts edges of its own.
+//! Readers beside writers: each reader opens snapshots and ranks their vertices, each writer removes and
+//! inserts edges of its own.
 
 use hedgerow_core::Capability;
 use hedgerow_subjects::Subject;

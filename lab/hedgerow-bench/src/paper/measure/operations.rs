@@ -1,5 +1,5 @@
-//! The operations of the study: the last fifth of the edges is inserted, a fifth of the edges is searched for, lists are read that are
-//! drawn by their degree; by more and more threads, and all three at a time.
+//! The operations of the study: the last fifth of the edges is inserted, a fifth of the edges is searched
+//! for, lists are read that are drawn by their degree; by more and more threads, and all three at a time.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -131,7 +131,8 @@ fn reads(
     }
 }
 
-/// One thread inserts, one searches and one scans, each until the insertions end; latencies of a hundred operations.
+/// One thread inserts, one searches and one scans, each until the insertions end; latencies of a hundred
+/// operations.
 fn at_once(
     subject: &dyn Subject,
     streams: &Streams<'_>,

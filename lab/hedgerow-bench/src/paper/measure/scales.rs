@@ -1,4 +1,5 @@
-//! Scans of lists that are drawn by their degree, on graphs of more and more vertices with four neighbours each on average.
+//! Scans of lists that are drawn by their degree, on graphs of more and more vertices with four neighbours
+//! each on average.
 
 use std::time::{Duration, Instant};
 

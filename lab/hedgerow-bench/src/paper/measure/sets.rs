@@ -1,5 +1,6 @@
-//! Lists of one length: the study's synthetic data, sets of elements of uniform size. A sweep of the length on all engines, one of the size
-//! of blocks on the containers that have such a parameter, and one of the share of neighbours that have several versions.
+//! Lists of one length: the study's synthetic data, sets of elements of uniform size. A sweep of the length
+//! on all engines, one of the size of blocks on the containers that have such a parameter, and one of the
+//! share of neighbours that have several versions.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

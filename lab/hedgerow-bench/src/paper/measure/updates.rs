@@ -1,4 +1,5 @@
-//! Edges that go and come: a fifth removed and inserted again, temporary edges, insertions with some removals among them.
+//! Edges that go and come: a fifth removed and inserted again, temporary edges, insertions with some removals
+//! among them.
 
 use std::collections::HashSet;
 use std::time::Instant;
@@ -64,8 +65,9 @@ fn bytes(bench: &Bench<'_>, subject: &dyn Subject) -> f64 {
     subject.memory_bytes() as f64 / bench.directed(bench.edges.len())
 }
 
-/// As many edges as the graph has and that it has not, without repetition, between ends of its edges: so their degrees are distributed as
-/// the graph's are. Fewer where the graph is so dense that they are hard to find.
+/// As many edges as the graph has and that it has not, without repetition, between ends of its edges: so
+/// their degrees are distributed as the graph's are. Fewer where the graph is so dense that they are hard to
+/// find.
 fn temporary(bench: &Bench<'_>) -> Result<Vec<Edge>> {
     let csr = bench.csr()?;
     let snapshot = csr.snapshot()?;
@@ -89,7 +91,8 @@ fn temporary(bench: &Bench<'_>) -> Result<Vec<Edge>> {
     Ok(found)
 }
 
-/// Each edge is inserted, and removed a part of the stream later, by all threads: the number of edges stays about the same.
+/// Each edge is inserted, and removed a part of the stream later, by all threads: the number of edges stays
+/// about the same.
 fn with_temporary(
     bench: &Bench<'_>,
     subject: &dyn Subject,

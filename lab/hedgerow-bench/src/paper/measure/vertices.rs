@@ -1,4 +1,5 @@
-//! Indexes of vertices: a dense array, a hash table and a tree by themselves, and the vertices of each engine.
+//! Indexes of vertices: a dense array, a hash table and a tree by themselves, and the vertices of each
+//! engine.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hint::black_box;

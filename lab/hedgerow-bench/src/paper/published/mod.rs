@@ -1,8 +1,8 @@
 //! Figures that the papers published about their evaluations, to be printed beside those of this program.
 //!
-//! Each paper has a table of tab-separated figures beside this module. Each figure was compared with the text of its paper twice. The text
-//! comes from PDF files: figures that it leaves uncertain are left out, and the head of each table lists them. Figures of a
-//! plot are those that a sentence states.
+//! Each paper has a table of tab-separated figures beside this module. Each figure was compared with the text
+//! of its paper twice. The text comes from PDF files: figures that it leaves uncertain are left out, and the
+//! head of each table lists them. Figures of a plot are those that a sentence states.
 
 use std::sync::LazyLock;
 
@@ -14,10 +14,12 @@ mod tests;
 pub(crate) struct Published {
     /// The table, figure or section that states it: "table 10".
     pub(crate) place: &'static str,
-    /// The name of the engine, or of its form ("adjlst plain"), in this program where it has one, else the paper's name of it, in lower case.
-    /// `all` and `others` stand for the engines of the place, `fine-grained` for those that keep versions of each edge.
+    /// The name of the engine, or of its form ("adjlst plain"), in this program where it has one, else the
+    /// paper's name of it, in lower case. `all` and `others` stand for the engines of the place,
+    /// `fine-grained` for those that keep versions of each edge.
     pub(crate) system: &'static str,
-    /// The measure: "insert", "pr". With those parameters that tell it from other rows of the place: "search degrees=low".
+    /// The measure: "insert", "pr". With those parameters that tell it from other rows of the place: "search
+    /// degrees=low".
     pub(crate) row: &'static str,
     /// The graph, by its short name in the paper; empty where the figure is not that of one graph.
     pub(crate) graph: &'static str,
@@ -31,7 +33,8 @@ pub(crate) struct Published {
 /// The setting of a ratio to the time of the CSR on the same graph.
 pub(crate) const AGAINST_CSR: &str = "time against csr's";
 
-/// A graph of a paper: its short name, its full name, and how the names of graphs of the same generator begin in this program.
+/// A graph of a paper: its short name, its full name, and how the names of graphs of the same generator begin
+/// in this program.
 pub(crate) type PaperGraph = (&'static str, &'static str, Option<&'static str>);
 
 /// A paper whose evaluation is run again.
@@ -173,7 +176,8 @@ pub(crate) fn published(paper: Paper) -> &'static [Published] {
     &FIGURES[paper as usize]
 }
 
-/// Reads a table: remarks, a head, and a figure a line. It is part of the program: the tests read all, so a bad line is a defect.
+/// Reads a table: remarks, a head, and a figure a line. It is part of the program: the tests read all, so a
+/// bad line is a defect.
 fn figures(table: &'static str) -> Vec<Published> {
     let lines = table.lines().filter(|line| !line.starts_with('#')).skip(1);
     let figure = |line: &'static str| {

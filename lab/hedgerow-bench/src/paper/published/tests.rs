@@ -70,7 +70,8 @@ fn no_cell_is_stated_twice() {
 #[test]
 fn tables_have_the_cells_that_the_papers_fill() {
     let tables: [(Paper, &[(&str, usize)]); 5] = [
-        // Kernels: 8 graphs by 8 columns; LiveGraph does not count triangles. Teseo ran out of memory on 3 graphs.
+        // Kernels: 8 graphs by 8 columns; LiveGraph does not count triangles. Teseo ran out of memory on 3
+        // graphs.
         (
             Paper::Dgs,
             &[
@@ -86,8 +87,8 @@ fn tables_have_the_cells_that_the_papers_fill() {
                 ("table 13", 50),
             ],
         ),
-        // Table 5: 6 graphs by 5 kernels by 6 engines. LiveGraph does not count triangles and ran out of memory on fr; Teseo ran out
-        // of time on 2 graphs, Aspen on 3.
+        // Table 5: 6 graphs by 5 kernels by 6 engines. LiveGraph does not count triangles and ran out of
+        // memory on fr; Teseo ran out of time on 2 graphs, Aspen on 3.
         (
             Paper::RapidStore,
             &[
@@ -98,7 +99,8 @@ fn tables_have_the_cells_that_the_papers_fill() {
                 ("table 6", 50),
             ],
         ),
-        // The CSR's; then dota-league and uniform-24, graph500-24, and without LLAMA uniform-26 and graph500-26.
+        // The CSR's; then dota-league and uniform-24, graph500-24, and without LLAMA uniform-26 and
+        // graph500-26.
         (Paper::Teseo, &[("table 3", 34 + 2 * 37 + 32 + 32 + 26)]),
         (
             Paper::LiveGraph,

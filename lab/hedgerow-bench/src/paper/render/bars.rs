@@ -1,4 +1,5 @@
-//! Charts of bars: one for each metric, since a scan does a hundred times as many edges in a second as an insertion.
+//! Charts of bars: one for each metric, since a scan does a hundred times as many edges in a second as an
+//! insertion.
 
 use super::super::context::without_parameters;
 use super::drawing::{Drawing, colors, direction, engines};
@@ -38,7 +39,8 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// The values: a chart for each metric and unit, with a group for each parameter and number of threads; one for all figures of a distribution.
+/// The values: a chart for each metric and unit, with a group for each parameter and number of threads; one
+/// for all figures of a distribution.
 pub(super) fn bars(records: &[&Record]) -> Vec<Drawing> {
     let chart = |record: &Record| (named(record).0, record.unit.clone());
     charts(records, chart, |(what, unit), of_chart| {
@@ -51,7 +53,8 @@ pub(super) fn bars(records: &[&Record]) -> Vec<Drawing> {
     })
 }
 
-/// The ratios to the CSR: a chart of rates and one of times, with a group for each row. The values where there are no ratios.
+/// The ratios to the CSR: a chart of rates and one of times, with a group for each row. The values where
+/// there are no ratios.
 pub(super) fn ratios(records: &[&Record]) -> Vec<Drawing> {
     if records.iter().all(|record| record.ratio.is_none()) {
         return bars(records);
@@ -91,8 +94,8 @@ pub(super) fn forms(records: &[&Record]) -> Vec<Drawing> {
     })
 }
 
-/// What a chart shows, and what tells a figure from the others there: of `search, p99` the search and its figure, else the metric and its
-/// parameters.
+/// What a chart shows, and what tells a figure from the others there: of `search, p99` the search and its
+/// figure, else the metric and its parameters.
 fn named(record: &Record) -> (String, &str) {
     let metric = without_parameters(&record.metric);
     let parameters = &record.metric[metric.len()..];

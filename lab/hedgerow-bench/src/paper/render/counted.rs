@@ -38,8 +38,8 @@ const NOT_COUNTED: [&str; 4] = ["p50", "p95", "p999", "max"];
 /// Parameters of points of a curve, which has a figure of its own; and of what is no mixed load.
 const OF_POINTS: [&str; 4] = ["progress=", "round=", "readers=0", "writers=0"];
 
-/// The kind of a figure. None where it is not of the six, where containers are not whole, where it is one of several figures of one distribution,
-/// or a point of a curve.
+/// The kind of a figure. None where it is not of the six, where containers are not whole, where it is one of
+/// several figures of one distribution, or a point of a curve.
 fn class(measurement: Measurement, record: &Record) -> Option<Class> {
     let metric = without_parameters(&record.metric);
     let (what, figure) = metric.split_once(", ").unwrap_or((metric, ""));

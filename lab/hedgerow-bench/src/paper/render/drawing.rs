@@ -27,7 +27,8 @@ pub(super) fn direction(unit: &str) -> &'static str {
     if is_rate(unit) { "more is better" } else { "less is better" }
 }
 
-/// The colors of these engines or forms, by number: an engine has one in all charts, unless several forms of it stand in this one.
+/// The colors of these engines or forms, by number: an engine has one in all charts, unless several forms of
+/// it stand in this one.
 pub(super) fn colors(kinds: &[&str]) -> Vec<usize> {
     let containers: Vec<&str> =
         kinds.iter().map(|kind| kind.split([' ', ',']).next().unwrap_or_default()).collect();

@@ -35,7 +35,8 @@ pub(super) fn best<'a>(row: impl Iterator<Item = &'a Record>) -> Option<&'a Reco
     row.filter(|record| record.engine != "csr").min_by(|a, b| value(a).total_cmp(&value(b)))
 }
 
-/// How many times as much as the best of its row a figure takes, or how many times less it does in a second: 1 or more.
+/// How many times as much as the best of its row a figure takes, or how many times less it does in a second:
+/// 1 or more.
 pub(super) fn by_best(record: &Record, best: &Record) -> f64 {
     if is_rate(&record.unit) { best.value / record.value } else { record.value / best.value }
 }
@@ -79,8 +80,9 @@ pub(super) fn others(run: &Run) -> Vec<(Published, String)> {
     others.map(|figure| (*figure, shown(figure, &theirs))).collect()
 }
 
-/// The one figure of ours to which a published one belongs: of the same engine in the same form, on a graph of the same generator, of the same
-/// metric, by one thread or by all. None where there is no such figure, or several.
+/// The one figure of ours to which a published one belongs: of the same engine in the same form, on a graph
+/// of the same generator, of the same metric, by one thread or by all. None where there is no such figure, or
+/// several.
 fn record_of(figure: &Published, run: &Run) -> Option<usize> {
     let mut found = of_metric(figure, run);
     if figure.setting.contains(" threads against ") {
@@ -96,7 +98,8 @@ fn record_of(figure: &Published, run: &Run) -> Option<usize> {
     }
 }
 
-/// Our figures of the engine, the kind of graph and the metric of a published one; where none has its parameters, those with any.
+/// Our figures of the engine, the kind of graph and the metric of a published one; where none has its
+/// parameters, those with any.
 fn of_metric<'a>(figure: &Published, run: &'a Run) -> Vec<(usize, &'a Record)> {
     let paper = run.experiment.paper;
     let is_of =

@@ -10,8 +10,9 @@ pub(super) struct Standing {
     pub(super) class: &'static str,
     /// How many rows all engines share that have any.
     pub(super) rows: usize,
-    /// For each engine of the table: the geometric mean of how many times the best's its times and bytes are, and the best's rates are its;
-    /// 1 for who is best in every row. None for an engine that has no such rows.
+    /// For each engine of the table: the geometric mean of how many times the best's its times and bytes are,
+    /// and the best's rates are its; 1 for who is best in every row. None for an engine that has no such
+    /// rows.
     pub(super) means: Vec<Option<f64>>,
 }
 

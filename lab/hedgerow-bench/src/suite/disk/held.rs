@@ -1,4 +1,5 @@
-//! A snapshot that is held while a tenth of the edges changes, within a quarter of the memory: it says after that what it said before.
+//! A snapshot that is held while a tenth of the edges changes, within a quarter of the memory: it says after
+//! that what it said before.
 
 use std::path::Path;
 use std::time::Instant;
@@ -17,7 +18,8 @@ use hedgerow_report::failure::Result;
 const BATCH: usize = 1_000;
 /// A transaction is run again so often before its conflict ends the suite.
 const RETRIES: u32 = 100;
-/// The edges that change have both ends below this share of the ids: of a graph with random ids a tenth of all edges.
+/// The edges that change have both ends below this share of the ids: of a graph with random ids a tenth of
+/// all edges.
 const CHANGED: f64 = 0.316;
 
 /// What was measured, round by round.
@@ -83,7 +85,8 @@ fn hold(work: &Work<'_>, store: &Graph, chosen: &[(u32, u32)], figures: &mut Fig
     chosen.chunks(BATCH).try_for_each(|batch| load::put_batch(store, batch))
 }
 
-/// Removals read, and what left memory between a read and its commit counts as changed: then the transaction is run again.
+/// Removals read, and what left memory between a read and its commit counts as changed: then the transaction
+/// is run again.
 fn remove(store: &Graph, edges: &[(u32, u32)]) -> Result<()> {
     let all = |tx: &mut WriteTxn| {
         edges.iter().try_for_each(|&(u, v)| tx.remove_edge(u64::from(u), u64::from(v)).map(drop))

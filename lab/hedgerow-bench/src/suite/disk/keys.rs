@@ -1,4 +1,5 @@
-//! Look-ups of vertices by name within a quarter of the memory, through a file system that counts: blocks that a look-up reads of a segment.
+//! Look-ups of vertices by name within a quarter of the memory, through a file system that counts: blocks
+//! that a look-up reads of a segment.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -34,7 +35,8 @@ struct Counted {
     /// Blocks of each segment that a look-up read: the most, and the mean.
     most: f64,
     mean: f64,
-    /// Reads of the look-up that had all keys read, if the limit had room for them: after that none reads a file.
+    /// Reads of the look-up that had all keys read, if the limit had room for them: after that none reads a
+    /// file.
     all_keys: Option<f64>,
     per_s: f64,
     told: f64,
@@ -110,7 +112,8 @@ fn add_runs(work: &Work<'_>, naming: Naming, names: &[Name], path: &Path) -> Res
     let store = options(work, naming).open(path)?;
     let step = STEP.min(names.len());
     for run in 1..RUNS as usize {
-        // Between neighbors: few subgraphs, so that the next checkpoint leaves the segments before it as they are.
+        // Between neighbors: few subgraphs, so that the next checkpoint leaves the segments before it as they
+        // are.
         let from = run * step % names.len();
         let edges: Vec<(u32, u32)> = (0..CHANGED.min(names.len() - from - 1))
             .map(|i| ((from + i) as u32, (from + i + 1) as u32))
@@ -154,7 +157,8 @@ fn look_up((work, naming, names): (&Work<'_>, Naming, &[Name]), path: &Path, lim
     })
 }
 
-/// Takes out of the reads of each look-up those of the one that had all keys read, after which no look-up reads a file, and of these later ones.
+/// Takes out of the reads of each look-up those of the one that had all keys read, after which no look-up
+/// reads a file, and of these later ones.
 fn take_all_keys(reads: &mut Vec<u64>) -> Option<f64> {
     let last = reads.iter().rposition(|&reads| reads > 0)?;
     if reads.len() - last <= LOOKUPS / 20 {

@@ -14,7 +14,8 @@ use hedgerow_report::failure::Result;
 
 /// Vertices whose lists are read.
 const READS: usize = 50_000;
-/// The share of ids that both ends of an edge that is updated are below: of a graph with random ids a hundredth of the edges.
+/// The share of ids that both ends of an edge that is updated are below: of a graph with random ids a
+/// hundredth of the edges.
 const UPDATED: f64 = 0.1;
 const ITERATIONS: u32 = 10;
 /// The kernels, by their metrics, that run on a snapshot that is held.

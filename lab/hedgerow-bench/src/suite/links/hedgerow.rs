@@ -17,7 +17,8 @@ const RETRIES: u32 = 10_000;
 /// Loaded by one transaction.
 const BATCH: usize = 1_000;
 
-/// A directed graph that keeps no incoming edges; a link type is a `multi` label, and the rank of an edge its time.
+/// A directed graph that keeps no incoming edges; a link type is a `multi` label, and the rank of an edge its
+/// time.
 pub(super) struct Store {
     graph: Graph,
     labels: Vec<LabelId>,

@@ -1,8 +1,10 @@
 //! The lab's LiveGraph under LinkBench.
 //!
-//! The container has edges with a number, and nothing else: the number of a link is the place of its time and its bytes in a table beside
-//! it, which only grows. The log of a list has the edges that were committed last at its end, and a scan begins there (Zhu et al., section 4): with
-//! several clients that is nearly the order of their times. It keeps incoming lists too, which LinkBench does not ask for, and no log: it is not durable.
+//! The container has edges with a number, and nothing else: the number of a link is the place of its time and
+//! its bytes in a table beside it, which only grows. The log of a list has the edges that were committed last
+//! at its end, and a scan begins there (Zhu et al., section 4): with several clients that is nearly the order
+//! of their times. It keeps incoming lists too, which LinkBench does not ask for, and no log: it is not
+//! durable.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,8 +1,10 @@
-//! The suite `linkbench`: LinkBench on the store, on the lab's LiveGraph, and on engines of others where a program brings them.
+//! The suite `linkbench`: LinkBench on the store, on the lab's LiveGraph, and on engines of others where a
+//! program brings them.
 //!
-//! Each engine has the same graph and gets the same requests, of the mix `tao` (99.8 % reads) and of LinkBench's own, `dflt`, by one client
-//! and by two; first not durable, then durable. Engines take turns, round by round. Before anything is measured each engine is compared
-//! with plain maps, request by request, on a small graph.
+//! Each engine has the same graph and gets the same requests, of the mix `tao` (99.8 % reads) and of
+//! LinkBench's own, `dflt`, by one client and by two; first not durable, then durable. Engines take turns,
+//! round by round. Before anything is measured each engine is compared with plain maps, request by request,
+//! on a small graph.
 
 use std::path::PathBuf;
 

@@ -51,7 +51,8 @@ pub(super) fn execute(
     Ok(())
 }
 
-/// Loads a graph. Links come in the order of their sources, each with the next time; returns the first time that none has.
+/// Loads a graph. Links come in the order of their sources, each with the next time; returns the first time
+/// that none has.
 pub(super) fn load(bench: &LinkBench, store: &dyn LinkStore) -> Result<u64> {
     const PART: u64 = 10_000;
     let mut time = 1;

@@ -53,7 +53,8 @@ impl Found {
     }
 }
 
-/// An engine under LinkBench: used by several clients at a time, each request atomic and isolated from all others.
+/// An engine under LinkBench: used by several clients at a time, each request atomic and isolated from all
+/// others.
 ///
 /// A node exists while it has bytes. Links lead between nodes that exist or not; removing a node leaves them.
 #[allow(clippy::missing_errors_doc, reason = "all of them fail where the engine does")]
@@ -93,7 +94,8 @@ pub struct Open<'a> {
     pub nodes: u64,
     /// The number of link types.
     pub types: u32,
-    /// Whether each request is on stable media before it is answered. If not, a log is written all the same, where there is one.
+    /// Whether each request is on stable media before it is answered. If not, a log is written all the same,
+    /// where there is one.
     pub durable: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Openings beside those of a small graph, in turns: what they take must not follow from the size of the graph.
+//! Openings beside those of a small graph, in turns: what they take must not follow from the size of the
+//! graph.
 
 use hedgerow_workload::{GraphSpec, LoadedGraph};
 

@@ -17,8 +17,8 @@ pub(super) fn open(work: &Work<'_>, path: &Path) -> Result<Graph> {
 }
 
 pub(super) fn open_with(work: &Work<'_>, path: &Path, limit: Option<u64>) -> Result<Graph> {
-    // The suite does not measure loading, so one sync at the end is enough. It measures the content of the log, so no checkpoint
-    // may shorten the log, in the background or at close.
+    // The suite does not measure loading, so one sync at the end is enough. It measures the content of the
+    // log, so no checkpoint may shorten the log, in the background or at close.
     let options = load::options(work.graph.directed).durability(Durability::Manual).checkpoint_log_bytes(0);
     Ok(limit.into_iter().fold(options, Options::memory_limit).open(path)?)
 }

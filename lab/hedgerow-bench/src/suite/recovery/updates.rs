@@ -1,5 +1,6 @@
-//! Logs of updates over a checkpoint: of one range of ids, whose pages the first of them loads; of edges all over the graph; and as many of
-//! these as a limit of a quarter of the graph has room for without a checkpoint, replayed within that limit.
+//! Logs of updates over a checkpoint: of one range of ids, whose pages the first of them loads; of edges all
+//! over the graph; and as many of these as a limit of a quarter of the graph has room for without a
+//! checkpoint, replayed within that limit.
 
 use std::path::Path;
 use std::time::Instant;
@@ -17,7 +18,8 @@ const BATCH: usize = 1_000;
 const SMALL_BATCH: usize = 10;
 /// The most operations of a log, about.
 const OPERATIONS: usize = 4_000_000;
-/// Edges whose ends are below this share of the ids are in one range: of a graph with random ids a hundredth of all.
+/// Edges whose ends are below this share of the ids are in one range: of a graph with random ids a hundredth
+/// of all.
 const RANGE: f64 = 0.1;
 /// The share of the memory of the graph that the limit is.
 const SHARE: u64 = 4;
@@ -93,7 +95,8 @@ fn bytes_in_memory(work: &Work<'_>, path: &Path) -> Result<u64> {
     Ok(stats.memory_bytes() - stats.view_bytes)
 }
 
-/// Updates edges all over the graph within the limit until a commit would need a checkpoint, and opens the store within the limit.
+/// Updates edges all over the graph within the limit until a commit would need a checkpoint, and opens the
+/// store within the limit.
 fn within_limit(work: &Work<'_>, path: &Path, recorder: &mut Recorder) -> Result<()> {
     let limit = (bytes_in_memory(work, path)? / SHARE).max(LEAST_MEMORY_LIMIT);
     let store = open_with(work, path, Some(limit))?;

@@ -1,5 +1,5 @@
-//! Readers beside writers on an engine of any kind: each reader opens snapshots and ranks their vertices, each writer removes and inserts
-//! edges of its own.
+//! Readers beside writers on an engine of any kind: each reader opens snapshots and ranks their vertices,
+//! each writer removes and inserts edges of its own.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,13 +16,15 @@ use hedgerow_report::figures::median;
 /// Edges that a writer removes, or inserts, before it looks whether the phase is over.
 const STRETCH: usize = 64;
 
-/// Seconds that a reader takes for one snapshot, and updates of all writers per second; `None` for who did not run.
+/// Seconds that a reader takes for one snapshot, and updates of all writers per second; `None` for who did
+/// not run.
 pub(crate) struct Phase {
     pub(crate) reader: Option<f64>,
     pub(crate) updates_per_s: Option<f64>,
 }
 
-/// Runs so many readers and writers for [`PHASE`] or longer, of a small graph less. The writers share `edges`, all of which are there before and after.
+/// Runs so many readers and writers for [`PHASE`] or longer, of a small graph less. The writers share
+/// `edges`, all of which are there before and after.
 pub(crate) fn phase(
     work: &Work<'_>,
     subject: &dyn Subject,
@@ -76,7 +78,8 @@ fn read(subject: &dyn Subject, least: Duration, times: &Mutex<Vec<f64>>) -> Resu
     }
 }
 
-/// Removes and inserts edges, stretch by stretch. Returns how many updates were made; all edges are there at the end.
+/// Removes and inserts edges, stretch by stretch. Returns how many updates were made; all edges are there at
+/// the end.
 fn write(subject: &dyn Subject, edges: &[Edge], is_over: impl Fn() -> bool) -> Result<usize> {
     let mut made = 0;
     while !is_over() && !edges.is_empty() {

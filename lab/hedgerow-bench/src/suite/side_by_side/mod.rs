@@ -1,6 +1,7 @@
-//! The store, a CSR and the containers of the lab by the same loops, in turns: what the suites `insert`, `update`, `ops`, `analytics` and
-//! `mixed` are where a container is among the engines. The store is what `hedgerow-subjects` makes of it: single edges
-//! by calls of their own, reads and kernels on a snapshot with its view.
+//! The store, a CSR and the containers of the lab by the same loops, in turns: what the suites `insert`,
+//! `update`, `ops`, `analytics` and `mixed` are where a container is among the engines. The store is what
+//! `hedgerow-subjects` makes of it: single edges by calls of their own, reads and kernels on a snapshot with
+//! its view.
 
 mod beside;
 mod edges;

@@ -59,7 +59,8 @@ pub(super) fn reads(
     Ok(Sums([in_order, random, two_hops]))
 }
 
-/// The seconds that openings take, each after a change where the engine takes updates: without one an engine may give the last snapshot again.
+/// The seconds that openings take, each after a change where the engine takes updates: without one an engine
+/// may give the last snapshot again.
 fn openings(subject: &dyn Subject, snapshot: &dyn Reader, questions: &Questions) -> Result<f64> {
     let changed: Option<&(VertexId, VertexId)> =
         questions.hits.first().filter(|_| !subject.lacks(Capability::Updates));

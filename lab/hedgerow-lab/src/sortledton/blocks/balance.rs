@@ -12,8 +12,9 @@ impl Blocks {
         }
     }
 
-    /// Collects in the blocks that have these neighbours, which ascend, or had them, and brings those together that have become less
-    /// full. O(log blocks + block) for each of those blocks, whatever the length of the list.
+    /// Collects in the blocks that have these neighbours, which ascend, or had them, and brings those
+    /// together that have become less full. O(log blocks + block) for each of those blocks, whatever the
+    /// length of the list.
     pub(in super::super) fn collect_changed(&mut self, changed: &[VertexId], horizon: &Horizon<'_>) {
         let mut rest = changed;
         while let Some(first) = rest.first() {
@@ -29,8 +30,8 @@ impl Blocks {
         }
     }
 
-    /// Collects in all blocks, from the first, and brings those together that have become less full. O(length), and O(log blocks) for
-    /// each of the latter.
+    /// Collects in all blocks, from the first, and brings those together that have become less full.
+    /// O(length), and O(log blocks) for each of the latter.
     pub(in super::super) fn collect_all(&mut self, horizon: &Horizon<'_>) {
         let mut block = Some(0);
         while let Some(here) = block {
@@ -41,7 +42,8 @@ impl Blocks {
         while let Some(here) = block {
             let key = self.key(here);
             block = match self.is_sparse(here) && self.balance(&self.locate(key)) {
-                // One that takes in its neighbour may be less full than it should even then; its number may be another.
+                // One that takes in its neighbour may be less full than it should even then; its number may
+                // be another.
                 true => Some(self.find(key)),
                 false => self.next(here),
             };
@@ -54,8 +56,8 @@ impl Blocks {
         self.len(block) < self.size() * 9 / 20
     }
 
-    /// Brings the block that a path leads to together with a neighbour, if it is too empty: into one block where that has room for both, else each has
-    /// half. Returns whether there is a block less.
+    /// Brings the block that a path leads to together with a neighbour, if it is too empty: into one block
+    /// where that has room for both, else each has half. Returns whether there is a block less.
     pub(in super::super) fn balance(&mut self, path: &Path) -> bool {
         if !self.is_sparse(path[0]) || self.is_single() {
             return false;

@@ -52,7 +52,8 @@ fn degree(list: Option<ColdList>) -> Option<usize> {
     Some(list.degree)
 }
 
-/// A chain that comes back, changes and goes into a newer segment is not read from that; nor is a page that was loaded for it.
+/// A chain that comes back, changes and goes into a newer segment is not read from that; nor is a page that
+/// was loaded for it.
 #[test]
 fn what_changes_between_the_looks_is_not_read() {
     let disk = files();

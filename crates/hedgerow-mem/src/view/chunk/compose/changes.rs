@@ -110,7 +110,8 @@ impl Take<'_> {
         added.finish();
     }
 
-    /// Marks the taken edges' entries in a delta without ranks and weights. Returns false if tests of words cannot decide.
+    /// Marks the taken edges' entries in a delta without ranks and weights. Returns false if tests of words
+    /// cannot decide.
     fn mark_entries(&self, read: Read<'_>, added: &mut Added) -> bool {
         let (n, Added { marks, words, .. }) = (read.delta_len(), added);
         marks.clear();

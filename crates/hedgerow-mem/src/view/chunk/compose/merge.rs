@@ -62,7 +62,8 @@ impl Merger {
     }
 }
 
-/// Writes the neighbours of a vertex in all parts, ascending, to the beginning of `lists`. Returns how many there are.
+/// Writes the neighbours of a vertex in all parts, ascending, to the beginning of `lists`. Returns how many
+/// there are.
 #[inline]
 fn merge_plain(parts: &[Part<'_>], local: usize, lists: &mut [VertexId]) -> usize {
     match parts {

@@ -21,7 +21,8 @@ pub struct Source<'a> {
 pub struct Take<'a> {
     /// The first and the last rank; all ranks if absent.
     pub ranks: Option<(u64, u64)>,
-    /// Tests that an edge must all pass. The copies that are read must keep the properties that the tests read.
+    /// Tests that an edge must all pass. The copies that are read must keep the properties that the tests
+    /// read.
     pub tests: &'a [EdgeTest],
     /// True if only the copies at the smaller end of an edge are taken.
     pub first_copies: bool,
