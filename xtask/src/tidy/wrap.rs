@@ -42,8 +42,8 @@ pub(super) fn check_page(file: &File, report: &mut Report) {
     }
 }
 
-/// Checks a line, which says `text`. Code, rows of tables, headings and what has no blank, as a link, stay
-/// whole.
+/// Checks a line, which says `text`. Code, rows of tables, headings, pictures and text without a blank, such
+/// as a link, stay whole.
 fn check_line(file: &File, line: (usize, &str), text: &str, is_fenced: &mut bool, report: &mut Report) {
     let text = text.trim_start();
     let is_fence = text.starts_with("```");
