@@ -52,9 +52,11 @@ fn the_commands_of_the_page_on_operations_run_as_printed() {
     assert!(calls >= 4, "{calls} blocks");
 }
 
-/// Files and stores that a section of the guide takes as given: name and content. A store is made from a file
-/// of the same name.
-const GIVEN: &[(&str, &[(&str, &str)], &[&str])] = &[
+/// The title of a section of the guide, files that it takes as given, with their content, and commands before
+/// its own.
+type Given = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
+
+const GIVEN: &[Given] = &[
     ("A short tour", &[], &[]),
     (
         "What a load detects",
