@@ -1,7 +1,7 @@
 //! Strongly connected components: sets of vertices that paths join in both directions.
 //!
 //! **Result.** For every id of the domain the least vertex id of its component;
-//! [`NO_COMPONENT`](crate::NO_COMPONENT) for holes. Two vertices are in one component if a path leads from
+//! [`NO_COMPONENT`] for holes. Two vertices are in one component if a path leads from
 //! each to the other. In an undirected graph these are the components of [`wcc()`](crate::wcc()), which then
 //! does the work.
 //!
