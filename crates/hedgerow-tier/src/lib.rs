@@ -3,6 +3,7 @@
 //! - [`segment`]: [`SegmentWriter`] and [`SegmentReader`] for files of [`SubgraphImage`]s.
 //! - [`manifest`]: the [`Manifest`] and its atomic switch.
 //! - [`packed`]: neighbor lists in few bits, as segments hold them.
+//! - [`sorter`]: sorts of more records than memory holds, in [`temporary`] files.
 //!
 //! The layouts are drawn in `docs/format/`: `segment.md`, `packed.md`, `manifest.md`. Every byte has passed a
 //! checksum before it is interpreted, and is not trusted even then. Whatever a file holds, the answer is an
@@ -16,6 +17,8 @@ mod id;
 pub mod manifest;
 pub mod packed;
 pub mod segment;
+pub mod sorter;
+pub mod temporary;
 
 pub use error::TierError;
 pub use manifest::{LevelSegment, LoadedManifest, LogSegmentRef, Manifest, Section};

@@ -5,8 +5,8 @@ use hedgerow_core::{Direction, LabelId, LocalVertex, Row, RowRef, SubgraphId, Ve
 use hedgerow_io::codec::{PutLe, Reader};
 use hedgerow_tier::ImageId;
 
-use super::sorter::{Record, Sorter, put_ordered, take_ordered};
 use crate::error::Result;
+use hedgerow_tier::sorter::{Record, Sorter, put_ordered, take_ordered};
 
 /// Number of bits by which the direction is above the local vertex in a key.
 const DIRECTION_SHIFT: u32 = 6;
@@ -43,7 +43,7 @@ impl EdgeCopy {
         payload.clear();
         payload.put_f64(self.weight);
         hedgerow_log::encode_row(row, payload);
-        to.push(&key, payload)
+        Ok(to.push(&key, payload)?)
     }
 
     /// Reads a copy; `None` for an invalid record, which checksums exclude.

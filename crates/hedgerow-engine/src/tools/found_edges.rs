@@ -9,9 +9,9 @@ use hedgerow_core::{GraphConfig, LabelId, Row, RowRef, VertexId};
 use hedgerow_io::codec::{PutLe, Reader};
 use hedgerow_tier::{AdjacencyPart, ImageId};
 
-use super::sorter::{Merge, Record, Sorted, Sorter, put_ordered, take_ordered};
 use crate::error::{Error, Result};
 use crate::state::placement::Placement;
+use hedgerow_tier::sorter::{Merge, Record, Sorted, Sorter, put_ordered, take_ordered};
 
 /// Label, source, destination, rank. The ends of an undirected edge ascend.
 pub(super) type EdgeTuple = (u16, u32, u32, u64);
@@ -112,7 +112,7 @@ impl EdgeSorter {
         }
         weight.into_iter().for_each(|weight| self.payload.put_f64(weight));
         row(&mut self.payload);
-        self.failed = self.sorter.push(&self.key, &self.payload).err();
+        self.failed = self.sorter.push(&self.key, &self.payload).err().map(Into::into);
     }
 
     /// Sorts the records.
@@ -146,7 +146,7 @@ impl FoundEdges {
     ) -> Result<()> {
         let mut merge: Merge<'_> = self.sorted.merge()?;
         let mut edge: Option<(EdgeTuple, Option<Found>)> = None;
-        while let Some(record) = merge.next()? {
+        while let Some(record) = merge.next_record()? {
             let Some((place, entry)) = decode(record) else { continue };
             if edge.as_ref().is_none_or(|(before, _)| *before != place)
                 && let Some((before, Some(found))) = edge.replace((place, None))

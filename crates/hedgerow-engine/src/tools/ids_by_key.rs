@@ -12,9 +12,9 @@ use std::sync::Arc;
 use hedgerow_core::VertexKeyRef;
 
 use super::paged_bytes::PagedBytes;
-use super::temporary::TemporaryDirectory;
 use super::vertex_map::VertexMap;
 use crate::error::Result;
+use hedgerow_tier::temporary::TemporaryDirectory;
 
 #[cfg(test)]
 mod tests;

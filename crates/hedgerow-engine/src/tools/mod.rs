@@ -13,8 +13,6 @@ mod rebuild;
 mod report;
 mod salvage;
 mod salvaged;
-mod sorter;
-mod temporary;
 mod vertex_map;
 
 pub use backup::Backup;

@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use hedgerow_core::{
-    Columns, Direction, GraphConfig, KeyKind, LabelId, Row, SUBGRAPH_VERTICES, SubgraphId, Timestamp,
-    VertexId, VertexKey,
+    Columns, Direction, GraphConfig, LabelId, Row, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId,
+    VertexKey,
 };
 use hedgerow_io::{Dir, StoreId, Vfs};
-use hedgerow_tier::{ImageId, ImageRef, KeysRef, Manifest, PartRef, SegmentInfo, SegmentWriter};
+use hedgerow_tier::{ImageId, ImageRef, KeysRef, Manifest, PartRef, SegmentWriter};
 use hedgerow_txn::Counts;
 
 use super::backup::{StoreContent, finish_store};
 use super::edge_copy::EdgeCopy;
-use super::sorter::{Sorted, Sorter};
 use super::vertex_map::{FoundVertex, VertexCursor, VertexMap};
 use crate::durable::checkpoint::write::with_form;
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::state::placement::Placement;
+use hedgerow_tier::sorter::Sorted;
 
 /// The vertices of the new store, in the order of their ids.
 struct Vertices<'a> {
@@ -61,16 +61,17 @@ impl<'a> Vertices<'a> {
 pub(super) struct NewStore {
     fs: Arc<dyn Vfs>,
     config: GraphConfig,
+    /// The memory in which keys are sorted.
+    memory: usize,
 }
 
 impl NewStore {
-    pub(super) fn new(fs: Arc<dyn Vfs>, config: GraphConfig) -> NewStore {
-        NewStore { fs, config }
+    pub(super) fn new(fs: Arc<dyn Vfs>, config: GraphConfig, memory: usize) -> NewStore {
+        NewStore { fs, config, memory }
     }
 
     /// Writes vertices, the edges at them, and the schema of `graph`, and verifies what it wrote. Returns the
-    /// numbers of vertices and edges. `index` sorts the entries of the key index. Takes memory for one image,
-    /// for a [`SegmentWriter`] without keys, and for `index`.
+    /// numbers of vertices and edges. Takes memory for one image, and for a [`SegmentWriter`].
     ///
     /// # Errors
     /// Those of temporary files and of writing the store.
@@ -79,19 +80,18 @@ impl NewStore {
         graph: &Graph,
         copies: &Sorted,
         vertices: &mut VertexMap,
-        index: Sorter,
     ) -> Result<(u64, u64)> {
         let as_of = graph.snapshot()?.timestamp().max(Timestamp(1));
         let counted = vertices.len();
         let manifest = Manifest::new(StoreId::generate(), self.config);
         let mut writer =
             SegmentWriter::create(self.fs.clone(), manifest.next_file_id, manifest.store, self.config)?;
-        writer.leave_keys();
+        writer.sort_keys_within(self.memory);
         let vertices = Vertices::of(vertices)?;
-        let mut images = ImageWriter { writer, as_of, config: self.config, vertices, index, edges: 0 };
+        let mut images = ImageWriter { writer, as_of, config: self.config, vertices, edges: 0 };
         images.write_all(copies)?;
         let (edges, next_vertex) = (images.edges, images.vertices.bound);
-        let info = images.finish()?;
+        let info = images.writer.finish()?;
         Dir::new(self.fs.clone()).sync()?;
         let schema = graph.engine.schema.load().as_of(as_of);
         let counts = Counts { vertices: counted, edges };
@@ -106,8 +106,6 @@ struct ImageWriter<'a> {
     as_of: Timestamp,
     config: GraphConfig,
     vertices: Vertices<'a>,
-    /// The sorter of the key index's entries.
-    index: Sorter,
     edges: u64,
 }
 
@@ -126,7 +124,7 @@ impl ImageWriter<'_> {
     fn write_all(&mut self, copies: &Sorted) -> Result<()> {
         let mut merge = copies.merge()?;
         let mut image: Option<(ImageId, Vec<Lists>)> = None;
-        while let Some(record) = merge.next()? {
+        while let Some(record) = merge.next_record()? {
             let Some(copy) = EdgeCopy::read(record) else { continue };
             let id = copy.image();
             if image.as_ref().is_some_and(|(open, _)| *open != id)
@@ -185,34 +183,12 @@ impl ImageWriter<'_> {
         let mut keys: Vec<VertexKey> = Vec::new();
         while let Some((vertex, key)) = self.vertices.take_of(id.subgraph)? {
             present |= vertex.local().bit();
-            if self.config.keys != KeyKind::Dense {
-                self.sort_key(&key, vertex)?;
-            }
             keys.push(key);
         }
         with_form(self.config.keys, &keys, |keys| {
             self.writer.write(&ImageRef { id, as_of, present, keys, parts })
         })?;
         Ok(())
-    }
-
-    fn sort_key(&mut self, key: &VertexKey, vertex: VertexId) -> Result<()> {
-        let mut entry = Vec::new();
-        let (hash, id) = self.writer.key_entry(key.as_ref(), vertex, &mut entry);
-        let [hash, id] = [u128::from(hash), u128::from(id.0)];
-        self.index.push(&(hash << 32 | id).to_be_bytes(), &entry)
-    }
-
-    /// Writes the key index, and ends the segment.
-    fn finish(mut self) -> Result<SegmentInfo> {
-        let index = self.index.finish()?;
-        self.writer.finish_with_keys(|put| {
-            let mut merge = index.merge()?;
-            while let Some(record) = merge.next()? {
-                put(record.payload)?;
-            }
-            Ok(())
-        })
     }
 }
 

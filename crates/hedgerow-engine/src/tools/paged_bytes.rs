@@ -11,8 +11,8 @@ use std::sync::Arc;
 use hedgerow_io::checksum::Checksum;
 use hedgerow_io::{Corruption, CorruptionKind};
 
-use super::temporary::{TemporaryDirectory, TemporaryFile};
 use crate::error::Result;
+use hedgerow_tier::temporary::{TemporaryDirectory, TemporaryFile};
 
 #[cfg(test)]
 mod tests;

@@ -11,13 +11,13 @@ use super::found_edges::{EdgeTuple, Found, FoundEdges};
 use super::names::Unnamed;
 use super::new_store::NewStore;
 use super::salvaged::SalvagedGraph;
-use super::sorter::Sorter;
 use super::vertex_map::VertexCursor;
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::options::Options;
 use crate::state::edge_key::EdgeKey;
 use crate::state::placement::Placement;
+use hedgerow_tier::sorter::Sorter;
 
 /// The content and the losses of a new store, in numbers.
 #[derive(Default)]
@@ -45,9 +45,8 @@ pub(super) struct Rebuilt {
 
 impl SalvagedGraph {
     /// Writes all vertices, and all edges that have both ends and are not gone, into a new store. `copies`
-    /// sorts the content of its segment, and `index` the keys in it; `index` begins once the found edges are
-    /// dropped.
-    pub(super) fn rebuild(mut self, mut copies: Sorter, index: Sorter, into: NewStore) -> Result<Rebuilt> {
+    /// sorts the content of its segment, whose keys are sorted once the found edges are dropped.
+    pub(super) fn rebuild(mut self, mut copies: Sorter, into: NewStore) -> Result<Rebuilt> {
         let GraphConfig { directed, keys, weighted, reverse } = self.config;
         // This graph has no vertices: it serves for the checks that a transaction makes of what it writes.
         let options = Options::new().directed(directed).keys(keys).weighted(weighted).reverse(reverse);
@@ -80,7 +79,7 @@ impl SalvagedGraph {
         )?;
         drop(edges);
         let copies = copies.finish()?;
-        (rebuilt.vertices, rebuilt.edges) = into.write(&graph, &copies, &mut self.vertices, index)?;
+        (rebuilt.vertices, rebuilt.edges) = into.write(&graph, &copies, &mut self.vertices)?;
         Ok(rebuilt)
     }
 

@@ -23,13 +23,13 @@ use super::new_store::NewStore;
 use super::rebuild::Rebuilt;
 use super::report::SalvageReport;
 use super::salvaged::SalvagedGraph;
-use super::sorter::Sorter;
-use super::temporary::TemporaryDirectory;
 use super::{check_vacant, io_error, refuse_inside, vacant};
 use crate::error::{Error, OpenError, Result};
 use crate::open::LOCK;
 use crate::options::LEAST_MEMORY_LIMIT;
 use crate::state::schema::Schema;
+use hedgerow_tier::sorter::Sorter;
+use hedgerow_tier::temporary::TemporaryDirectory;
 
 /// Divisor of the memory limit: one share for each of two sorters at work, one for vertices and keys.
 const SHARE: u64 = 4;
@@ -315,12 +315,12 @@ fn salvage_from(mut source: Source, into: Arc<dyn Vfs>, memory_limit: u64) -> Re
         .into());
     };
     let _lock = Dir::new(into.clone()).lock(LOCK)?;
-    let temporary = TemporaryDirectory::new(into.clone());
+    let temporary = TemporaryDirectory::new(into.clone(), "salvage");
     let share = usize::try_from(memory_limit / SHARE).unwrap_or(usize::MAX);
-    let [edges, copies, index] = [(); 3].map(|()| Sorter::new(&temporary, share));
+    let [edges, copies] = [(); 2].map(|()| Sorter::new(&temporary, share));
     let salvaged = SalvagedGraph::new((config, &schema), edges, &temporary, share);
     let done =
-        read_and_write((source, &schema), salvaged, (copies, index), NewStore::new(into.clone(), config));
+        read_and_write((source, &schema), salvaged, copies, NewStore::new(into.clone(), config, share));
     if done.is_err() {
         remove_files(&into);
     }
@@ -330,7 +330,7 @@ fn salvage_from(mut source: Source, into: Arc<dyn Vfs>, memory_limit: u64) -> Re
 fn read_and_write(
     (mut source, schema): (Source, &Schema),
     mut salvaged: SalvagedGraph,
-    (copies, index): (Sorter, Sorter),
+    copies: Sorter,
     into: NewStore,
 ) -> Result<SalvageReport> {
     let checkpoint = source.read_segments(schema, &mut salvaged);
@@ -339,7 +339,7 @@ fn read_and_write(
     }
     source.read_log(&mut salvaged, checkpoint);
     salvaged.end_log()?;
-    finish(source.report, salvaged.rebuild(copies, index, into)?)
+    finish(source.report, salvaged.rebuild(copies, into)?)
 }
 
 fn finish(mut report: SalvageReport, rebuilt: Rebuilt) -> Result<SalvageReport> {

@@ -13,11 +13,11 @@ use super::found_edges::{EdgeSorter, SOUND, STALE};
 use super::ids_by_key::IdsByKey;
 use super::known_images::{KnownImages, Subgraphs};
 use super::names::Names;
-use super::sorter::Sorter;
-use super::temporary::TemporaryDirectory;
 use super::vertex_map::{VertexCursor, VertexMap};
 use crate::error::{Error, Result};
 use crate::state::schema::Schema;
+use hedgerow_tier::sorter::Sorter;
+use hedgerow_tier::temporary::TemporaryDirectory;
 
 /// The vertices and edges that were found.
 pub(super) struct SalvagedGraph {

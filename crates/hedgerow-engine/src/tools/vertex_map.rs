@@ -6,8 +6,8 @@ use hedgerow_core::{KindId, VertexId, VertexKey, VertexKeyRef};
 use hedgerow_io::codec::{PutLe, Reader};
 
 use super::paged_bytes::PagedBytes;
-use super::temporary::TemporaryDirectory;
 use crate::error::Result;
+use hedgerow_tier::temporary::TemporaryDirectory;
 
 #[cfg(test)]
 mod tests;

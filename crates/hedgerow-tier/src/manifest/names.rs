@@ -28,6 +28,12 @@ pub(super) fn is_temporary(name: &str) -> bool {
     name.strip_suffix(TEMPORARY).and_then(manifest_number).is_some()
 }
 
+/// True if `name` is that of a temporary file in which the keys of a segment were sorted.
+pub(super) fn is_temporary_of_segment(name: &str) -> bool {
+    let stem = name.strip_suffix(TEMPORARY).and_then(|stem| stem.rsplit_once('-'));
+    stem.is_some_and(|(segment, run)| number(segment, "seg-", "").and(number(run, "", "")).is_some())
+}
+
 /// True for names before the first manifest: a directory that holds only these can become a new store.
 pub(super) fn is_before_first_manifest(name: &str) -> bool {
     name == LOCK || is_temporary(name)
@@ -48,4 +54,23 @@ fn number(name: &str, prefix: &str, suffix: &str) -> Option<u64> {
     let digits = name.strip_prefix(prefix)?.strip_suffix(suffix)?;
     let lower = digits.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
     (digits.len() == 16 && lower).then(|| u64::from_str_radix(digits, 16).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_temporary_of_segment;
+
+    #[test]
+    fn a_sorted_file_of_a_segment_is_known_by_its_name() {
+        assert!(is_temporary_of_segment("seg-000000000000001f-0000000000000001.tmp"));
+        for name in [
+            "seg-000000000000001f.csr",
+            "seg-000000000000001f.tmp",
+            "seg-1f-0000000000000001.tmp",
+            "seg-000000000000001f-1.tmp",
+            "log-000000000000001f-0000000000000001.tmp",
+        ] {
+            assert!(!is_temporary_of_segment(name), "{name}");
+        }
+    }
 }

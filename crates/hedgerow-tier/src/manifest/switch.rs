@@ -13,7 +13,8 @@ use hedgerow_io::{
 use super::Manifest;
 use super::codec::{decode_body, encode_body};
 use super::names::{
-    TEMPORARY, is_before_first_manifest, is_temporary, manifest_name, manifest_number, segment_id,
+    TEMPORARY, is_before_first_manifest, is_temporary, is_temporary_of_segment, manifest_name,
+    manifest_number, segment_id,
 };
 use crate::TierError;
 
@@ -176,6 +177,7 @@ impl Manifest {
     fn is_stray(&self, name: &str) -> bool {
         let unnamed = |id| !self.segments.iter().any(|segment| segment.info.file_id == id);
         is_temporary(name)
+            || is_temporary_of_segment(name)
             || manifest_number(name).is_some_and(|number| number < self.sequence)
             || segment_id(name).is_some_and(unnamed)
     }

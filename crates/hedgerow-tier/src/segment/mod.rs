@@ -78,3 +78,8 @@ pub struct SegmentInfo {
 pub fn segment_name(file_id: FileId) -> String {
     format!("seg-{:016x}.csr", file_id.0)
 }
+
+/// Returns the stem of the names of the temporary files in which a segment's keys are sorted.
+fn temporary_stem(file_id: FileId) -> String {
+    format!("seg-{:016x}", file_id.0)
+}

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use hedgerow_core::{GraphConfig, KeyKind, LabelId, VertexId, VertexKeyRef};
+use hedgerow_core::{GraphConfig, KeyKind, LabelId};
 use hedgerow_io::{Dir, FileHeader, FileId, FileKind, StoreId, Vfs};
 
 use super::block::index_checksum;
 use super::image::ImageRef;
-use super::key_index::{self, KeyEntries, put_entry};
+use super::key_index::{self, KeyEntries};
 use super::page::OpenPage;
 use super::sink::Sink;
 use super::top::{DIRECTORY_CHECKSUM, FOOTER_MAGIC, Footer, PageEntry};
@@ -16,13 +16,16 @@ use super::{SegmentInfo, segment_name};
 use crate::TierError;
 use crate::id::ImageId;
 
+/// The least memory in which keys are sorted.
+const LEAST_KEY_BYTES: usize = 256 << 10;
+
 /// A writer of one segment, image by image.
 ///
 /// Its memory is about 1 MiB of buffer, the keys and properties of the open page (4,096 vertices in one
 /// label), and about 30 bytes for each image written, for the directories. If vertices have keys, it also
-/// takes 32 bytes for each, and texts, unless the caller [sorts keys](Self::leave_keys). After an error every
-/// further call fails. A writer that is dropped then, or at any time before [`finish`](Self::finish), leaves
-/// a stray file that no manifest names.
+/// takes 32 bytes for each, and texts, or [fewer](Self::sort_keys_within). After an error every further call
+/// fails. A writer that is dropped then, or at any time before [`finish`](Self::finish), leaves a stray file
+/// that no manifest names.
 #[derive(Debug)]
 pub struct SegmentWriter {
     sink: Sink,
@@ -49,7 +52,7 @@ impl SegmentWriter {
         store: StoreId,
         config: GraphConfig,
     ) -> Result<SegmentWriter, TierError> {
-        let file = Dir::new(fs).create(&segment_name(file_id))?;
+        let file = Dir::new(fs.clone()).create(&segment_name(file_id))?;
         let has_keys = config.keys != KeyKind::Dense;
         let mut header = FileHeader::new(FileKind::Segment, store, file_id, 0);
         header.incompat = if has_keys { key_index::FEATURE } else { 0 };
@@ -61,7 +64,7 @@ impl SegmentWriter {
             last: None,
             pages: Vec::new(),
             directories: Vec::new(),
-            keys: has_keys.then(KeyEntries::default),
+            keys: has_keys.then(|| KeyEntries::new(fs, file_id)),
             totals: Totals::default(),
             scratch: Vec::new(),
         })
@@ -87,23 +90,16 @@ impl SegmentWriter {
         let page = self.open.get_or_insert_with(|| OpenPage::new(image.id, &self.sink));
         let bytes = page.put(image, &self.config, &mut self.sink, &mut self.scratch)?;
         if let Some(keys) = self.keys.as_mut().filter(|_| image.id.label == LabelId::DEFAULT) {
-            keys.add(self.store, image);
+            keys.add(self.store, image)?;
         }
         self.last = Some(image.id);
         Ok(bytes)
     }
 
-    /// Stops gathering the keys of images. The caller sorts an [entry](Self::key_entry) for each key, and
-    /// ends with [`finish_with_keys`](Self::finish_with_keys). For callers that must not keep all keys in
-    /// memory.
-    pub fn leave_keys(&mut self) {
-        self.keys.iter_mut().for_each(KeyEntries::gather_elsewhere);
-    }
-
-    /// Appends the entry of a key in the key index to `entry`: 14 bytes, or for a text 15 to 18 and its own.
-    /// Returns the sort key of entries.
-    pub fn key_entry(&self, key: VertexKeyRef<'_>, id: VertexId, entry: &mut Vec<u8>) -> (u64, VertexId) {
-        put_entry(self.store, key, id, entry)
+    /// Sorts keys within about `bytes` bytes of memory: keys beyond that go into temporary files beside the
+    /// segment, which are removed when the writer is. Takes 256 KiB at least, whatever `bytes` says.
+    pub fn sort_keys_within(&mut self, bytes: usize) {
+        self.keys.iter_mut().for_each(|keys| keys.keep_within(bytes.max(LEAST_KEY_BYTES)));
     }
 
     /// Returns the bytes of memory held: buffers, the open page, directories. O(1).
@@ -132,32 +128,11 @@ impl SegmentWriter {
     ///
     /// # Errors
     /// [`TierError::File`]; the file is then a stray one and must not be named by any manifest.
-    pub fn finish(self) -> Result<SegmentInfo, TierError> {
-        self.finish_by(KeyEntries::finish)
-    }
-
-    /// Like [`finish`](Self::finish), but for a writer that [gathered no keys](Self::leave_keys). `each`
-    /// hands over the [entry](Self::key_entry) of each key of the images written, in their order. It is not
-    /// called if vertices have no keys.
-    ///
-    /// # Errors
-    /// Those of [`finish`](Self::finish), and those of `each`.
-    pub fn finish_with_keys<E: From<TierError>>(
-        self,
-        each: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), TierError>) -> Result<(), E>,
-    ) -> Result<SegmentInfo, E> {
-        self.finish_by(|keys, sink| keys.finish_with(each, sink))
-    }
-
-    /// Finishes the segment. `finish_keys` writes the key index, and returns the position of its head.
-    fn finish_by<E: From<TierError>>(
-        mut self,
-        finish_keys: impl FnOnce(KeyEntries, &mut Sink) -> Result<u64, E>,
-    ) -> Result<SegmentInfo, E> {
+    pub fn finish(mut self) -> Result<SegmentInfo, TierError> {
         self.finish_page()?;
         let directories = self.sink.position();
         self.put_directories()?;
-        let key_head = self.keys.take().map(|keys| finish_keys(keys, &mut self.sink)).transpose()?;
+        let key_head = self.keys.take().map(|keys| keys.finish(&mut self.sink)).transpose()?;
         let top_index = self.sink.position();
         let top_checksum = self.put_top_index()?;
         let footer = Footer {

@@ -64,6 +64,7 @@ mod scan;
 mod selections;
 mod settling;
 mod singles;
+mod sorted_keys;
 mod tiered;
 mod tools;
 mod tools_by_page;

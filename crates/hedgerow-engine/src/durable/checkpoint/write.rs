@@ -44,6 +44,11 @@ pub(crate) enum ImageMode {
     ImageOrEmpty,
 }
 
+/// The memory in which keys are sorted within a limit: a part of what commits keep free for buffers.
+fn memory_to_sort_keys(limit: u64) -> usize {
+    (limit / 32).min(1 << 20) as usize
+}
+
 /// The time of work after which a writer of images checks whether other threads commit.
 const SLICE: Duration = Duration::from_micros(500);
 /// The rest of a writer of images while other threads commit, in times of its work: commits get the processor
@@ -93,6 +98,7 @@ impl Core {
     ) -> Result<Written> {
         let Target { fs, file_id, store, config } = target;
         let mut writer = SegmentWriter::create(fs.clone(), file_id, store, config)?;
+        writer.sort_keys_within(self.memory_limit.map_or(usize::MAX, memory_to_sort_keys));
         let mut charge = Charge::new(self.account(), Purpose::Checkpoint, writer.memory_bytes());
         let mut images = Vec::new();
         let (mut copies, mut keys) = (PageCopy::default(), KeyCopy::default());

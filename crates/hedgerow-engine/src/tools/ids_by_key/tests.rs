@@ -40,7 +40,7 @@ fn keys(number: u64) -> VertexKey {
 /// Vertices get keys and lose them, as operations of a log say.
 fn compare<S: BuildHasher + Default>(seed: u64, memory: usize, of: u64) {
     let disk = SimFs::new();
-    let directory = TemporaryDirectory::new(disk.handle());
+    let directory = TemporaryDirectory::new(disk.handle(), "test");
     let mut vertices = VertexMap::new(&directory, memory);
     let mut ids: IdsByKey<S> = IdsByKey::new(&directory, memory, seed % 2 * of);
     let (mut wanted, mut key_of) = (HashMap::new(), HashMap::<u32, VertexKey>::new());

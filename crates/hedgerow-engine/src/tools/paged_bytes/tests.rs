@@ -17,7 +17,7 @@ fn stretch(rng: &mut SplitMix64) -> (u64, usize) {
 fn bytes_are_read_as_they_were_written() {
     for (slots, files) in [(0, 1), (1, 1), (7, 1), (1000, 0)] {
         let disk = SimFs::new();
-        let directory = TemporaryDirectory::new(disk.handle());
+        let directory = TemporaryDirectory::new(disk.handle(), "test");
         let mut paged = PagedBytes::new(&directory, slots * SLOT_BYTES);
         let mut wanted: BTreeMap<u64, u8> = BTreeMap::new();
         let mut rng = SplitMix64::new(slots as u64);
@@ -46,7 +46,7 @@ fn bytes_are_read_as_they_were_written() {
 
 /// Eight pages, of which one is in memory, the last one.
 fn eight_pages(disk: &SimFs) -> Result<PagedBytes> {
-    let mut paged = PagedBytes::new(&TemporaryDirectory::new(disk.handle()), 0);
+    let mut paged = PagedBytes::new(&TemporaryDirectory::new(disk.handle(), "test"), 0);
     for page in 0..8_u64 {
         paged.write(page * PAGE_BYTES as u64, &[page as u8; PAGE_BYTES])?;
     }

@@ -18,7 +18,7 @@ fn random_key(rng: &mut SplitMix64) -> VertexKey {
 fn vertices_are_found_as_they_were_written() {
     for memory in [0, 40_000, 1 << 30] {
         let disk = SimFs::new();
-        let mut map = VertexMap::new(&TemporaryDirectory::new(disk.handle()), memory);
+        let mut map = VertexMap::new(&TemporaryDirectory::new(disk.handle(), "test"), memory);
         let mut wanted: BTreeMap<u32, (VertexKey, FoundVertex)> = BTreeMap::new();
         let mut begun: BTreeMap<u32, u32> = BTreeMap::new();
         let mut rng = SplitMix64::new(memory as u64);

@@ -13,7 +13,7 @@ mod write;
 
 pub use walk::IndexedKey;
 pub(super) use walk::walk;
-pub(super) use write::{KeyEntries, put_entry};
+pub(super) use write::KeyEntries;
 
 use hedgerow_core::{LabelId, SubgraphId};
 use hedgerow_io::HEADER_BYTES;

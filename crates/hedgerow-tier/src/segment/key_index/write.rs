@@ -1,7 +1,9 @@
 //! The keys of the images that are being written, and their index.
 
+use std::sync::Arc;
+
 use hedgerow_core::{KindId, LocalVertex, SUBGRAPH_VERTICES, VertexId, VertexKey, VertexKeyRef};
-use hedgerow_io::StoreId;
+use hedgerow_io::{FileId, StoreId, Vfs};
 
 use super::entry::{Entry, hash_of, text_of};
 use super::{FULL_PAYLOAD, HEAD_BYTES};
@@ -10,19 +12,25 @@ use crate::id::{ImageId, PAGE_SUBGRAPHS};
 use crate::segment::block::index_checksum;
 use crate::segment::image::{ImageRef, KeysRef};
 use crate::segment::sink::Sink;
+use crate::segment::temporary_stem;
+use crate::sorter::{Record, Sorter};
+use crate::temporary::TemporaryDirectory;
 
+/// The bytes of the keys of one image, without texts.
+const IMAGE_BYTES: usize = SUBGRAPH_VERTICES * size_of::<Gathered>();
 /// The place of a text in the entry of a number.
 const NO_TEXT: u64 = u64::MAX;
 
-/// The keys of the images so far: 32 bytes for each, and texts.
-#[derive(Debug, Default)]
+/// The keys of the images so far: 32 bytes for each, and texts. Beyond a bound they go into sorted files.
+#[derive(Debug)]
 pub(in crate::segment) struct KeyEntries {
-    /// True if the caller of the segment writer gathers the keys.
-    gathered_elsewhere: bool,
     entries: Vec<Gathered>,
     texts: String,
     /// The masks, by page, of the subgraphs with an image.
     masks: Vec<(u32, u64)>,
+    /// The most bytes of gathered keys, and the sorter of those beyond.
+    most: usize,
+    sorter: Sorter,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,21 +45,30 @@ struct Gathered {
 }
 
 impl KeyEntries {
-    /// Leaves the keys of images to the caller, who gives them to [`finish_with`](Self::finish_with).
-    pub(in crate::segment) fn gather_elsewhere(&mut self) {
-        self.gathered_elsewhere = true;
+    /// Makes an empty list, which keeps all keys in memory, for the segment `file_id` in `fs`.
+    pub(in crate::segment) fn new(fs: Arc<dyn Vfs>, file_id: FileId) -> KeyEntries {
+        let directory = TemporaryDirectory::new(fs, temporary_stem(file_id));
+        let (entries, texts, masks) = (Vec::new(), String::new(), Vec::new());
+        KeyEntries { entries, texts, masks, most: usize::MAX, sorter: Sorter::new(&directory, 0) }
+    }
+
+    /// Bounds the memory of keys to `bytes`: half of it holds keys, in lists that may be twice as long as
+    /// their content, half the blocks of sorted files that are merged.
+    pub(in crate::segment) fn keep_within(&mut self, bytes: usize) {
+        self.most = bytes / 4;
+        self.sorter.set_memory(bytes / 2);
     }
 
     /// Adds the keys of an image of the default label.
-    pub(in crate::segment) fn add(&mut self, store: StoreId, image: &ImageRef<'_>) {
+    ///
+    /// # Errors
+    /// Those of writing a sorted file.
+    pub(in crate::segment) fn add(&mut self, store: StoreId, image: &ImageRef<'_>) -> Result<(), TierError> {
         let ImageId { subgraph, .. } = image.id;
         let (page, bit) = (subgraph.0 / PAGE_SUBGRAPHS, 1 << (subgraph.0 % PAGE_SUBGRAPHS));
         match self.masks.last_mut() {
             Some((last, mask)) if *last == page => *mask |= bit,
             _ => self.masks.push((page, bit)),
-        }
-        if self.gathered_elsewhere {
-            return;
         }
         let locals = (0..SUBGRAPH_VERTICES as u8).map(LocalVertex);
         let live = locals.filter(|local| image.present & local.bit() != 0);
@@ -66,6 +83,28 @@ impl KeyEntries {
                 ids.zip(keys.iter().map(VertexKey::as_ref)).for_each(|(id, key)| self.put(store, key, id));
             }
         }
+        let bytes = self.entries.len() * size_of::<Gathered>() + self.texts.len();
+        if bytes + IMAGE_BYTES > self.most { self.spill() } else { Ok(()) }
+    }
+
+    /// Writes the gathered keys into a sorted file.
+    fn spill(&mut self) -> Result<(), TierError> {
+        let (entries, texts) = (self.take_sorted(), std::mem::take(&mut self.texts));
+        let mut encoded = Vec::new();
+        self.sorter.push_sorted(|put| {
+            entries.iter().try_for_each(|gathered| {
+                encoded.clear();
+                gathered.entry(&texts).encode(&mut encoded);
+                let order = u128::from(gathered.hash) << 32 | u128::from(gathered.id.0);
+                put(&order.to_be_bytes(), &encoded)
+            })
+        })
+    }
+
+    fn take_sorted(&mut self) -> Vec<Gathered> {
+        let mut entries = std::mem::take(&mut self.entries);
+        entries.sort_unstable_by_key(|entry| (entry.hash, entry.id));
+        entries
     }
 
     fn put(&mut self, store: StoreId, key: VertexKeyRef<'_>, id: VertexId) {
@@ -78,53 +117,40 @@ impl KeyEntries {
     /// Returns the bytes of memory held.
     pub(in crate::segment) fn memory_bytes(&self) -> usize {
         let masks = self.masks.capacity() * size_of::<(u32, u64)>();
-        self.entries.capacity() * size_of::<Gathered>() + self.texts.capacity() + masks
-    }
-
-    fn entry(&self, gathered: &Gathered) -> Entry<'_> {
-        let Gathered { hash, id, kind, text, len } = *gathered;
-        let of = |at: u64| self.texts.get(at as usize..at as usize + len as usize).unwrap_or_default();
-        Entry { hash, id, kind, text: (text != NO_TEXT).then(|| of(text)) }
+        let merged = if self.sorter.is_in_memory() { 0 } else { self.sorter.merge_bytes() };
+        self.entries.capacity() * size_of::<Gathered>() + self.texts.capacity() + masks + merged
     }
 
     /// Writes blocks and head. Returns the position of the head.
+    ///
+    /// # Errors
+    /// Those of writing the segment, and of writing and reading sorted files.
     pub(in crate::segment) fn finish(mut self, sink: &mut Sink) -> Result<u64, TierError> {
-        let mut entries = std::mem::take(&mut self.entries);
-        entries.sort_unstable_by_key(|entry| (entry.hash, entry.id));
         let mut index = IndexBlocks::default();
-        for gathered in &entries {
-            let entry = self.entry(gathered);
-            index.put(entry.hash, entry.len(), |out| entry.encode(out), sink)?;
+        if self.sorter.is_in_memory() {
+            for gathered in &self.take_sorted() {
+                let entry = gathered.entry(&self.texts);
+                index.put(entry.hash, entry.len(), |out| entry.encode(out), sink)?;
+            }
+            return index.finish(&self.masks, sink);
+        }
+        self.spill()?;
+        let sorted = self.sorter.finish()?;
+        let mut merge = sorted.merge()?;
+        while let Some(Record { payload: entry, .. }) = merge.next_record()? {
+            let hash = entry.first_chunk().map_or(0, |hash| u64::from_le_bytes(*hash));
+            index.put(hash, entry.len(), |out| out.extend_from_slice(entry), sink)?;
         }
         index.finish(&self.masks, sink)
     }
-
-    /// Writes blocks of the encoded entries that `each` hands over in their order, and the head. Returns the
-    /// position of the head.
-    pub(in crate::segment) fn finish_with<E: From<TierError>>(
-        self,
-        each: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), TierError>) -> Result<(), E>,
-        sink: &mut Sink,
-    ) -> Result<u64, E> {
-        let mut index = IndexBlocks::default();
-        each(&mut |entry| {
-            let hash = entry.first_chunk().map_or(0, |hash| u64::from_le_bytes(*hash));
-            index.put(hash, entry.len(), |out| out.extend_from_slice(entry), sink)
-        })?;
-        Ok(index.finish(&self.masks, sink)?)
-    }
 }
 
-/// Appends the entry of a key to `entry`. Returns the sort key of the entry.
-pub(in crate::segment) fn put_entry(
-    store: StoreId,
-    key: VertexKeyRef<'_>,
-    id: VertexId,
-    entry: &mut Vec<u8>,
-) -> (u64, VertexId) {
-    let hash = hash_of(store, key);
-    Entry { hash, id, kind: key.kind(), text: text_of(key) }.encode(entry);
-    (hash, id)
+impl Gathered {
+    fn entry<'t>(&self, texts: &'t str) -> Entry<'t> {
+        let Gathered { hash, id, kind, text, len } = *self;
+        let of = |at: u64| texts.get(at as usize..at as usize + len as usize).unwrap_or_default();
+        Entry { hash, id, kind, text: (text != NO_TEXT).then(|| of(text)) }
+    }
 }
 
 /// A writer of blocks from entries.

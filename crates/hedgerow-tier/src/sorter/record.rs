@@ -9,9 +9,11 @@ const LONG: u8 = u8::MAX;
 pub(super) const LARGEST_HEAD: usize = 6;
 /// A record in a chunk or block. Its slices are empty if it is cut short, which checksums exclude.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::tools) struct Record<'a> {
-    pub(in crate::tools) key: &'a [u8],
-    pub(in crate::tools) payload: &'a [u8],
+pub struct Record<'a> {
+    /// The bytes that order records.
+    pub key: &'a [u8],
+    /// The bytes that come with them.
+    pub payload: &'a [u8],
     /// Number of bytes that the record takes.
     pub(super) bytes: usize,
 }
@@ -45,7 +47,7 @@ pub(super) fn put_record(bytes: &mut Vec<u8>, key: &[u8], payload: &[u8]) {
 }
 
 /// Appends a number so that bytes sort like numbers. Small numbers, which are most frequent, take few bytes.
-pub(in crate::tools) fn put_ordered(bytes: &mut Vec<u8>, number: u64) {
+pub fn put_ordered(bytes: &mut Vec<u8>, number: u64) {
     let all = number.to_be_bytes();
     let skipped = number.leading_zeros() as usize / 8;
     bytes.put_u8((all.len() - skipped) as u8);
@@ -53,9 +55,15 @@ pub(in crate::tools) fn put_ordered(bytes: &mut Vec<u8>, number: u64) {
 }
 
 /// Takes a number that [`put_ordered`] wrote from the front of `bytes`.
-pub(in crate::tools) fn take_ordered(bytes: &mut &[u8]) -> Option<u64> {
+pub fn take_ordered(bytes: &mut &[u8]) -> Option<u64> {
     let (len, rest) = bytes.split_first()?;
     let (number, rest) = rest.split_at_checked(usize::from(*len))?;
     *bytes = rest;
     Some(number.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+}
+
+/// Returns the number of bytes that [`put_record`] appends.
+pub(super) fn record_bytes(key: &[u8], payload: &[u8]) -> usize {
+    let head = if payload.len() < usize::from(LONG) { 2 } else { LARGEST_HEAD };
+    head + key.len() + payload.len()
 }

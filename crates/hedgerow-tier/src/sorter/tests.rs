@@ -4,14 +4,13 @@ use hedgerow_testkit::SimFs;
 use hedgerow_testkit::sim_fs::SplitMix64;
 
 use super::*;
-use crate::error::{Error, StorageError};
 
 type Records = Vec<(Vec<u8>, Vec<u8>)>;
 
-fn read(sorted: &Sorted) -> Result<Records> {
+fn read(sorted: &Sorted) -> Result<Records, TierError> {
     let mut merge = sorted.merge()?;
     let mut all = Vec::new();
-    while let Some(record) = merge.next()? {
+    while let Some(record) = merge.next_record()? {
         all.push((record.key.to_vec(), record.payload.to_vec()));
     }
     Ok(all)
@@ -31,7 +30,7 @@ fn records(count: u64, seed: u64) -> Records {
 }
 
 fn sort(disk: &SimFs, memory: usize, records: &Records) -> (Sorted, u64) {
-    let directory = TemporaryDirectory::new(disk.handle());
+    let directory = TemporaryDirectory::new(disk.handle(), "sort");
     let mut sorter = Sorter::new(&directory, memory);
     records.iter().for_each(|(key, payload)| sorter.push(key, payload).unwrap());
     (sorter.finish().unwrap(), directory.made())
@@ -68,7 +67,7 @@ fn a_damaged_run_is_found() {
         let (name, bytes) = files.iter().nth(rng.below(files.len() as u64) as usize).unwrap();
         disk.corrupt(name, rng.below(bytes.len() as u64), 1 << rng.below(8));
         match read(&sorted) {
-            Err(Error::Storage(StorageError::Corruption(_))) => found += 1,
+            Err(error) if error.corruption().is_some() => found += 1,
             other => panic!("{seed}: {:?}", other.map(|all| all.len())),
         }
     }

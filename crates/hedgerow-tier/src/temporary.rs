@@ -1,4 +1,4 @@
-//! The temporary files of a salvage, in the directory of the new store.
+//! Temporary files, in the directory of the store that is being written.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -6,40 +6,42 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hedgerow_io::{Dir, NamedFile, Vfs};
 
-use crate::error::Result;
+use crate::TierError;
 
 /// The directory of temporary files, which names them.
 #[derive(Debug)]
-pub(super) struct TemporaryDirectory {
+pub struct TemporaryDirectory {
     fs: Arc<dyn Vfs>,
+    stem: String,
     next: AtomicU64,
 }
 
 impl TemporaryDirectory {
-    pub(super) fn new(fs: Arc<dyn Vfs>) -> Arc<TemporaryDirectory> {
-        Arc::new(TemporaryDirectory { fs, next: AtomicU64::new(1) })
+    /// Makes a directory whose files are called `<stem>-<16 hex digits>.tmp`. No two directories with one
+    /// stem have files at the same time.
+    pub fn new(fs: Arc<dyn Vfs>, stem: impl Into<String>) -> Arc<TemporaryDirectory> {
+        Arc::new(TemporaryDirectory { fs, stem: stem.into(), next: AtomicU64::new(1) })
     }
 
     /// Makes a temporary file.
     ///
     /// # Errors
-    /// Those of the file system.
-    pub(super) fn create(self: &Arc<Self>) -> Result<TemporaryFile> {
+    /// [`TierError::File`].
+    pub fn create(self: &Arc<Self>) -> Result<TemporaryFile, TierError> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let file = Dir::new(self.fs.clone()).create(&format!("salvage-{number:016x}.tmp"))?;
+        let file = Dir::new(self.fs.clone()).create(&format!("{}-{number:016x}.tmp", self.stem))?;
         Ok(TemporaryFile { directory: self.clone(), file })
     }
 
-    /// Returns the number of files that were made.
-    #[cfg(test)]
-    pub(super) fn made(&self) -> u64 {
+    /// Returns the number of files that were made so far. O(1).
+    pub fn made(&self) -> u64 {
         self.next.load(Ordering::Relaxed) - 1
     }
 }
 
 /// A file that is removed when it is dropped, so also after an error.
 #[derive(Debug)]
-pub(super) struct TemporaryFile {
+pub struct TemporaryFile {
     directory: Arc<TemporaryDirectory>,
     file: NamedFile,
 }
