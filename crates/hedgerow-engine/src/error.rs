@@ -121,8 +121,8 @@ pub enum OpenError {
     },
     /// The options' `mode` differs from the permissions of the store's files, which the file `LOCK` states.
     #[error(
-        "mode is 0o{wanted:o}, and the files of {path} have 0o{found:o}, as its file LOCK says: open it without a mode, or change \
-         all files by chmod"
+        "the option mode asks for 0o{wanted:o}, but the files of {path} have 0o{found:o}, the permissions of its file \
+         LOCK: open it without a mode, or change all its files with chmod"
     )]
     ModeMismatch {
         /// The directory.

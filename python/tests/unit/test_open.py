@@ -404,7 +404,7 @@ def test_modes(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "s")], check=True)
     assert {oct(file.stat().st_mode & 0o777) for file in (tmp_path / "s").iterdir()} == {"0o640"}
     assert oct((tmp_path / "s").stat().st_mode & 0o777) == "0o750"
-    with pytest.raises(hedgerow.ProgrammingError, match="mode is 0o600, and the files of .* have 0o640"):
+    with pytest.raises(hedgerow.ProgrammingError, match="mode asks for 0o600, but the files of .* have 0o640"):
         hedgerow.open(tmp_path / "s", mode=0o600)
     for mode in (0o755, 0o400, 2**40, -1):
         with pytest.raises(hedgerow.DataError, match="mode must"):

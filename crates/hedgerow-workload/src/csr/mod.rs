@@ -51,7 +51,7 @@ pub enum CsrError {
         vertices: usize,
     },
     /// An edge has an end that is not a live vertex.
-    #[error("edge {index} joins {src} and {dst}, of which one is not a live vertex below {vertices}")]
+    #[error("edge {index} joins {src} and {dst}, but one of them is no vertex: ids are below {vertices}")]
     Endpoint {
         /// The position of the edge in the input.
         index: usize,
