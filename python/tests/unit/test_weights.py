@@ -120,7 +120,7 @@ def test_weights_that_cannot_be() -> None:
     db = hedgerow.open(weighted=True, directed=False)
     db.add_edges([1, 2], [2, 3], [0.0, 2.0])
     g = db.snapshot()
-    with pytest.raises(hedgerow.DataError, match="weighs 0, expected more than 0: it is one of a cycle of edges"):
+    with pytest.raises(hedgerow.DataError, match="weighs 0, expected more than 0: it lies on a cycle of edges"):
         g.run("wbetweenness")
     assert g.run("wcloseness").to_dict() == {1: 1.0, 2: 1.0, 3: 0.5}
     _weigh(db, math.inf)

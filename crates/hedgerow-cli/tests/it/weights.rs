@@ -34,7 +34,7 @@ fn weights_that_cannot_be_are_errors_that_name_the_edge() {
     let bench = Bench::new();
     let store = store(&bench, "a,b,0\nb,c,1\n");
     let error = hedgerow("run wbetweenness @", &[&store]).fails(1);
-    assert!(error.contains("weighs 0, expected more than 0: it is one of a cycle of edges"), "{error}");
+    assert!(error.contains("weighs 0, expected more than 0: it lies on a cycle of edges"), "{error}");
     assert!(
         error.contains("the edge between a and b") || error.contains("the edge between b and a"),
         "{error}"
