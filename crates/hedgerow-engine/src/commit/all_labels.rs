@@ -1,7 +1,7 @@
 //! Reads of a transaction over the edges of all labels.
 //!
-//! Such a read also depends on the absence of edges in other labels. So the read set keeps the number of
-//! labels at the time, and validation checks those that were defined since
+//! Such a read also depends on the absence of edges in other labels. So the read set records the number of
+//! labels at the time of the read, and validation checks the labels that were defined later
 //! ([`ReadSet::prepare`](super::validate::ReadSet::prepare)).
 
 use hedgerow_core::{Direction, LabelId, VertexKey, VertexKeyRef};
@@ -41,8 +41,8 @@ impl WriteTxn {
     }
 
     /// Returns the edges of all labels at a vertex: other endpoint, label and rank, sorted by all three, or
-    /// `None` if there is no such vertex. Each edge has one entry: a neighbour that several edges lead to
-    /// comes several times. Reads the adjacency of all labels. O(labels + degree log degree).
+    /// `None` if there is no such vertex. A neighbour has one entry for each edge to it. Reads the adjacency
+    /// of all labels. O(labels + degree log degree).
     ///
     /// # Errors
     /// Those of every [method](Self).

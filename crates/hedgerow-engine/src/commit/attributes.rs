@@ -1,5 +1,5 @@
-//! Attributes of the operations of a transaction, in a table of the transaction. Most operations have none,
-//! or one number, or a place in columns; a large batch has one for each edge or vertex.
+//! Attributes of the operations of a transaction, in a table of the transaction. Most operations have none;
+//! others have one number, or a place in columns. In a large batch each edge or vertex may have attributes.
 
 use std::sync::Arc;
 
@@ -7,31 +7,31 @@ use hedgerow_core::{Columns, PropertyId, PropertyType, Row, RowRef, ValueRef, si
 
 use super::op::{Given, OpAttributes};
 
-/// Marks the handles of words.
+/// The bit of handles that refer to a word.
 const WORD: u32 = 1 << 31;
-/// Marks the handles of places in the columns.
+/// The bit of handles that refer to a place in the columns.
 const PLACE: u32 = 1 << 30;
 const _: () = assert!(crate::state::limits::MAX_OPERATIONS < PLACE as usize, "handles are told apart");
 
-/// The table while a transaction is filled.
+/// The attributes of a transaction's operations, while the program adds operations.
 #[derive(Default)]
 pub(crate) struct AttributesOfOps {
-    /// Attributes that are neither one number of the property of the words nor a place in the columns.
+    /// Attributes that fit neither into `words` nor into `columns`.
     all: Vec<OpAttributes>,
     words: Words,
-    /// The columns of the first call that brought some.
+    /// The columns of the first call that passed columns.
     columns: Option<Arc<Columns>>,
 }
 
-/// Values of one property of fixed width, each the only property of its operation, which makes an edge
-/// without a rank.
+/// The values of one property of fixed width. Each is the only attribute of its operation, which makes an
+/// edge without a rank.
 #[derive(Default)]
 struct Words {
     property: Option<(PropertyId, PropertyType)>,
     words: Vec<u64>,
 }
 
-/// The fill of a table at some moment.
+/// The lengths of a table at some moment, for a later `truncate`.
 #[derive(Clone, Copy)]
 pub(crate) struct Filled {
     all: usize,
@@ -62,7 +62,7 @@ impl AttributesOfOps {
         row.map_or(0, |row| self.push(OpAttributes::of_row(row)))
     }
 
-    /// Adds columns, to whose places operations refer. Returns how the handles of these places are made.
+    /// Adds columns. Returns how to make handles of the places in them.
     pub(crate) fn push_columns(&mut self, columns: Columns) -> PlacesOf {
         let columns = Arc::new(columns);
         if self.columns.is_some() {
@@ -81,7 +81,7 @@ impl AttributesOfOps {
         }
     }
 
-    /// Returns the fill of the table.
+    /// Returns the present lengths of the table.
     pub(crate) fn filled(&self) -> Filled {
         Filled { all: self.all.len(), words: self.words.words.len() }
     }
@@ -92,22 +92,22 @@ impl AttributesOfOps {
         self.words.words.truncate(filled.words);
     }
 
-    /// Returns the table in the form for readers.
+    /// Returns the table in the form that commits read.
     pub(crate) fn table(&self) -> AttributesTable<'_> {
         let (words, columns) = (&self.words, self.columns.as_deref());
         AttributesTable { all: &self.all, words: &words.words, property: words.property, columns }
     }
 }
 
-/// The form in which operations refer to places in the columns of a call.
+/// The form of handles that refer to places in the columns of a call.
 pub(crate) enum PlacesOf {
-    /// Operations hold the place: the table has these columns.
+    /// The handle holds the place, since the table has these columns.
     First,
-    /// The table has other columns: each operation refers to these.
+    /// The table has the columns of an earlier call: each operation refers to these columns.
     Later(Arc<Columns>),
 }
 
-/// The table as commits read it, by the handles that operations keep; handle 0 stands for no attributes.
+/// The table as commits read it, by the handles in operations; handle 0 means no attributes.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct AttributesTable<'a> {
     all: &'a [OpAttributes],
@@ -117,7 +117,7 @@ pub(crate) struct AttributesTable<'a> {
 }
 
 impl<'a> AttributesTable<'a> {
-    /// Makes a table of these, whose handles count from 1.
+    /// Makes a table of `all`, with handles that count from 1.
     pub(crate) fn of(all: &'a [OpAttributes]) -> AttributesTable<'a> {
         AttributesTable { all, ..AttributesTable::default() }
     }
@@ -160,14 +160,14 @@ impl<'a> AttributesTable<'a> {
         }
     }
 
-    /// Returns the properties that an operation brings.
+    /// Returns the properties that an operation was given.
     #[inline]
     pub(crate) fn given(self, handle: u32) -> Given<'a> {
         if is_whole(handle) { Given::row(self.row(handle)) } else { self.get(handle).given() }
     }
 }
 
-/// True if the handle alone leads to all attributes: properties without a rank.
+/// True if the attributes are properties without a rank, so that the handle alone gives all of them.
 #[inline]
 fn is_whole(handle: u32) -> bool {
     handle & (WORD | PLACE) != 0

@@ -63,9 +63,9 @@ pub(crate) fn edge_unpublished<'g>(
     edge_then(engine, kind, src, dst, weight, given, Ok)
 }
 
-/// Like [`edge_unpublished`], but calls `then` with the outcome, separately on each of the three ways. If
-/// they first met in one result, the compiler would keep that in memory, and the processor would wait for it
-/// on the usual way too: single edges took a tenth longer.
+/// Like [`edge_unpublished`], but calls `then` with the outcome, separately in each of the three cases. A
+/// common result of the cases would be in memory, and the processor would wait for it in the usual case too:
+/// single edges took a tenth longer.
 #[inline(always)]
 fn edge_then<'g>(
     engine: &Engine,
@@ -76,7 +76,7 @@ fn edge_then<'g>(
     given: impl Fn() -> Given<'g>,
     then: impl Fn(Outcome) -> Result<Outcome>,
 ) -> Result<Outcome> {
-    // The fault is about ids that were looked up; guesses have one of their own.
+    // This fault is about ids that were looked up; guessed ids have another one.
     if !faults::is_on(PlantedFault::IdsNotLookedAtAgain) {
         let Some(op) = Single::guess(engine, kind, src, dst, weight) else {
             return then(edge_in_general(engine, kind, src, dst, weight, given)?);
@@ -89,7 +89,7 @@ fn edge_then<'g>(
     then(edge_looked_up(engine, kind, src, dst, weight, given)?)
 }
 
-/// Like [`edge_unpublished`], but looks the keys up for certain first.
+/// Like [`edge_unpublished`], but looks the keys up exactly, without guesses.
 #[cold]
 fn edge_looked_up<'g>(
     engine: &Engine,
@@ -99,7 +99,7 @@ fn edge_looked_up<'g>(
     weight: f64,
     given: impl Fn() -> Given<'g>,
 ) -> Result<Outcome> {
-    // In a dense graph there is nothing to guess: an operation that failed before fails now too.
+    // In a dense graph there are no guesses: an operation that failed before fails now too.
     let op = match engine.config.keys {
         KeyKind::Dense => None,
         KeyKind::U64 | KeyKind::Str => Single::resolve(engine, kind, src, dst, weight),
@@ -113,7 +113,7 @@ fn edge_looked_up<'g>(
     edge_in_general(engine, kind, src, dst, weight, given)
 }
 
-/// Like [`edge_unpublished`], but for vertices of which one may be absent.
+/// Like [`edge_unpublished`], but for vertices that may be absent.
 #[cold]
 fn edge_in_general<'g>(
     engine: &Engine,
@@ -128,8 +128,8 @@ fn edge_in_general<'g>(
     general(engine, TxnOp::plain(kind, src, dst, weight), &given(), 0, &keys)
 }
 
-/// Commits one operation on an edge of any label, given by its id, and waits until it is published. `weight`
-/// is that of a new edge.
+/// Commits one operation on an edge of any label, given by its id, and waits until it is published. A new
+/// edge gets `weight`.
 ///
 /// # Errors
 /// Those of a commit.
@@ -170,7 +170,7 @@ fn blind<'a>(ops: &'a [TxnOp], attributes: AttributesTable<'a>, keys: &'a TxnKey
         create: true,
         reads: const { &ReadSet::new() },
         start: hedgerow_core::Timestamp::INFINITY,
-        // Nothing was read and the operation is one item: both levels mean the same.
+        // Nothing was read and one item is written: both levels have the same effect.
         isolation: Isolation::Serializable,
     }
 }

@@ -1,15 +1,14 @@
 //! Transactions of several blind operations on edges and vertices: sorted once, then worked on subgraph by
 //! subgraph, in parallel where there is enough to do.
 //!
-//! The protocol is that of [`commit`](super::general); the steps are done differently. Keys are looked up.
-//! Every operation becomes one *entry* per copy of its edge, and one per vertex that an operation other than
-//! on an edge of the default label names. Label by label, entries are sorted by subgraph, direction, vertex
-//! and destination. The subgraphs are latched in that order, the entries about one edge are reduced to one
-//! effect, and effects are applied subgraph by subgraph. No operation is looked up among others: O(n log n)
-//! time, O(n) memory.
+//! The protocol is that of [`commit`](super::general), with other steps. Keys are looked up. Every operation
+//! becomes one *entry* per copy of its edge. It also becomes one per vertex that it names, unless it is on an
+//! edge of the default label. Label by label, entries are sorted by subgraph, direction, vertex and
+//! destination. The subgraphs are latched in that order, the entries about one edge are reduced to one
+//! effect, and effects are applied subgraph by subgraph: O(n log n) time, O(n) memory.
 //!
-//! Only operations that read nothing and remove no vertex come here: then nothing needs validation, and
-//! existing vertices stay. Edges with ranks, and properties that are laid over others, go the general way.
+//! A batch has only operations that read nothing and remove no vertex: then nothing needs validation, and
+//! existing vertices stay. Edges with ranks, and updates of properties, take the general way.
 
 mod distinct;
 mod keys;
@@ -45,16 +44,16 @@ use lookup::{LabelOutcomes, Outcomes};
 use parts::{HEADERS_AHEAD, Part, parts, prefetch_heads, still_absent};
 use record::{created, encode};
 
-/// Numbers of batches by which prefetches of heads are ahead after headers, then of deltas and lists, and
-/// of the places of appends.
+/// The distances, in batches, of prefetches: of heads, of lists, of the heads of deltas, of the places of
+/// appends.
 const HEADS_AHEAD: usize = 5;
 const LISTS_AHEAD: usize = 2;
 const DELTAS_AHEAD: usize = 5;
 const APPENDS_AHEAD: usize = 3;
-/// The most restarts of a commit whose keys moved before the latches were held.
+/// The greatest number of restarts of a commit whose keys changed before it had the latches.
 const MAX_RESTARTS: usize = 100;
 
-/// True if the transaction can go this way.
+/// True if the transaction can commit as a batch.
 fn suits(engine: &Engine, request: &Request<'_>) -> bool {
     request.ops.len() > 1
         && request.create
@@ -76,8 +75,8 @@ fn are_simple(engine: &Engine, request: &Request<'_>) -> bool {
         && labelled.all(|label| std::mem::replace(&mut known, label) == label || is_simple(label))
 }
 
-/// Commits the transaction up to and including the mark in the ring. `None` sends the caller to the general
-/// path, with nothing changed.
+/// Commits the transaction up to and including the mark in the ring. `None`: nothing was changed, and the
+/// caller takes the general way.
 pub(crate) fn commit_unpublished<'j>(
     engine: &'j Engine,
     request: &'j Request<'_>,
@@ -110,14 +109,14 @@ pub(crate) fn commit_unpublished<'j>(
     }
 }
 
-/// The outcome of an attempt; only the first changes anything.
+/// The outcome of an attempt; only `Committed` has changed anything.
 enum Attempt {
     Committed(Outcome),
-    /// A key named something else before the latches were held, or a page was made that was absent.
+    /// A key named another vertex before the latches were held, or an absent page was made.
     Moved,
     /// These subgraphs must be loaded first.
     Load(Vec<LatchKey>),
-    /// The memory limit left no room for the merges beside the bytes that were used before.
+    /// The memory limit left no room for the merges, given the bytes that were used before.
     CutShort {
         used: u64,
     },
@@ -150,7 +149,7 @@ fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThr
     let (_, parts) = threads.claim_each(outcomes, all, latch, prepare);
     let unloaded: Vec<_> = parts.iter().flat_map(Part::unloaded).collect();
     if !unloaded.is_empty() {
-        // Without latches: pages are read from files.
+        // Pages are read from files without latches.
         drop((parts, keys));
         return Ok(Attempt::Load(unloaded));
     }
@@ -168,9 +167,9 @@ fn attempt<'j>(engine: &'j Engine, request: &'j Request<'_>, threads: &CommitThr
     Ok(Attempt::Moved)
 }
 
-/// Prepares the subgraphs of one part before the timestamp is drawn: computes the effects of the operations,
-/// and makes room for them, or the version that has them merged in. `used`: the bytes of memory that were
-/// used before.
+/// Prepares the subgraphs of one part before the timestamp is drawn. Computes the effects of the operations,
+/// and makes room for them in deltas, or builds versions in which they are merged. `used`: the bytes of
+/// memory that were used before.
 fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, used: u64) {
     let _ = failpoint::reach(FailPoint::BatchCompute);
     if !part.unloaded.is_empty() || part.is_cut_short {
@@ -206,9 +205,9 @@ fn prepare<'j>(engine: &Engine, outcomes: &Outcomes<'j>, part: &mut Part<'j>, us
     }
 }
 
-/// Makes room for the effects on a chain, or builds the version that has them merged in. False where the
-/// memory limit has no room for that beside the bytes that were `used` before, and the merges of other
-/// threads at the same moment.
+/// Makes room for the effects on a chain, or builds the version in which they are merged. False if the memory
+/// limit has no room for that, given the bytes that were `used` before and the present merges of other
+/// threads.
 #[cold]
 fn merge_ahead(engine: &Engine, part: &mut Part<'_>, (at, direction): (usize, Direction), used: u64) -> bool {
     if engine.is_full(used) {
@@ -239,7 +238,7 @@ fn gather<'j>(
     let (batch, held) = (&mut batches[at], &latched[at]);
     batch.effects = [effects.len() as u32; 3];
     if label == LabelId::DEFAULT {
-        // The outgoing chain holds the vertices, also those that edges of the other chain create.
+        // The outgoing chain has the vertices, also those that edges of the other chain create.
         let creates = entries[batch.all_entries()].iter().filter(|entry| !entry.is_kind(OpKind::Remove));
         let created = creates.fold(0, |mask, entry| mask | entry.local().bit()) & !held.present();
         if created != 0 {
@@ -310,8 +309,8 @@ fn finish<'j>(
     let edges: i64 = parts.iter().map(|part| part.edges).sum();
     let vertices: usize = parts.iter().map(|part| part.vertices).sum();
     if parts.iter().all(|part| part.changes == 0 && part.vertices == 0) {
-        // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this
-        // moment.
+        // The reason for no change may be commits that are not published yet: wait for all that were drawn
+        // before this moment.
         let order = engine.clock.order();
         engine.check_open()?;
         if !still_absent(engine, &parts) {
@@ -386,7 +385,7 @@ fn apply(engine: &Engine, part: &mut Part<'_>, ts: Timestamp) {
     drop(built);
     let mut merged = Merged::default();
     latched.iter().for_each(|held| merged += held.merged());
-    // Freed here, where several threads do it.
+    // Freed here, since several threads run this.
     *part = Part::default();
     engine.note_merged(label, merged);
 }

@@ -36,7 +36,7 @@ fn check_name(what: &str, name: &str) -> Result<()> {
 /// The owner of properties: the edges of a label, or the vertices of a kind.
 #[derive(Clone, Copy)]
 pub(crate) struct PropertyOwner {
-    /// [`LabelId::VERTICES`] for vertices.
+    /// The label of the edges, or [`LabelId::VERTICES`] for vertices.
     label: LabelId,
     of: KindId,
 }
@@ -87,8 +87,8 @@ impl Engine {
         Ok(id)
     }
 
-    /// Returns the label of an edge for a write, which it defines if it is new. Checks the ends, and returns
-    /// them with their kinds.
+    /// Returns the label of an edge for a write, and defines the label if it is new. Checks the ends of the
+    /// edge, and returns them with their kinds.
     pub(crate) fn edge_for_writing<'a>(
         &self,
         edge: &EdgeKey<'a>,
@@ -205,7 +205,7 @@ impl Engine {
         Ok(property)
     }
 
-    /// Commits one definition and makes it known. The caller holds the lock of definitions.
+    /// Commits one definition and publishes it in the schema. The caller holds the lock of definitions.
     fn install(&self, schema: &mut Schema, op: Op<'_>) -> Result<()> {
         let record = match &self.durable {
             Some(_) => {
@@ -218,14 +218,14 @@ impl Engine {
         };
         let ts = draw(self, record, |_| self.check_open())?;
         let applied = must_apply(self);
-        // Only after the commit, which may be refused: then the next kind gets the number, and may have keys
-        // of the other type.
+        // Added after the commit succeeded: if it fails, the next kind gets the number, and may have keys of
+        // the other type.
         if let Op::DefineKind { kind, text, .. } = op {
             self.ids.add_kind(kind, text);
         }
         let added = schema.add(ts, op);
         debug_assert!(added.is_ok(), "{added:?}");
-        // Made known before it is complete: any user of the definition commits later.
+        // Added to the schema before the commit completes: any user of the definition commits later.
         self.schema.replace(schema.clone());
         if self.clock.complete(ts, 0, 0) {
             self.commits.wake(&self.clock);
@@ -234,9 +234,9 @@ impl Engine {
         Ok(())
     }
 
-    /// True if only definitions were drawn after `start`, up to `last_drawn`: they change no graph, and a
-    /// transaction that reads everything may itself have made them. Called in the ordering section. A
-    /// definition that is drawn and not yet known counts as a commit of another kind.
+    /// True if all commits drawn after `start`, up to `last_drawn`, are definitions: they change no graph,
+    /// and a transaction that reads everything may itself have made them. Called in the ordering section. A
+    /// definition that is drawn and not yet in the schema counts as another commit.
     pub(crate) fn only_definitions(&self, start: Timestamp, last_drawn: Timestamp) -> bool {
         let drawn = last_drawn.0.saturating_sub(start.0);
         if drawn == 0 {
@@ -247,7 +247,8 @@ impl Engine {
         schema.changed() > start && schema.definitions().filter(|(ts, _)| *ts > start).count() as u64 == drawn
     }
 
-    /// Returns the cells of a row or of a patch, under ids. Defines new properties. Keeps nulls, for patches.
+    /// Returns the cells of a row or of a patch, by property id. Defines new properties. Keeps nulls, for
+    /// patches.
     pub(crate) fn cells<N: AsRef<str>, V: Into<Value>>(
         &self,
         owner: impl Into<PropertyOwner>,

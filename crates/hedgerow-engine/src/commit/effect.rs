@@ -19,7 +19,7 @@ use crate::state::change::{edge_op, effective, same_weight};
 use crate::state::store::Engine;
 use crate::state::tables::PartitionKey;
 
-/// An edge operation under vertex ids, at its place in the program.
+/// An edge operation with vertex ids, and its place in program order.
 #[derive(Clone, Copy)]
 struct EdgeWrite {
     label: LabelId,
@@ -41,7 +41,7 @@ impl EdgeWrite {
 /// Weight and properties of an edge.
 pub(super) type State = (f64, Option<Row>);
 
-/// Lays properties over those of an edge, or of a vertex that may have none.
+/// Replaces the given properties of an edge, or of a vertex that may have none, and keeps the others.
 pub(super) fn laid_over(old: Option<State>, cells: &[(PropertyId, Value)]) -> State {
     let (weight, row) = old.unwrap_or((1.0, None));
     (weight, Row::merged(row.as_ref(), cells))
@@ -54,11 +54,11 @@ pub(crate) struct EdgeEffect {
     pub(crate) src: VertexId,
     pub(crate) dst: VertexId,
     pub(crate) rank: u64,
-    /// The weight that it has afterwards; `None` if it is gone.
+    /// The weight after the commit; `None` if the commit removes the edge.
     pub(crate) weight: Option<f64>,
-    /// The properties that it has afterwards.
+    /// The properties after the commit.
     pub(crate) row: Option<Row>,
-    /// True if it existed before.
+    /// True if the edge existed before the commit.
     pub(crate) existed: bool,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct AdjacencyOp<'a> {
 /// The actual changes of a commit.
 #[derive(Default)]
 pub(crate) struct Effects {
-    /// All edges that were written, also those that stay as they are.
+    /// All edges that operations wrote, including edges that stay unchanged.
     pub(crate) written: SmallVec<[(LabelId, VertexId, VertexId); 2]>,
     pub(crate) edges: SmallVec<[EdgeEffect; 2]>,
     pub(crate) removed: SmallVec<[(TxnKey, VertexId); 1]>,
@@ -180,8 +180,8 @@ impl EdgeEffect {
     }
 }
 
-/// Returns the edge operations under vertex ids; notes in the bindings of the keys which vertices come and
-/// go.
+/// Returns the edge operations with vertex ids. Notes in the bindings of the keys which vertices are inserted
+/// and removed.
 fn run(
     engine: &Engine,
     request: &Request<'_>,
@@ -223,7 +223,7 @@ fn run(
     Ok(writes)
 }
 
-/// Returns the vertex ids that the program removed, ascending, with the place of the last removal.
+/// Returns the vertex ids that the program removed, ascending, each with the place of its last removal.
 fn removals(bindings: &KeyBindings) -> Vec<(VertexId, usize)> {
     let mut removals = Vec::new();
     for binding in bindings.bindings.iter() {
@@ -252,7 +252,7 @@ fn wipe(
     Ok(())
 }
 
-/// Reduces the writes about one edge, in program order, to their net effect.
+/// Reduces the writes to one edge, in program order, to their net effect.
 fn net_effect(
     engine: &Engine,
     item: &[EdgeWrite],

@@ -1,7 +1,7 @@
 //! The log record of a commit: the one place that maps each change to its form in the log.
 //!
-//! Removals of edges come first, then vertices that end, vertices that begin, and the edges that are put: a
-//! key can change its vertex in one commit, and an edge needs its ends.
+//! The order: removed edges, removed vertices, inserted vertices, put edges. So a key can change its vertex
+//! within one commit, and an edge finds its ends.
 
 use hedgerow_core::{LabelId, Op, RowRef, VertexId};
 
@@ -24,7 +24,7 @@ impl<'e> Encoder<'e> {
         Encoder { engine, record: Record::default(), row: Vec::new() }
     }
 
-    /// Records that the edge is gone.
+    /// Records the removal of an edge.
     #[inline]
     pub(super) fn remove(&mut self, label: LabelId, ends: (VertexId, VertexId), rank: u64) -> Result<()> {
         let (src, dst) = ends;
@@ -34,17 +34,17 @@ impl<'e> Encoder<'e> {
         })
     }
 
-    /// Records that the vertex ends.
+    /// Records the removal of a vertex.
     pub(super) fn remove_vertex(&mut self, id: VertexId) -> Result<()> {
         self.record.push(Op::RemoveVertex { id })
     }
 
-    /// Records that the vertex begins, under this key.
+    /// Records the insertion of a vertex with this key.
     pub(super) fn insert_vertex(&mut self, id: VertexId, keys: &TxnKeys, key: TxnKey) -> Result<()> {
         self.record.push(Op::InsertVertex { id, key: keys.key(key) })
     }
 
-    /// Records that the edge exists with this weight, if the graph has weights, and these properties.
+    /// Records an edge with its weight, if the graph has weights, and its properties.
     #[inline]
     pub(super) fn put(
         &mut self,
@@ -72,7 +72,7 @@ impl<'e> Encoder<'e> {
     }
 }
 
-/// Makes the log record of the effects of a commit of the general way.
+/// Makes the log record of the effects of a commit that takes the general way.
 pub(super) fn encode(engine: &Engine, effects: &Effects, keys: &TxnKeys) -> Result<Record> {
     let mut encoder = Encoder::new(engine);
     let ends = |e: &EdgeEffect| (e.src, e.dst);

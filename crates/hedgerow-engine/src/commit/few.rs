@@ -6,8 +6,8 @@
 //! edge is sorted, which gives the order of the latches and groups the appends to one chain. Each edge is
 //! looked up at the copy with the shorter list, while the data of the next edges is prefetched.
 //!
-//! Unusual cases (a vertex or page to be made, a chain that is not in memory, two operations that may be on
-//! one edge) go to the batch with nothing changed.
+//! In unusual cases nothing is changed, and the transaction commits as a batch: a vertex or page is to be
+//! made, a chain is not in memory, or two operations may be on one edge.
 
 mod copies;
 
@@ -30,9 +30,9 @@ use copies::{Edge, EdgeCopy, INLINE, MOST, are_named, gather};
 /// The number of edges by which prefetches are ahead of look-ups.
 const EDGES_AHEAD: usize = 8;
 
-/// The effects on one chain: their range among all of the commit.
+/// The effects on one chain: their range among all effects of the commit.
 struct ChainEffects {
-    /// The place of the latch of its subgraph.
+    /// The index of the latch of its subgraph.
     latch: u16,
     direction: Direction,
     subgraph: SubgraphId,
@@ -48,7 +48,7 @@ struct Effects {
     ops: SmallVec<[LocalOp; 2 * INLINE]>,
 }
 
-/// True if the transaction can go this way, judged by the request alone.
+/// True if the request allows this way; vertices and chains are checked later.
 fn suits(engine: &Engine, request: &Request<'_>) -> bool {
     (2..=engine.thresholds.few_up_to.min(MOST)).contains(&request.ops.len())
         && !engine.config.is_one_way()
@@ -57,8 +57,8 @@ fn suits(engine: &Engine, request: &Request<'_>) -> bool {
         && request.ops.iter().all(|op| op.is_default_edge() && op.attributes == 0)
 }
 
-/// Commits the transaction up to and including the mark in the ring. `None` sends the caller to the batch,
-/// with nothing changed.
+/// Commits the transaction up to and including the mark in the ring. `None`: nothing was changed, and the
+/// caller commits the transaction as a batch.
 pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Result<Option<Outcome>> {
     if !suits(engine, request) {
         return Ok(None);
@@ -76,17 +76,17 @@ pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
     let applied = request.ops.len() as u64;
     let effects = effects(engine, &copies, &edges);
     if effects.ops.is_empty() {
-        // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this
-        // moment.
+        // The reason for no change may be commits that are not published yet: wait for all that were drawn
+        // before this moment.
         let order = engine.clock.order();
         engine.check_open()?;
         return Ok(Some(Outcome { ts: order.last_drawn(), edges: 0, applied }));
     }
     let record = engine.durable.as_ref().map(|_| encode(engine, &edges)).transpose()?;
-    // The batch looks for room chain by chain.
+    // Without memory for all merges at once, the batch does them chain by chain.
     let Ok(merges) = engine.promise_merges(|| bytes_to_merge(&latches, &effects)) else { return Ok(None) };
     let built = prepare(engine, &mut latches, &effects);
-    drop(merges); // what they took is charged
+    drop(merges); // the memory of the merges is charged by now
     let ts = draw_unchecked(engine, record)?;
     let whole = must_apply(engine);
     apply(engine, latches, &effects, built, ts);
@@ -98,8 +98,8 @@ pub(crate) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
     Ok(Some(Outcome { ts, edges, applied }))
 }
 
-/// Latches the subgraphs, ascending, and notes at which latch each end is. `None` where a page or a vertex is
-/// absent, or a chain is not in memory.
+/// Latches the subgraphs, ascending, and notes the latch of each end. `None` if a page or a vertex is absent,
+/// or a chain is not in memory.
 fn latch<'e>(engine: &'e Engine, copies: &[EdgeCopy], edges: &mut [Edge]) -> Option<Latches<'e>> {
     let mut latches = Latches::new();
     let mut last = None;
@@ -204,7 +204,7 @@ fn encode(engine: &Engine, edges: &[Edge]) -> Result<Record> {
     Ok(encoder.finish())
 }
 
-/// Returns an upper bound of the bytes that the merges due before the operations take.
+/// Returns an upper bound of the memory for the merges that are due before the operations.
 #[cold]
 fn bytes_to_merge(latches: &Latches<'_>, effects: &Effects) -> usize {
     let of = |chain: &ChainEffects| {
@@ -213,8 +213,8 @@ fn bytes_to_merge(latches: &Latches<'_>, effects: &Effects) -> usize {
     effects.chains.iter().map(of).sum()
 }
 
-/// Versions that were built ahead of the timestamp: the place of the chain among the effects, and the
-/// version.
+/// Versions that were built before the timestamp was drawn, each with the index of its chain among the
+/// effects.
 type Built = SmallVec<[(usize, Ahead); 1]>;
 
 /// Does the due merges before the timestamp is drawn, so that commits with later timestamps wait for no
@@ -230,8 +230,8 @@ fn prepare(engine: &Engine, latches: &mut Latches<'_>, effects: &Effects) -> Bui
     built
 }
 
-/// Applies the effects, and releases each latch once its subgraph has all of them: another commit goes on
-/// there while this one applies the rest.
+/// Applies the effects, and releases each latch after the last effect on its subgraph: another commit can
+/// write to that subgraph while this one applies the other effects.
 fn apply(engine: &Engine, latches: Latches<'_>, effects: &Effects, built: Built, ts: Timestamp) {
     let (horizon, mut built) = (engine.horizon(), built.into_iter().peekable());
     let mut chains = effects.chains.iter().enumerate().peekable();

@@ -1,15 +1,15 @@
 //! The commit, phase by phase (rule R1 of the design; `docs/design/protocol.md` argues each step).
 //!
 //! 1. **Resolve** keys to vertex ids, without locks.
-//! 2. **Latch** the keys that may be bound or unbound, then the subgraphs, both ascending. Look again: what
-//!    was looked up must still hold, and the neighbours of removed vertices must be latched too; else start
-//!    over.
+//! 2. **Latch** the keys that may be bound or unbound, then the subgraphs, both ascending. Look the keys up
+//!    again: the results must be the same, and the neighbours of removed vertices must be latched too; else
+//!    start over.
 //! 3. **Compute** the net effects against everything applied, published or not.
 //! 4. **Validate** what was read in latched subgraphs.
 //! 5. **Order**: in the ordering section validate the rest, reserve log space, draw the timestamp, append the
-//!    record. Everything that fails cleanly fails before the timestamp is drawn.
+//!    record. An error without effect can only occur before the timestamp is drawn.
 //! 6. **Apply**, still invisible, and release the latches.
-//! 7. **Publish**: mark the commit complete, wait until it is durable (if so asked) and published.
+//! 7. **Publish**: mark the commit complete, wait until it is published, and durable if the mode asks for it.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{LabelId, Timestamp};
@@ -30,7 +30,8 @@ use crate::error::{CommitError, Error, Result, StorageError};
 use crate::state::pages::CommitLoads;
 use crate::state::store::Engine;
 
-/// The most attempts of a commit whose look-ups changed before it had the latches.
+/// The greatest number of attempts of a commit. One fails if its look-ups are outdated once it has the
+/// latches.
 const MAX_RESTARTS: usize = 1000;
 
 enum Attempt {
@@ -48,7 +49,7 @@ pub(super) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
     let (mut extra, mut loads) = (Vec::new(), CommitLoads::default());
     let searches = engine.config.is_one_way() && request.ops.iter().any(|op| op.kind == OpKind::RemoveVertex);
     if searches {
-        // The edges to a vertex are stored with their sources, anywhere.
+        // Edges to a vertex are stored at their sources, which may be in any subgraph.
         engine.load_all()?;
     }
     for _ in 0..MAX_RESTARTS {
@@ -74,7 +75,7 @@ pub(super) fn commit_unpublished(engine: &Engine, request: &Request<'_>) -> Resu
     Err(CommitError::Conflict { with: engine.clock.drawn() }.into())
 }
 
-/// Ids taken for new vertices: those that the commit does not use go back.
+/// The ids taken for new vertices; a drop gives back the ids that the commit did not use.
 struct Taken<'a> {
     engine: &'a Engine,
     ids: SmallVec<[hedgerow_core::VertexId; 2]>,
@@ -91,7 +92,7 @@ impl Taken<'_> {
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
-        // The last first: a commit that starts over gets them in the same order.
+        // In reverse order: a commit that starts over gets them in the same order.
         self.ids.iter().rev().for_each(|&id| self.engine.ids.give_back(id));
     }
 }
@@ -112,8 +113,8 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result
     if !unloaded.is_empty() {
         return Ok(Attempt::Load(unloaded));
     }
-    // A page that was loaded since the latches were taken is not absent, nor are its vertices: the commit may
-    // not treat them as missing.
+    // A page that was loaded after the latches were taken is not absent. The commit must not treat its
+    // vertices as missing.
     if !latches.still_absent(engine) {
         return Ok(Attempt::Again(Vec::new()));
     }
@@ -129,7 +130,7 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result
     let effects = match Effects::compute(engine, request, &mut bindings, &latches) {
         Ok(effects) => effects,
         Err(error) => {
-            // A stale read explains a missing vertex better, and can be retried.
+            // If a stale read is the reason, report that: a conflict can be retried.
             if request.isolation == Isolation::Serializable {
                 request.reads.check_latched(request.start, &latches)?;
                 let order = engine.clock.order();
@@ -148,8 +149,8 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result
         }
     }
     if effects.is_empty() {
-        // Nothing changes, but the reads must hold all the same, and "nothing changes" may rest on commits
-        // that are not published yet: wait for all that were drawn before this moment.
+        // Nothing changes, but the reads must be validated too. The reason for no change may be commits that
+        // are not published yet: wait for all that were drawn before this moment.
         let order = engine.clock.order();
         check_open_and_reads(engine, request, &latches, &key_indices, order.last_drawn())?;
         if !latches.still_absent(engine) {
@@ -172,7 +173,7 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result
     let applied = must_apply(engine);
     taken.used(&effects);
     apply(engine, request.keys, &effects, ts, &mut latches);
-    drop(merges); // what they took is charged
+    drop(merges); // the memory of the merges is charged by now
     let (vertices, edges) = effects.count_changes();
     let merged: SmallVec<[_; 4]> = latches.merged().collect();
     drop(latches);
@@ -187,9 +188,9 @@ fn attempt(engine: &Engine, request: &Request<'_>, extra: &[LatchKey]) -> Result
     Ok(Attempt::Done(Outcome { ts, edges, applied: effects.applied }))
 }
 
-/// Makes the pages that the commit is the first to write to, and latches its subgraphs there. This comes
-/// last, since a commit that changes nothing or fails must leave no page. `false` sends the caller back to
-/// the beginning.
+/// Makes the pages that the commit is the first to write to, and latches its subgraphs in them. This is the
+/// last step, since a commit that changes nothing or fails must make no page. `false`: the caller starts
+/// over.
 fn make_pages<'e>(
     engine: &'e Engine,
     request: &Request<'_>,
@@ -209,7 +210,7 @@ fn make_pages<'e>(
     Ok(latches.make(engine, &latch_keys))
 }
 
-/// Returns an upper bound of the bytes that the merges of a commit take.
+/// Returns an upper bound of the memory for the merges of a commit.
 fn bytes_to_merge(engine: &Engine, effects: &Effects, latches: &Latches<'_>) -> usize {
     let all = effects.adjacency_ops(engine);
     let of_chain = |ops: &[AdjacencyOp<'_>]| {
@@ -220,8 +221,8 @@ fn bytes_to_merge(engine: &Engine, effects: &Effects, latches: &Latches<'_>) -> 
     all.chunk_by(|a, b| a.chain == b.chain).map(of_chain).sum()
 }
 
-/// Does the rest before the ordering section, and runs that section. `None` sends the caller back to the
-/// beginning: a page was made that the commit took for absent.
+/// Does the remaining steps before the ordering section, then runs that section. `None`: the caller starts
+/// over, since a page exists now that was absent when the commit latched.
 fn order<'e>(
     engine: &'e Engine,
     request: &Request<'_>,
@@ -237,7 +238,7 @@ fn order<'e>(
     let drawn = draw(engine, record, |last_drawn| {
         absent = latches.still_absent(engine);
         if !absent {
-            // The error only ends the section.
+            // The error only serves to leave the section.
             return Err(CommitError::Conflict { with: last_drawn }.into());
         }
         check_open_and_reads(engine, request, latches, key_latches, last_drawn)

@@ -7,9 +7,9 @@ use super::validate::Latches;
 use crate::error::Result;
 use crate::state::store::Engine;
 
-/// Calls `f` with label, source, destination and rank of every edge of the vertex `id`, of all labels and
-/// including everything applied; under [`LabelId::VERTICES`] its properties. Where the subgraph of a label is
-/// not latched yet, `f` gets the vertex itself as both ends.
+/// Calls `f` with label, source, destination and rank of every applied edge of the vertex `id`, in all
+/// labels. Under [`LabelId::VERTICES`] these are its properties. If the vertex's subgraph of a label is not
+/// latched yet, `f` gets the vertex itself as both ends.
 pub(super) fn for_each_incident(
     engine: &Engine,
     latches: &Latches<'_>,
@@ -17,7 +17,7 @@ pub(super) fn for_each_incident(
     mut f: impl FnMut(LabelId, VertexId, VertexId, u64),
 ) -> Result<()> {
     for (label, table) in engine.tables() {
-        // Edges to the vertex are stored with their sources: the vertex's own subgraph of the label may be
+        // Edges to the vertex are stored at their sources, so the vertex's own subgraph of the label may be
         // untouched.
         if engine.config.is_one_way() && label != LabelId::VERTICES {
             for_each_source(engine, table, id, |src, rank| f(label, src, id, rank))?;
@@ -26,7 +26,7 @@ pub(super) fn for_each_incident(
             let touched = |subgraph: &hedgerow_mem::Subgraph| {
                 [Direction::Out, Direction::In].into_iter().any(|d| !subgraph.is_untouched(d))
             };
-            // A subgraph that is not loaded may hold anything.
+            // A subgraph that is not loaded may have edges of the vertex.
             if table.find(id.subgraph()).map_or(true, |found| found.is_some_and(touched)) {
                 f(label, id, id, 0);
             }
@@ -43,8 +43,8 @@ pub(super) fn for_each_incident(
 }
 
 /// Calls `f` with source and rank of every edge to the vertex `id`, in a graph that keeps no incoming edges.
-/// The existence of `id` is latched, so that everything found is applied and nothing is missed: an edge to it
-/// takes that latch. All pages were loaded before.
+/// The existence of `id` is latched: a commit of an edge to `id` takes that latch too, so that all edges
+/// found are applied, and none is missed. All pages were loaded before.
 fn for_each_source(
     engine: &Engine,
     table: &SubgraphTable,

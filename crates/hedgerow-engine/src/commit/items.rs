@@ -15,7 +15,7 @@ use crate::state::edge_key::{EdgeKey, WEIGHT};
 use crate::state::schema::LabelRef;
 use crate::state::store::Engine;
 
-/// An edge under the names of one transaction.
+/// An edge with the handles of one transaction as keys.
 #[derive(Clone, Copy)]
 pub(super) struct EdgeRef {
     pub(super) label: LabelId,
@@ -25,8 +25,8 @@ pub(super) struct EdgeRef {
 }
 
 impl WriteTxn {
-    /// Makes sure that the edge exists with exactly these properties: those of an existing edge are replaced.
-    /// Reads nothing. Label and properties that are new are defined.
+    /// Makes sure that the edge exists with exactly these properties, which replace those of an existing
+    /// edge. Reads nothing. Defines label and properties that are new.
     ///
     /// In a weighted graph the property `weight` of an edge of the default label is its weight (1 if not
     /// given). O(bytes of the properties).
@@ -63,8 +63,8 @@ impl WriteTxn {
         Ok(new)
     }
 
-    /// Sets properties of an existing edge and keeps its others, as they are at commit; a null removes.
-    /// Returns whether the edge exists. Reads the edge. O(log degree + bytes of the properties).
+    /// Sets properties of an existing edge; its others keep their values at commit. A null removes a
+    /// property. Returns whether the edge exists. Reads the edge. O(log degree + bytes of the properties).
     ///
     /// # Errors
     /// Those of [`put_edge_with`](Self::put_edge_with); [`ArgumentError::NoSuchLabel`]. The weight of an edge
@@ -126,7 +126,7 @@ impl WriteTxn {
     }
 
     /// Sets properties of an existing vertex and keeps its others; a null removes. Returns whether it exists.
-    /// Reads its existence, and its properties if a null is for an undefined one. O(bytes of the properties).
+    /// Reads its existence. If a null is for an undefined property, reads the properties too. O(bytes).
     ///
     /// # Errors
     /// Those of [`put_edge_with`](Self::put_edge_with).
@@ -142,7 +142,7 @@ impl WriteTxn {
         let cells = self.engine.cells(of, properties)?;
         let exists = self.reads_vertex(key)?;
         if exists && cells.len() < given {
-            // Nulls for properties that are not defined are left out: that holds until the vertex gets such a
+            // Nulls for undefined properties were left out. That is right only until the vertex gets such a
             // property.
             self.reads_item(of_vertex(key))?;
         }
@@ -165,8 +165,8 @@ impl WriteTxn {
         self.update_vertex(key, [(property, value)])
     }
 
-    /// True if the edge of this label and rank exists. See [`contains_any_edge`](Self::contains_any_edge) for
-    /// those of any label or rank. O(log degree).
+    /// True if the edge of this label and rank exists. For edges of any label or rank see
+    /// [`contains_any_edge`](Self::contains_any_edge). O(log degree).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`].
@@ -175,8 +175,8 @@ impl WriteTxn {
         Ok(self.reads_item(item)?.is_some())
     }
 
-    /// Returns the properties of an edge that have a value, if the edge exists; in a weighted graph its
-    /// weight among them. O(log degree + properties).
+    /// Returns the properties of an edge that have a value, if the edge exists. In a weighted graph the
+    /// weight is among them. O(log degree + properties).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`].
@@ -291,13 +291,13 @@ impl WriteTxn {
         self.push_op(TxnOp { kind, label: item.label, attributes, src: item.src, dst: item.dst, weight })
     }
 
-    /// Reads weight and properties of an edge, or the properties of a vertex, under the transaction's own
-    /// writes.
+    /// Reads weight and properties of an edge, or the properties of a vertex, with the transaction's own
+    /// writes applied.
     pub(super) fn reads_item(&mut self, item: EdgeRef) -> Result<Option<(f64, Option<Row>)>> {
         let own = self.own().and_then(|own| own.item(item.label, item.src, item.dst, item.rank));
         Ok(match own {
             Some(State::Is(edge)) => edge,
-            // The state depends on the snapshot, and counts as a read of it.
+            // The state depends on the snapshot, so it counts as read.
             Some(state) => state.over(self.base_item(item)?),
             None => self.base_item(item)?,
         })
@@ -316,7 +316,7 @@ impl WriteTxn {
         Ok(Some(self.engine.placement().ends(src, dst)))
     }
 
-    /// Reads other endpoint and rank of every edge of a label at a vertex.
+    /// Reads the other endpoint and the rank of every edge of a label at a vertex.
     pub(super) fn reads_adjacency_of(
         &mut self,
         label: LabelId,

@@ -12,10 +12,10 @@
 //!
 //! How they commit:
 //!
-//! * [`op`]: operations, and the effect of each on an edge; [`names`]: their keys under handles; [`request`]:
-//!   the input of a commit, and its outcome.
-//! * [`general`]: the phases in their order; [`single`], [`few`] and [`batch`]: the same for one operation,
-//!   for a few blind ones, and for many; [`schedule`] chooses.
+//! * [`op`]: operations, and the effect of each on an edge; [`names`]: the keys of operations, as handles;
+//!   [`request`]: the input of a commit, and its outcome.
+//! * [`general`]: the phases in their order; [`single`], [`few`] and [`batch`]: the same phases for one
+//!   operation, for a few blind ones, and for many; [`schedule`] chooses among the four.
 //! * The phases: [`plan`] (keys to vertex ids), [`validate`] (latches, and the read set), [`incident`] (edges
 //!   of removed vertices), [`effect`] (the actual changes), [`encode`] (the log record), [`order`] (the
 //!   ordering section).

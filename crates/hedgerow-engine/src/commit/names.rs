@@ -1,4 +1,4 @@
-//! The keys that a transaction names, under handles of one word.
+//! The keys that a transaction names, as handles of one word.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use hedgerow_core::{KindId, Timestamp, VertexId, VertexKey, VertexKeyRef};
 /// A key inside one transaction: a number that encodes kind and key, or the place of the key in the
 /// transaction's table.
 ///
-/// The highest byte is [`SPECIAL`], or the word is a number of the default kind. The next byte is a kind,
-/// with the number in the bytes below, or [`TABLE`], with a place in the table. So only texts, and numbers
-/// that do not fit, need the table: of random keys of the default kind one in 256.
+/// A word whose highest byte is not [`SPECIAL`] is a number of the default kind. Else the next byte is a
+/// kind, and the lower bytes are the number; or it is [`TABLE`], and they are a place in the table. So the
+/// table has only texts, and numbers that do not fit: of random numbers of the default kind one in 256.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct TxnKey(pub(crate) u64);
 
-/// The timestamp at which commits look keys up: everything applied is included.
+/// The timestamp at which commits look keys up: all applied changes are visible at it.
 pub(super) const NOW: Timestamp = Timestamp(u64::MAX - 1);
 
 const SPECIAL: u64 = 0xff;
 const TABLE: u8 = 0xff;
-/// Bits of a number of a kind, and of a place in the table.
+/// The number of bits for a number of a kind, and for a place in the table.
 const BITS: u32 = 48;
 
 impl TxnKey {
@@ -43,7 +43,7 @@ impl TxnKey {
 /// The keys that a transaction names.
 #[derive(Default)]
 pub(crate) struct TxnKeys {
-    /// The keys that have no handle of their own.
+    /// The keys that do not fit into their handles.
     table: Vec<VertexKey>,
     numbers: HashMap<(KindId, u64), TxnKey>,
     /// The handles of texts, by kind.

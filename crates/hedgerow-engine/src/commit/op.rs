@@ -1,4 +1,4 @@
-//! The operations of a transaction, under the names of that transaction.
+//! The operations of a transaction, with the transaction's own handles of keys.
 
 use std::sync::Arc;
 
@@ -19,16 +19,16 @@ pub(crate) enum OpKind {
     Insert,
     /// Make sure that the edge does not exist.
     Remove,
-    /// Lay properties over those of the edge, if it exists.
+    /// Set the given properties of the edge, if it exists, and keep its others.
     Update,
-    /// Lay properties over the present ones, if any.
+    /// Set the given properties and keep the others, if any.
     Merge,
 }
 
 impl OpKind {
-    /// Returns the edge that an operation of this kind leaves: the one statement of that rule. `S` is the
-    /// known state of the edge, its weight with or without its properties. `new` makes the operation's state,
-    /// `laid_over` lays the operation's over the state before, if any.
+    /// Returns the state of the edge after an operation of this kind; all code takes this rule from here. `S`
+    /// is a known state, the weight with or without properties. `new` makes the operation's own state.
+    /// `laid_over` applies the operation's properties to the state before, if any.
     #[inline]
     pub(crate) fn makes<S>(
         self,
@@ -53,25 +53,26 @@ pub(crate) struct OpAttributes {
     properties: Properties,
 }
 
-/// The properties that an operation brings.
+/// The properties that an operation was given.
 #[derive(Clone, Debug, Default)]
 enum Properties {
     #[default]
     None,
-    /// Those of the edge that [`OpKind::Put`] and [`OpKind::Insert`] make.
+    /// All properties of the edge that [`OpKind::Put`] and [`OpKind::Insert`] make.
     Row(Row),
-    /// The same, for many edges or vertices given by the column: one place in their columns, at which some
-    /// property has a value.
+    /// The same, for many edges or vertices whose properties come by the column: a place in these columns, at
+    /// which some property has a value.
     Place(Arc<Columns>, u32),
-    /// The values that [`OpKind::Update`] and [`OpKind::Merge`] lay over the present ones; nulls remove.
+    /// The values that [`OpKind::Update`] and [`OpKind::Merge`] set; a null removes.
     Patch(Box<[(PropertyId, Value)]>),
 }
 
-// A batch has one for each vertex with properties, and for each edge with several, or with text.
+// A batch has one `OpAttributes` for each vertex with properties, and for each edge with several, or with
+// text.
 const _: () = assert!(size_of::<OpAttributes>() == 40);
 
 impl OpAttributes {
-    /// Keeps a rank and the given cells in the form that an operation of this kind needs.
+    /// Stores a rank and the given cells in the form that an operation of this kind needs.
     pub(crate) fn new(kind: OpKind, rank: u64, cells: Cells) -> OpAttributes {
         let properties = match kind {
             OpKind::Update | OpKind::Merge => Properties::Patch(cells.into_boxed_slice()),
@@ -80,14 +81,14 @@ impl OpAttributes {
         OpAttributes { rank, properties }
     }
 
-    /// Keeps the properties of an operation that makes an edge without a rank.
+    /// Stores the properties of an operation that makes an edge without a rank.
     #[inline]
     pub(crate) fn of_row(row: Row) -> OpAttributes {
         OpAttributes { rank: 0, properties: Properties::Row(row) }
     }
 
-    /// Keeps the properties of an operation that makes a vertex: those at a place of columns, where some
-    /// property has a value.
+    /// Stores the properties of an operation that makes a vertex: the values at a place of columns, where
+    /// some property has a value.
     #[inline]
     pub(crate) fn of_place(columns: &Arc<Columns>, at: u32) -> OpAttributes {
         OpAttributes { rank: 0, properties: Properties::Place(columns.clone(), at) }
@@ -103,8 +104,7 @@ impl OpAttributes {
         }
     }
 
-    /// Returns the values that [`OpKind::Update`] and [`OpKind::Merge`] lay over the present ones; nulls
-    /// remove.
+    /// Returns the values that [`OpKind::Update`] and [`OpKind::Merge`] set; a null removes.
     #[inline]
     pub(crate) fn patch(&self) -> &[(PropertyId, Value)] {
         match &self.properties {
@@ -125,16 +125,16 @@ impl OpAttributes {
         Given { row: self.row(), patch: self.patch() }
     }
 
-    /// No rank, no properties.
+    /// No rank and no properties.
     pub(crate) const NONE: &'static OpAttributes = &OpAttributes { rank: 0, properties: Properties::None };
 }
 
-/// The properties of one operation, where they lie.
+/// The properties of one operation, borrowed.
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'a> {
     /// The properties of an operation that makes an edge.
     pub(crate) row: RowRef<'a>,
-    /// The values of an operation that lays them over the present ones; nulls remove.
+    /// The values that the operation sets while it keeps other properties; a null removes.
     pub(crate) patch: &'a [(PropertyId, Value)],
 }
 
@@ -145,7 +145,7 @@ impl<'a> Given<'a> {
         Given { row, patch: &[] }
     }
 
-    /// Wraps the values that [`OpKind::Update`] and [`OpKind::Merge`] lay over the present ones.
+    /// Wraps the values that [`OpKind::Update`] and [`OpKind::Merge`] set.
     #[inline]
     pub(crate) fn patch(patch: &'a [(PropertyId, Value)]) -> Given<'a> {
         Given { row: RowRef::Empty, patch }
@@ -174,9 +174,9 @@ impl<'a> Given<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TxnOp {
     pub(crate) kind: OpKind,
-    /// The label of the edge; [`LabelId::VERTICES`] with equal keys for the properties of a vertex.
+    /// The label of the edge, or [`LabelId::VERTICES`], with equal keys, for the properties of a vertex.
     pub(crate) label: LabelId,
-    /// Rank and properties: the handle in the table of the transaction, 0 for neither.
+    /// The handle of rank and properties in the table of the transaction; 0 if it has neither.
     pub(crate) attributes: u32,
     pub(crate) src: TxnKey,
     pub(crate) dst: TxnKey,
@@ -189,13 +189,13 @@ impl TxnOp {
         TxnOp { kind, label: LabelId::DEFAULT, attributes: 0, src, dst, weight }
     }
 
-    /// True if the operation puts, inserts or removes an edge of the default label: then the short way is
-    /// open to it.
+    /// True if the operation puts, inserts or removes an edge of the default label, so that the short way may
+    /// commit it.
     pub(crate) fn is_default_edge(&self) -> bool {
         self.label == LabelId::DEFAULT && matches!(self.kind, OpKind::Put | OpKind::Insert | OpKind::Remove)
     }
 
-    /// True if the batch way knows the operation: it makes sure of a vertex or of its properties, or puts,
+    /// True if the batch way supports the operation: it makes sure of a vertex or of its properties, or puts,
     /// inserts or removes an edge.
     pub(crate) fn is_batched(&self) -> bool {
         match self.kind {

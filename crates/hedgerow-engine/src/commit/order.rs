@@ -8,7 +8,7 @@ use crate::error::{Error, Result, StateError};
 use crate::files::log::{Record, UnlessDone};
 use crate::state::store::{Core, Engine};
 
-/// Waits until the commit is published, and durable where the mode asks for it.
+/// Waits until the commit is published, and durable if the mode asks for it.
 #[inline]
 pub(crate) fn publish(engine: &Engine, outcome: Outcome) -> Result<Outcome> {
     engine.wait_published(outcome.ts)?;
@@ -16,16 +16,15 @@ pub(crate) fn publish(engine: &Engine, outcome: Outcome) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Guards the stretch from the append on: a logged commit must be applied and completed. If a panic comes
-/// between, nothing later can be published: the store is poisoned, and its readers go on with the state
-/// before.
+/// Guards the steps from the append on: a logged commit must be applied and completed. If a panic interrupts
+/// them, nothing later can be published. The store is poisoned then, and readers still see the state before.
 #[inline]
 pub(crate) fn must_apply(core: &Core) -> UnlessDone<impl Fn()> {
     UnlessDone::new(|| core.commits.fail())
 }
 
-/// Draws for a commit that checks in the ordering section only that the store is open. Without a log it need
-/// not enter the section: closing sets its mark there, and ends drawing outside of it.
+/// Draws for a commit whose only check in the ordering section is that the store is open. A commit without a
+/// log need not enter the section: closing sets its mark there, and ends draws outside of the section.
 #[inline]
 pub(crate) fn draw_unchecked(engine: &Engine, record: Option<Record>) -> Result<Timestamp> {
     if record.is_none() {
@@ -69,25 +68,25 @@ pub(crate) fn draw(
     }
 }
 
-/// Leaves the ordering section until publication has moved, and enters it again (rule R11). Snapshots never
-/// come here.
+/// Leaves the ordering section until publication has advanced, and enters it again (rule R11). Snapshots
+/// never call this.
 #[cold]
 fn wait_for_room<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<OrderGuard<'e>> {
     let oldest_missing = engine.clock.published().next();
     if oldest_missing > order.last_drawn() {
-        // Everything has been published since there was no room. A wait for a timestamp that no committer has
-        // drawn could be a wait for a committer that waits for our latches.
+        // Everything was published since the ring was found full. A wait for a timestamp that no committer
+        // has drawn might be a wait for a committer that waits for the latches of this one.
         return Ok(order);
     }
     drop(order);
     engine.commit_waits.fetch_add(1, hedgerow_core::sync::Ordering::Relaxed);
-    // Nothing of this commit was appended: if the log fails now, it did not happen.
+    // Nothing of this commit was appended: if the log fails now, the commit has no effect.
     engine.wait_published(oldest_missing).map_err(|_| Error::State(StateError::Poisoned))?;
     Ok(engine.clock.order())
 }
 
-/// Leaves the ordering section until the log is shorter, and enters it again. The store may be closed
-/// meanwhile: then no checkpoint makes the log shorter any more.
+/// Leaves the ordering section until the log is shorter, and enters it again. If the store is closed
+/// meanwhile, no checkpoint makes the log shorter, and the commit fails.
 #[cold]
 fn wait_for_checkpoint<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<OrderGuard<'e>> {
     // Closing sets its mark in the ordering section, before it ends the thread of checkpoints.
@@ -98,15 +97,15 @@ fn wait_for_checkpoint<'e>(engine: &'e Engine, order: OrderGuard<'e>) -> Result<
     Ok(engine.clock.order())
 }
 
-/// Waits until the conflicting commit is published, then a moment that grows with the number of attempts, so
-/// that transactions that keep meeting each other spread out.
+/// Waits until the conflicting commit is published, and then for a time that grows with the number of
+/// attempts. So transactions that conflict again and again spread out.
 pub(crate) fn wait_for_conflict(engine: &Engine, with: Timestamp, attempt: u32) {
-    // The conflicting commit may itself fail: then there is nothing to wait for.
+    // The conflicting commit may itself fail, and never draw its timestamp.
     let with = with.min(engine.clock.drawn());
     let _ = engine.wait_published(with);
     if attempt > 1 {
         let micros = 1u64 << attempt.min(10);
-        // A hash seeded per call differs between threads that were refused at the same moment.
+        // A hash seeded per call differs between threads whose commits failed at the same moment.
         let jitter = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), with.0);
         std::thread::sleep(std::time::Duration::from_micros(micros / 2 + jitter % micros));
     }

@@ -1,4 +1,4 @@
-//! A transaction's own writes, as its reads see them.
+//! A transaction's own writes, in the form for its reads.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -16,16 +16,16 @@ type EdgeTuple = (LabelId, TxnKey, TxnKey, u64);
 /// Other endpoints and ranks of the edges of a label at a vertex.
 type Others = HashMap<(LabelId, TxnKey), BTreeSet<(TxnKey, u64)>>;
 
-/// Weight and properties of an edge; `None` where there is no edge.
+/// Weight and properties of an edge; `None` if there is no edge.
 pub(crate) type Edge = Option<(f64, Option<Row>)>;
 
 /// The state of an edge after a transaction's writes.
 #[derive(Clone, Debug)]
 pub(crate) enum State {
-    /// The edge is this, whatever the snapshot says.
+    /// The state of the edge for any snapshot.
     Is(Edge),
-    /// The snapshot decides: if it has the edge, that edge with the properties of `patch` laid over its own;
-    /// if it has not, `otherwise`.
+    /// A state that depends on the snapshot. If the snapshot has the edge, the values of `patch` replace its
+    /// properties; if it has none, the state is `otherwise`.
     Based { patch: Vec<(PropertyId, Value)>, otherwise: Edge },
 }
 
@@ -33,7 +33,7 @@ impl State {
     /// The state of an edge that the transaction has not written.
     const UNTOUCHED: State = State::Based { patch: Vec::new(), otherwise: None };
 
-    /// Returns the state after `op`, which brings these properties.
+    /// Returns the state after `op`, which has the properties `given`.
     fn after(self, op: &TxnOp, given: Given<'_>) -> State {
         let new = || (op.weight, given.row.to_row());
         let makes = |edge: Edge| op.kind.makes(edge, new, |old| laid_over(old, given.patch));
@@ -46,14 +46,14 @@ impl State {
                 patch.extend_from_slice(given.patch);
                 State::Based { patch, otherwise: makes(otherwise) }
             }
-            // The result of these does not depend on the snapshot.
+            // The result of these operations does not depend on the snapshot.
             (OpKind::Put | OpKind::Remove | OpKind::InsertVertex | OpKind::RemoveVertex, _) => {
                 State::Is(makes(None))
             }
         }
     }
 
-    /// Returns the edge, if the snapshot has `found`.
+    /// Returns the edge, given that the snapshot has `found`.
     pub(crate) fn over(self, found: Edge) -> Edge {
         match (self, found) {
             (State::Is(edge), _) => edge,
@@ -66,30 +66,30 @@ impl State {
     }
 }
 
-/// The state of an edge in the list of a vertex after a transaction's writes, where the snapshot's edges are
-/// at hand. The number is the weight.
+/// The state of an edge in the list of a vertex after a transaction's writes, for a caller that has the
+/// snapshot's edges. The number is the weight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Listed {
-    /// There is no such edge.
+    /// The edge does not exist.
     Gone,
-    /// There is, with this weight.
+    /// The edge exists, with this weight.
     Is(f64),
-    /// There is one: that of the snapshot, or, if it has none, one with this weight.
+    /// The edge exists: as in the snapshot, or with this weight if the snapshot has none.
     Otherwise(f64),
 }
 
 /// The state of the edges of a label between two vertices after a transaction's writes.
 #[derive(Clone, Debug)]
 pub(crate) enum Between {
-    /// There is one, whatever the snapshot says.
+    /// One or more edges, for any snapshot.
     Exists,
-    /// There is none, whatever the snapshot says.
+    /// No edge, for any snapshot.
     Nothing,
-    /// Those of the snapshot, but for these ranks.
+    /// The snapshot's edges, except for these ranks.
     AllBut(BTreeSet<u64>),
 }
 
-/// The state that the operations of a transaction leave, laid over its snapshot.
+/// The state after the operations of a transaction, relative to its snapshot.
 ///
 /// Built at the first read after a write, so that transactions which only write do not pay for it.
 #[derive(Default)]
@@ -100,9 +100,9 @@ pub(crate) struct Overlay {
     out: Others,
     into: Others,
     vertices: HashMap<TxnKey, bool>,
-    /// Labels written to: a removed vertex may have edges of these.
+    /// The labels written to: a removed vertex may have edges of these labels.
     labels: BTreeSet<LabelId>,
-    /// Vertices removed at some point: the snapshot's edges of them no longer count.
+    /// The vertices removed at some point: the snapshot's edges of them are hidden.
     wiped: HashSet<TxnKey>,
 }
 
@@ -111,7 +111,7 @@ impl Overlay {
         Overlay { placement, ..Overlay::default() }
     }
 
-    /// Takes in the operations that are new since the last call. `create`: edges create endpoints.
+    /// Applies the operations that are new since the last call. `create`: edges create endpoints.
     pub(crate) fn catch_up(&mut self, ops: &[TxnOp], attributes: AttributesTable<'_>, create: bool) {
         for op in &ops[self.applied..] {
             self.apply(op, attributes, create);
@@ -167,13 +167,13 @@ impl Overlay {
         }
     }
 
-    /// Returns true if the vertex exists by the transaction's writes, false if they removed it, and `None` if
-    /// they do not decide.
+    /// Returns true if the transaction's writes created the vertex, false if they removed it, and `None` if
+    /// they did neither.
     pub(crate) fn vertex(&self, key: TxnKey) -> Option<bool> {
         self.vertices.get(&key).copied()
     }
 
-    /// Returns the state of an edge by the transaction's writes; `None` if they do not touch it.
+    /// Returns the state of an edge after the transaction's writes; `None` if they do not touch it.
     pub(crate) fn item(&self, label: LabelId, src: TxnKey, dst: TxnKey, rank: u64) -> Option<State> {
         match self.edges.get(&self.item_key(label, src, dst, rank)) {
             Some(state) => Some(state.clone()),
@@ -198,8 +198,8 @@ impl Overlay {
         if self.hides(src) || self.hides(dst) { Between::Nothing } else { Between::AllBut(gone) }
     }
 
-    /// Returns the ranks of the edges of a label between two vertices, ascending, where the snapshot has
-    /// those of `found`.
+    /// Returns the ranks of the edges of a label between two vertices, ascending, if the snapshot has those
+    /// in `found`.
     pub(crate) fn ranks(&self, label: LabelId, src: TxnKey, dst: TxnKey, found: Vec<u64>) -> Vec<u64> {
         let (_, src, dst, _) = self.item_key(label, src, dst, 0);
         let mut ranks: BTreeSet<u64> = match self.hides(src) || self.hides(dst) {
@@ -217,14 +217,14 @@ impl Overlay {
         ranks.into_iter().collect()
     }
 
-    /// True if the snapshot's edges of the vertex no longer count.
+    /// True if the snapshot's edges of the vertex are hidden.
     pub(crate) fn hides(&self, key: TxnKey) -> bool {
         self.wiped.contains(&key)
     }
 
     /// Returns the edges of a label at `key` that the transaction wrote, with the other endpoint and the
-    /// rank. It leaves out edges of which the snapshot alone decides whether they exist. `outgoing` chooses
-    /// the direction in a directed graph; an undirected one gives all.
+    /// rank. Leaves out edges whose existence the snapshot alone decides. In a directed graph `outgoing`
+    /// chooses the direction; an undirected graph gives all.
     pub(crate) fn written(&self, label: LabelId, key: TxnKey, outgoing: bool) -> Vec<(TxnKey, u64, Listed)> {
         let undirected = !self.placement.is_directed();
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Reads of the default label by a transaction: its snapshot, under its own writes.
+//! Reads of the default label by a transaction: its snapshot, with its own writes applied.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ impl WriteTxn {
         let own = self.own().and_then(|own| own.item(LabelId::DEFAULT, src, dst, 0));
         Ok(match own {
             Some(State::Is(edge)) => edge.map(|(weight, _)| weight),
-            // Properties leave the weight as it was.
+            // Operations on properties keep the weight.
             Some(State::Based { otherwise, .. }) => {
                 self.base_weight(src, dst)?.or(otherwise.map(|(weight, _)| weight))
             }

@@ -1,5 +1,5 @@
-//! Single operations with a window of them in flight (rule R10): while one is executed, those after it
-//! prefetch their memory, step by step. Every operation stays a transaction of its own.
+//! Single operations with a window of them in flight (rule R10): while one operation is executed, the memory
+//! of later ones is prefetched, step by step. Every operation stays a transaction of its own.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -16,31 +16,31 @@ use super::single::{self, Single};
 use crate::error::{CommitError, Result, StateError};
 use crate::state::store::Engine;
 
-/// Operations between two steps of loading, unless [`Pipeline::with_window`] says otherwise.
+/// The number of operations between two steps of loading, unless [`Pipeline::with_window`] sets another.
 const STEP: u64 = 4;
-/// Steps of loading: headers, head versions, deltas and lists, the places found in them.
+/// The steps of loading: headers, head versions, deltas and lists, the places found in lists.
 const STEPS: u64 = 4;
-/// Places for operations in flight; the largest window.
+/// The number of places for operations in flight, and so the largest window.
 const PLACES: u64 = 64;
 
 /// The outcome of an operation of a [`Pipeline`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Applied {
-    /// The timestamp of the transaction, or one at or after everything it saw if it changed nothing.
+    /// The timestamp of the transaction. If it changed nothing, a timestamp at or after everything it saw.
     pub timestamp: Timestamp,
-    /// The change of the number of edges: 1 for a new edge, -1 for a removed one, 0 where the edge was there,
-    /// or absent, already.
+    /// The change of the number of edges: 1 for a new edge, -1 for a removed one, 0 if the operation found
+    /// the edge already there, or already absent.
     pub edges: i64,
 }
 
 /// The acknowledgement of one operation: it is visible to every snapshot opened from now on, and durable as
-/// the store's durability mode says, or it failed.
+/// the store's durability mode requires, or it failed.
 #[derive(Debug)]
 pub struct Ack {
     /// The number that the submitting call returned.
     pub ticket: u64,
-    /// The outcome. After [`CommitError::OutcomeUnknown`] only reopening the store tells it. After any other
-    /// error the operation had no effect, and those after it are executed all the same.
+    /// The outcome. After [`CommitError::OutcomeUnknown`] only reopening the store shows it. After any other
+    /// error the operation had no effect, and later operations are executed nevertheless.
     pub result: Result<Applied>,
 }
 
@@ -51,26 +51,25 @@ struct Pending {
     src: u64,
     dst: u64,
     weight: f64,
-    /// Absent where a key named no vertex when it was looked up.
+    /// `None` if a key named no vertex when it was looked up.
     op: Option<Single>,
 }
 
 /// Single edge operations of one thread, each a transaction of its own, with several in flight. They are
-/// faster than waits for each, since the memory of the next ones is prefetched meanwhile, and one sync serves
-/// many.
+/// faster than one wait for each: the memory of later operations is prefetched, and one sync serves many.
 ///
-/// Operations take effect in the order of submission; a later one sees the earlier ones. Up to the window's
-/// size of them are not executed yet when a call returns: a snapshot sees all only after
-/// [`flush`](Self::flush). Among threads the order is that of execution, and respects real time from
-/// acknowledgement to submission. Acknowledgements come in the order of submission, to the function given at
-/// the beginning, on the submitting thread.
+/// Operations take effect in the order of submission; a later one sees the earlier ones. When a call returns,
+/// up to a window of operations are not executed yet: a snapshot sees all only after [`flush`](Self::flush).
+/// Among threads the order is that of execution, and respects real time from acknowledgement to submission.
+/// Acknowledgements come in the order of submission, to the function given at the beginning, on the
+/// submitting thread.
 ///
-/// Dropping the pipeline executes what is left; it waits for nothing, so acknowledgements may stay
+/// Dropping the pipeline executes the remaining operations; it does not wait, so acknowledgements may stay
 /// undelivered. In a forked child it executes nothing: the parent executes what was submitted.
 ///
-/// If the function panics, the panic goes on to the caller of the pipeline, and the function is never called
+/// If the function panics, the panic reaches the caller of the pipeline, and the function is never called
 /// again. Operations submitted before are executed in order, at the latest when the pipeline is dropped, and
-/// not acknowledged. The pipeline takes no more of them ([`StateError::AckPanicked`]).
+/// are not acknowledged. The pipeline takes no more operations ([`StateError::AckPanicked`]).
 ///
 /// ```
 /// use hedgerow::{Graph, KeyKind, Options};
@@ -91,10 +90,10 @@ pub struct Pipeline<F: FnMut(Ack)> {
     step: u64,
     submitted: u64,
     executed: u64,
-    /// Executed, not yet published.
+    /// The operations that are executed and not yet published.
     unacknowledged: VecDeque<(u64, Outcome)>,
     on_ack: F,
-    /// Set while `on_ack` runs: still set after a call, if that panicked.
+    /// Set while `on_ack` runs: if it is still set after a call, `on_ack` panicked.
     ack_panicked: bool,
 }
 
@@ -113,17 +112,17 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         }
     }
 
-    /// Sets about how many operations are in flight, 1 to 64 (default 16); for another number the nearest of
-    /// these. O(1).
+    /// Sets about how many operations are in flight: 1 to 64, by default 16. A number outside of this range
+    /// counts as the nearest one in it. O(1).
     pub fn with_window(mut self, window: usize) -> Pipeline<F> {
         self.step = (window as u64).min(PLACES - 1) / STEPS;
         self
     }
 
-    /// Submits: insert the edge, and its endpoints where absent, unless it exists. Returns the ticket of the
-    /// operation: tickets count up from 0. Executes an operation that was submitted a window ago: O(log
-    /// degree), now and then O(edges of 64 vertices) for a merge. Blocks for other committers of its
-    /// subgraphs, and while too much waits for the disk.
+    /// Submits the insertion of an edge and its absent endpoints; an existing edge stays as it is. Returns
+    /// the ticket of the operation: tickets count up from 0. Executes an operation that was submitted a
+    /// window ago: O(log degree), now and then O(edges of 64 vertices) for a merge. Blocks for other
+    /// committers of its subgraphs, and while too much waits for the disk.
     ///
     /// # Errors
     /// Those of [`Graph::insert_edge`](crate::Graph::insert_edge) that concern its arguments or the store as
@@ -153,7 +152,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         self.submit(OpKind::Insert, src.into(), dst.into(), weight)
     }
 
-    /// Submits: make sure that the edge exists, with weight 1 in a weighted graph. Otherwise like
+    /// Submits a put of the edge, with weight 1 in a weighted graph. Otherwise like
     /// [`insert_edge`](Self::insert_edge).
     ///
     /// # Errors
@@ -182,7 +181,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         self.submit(OpKind::Put, src.into(), dst.into(), weight)
     }
 
-    /// Submits: remove the edge if it exists. Otherwise like [`insert_edge`](Self::insert_edge).
+    /// Submits the removal of the edge, if it exists. Otherwise like [`insert_edge`](Self::insert_edge).
     ///
     /// # Errors
     /// Those of [`insert_edge`](Self::insert_edge).
@@ -199,8 +198,8 @@ impl<F: FnMut(Ack)> Pipeline<F> {
     /// Blocks for a sync if the store is durable under [`Durability::Sync`](crate::Durability::Sync).
     ///
     /// # Errors
-    /// [`CommitError::OutcomeUnknown`]: the log failed; what it concerns was acknowledged with the same
-    /// error. [`StateError::AckPanicked`]: all is executed, and as durable as after `Ok`, but was not
+    /// [`CommitError::OutcomeUnknown`]: the log failed; the affected operations were acknowledged with the
+    /// same error. [`StateError::AckPanicked`]: all is executed, and as durable as after `Ok`, but was not
     /// acknowledged. [`StateError::Forked`]: nothing is executed.
     pub fn flush(&mut self) -> Result<()> {
         self.engine.check_owner_by_id()?;
@@ -208,7 +207,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
             self.execute_next();
         }
         self.wait_for_earlier()?;
-        // The function of the caller may have forked.
+        // The function of the caller may have forked the process.
         self.engine.check_owner()?;
         self.check_acks()
     }
@@ -248,7 +247,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         Ok(ticket)
     }
 
-    /// Takes one step for each operation in flight that is due for one.
+    /// Takes the next step of each operation in flight that is due for one.
     #[inline]
     fn advance(&mut self, newest: u64) {
         self.prefetch(newest, 1, prefetch::prefetch_heads);
@@ -274,8 +273,8 @@ impl<F: FnMut(Ack)> Pipeline<F> {
     #[inline]
     fn execute_next(&mut self) {
         if self.engine.is_forked() {
-            // The function of the caller forked, and returned in the child: the remaining operations are the
-            // parent's.
+            // The function of the caller forked, and returned in the child: the parent executes the remaining
+            // operations.
             self.executed = self.submitted;
             return;
         }
@@ -299,8 +298,8 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         self.executed_one(ticket, result);
     }
 
-    /// Looks up and uses at once keys that are texts, or of another kind than the default one: there is no
-    /// place to keep them.
+    /// Looks up and uses at once keys that are texts, or of a kind other than the default one: the places in
+    /// flight cannot hold such keys.
     fn execute_named(
         &mut self,
         kind: OpKind,
@@ -330,7 +329,7 @@ impl<F: FnMut(Ack)> Pipeline<F> {
                 }
             }
             Err(error) => {
-                // In the order of submission: those before it come first, or will never come.
+                // In the order of submission: earlier operations are acknowledged first, or never.
                 let _ = self.wait_for_earlier();
                 self.acknowledge(Ack { ticket, result: Err(error) });
             }
@@ -362,8 +361,8 @@ impl<F: FnMut(Ack)> Pipeline<F> {
         }
     }
 
-    /// Calls the function of the caller, unless it panicked before. All of `self` is as it should be when it
-    /// is called: it may panic.
+    /// Calls the function of the caller, unless it panicked before. The function may panic: so all of `self`
+    /// is consistent before the call.
     #[inline]
     fn acknowledge(&mut self, ack: Ack) {
         if !self.ack_panicked && !self.engine.is_forked() {
@@ -379,9 +378,9 @@ fn applied(ticket: u64, outcome: Outcome) -> Ack {
 }
 
 impl<F: FnMut(Ack)> Drop for Pipeline<F> {
-    /// Executes the remaining operations. A panic, most likely of the caller's function, does not stop that;
-    /// it goes on at the end. If this drop is part of another panic it does not: a second panic would end the
-    /// process.
+    /// Executes the remaining operations. A panic, most likely of the caller's function, does not stop this,
+    /// and is resumed afterwards. If this drop is part of another panic, it is not resumed: a second panic
+    /// would end the process.
     fn drop(&mut self) {
         if !self.engine.owner.is_current_by_id() {
             return;

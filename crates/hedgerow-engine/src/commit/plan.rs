@@ -17,21 +17,21 @@ use crate::state::store::Engine;
 /// A key of the transaction, with the vertex that it names.
 pub(crate) struct KeyBinding {
     pub(crate) key: TxnKey,
-    /// The vertex that the key names before this commit. In a dense graph the id, existing or not.
+    /// The vertex that the key names before this commit. In a dense graph it need not exist.
     pub(super) initial: Option<VertexId>,
     /// An id that the key gets if the transaction inserts it.
     pub(super) fresh: Option<VertexId>,
     /// The vertex that the key names at this point of the program.
     pub(super) live: Option<VertexId>,
-    /// The operation that last removed it, if any.
+    /// The index of the last operation that removed it, if any.
     pub(super) removed_at: Option<usize>,
-    /// Named by an operation that inserts or removes the vertex itself.
+    /// True if an operation inserts or removes the vertex itself.
     vertex_op: bool,
-    /// An endpoint of an edge that is to be removed or updated.
+    /// True if it is an endpoint of an edge that is to be removed or updated.
     unlinks: bool,
-    /// Removed by some operation.
+    /// True if some operation removes it.
     pub(super) removes: bool,
-    /// Created by some operation if absent.
+    /// True if some operation creates it if absent.
     creates: bool,
 }
 
@@ -41,8 +41,8 @@ pub(crate) struct KeyBindings {
 }
 
 impl KeyBindings {
-    /// Collects the distinct keys of `ops`, and what each operation does with them. `create`: edges create
-    /// their endpoints.
+    /// Collects the distinct keys of `ops`, and how the operations use each. `create`: edges create their
+    /// endpoints.
     pub(crate) fn of(ops: &[TxnOp], create: bool) -> KeyBindings {
         let mut bindings: SmallVec<[KeyBinding; 2]> = SmallVec::with_capacity(ops.len().min(1 << 16) * 2);
         let binding = |key, kind| KeyBinding {
@@ -80,8 +80,8 @@ impl KeyBindings {
         self.bindings.partition_point(|s| s.key < key)
     }
 
-    /// Looks up the vertex that every key names now. From then on memory knows the bindings that the commit
-    /// may end: for a binding unknown to memory the segments are right (rules K2 and K5).
+    /// Looks up the vertex that every key names now. Afterwards memory knows the bindings that the commit may
+    /// end. If memory does not know a binding, the segments have it (rules K2 and K5).
     pub(crate) fn resolve(&mut self, engine: &Engine, keys: &TxnKeys) -> Result<()> {
         for binding in &mut self.bindings {
             let key = keys.key(binding.key);
@@ -91,8 +91,8 @@ impl KeyBindings {
         Ok(())
     }
 
-    /// Returns the key latches that the commit needs, ascending: those of keys that it may bind or unbind,
-    /// and those of absent keys, which must stay so.
+    /// Returns the key latches that the commit needs, ascending: for keys that it may bind or unbind, and for
+    /// absent keys, which must stay absent.
     pub(crate) fn key_latches(&self, engine: &Engine, keys: &TxnKeys) -> SmallVec<[usize; 2]> {
         if engine.config.keys == KeyKind::Dense {
             return SmallVec::new();
@@ -105,8 +105,8 @@ impl KeyBindings {
         latches
     }
 
-    /// Looks again, with the key latches held, and gives an id to every key that may be inserted. Returns the
-    /// ids taken; unused ones go back.
+    /// Looks the keys up again, with the key latches held, and gives an id to every key that may be inserted.
+    /// Returns these ids; the caller gives unused ones back.
     pub(crate) fn allocate(
         &mut self,
         engine: &Engine,
@@ -143,9 +143,9 @@ impl KeyBindings {
         Ok(taken)
     }
 
-    /// Returns the subgraphs that the commit writes, ascending, with `extra` ones: those of the default label
-    /// for all vertices, which hold their existence, and those of the label for the endpoints of labelled
-    /// edges.
+    /// Returns the subgraphs that the commit writes, and the `extra` ones, ascending. They are the subgraphs
+    /// of all vertices in the default label, which have their existence, and of the endpoints of labelled
+    /// edges in the label.
     pub(crate) fn latch_keys(&self, ops: &[TxnOp], extra: &[LatchKey]) -> SmallVec<[LatchKey; 4]> {
         let of = |label: LabelId, binding: &KeyBinding| {
             let ids = [binding.initial, binding.fresh];
@@ -168,8 +168,8 @@ impl KeyBindings {
         latch_keys
     }
 
-    /// Returns the subgraphs that the removal of vertices needs latched and are not: the vertices' subgraphs
-    /// of all labels, and those of their neighbours.
+    /// Returns the unlatched subgraphs that the removal of vertices needs: the vertices' subgraphs of all
+    /// labels, and the subgraphs of their neighbours.
     pub(crate) fn unlatched_neighbors(
         &self,
         engine: &Engine,
@@ -179,7 +179,7 @@ impl KeyBindings {
         if faults::is_on(PlantedFault::FarEdgesLeft) {
             return Ok(missing);
         }
-        // Without a memory limit all are latched, however many there are.
+        // Without a memory limit all are latched, regardless of their number.
         let most = if engine.memory_limit.is_some() { engine.most_operations } else { usize::MAX };
         let mut edges = 0;
         for id in self.bindings.iter().filter(|s| s.removes).filter_map(|s| s.initial) {
@@ -193,12 +193,12 @@ impl KeyBindings {
                 }
             })?;
         }
-        // Checked before, but commits may have added edges since, and others are known only here. Only the
-        // vertices themselves are latched.
+        // Checked before, but commits may have added edges since, and some edges are found only here. So far
+        // only the vertices themselves are latched.
         if edges > most {
             engine.check_operations(edges)?;
         }
-        // A subgraph without a page, in memory or in files, holds nothing.
+        // A subgraph without a page, in memory or in files, has no edges.
         missing.retain(|&(label, subgraph)| {
             let holds = |table: &SubgraphTable| table.find(subgraph).map_or(true, |found| found.is_some());
             engine.table(label).is_some_and(holds) && latches.get_of(label, subgraph).is_none()
@@ -208,7 +208,7 @@ impl KeyBindings {
         Ok(missing)
     }
 
-    /// Checks, with all latches held, that the look-ups still hold. `false` means look again.
+    /// Checks, with all latches held, that the look-ups are still valid. `false`: the caller looks up again.
     pub(crate) fn settle_initial(&mut self, engine: &Engine, keys: &TxnKeys, latches: &Latches<'_>) -> bool {
         let dense = engine.config.keys == KeyKind::Dense;
         for binding in &mut self.bindings {
@@ -231,8 +231,9 @@ impl KeyBindings {
     }
 
     /// Checks, under snapshot isolation, that no vertex that the transaction inserts, removes, or takes an
-    /// edge from has come or gone since `start`. The latches of the keys that change, or of their subgraphs
-    /// in a dense graph, are held. A change of another key after the look-up orders after this commit.
+    /// edge from was created or removed since `start`. The caller holds the latches of the keys that change,
+    /// or of their subgraphs in a dense graph. A change of another key after the look-up orders after this
+    /// commit.
     pub(crate) fn check_keys_written(
         &self,
         engine: &Engine,

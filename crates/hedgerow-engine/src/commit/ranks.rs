@@ -7,9 +7,9 @@ use crate::error::Result;
 use crate::state::schema::LabelRef;
 
 impl WriteTxn {
-    /// Returns the ranks of the edges of a label from one vertex to another, ascending; for a label that is
-    /// not `multi` 0 alone. Empty where there is no edge, or no such vertex. Reads all of these edges: a
-    /// commit that adds or removes one between the two vertices is a conflict. O(log degree + ranks).
+    /// Returns the ranks of the edges of a label from one vertex to another, ascending; only 0 for a label
+    /// that is not `multi`. Empty if there is no edge, or no such vertex. Reads all of these edges: a commit
+    /// that adds or removes one between the two vertices is a conflict. O(log degree + ranks).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).

@@ -1,5 +1,5 @@
-//! Removing the edges of a vertex some at a time, and the number of operations that the removal of a vertex
-//! counts as.
+//! Removing the edges of a vertex in several transactions, and the number of operations that the removal of a
+//! vertex counts as.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use crate::read::snapshot::Snapshot;
 pub struct RemovedEdges {
     /// The number of removed edges.
     pub removed: usize,
-    /// The number of edges that the vertex has left, of all labels, in both directions; a self-loop counts
+    /// The number of edges that remain at the vertex, of all labels, in both directions; a self-loop counts
     /// once.
     pub left: usize,
 }
 
-/// The edges of a label at a vertex, as a transaction sees them: those to be removed, and the number of
+/// The edges of a label at a vertex, as a transaction sees them: the edges to remove, and the number of
 /// others.
 #[derive(Default)]
 struct Edges {
@@ -40,9 +40,9 @@ impl Edges {
 }
 
 impl WriteTxn {
-    /// Removes up to `most` edges of a vertex, of all labels and in both directions, and returns how many it
-    /// has left; a vertex that does not exist has none. So several transactions empty a vertex with more
-    /// edges than one may change, and the last removes it:
+    /// Removes up to `most` edges of a vertex, of all labels and in both directions, and returns how many
+    /// remain; a vertex that does not exist has none. If a vertex has more edges than one transaction may
+    /// change, several transactions remove its edges, and the last one removes the vertex:
     ///
     /// ```
     /// let graph = hedgerow::Graph::in_memory()?;
@@ -62,7 +62,7 @@ impl WriteTxn {
     /// # Ok::<(), hedgerow::Error>(())
     /// ```
     ///
-    /// The order in which edges are removed is not specified. Each counts as an operation. Reads the
+    /// The order in which edges are removed is not specified. Each edge counts as an operation. Reads the
     /// adjacency of all labels: an edge that another transaction adds to the vertex meanwhile is a conflict.
     /// O(labels + degree), in memory for `most` edges and a list that is not in memory.
     ///
@@ -103,7 +103,7 @@ impl WriteTxn {
         Ok(RemovedEdges { removed, left })
     }
 
-    /// Notes that the edges of a vertex were read, in the first `labels` labels.
+    /// Records a read of the edges of a vertex in the first `labels` labels.
     fn note_edges_of_all(&mut self, labels: u16, key: TxnKey, directions: &[Direction]) -> Result<()> {
         if self.own().is_some_and(|own| own.hides(key)) {
             return Ok(());
@@ -123,8 +123,8 @@ impl WriteTxn {
         Ok(())
     }
 
-    /// Finds the edges of a label at a vertex, up to `most` of them by their other end and rank. Of the two
-    /// copies of a self-loop in a directed graph only the outgoing one counts.
+    /// Finds up to `most` edges of a label at a vertex, by their other end and rank. A self-loop in a
+    /// directed graph has two copies, of which only the outgoing one counts.
     fn edges_to_remove(
         &mut self,
         (label, key, direction): (LabelId, TxnKey, Direction),
@@ -177,14 +177,14 @@ impl WriteTxn {
         Ok((decided, wiped))
     }
 
-    /// Returns how many operations the transaction counts as: the removal of a vertex as one, and one for
-    /// each of its edges that the snapshot has.
+    /// Returns how many operations the transaction counts as. The removal of a vertex counts as one, plus one
+    /// for each of its edges in the snapshot.
     pub(super) fn operations(&self) -> usize {
         self.ops.len().saturating_add(self.edges_of_removed)
     }
 
-    /// Returns how many edges a transaction removes with a vertex: those of the snapshot that it did not
-    /// remove one by one before. O(labels), and O(edges at the vertex that it wrote).
+    /// Returns how many edges the removal of a vertex removes: the snapshot's edges, without those that the
+    /// transaction removed one by one before. O(labels), and O(edges at the vertex that it wrote).
     pub(super) fn edges_to_remove_with(&mut self, key: TxnKey) -> Result<usize> {
         let snapshot = self.base().clone();
         let edges = self.edges_removed_with(key, &snapshot)?;
@@ -198,8 +198,8 @@ impl WriteTxn {
         Ok(edges.saturating_sub(removed.sum()))
     }
 
-    /// Returns how many edges of a vertex in `snapshot` its removal removes; 0 without a memory limit. Leaves
-    /// out those that lead to it in a graph that keeps no incoming edges. O(labels).
+    /// Returns how many edges in `snapshot` the removal of a vertex removes; 0 without a memory limit. In a
+    /// graph that keeps no incoming edges, leaves out the edges to the vertex. O(labels).
     pub(super) fn edges_removed_with(&self, key: TxnKey, snapshot: &Snapshot) -> Result<usize> {
         let engine = &self.engine;
         if engine.memory_limit.is_none() {
@@ -217,7 +217,7 @@ impl WriteTxn {
     }
 
     /// Returns how many operations the commit counts as, by the present degrees of the vertices that it
-    /// removes. O(operations) where it removes some.
+    /// removes. O(operations) if it removes any.
     pub(super) fn operations_now(&self) -> Result<usize> {
         let removed: Vec<TxnKey> =
             self.ops.iter().filter(|op| op.kind == OpKind::RemoveVertex).map(|op| op.src).collect();

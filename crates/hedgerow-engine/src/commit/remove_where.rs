@@ -10,7 +10,7 @@ use crate::read::selection::EdgeSelection;
 use crate::read::snapshot::Snapshot;
 use crate::state::selection::ChosenEdges;
 
-/// The number of edges and vertices that a scan passes between two polls of `until`.
+/// The number of edges and vertices that a scan reads between two polls of `until`.
 const BETWEEN_POLLS: usize = 1 << 17;
 
 /// Options of `Graph::remove_edges_where`.
@@ -34,7 +34,7 @@ impl<'f> RemoveOptions<'f> {
         RemoveOptions::default()
     }
 
-    /// Sets the most edges that one transaction removes; 0 counts as 1.
+    /// Sets the greatest number of edges that one transaction removes; 0 counts as 1.
     pub fn batch(mut self, edges: usize) -> RemoveOptions<'f> {
         self.batch = edges.max(1);
         self
@@ -46,7 +46,7 @@ impl<'f> RemoveOptions<'f> {
         self
     }
 
-    /// Calls `until` before each batch and after every 100,000 edges or so, and ends with
+    /// Calls `until` before each batch and after every 100,000 edges or so, and stops with
     /// [`StateError::Cancelled`] once `until` returns true. Committed batches stay removed.
     pub fn until(mut self, until: &'f dyn Fn() -> bool) -> RemoveOptions<'f> {
         self.until = Some(until);
@@ -63,7 +63,7 @@ pub(crate) type Place = (LabelId, VertexId, VertexId, u64);
 
 impl WriteTxn {
     /// Removes the next batch of chosen edges after `behind`, in the order of labels, sources, destinations
-    /// and ranks, as the transaction's snapshot has them. Returns the number removed, and the last of them if
+    /// and ranks in the transaction's snapshot. Returns the number removed, and the last removed edge if
     /// there may be more. The commit conflicts if another commit changed one of them since the snapshot.
     pub(crate) fn remove_chosen(
         &mut self,

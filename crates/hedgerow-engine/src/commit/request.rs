@@ -27,6 +27,6 @@ pub(crate) struct Outcome {
     pub(crate) ts: Timestamp,
     /// The change of the number of edges.
     pub(crate) edges: i64,
-    /// The number of operations on edges and properties that found something to apply to.
+    /// The number of operations on edges and properties that found an edge or vertex to apply to.
     pub(crate) applied: u64,
 }

@@ -15,9 +15,9 @@ use crate::state::store::Engine;
 /// The columns of a call: the meaning of each value of a row.
 struct RowColumns<'a> {
     label: LabelId,
-    /// Names, with ids and types of those that had a value.
+    /// Names of properties, with id and type once a row had a value for them.
     properties: Vec<(&'a str, Option<(PropertyId, PropertyType)>)>,
-    /// The place of the weight among them.
+    /// The index of the weight among the properties.
     weight: Option<usize>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> RowColumns<'a> {
         Ok(())
     }
 
-    /// Adds the value of a row that has no other, and is not the weight; returns the handle of what it adds.
+    /// Adds the only value of a row, which is not the weight; returns the handle of the added attributes.
     #[inline]
     fn take_only(&mut self, engine: &Engine, value: Value, attributes: &mut AttributesOfOps) -> Result<u32> {
         if let (Some((kind, word)), Some((_, Some((id, expected))))) =
@@ -97,17 +97,17 @@ pub(super) fn too_many_values(properties: usize) -> Error {
 }
 
 impl WriteTxn {
-    /// Like [`put_edge_with`](Self::put_edge_with), but for many edges of one label: each comes with a value
-    /// for each of the `properties`, in their order. A null, or a value that a row lacks at its end, sets
-    /// none. Reads nothing. In a weighted graph the property `weight` of edges of the default label is their
-    /// weight.
+    /// Like [`put_edge_with`](Self::put_edge_with), but for many edges of one label. Each edge has a row of
+    /// values for the `properties`, in their order. A null, or a value missing at the end of a row, sets
+    /// nothing. Reads nothing. In a weighted graph the property `weight` of edges of the default label is
+    /// their weight.
     ///
     /// O(values). Looks label and properties up once, and defines new ones.
     ///
     /// # Errors
     /// Those of `put_edge_with`, and [`ArgumentError::Invalid`] for a row with more values than there are
-    /// properties; none of the edges is added then. If the iterator of edges panics, those before it are
-    /// added.
+    /// properties; in these cases no edge is added. If the iterator of edges panics, the edges before the
+    /// panic are added.
     pub fn put_edges_with<'a, K, R>(
         &mut self,
         label: impl Into<LabelRef<'a>>,

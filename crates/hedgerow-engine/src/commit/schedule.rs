@@ -1,12 +1,12 @@
-//! The choice of the schedule by which a transaction commits.
+//! The choice of the way by which a transaction commits.
 
 use super::request::{Outcome, Request};
 use super::{batch, few, general};
 use crate::error::{Error, Result};
 use crate::state::store::Engine;
 
-/// Commits up to and including the mark in the ring. Blind transactions on a few plain edges take the way of
-/// [`few`], other blind ones the batch, all others the general schedule. Blocks for other committers of the
+/// Commits up to and including the mark in the ring. Blind transactions on a few plain edges commit by
+/// [`few`], other blind ones as a batch, all others by the general way. Blocks for other committers of the
 /// same subgraphs.
 ///
 /// # Errors

@@ -1,11 +1,11 @@
 //! Transactions of one edge operation whose endpoints exist: the commit of [`general`](super::general) with
-//! every phase reduced to two endpoints. Nothing is allocated beside the log record and the properties, and
-//! the cache misses of both endpoints overlap.
+//! every phase reduced to two endpoints. Only the log record and the properties are allocated, and the cache
+//! misses of both endpoints overlap.
 //!
-//! It is the same protocol, step by step (`docs/design/commit-schedules.md`): latches ascending, look-ups
+//! The protocol is the same, step by step (`docs/design/commit-schedules.md`): latches ascending, look-ups
 //! verified under them, effect computed against everything applied, timestamp drawn and record appended in
-//! the ordering section, applied, released, completed. Whatever is unusual (an endpoint to be created, a key
-//! that moved) goes to the general path with nothing changed.
+//! the ordering section, applied, released, completed. In unusual cases (an endpoint to be created, a key
+//! that names another vertex now) nothing is changed, and the operation takes the general way.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
@@ -37,12 +37,12 @@ pub(crate) struct Single {
     pub(crate) src: VertexId,
     pub(crate) dst: VertexId,
     pub(crate) weight: f64,
-    /// True if the keys came in the other order than the ends.
+    /// True if the operation names the key of `dst` first.
     turned: bool,
 }
 
 impl Single {
-    /// Makes the operation on the vertices that its keys name now; `None` where a key names no vertex. In a
+    /// Makes the operation on the vertices that its keys name now; `None` if a key names no vertex. In a
     /// dense graph the vertices need not exist.
     #[inline]
     pub(crate) fn resolve(
@@ -56,9 +56,9 @@ impl Single {
         Some(Single::between(engine, kind, [src?, dst?], weight))
     }
 
-    /// Like [`resolve`](Self::resolve), but without a check of the ids that the first glance finds:
-    /// [`is_named`](Self::is_named) checks them later, when their rows have come into the cache beside the
-    /// other data of the commit. `None` where a key probably names no vertex.
+    /// Like [`resolve`](Self::resolve), but with unchecked ids from the first look into the table:
+    /// [`is_named`](Self::is_named) checks them later, when their rows are in the cache together with the
+    /// other data of the commit. `None` if a key probably names no vertex.
     #[inline(always)]
     pub(crate) fn guess(
         engine: &Engine,
@@ -88,11 +88,11 @@ impl Single {
         Single { kind, src, dst, weight, turned: src != first }
     }
 
-    /// True if both ends carry the keys by which they were looked up. The caller holds the latches of both,
+    /// True if both ends have the keys by which they were looked up. The caller holds the latches of both,
     /// and the vertices exist.
     #[inline]
     pub(crate) fn is_named(&self, engine: &Engine, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) -> bool {
-        // Chosen without a branch: half of the edges of an undirected graph come turned, which no processor
+        // Chosen without a branch: half of the edges of an undirected graph are turned, which no processor
         // can predict.
         let keys = [src, dst];
         let key = |second: bool| keys[usize::from(second)];
@@ -111,20 +111,20 @@ impl Single {
         ])
     }
 
-    /// True if the operation lays properties over the present ones.
+    /// True if the operation sets some properties and keeps the others.
     fn lays(&self) -> bool {
         matches!(self.kind, OpKind::Update | OpKind::Merge)
     }
 }
 
-/// Both endpoints' subgraphs, latched; one if they share it.
+/// The latched subgraphs of both endpoints; one if they share it.
 struct Ends<'e> {
     src: Latched<'e>,
     dst: Option<Latched<'e>>,
 }
 
 impl<'e> Ends<'e> {
-    /// Latches ascending: the order that keeps committers from waiting for each other in a ring.
+    /// Latches ascending: the order that prevents a cycle of waiting committers.
     #[inline]
     fn latch(op: &Single, src: &'e Subgraph, dst: &'e Subgraph) -> Ends<'e> {
         let (a, b) = (op.src.subgraph(), op.dst.subgraph());
@@ -157,7 +157,7 @@ impl<'e> Ends<'e> {
         self.dst.as_ref().unwrap_or(&self.src)
     }
 
-    /// Returns the weight of the edge, from the shorter list: both copies agree.
+    /// Returns the weight of the edge from the shorter list; both copies agree.
     #[inline(always)]
     fn edge(&self, op: &Single, second: Direction, hint: InterpolationHint) -> Option<f64> {
         self.src.prefetch_head(Direction::Out, [op.src.local()]);
@@ -176,7 +176,7 @@ impl<'e> Ends<'e> {
         }
     }
 
-    /// Returns an upper bound of the bytes that the merges due before the operation take.
+    /// Returns an upper bound of the memory for the merges that are due before the operation.
     #[cold]
     fn bytes_to_merge(&self, engine: &Engine) -> usize {
         let second = engine.placement().second_direction();
@@ -187,7 +187,7 @@ impl<'e> Ends<'e> {
         of_src + of_dst
     }
 
-    /// Returns the properties of the edge, which its first copy holds.
+    /// Returns the properties of the edge, from its first copy.
     #[inline]
     fn row(&self, op: &Single, hint: InterpolationHint) -> RowRef<'_> {
         let found = self.src.item(Direction::Out, op.src.local(), op.dst, 0, hint);
@@ -195,9 +195,9 @@ impl<'e> Ends<'e> {
     }
 }
 
-/// Commits the operation without waiting for its publication. `None` sends the caller to the general path.
-/// `given` makes the properties of the operation. `is_named` is called with the latches held: true if both
-/// vertices carry the keys by which they were looked up (invariant I4).
+/// Commits the operation without waiting for its publication. `None`: nothing was changed, and the caller
+/// takes the general way. `given` makes the properties of the operation. `is_named` is called with the
+/// latches held: true if both vertices have the keys by which they were looked up (invariant I4).
 #[inline]
 pub(crate) fn commit_unpublished<'g>(
     engine: &Engine,
@@ -210,7 +210,7 @@ pub(crate) fn commit_unpublished<'g>(
     }
     let Some([src, dst]) = op.ends(engine) else { return Ok(None) };
     let mut ends = Ends::latch(op, src.subgraph, dst.subgraph);
-    // Checked under the latches, where nothing is evicted any more.
+    // Checked under the latches, since no chain is evicted then.
     if engine.eviction.happens() && !ends.are_resident() {
         return Ok(None);
     }
@@ -218,7 +218,7 @@ pub(crate) fn commit_unpublished<'g>(
         return Ok(None);
     }
     let hint = InterpolationHint::over(engine.ids.bound());
-    // First the edge, which is farther away in memory than the keys.
+    // The edge is looked up first: it is farther away in memory than the keys.
     let before = ends.edge(op, engine.placement().second_direction(), hint);
     let unasked = engine.config.keys == KeyKind::Dense || faults::is_on(PlantedFault::IdsNotLookedAtAgain);
     if !(unasked || is_named()) {
@@ -237,8 +237,8 @@ pub(crate) fn commit_unpublished<'g>(
         change.map(|(kind, weight, takes)| (kind, weight, if takes { row } else { RowRef::Empty }))
     };
     let Some((kind, weight, row)) = change else {
-        // "Nothing changes" may rest on commits that are not published yet: wait for all drawn before this
-        // moment.
+        // The reason for no change may be commits that are not published yet: wait for all that were drawn
+        // before this moment.
         let order = engine.clock.order();
         engine.check_open()?;
         return Ok(Some(Outcome { ts: order.last_drawn(), edges: 0, applied }));
@@ -251,7 +251,7 @@ pub(crate) fn commit_unpublished<'g>(
         return Ok(None);
     }
     make_room(engine, op, &mut ends);
-    drop(merges); // what they took is charged
+    drop(merges); // the memory of the merges is charged by now
     let ts = draw_unchecked(engine, record)?;
     let whole = must_apply(engine);
     let edges = kind.growth();
@@ -267,7 +267,7 @@ pub(crate) fn commit_unpublished<'g>(
 }
 
 /// Returns the change of an edge without properties, given its weight before: the operation on the chains of
-/// the edge, and the weight that it leaves.
+/// the edge, and the weight after it.
 #[inline]
 pub(super) fn plain_change(
     engine: &Engine,
@@ -282,7 +282,7 @@ pub(super) fn plain_change(
 }
 
 /// Like [`plain_change`], but also returns whether the edge has the properties of the operation afterwards.
-/// `has_row` looks up whether it has them before.
+/// `has_row` shows whether it has them before.
 #[inline]
 fn change_of_row(
     engine: &Engine,
@@ -367,7 +367,7 @@ fn apply(
                 at(dst, op.dst, second, back);
             }
         }
-        // One call per chain and commit.
+        // Each chain gets one call for the commit.
         None if second == Direction::In => {
             at(&mut ends.src, op.src, Direction::Out, forth);
             if has_back {
@@ -379,7 +379,7 @@ fn apply(
     }
 }
 
-/// Returns the attributes of both copies; `None` where the edge has no properties.
+/// Returns the attributes of both copies; `None` if the edge has no properties.
 #[inline]
 fn attributes_of_copies<'a>(
     placement: Placement,

@@ -1,5 +1,5 @@
 //! Commits without waiting (rule R10): the transaction is ordered, logged and applied when `submit` returns.
-//! The ticket reports when it is published, and durable where the mode asks for it.
+//! The ticket shows when it is published, and durable if the mode asks for it.
 
 use std::sync::Arc;
 
@@ -43,11 +43,11 @@ impl Ticket {
     }
 
     /// Waits until the transaction is acknowledged, and returns its timestamp. Blocks for earlier commits
-    /// that are still being applied, and under [`Durability::Sync`] for a sync. O(1) besides.
+    /// that are still being applied, and under [`Durability::Sync`] for a sync; otherwise O(1).
     ///
     /// # Errors
     /// [`CommitError::OutcomeUnknown`](crate::CommitError::OutcomeUnknown): the log failed, and only
-    /// reopening the store tells. [`StateError::Forked`](crate::StateError::Forked).
+    /// reopening the store shows the outcome. [`StateError::Forked`](crate::StateError::Forked).
     pub fn wait(self) -> Result<Timestamp> {
         self.engine.check_owner_by_id()?;
         self.engine.wait_published(self.ts)?;
@@ -57,7 +57,7 @@ impl Ticket {
 }
 
 impl Engine {
-    /// Ensures that the commit `ts`, for which possibly no thread waits, becomes durable and is published.
+    /// Ensures that the commit `ts` becomes durable and is published, even if no thread waits for it.
     #[inline]
     pub(crate) fn make_durable_soon(&self, ts: Timestamp) {
         if self.durability == Durability::Sync && self.durable.is_some() {
@@ -69,7 +69,7 @@ impl Engine {
         if self.ticket_syncer.start(drop) {
             self.commits.ask(ts);
         } else {
-            // No thread could be started: the submitting thread syncs. The ticket finds a failure.
+            // No thread could be started: the submitting thread syncs. The ticket reports a failure.
             let _ = self.wait_published(ts);
         }
     }

@@ -19,22 +19,22 @@ use crate::{read::snapshot::Snapshot, state::store::Engine};
 
 /// A write transaction: gathers operations, sees its own writes, and commits them atomically or not at all.
 ///
-/// Methods that name no label mean the default one, but for [`contains_any_edge`](Self::contains_any_edge),
+/// Methods that name no label use the default one, except for [`contains_any_edge`](Self::contains_any_edge),
 /// [`neighbors_of_all`](Self::neighbors_of_all) and [`degree_of_all`](Self::degree_of_all).
 ///
-/// Reads see one snapshot, taken at the first read, under the transaction's own writes. Under
+/// Reads see one snapshot, taken at the first read, with the transaction's own writes applied. Under
 /// [`Isolation::Serializable`] the commit fails with [`CommitError::Conflict`](crate::CommitError::Conflict)
 /// if something that was read has changed since; blind writes ([`put_edge`](Self::put_edge)) read nothing and
-/// never conflict. Dropping a transaction rolls it back. It may move to another thread, and serves one at a
-/// time. Before [`commit`](Self::commit) no method waits for another transaction or for a sync. In a graph
-/// that keeps no incoming edges ([`Options::reverse`](crate::Options::reverse)) to read those of a vertex is
+/// never conflict. Dropping a transaction rolls it back. Any thread may use it, one at a time. Before
+/// [`commit`](Self::commit) no method waits for another transaction or for a sync. In a graph that keeps no
+/// incoming edges ([`Options::reverse`](crate::Options::reverse)), reading the incoming edges of a vertex is
 /// O(vertices log degree).
 ///
 /// # Errors
 /// Every method: an [`ArgumentError`] for a key of another kind than the graph's, for a key that is too long,
 /// and after 16,777,216 operations; [`StateError::Forked`](crate::StateError::Forked) in a forked child; a
-/// [`StorageError`](crate::StorageError) where what is read is neither in memory nor can be read from disk.
-/// The transaction stays as it was.
+/// [`StorageError`](crate::StorageError) if data to read is not in memory and cannot be read from disk. The
+/// transaction is unchanged then.
 ///
 /// ```
 /// let graph = hedgerow::Graph::in_memory()?;
@@ -51,18 +51,18 @@ pub struct WriteTxn {
     create: bool,
     pub(super) keys: TxnKeys,
     pub(super) ops: Vec<TxnOp>,
-    /// Ranks and properties of the operations that have some.
+    /// Ranks and properties of the operations, if they have any.
     pub(super) attributes: AttributesOfOps,
     pub(super) overlay: Option<Overlay>,
     base: Option<Snapshot>,
     pub(super) reads: ReadSet,
-    /// The edges in the snapshot of the vertices that it removes; counted under a memory limit alone.
+    /// The number of snapshot edges of the vertices that it removes; counted only under a memory limit.
     pub(super) edges_of_removed: usize,
 }
 
 impl WriteTxn {
     pub(crate) fn new(engine: &Arc<Engine>) -> WriteTxn {
-        // Under snapshot isolation the snapshot decides whose writes conflict: it is taken now.
+        // Under snapshot isolation the snapshot decides which writes conflict: it is taken now.
         let base = (engine.isolation == Isolation::Snapshot).then(|| Snapshot::open(engine));
         WriteTxn {
             engine: engine.clone(),
@@ -78,8 +78,8 @@ impl WriteTxn {
         }
     }
 
-    /// Sets, before the first operation, whether edges create absent endpoints (default: yes). If not, their
-    /// commit fails with [`CommitError::NoSuchVertex`](crate::CommitError::NoSuchVertex). O(1).
+    /// Sets, before the first operation, whether edges create absent endpoints (default: yes). If not, they
+    /// fail the commit with [`CommitError::NoSuchVertex`](crate::CommitError::NoSuchVertex). O(1).
     ///
     /// # Errors
     /// [`ArgumentError::Invalid`] once the transaction holds operations.
@@ -106,15 +106,15 @@ impl WriteTxn {
         Ok(new)
     }
 
-    /// Removes a vertex with all its edges, those included that other transactions add before this one
+    /// Removes a vertex with all its edges, including edges that other transactions add before this one
     /// commits. Returns whether it existed. O(labels), and O(degree) at commit.
     ///
-    /// Under a memory limit each edge is an operation: [`remove_edges_of`](Self::remove_edges_of) first
-    /// empties a vertex that has more of them than a transaction may have operations.
+    /// Under a memory limit each edge is an operation. If a vertex has more edges than a transaction may have
+    /// operations, empty it first by [`remove_edges_of`](Self::remove_edges_of).
     ///
     /// # Errors
-    /// [`CommitError::TooLarge`](crate::CommitError::TooLarge) for a vertex with more edges than that; the
-    /// commit returns it where others added edges since.
+    /// [`CommitError::TooLarge`](crate::CommitError::TooLarge) for a vertex with too many edges. The commit
+    /// returns it if other transactions have added edges since.
     pub fn remove_vertex<'a>(&mut self, key: impl Into<VertexKeyRef<'a>>) -> Result<bool> {
         let key = self.key(key.into())?;
         let existed = self.reads_vertex(key)?;
@@ -156,7 +156,7 @@ impl WriteTxn {
     }
 
     /// Like [`put_edge`](Self::put_edge), but for many edges: a slice of pairs of keys, or any iterator of
-    /// pairs. O(edges). If the iterator panics, the edges before are added.
+    /// pairs. O(edges). If the iterator panics, the edges before the panic are added.
     ///
     /// # Errors
     /// Those of `put_edge`; none of the edges is added then.
@@ -184,8 +184,8 @@ impl WriteTxn {
         self.push_each(OpKind::Put, edges, |engine, weight| engine.check_weight(weight))
     }
 
-    /// Makes sure that the edges exist; existing ones are left as they are, new ones get weight 1 in a
-    /// weighted graph. Unlike [`insert_edge`](Self::insert_edge) it does not say which are new, and reads
+    /// Makes sure that the edges exist. Existing ones are left as they are; new ones get weight 1 in a
+    /// weighted graph. Unlike [`insert_edge`](Self::insert_edge) it does not return which are new, and reads
     /// nothing. O(edges).
     ///
     /// # Errors
@@ -198,8 +198,8 @@ impl WriteTxn {
         self.push_all(OpKind::Insert, 1.0, edges)
     }
 
-    /// Makes sure that the edges do not exist. Unlike [`remove_edge`](Self::remove_edge) it does not say
-    /// which did, and reads nothing. O(edges).
+    /// Makes sure that the edges do not exist. Unlike [`remove_edge`](Self::remove_edge) it does not return
+    /// which existed, and reads nothing. O(edges).
     ///
     /// # Errors
     /// Those of `remove_edge`; none of the removals is added then.
@@ -293,8 +293,8 @@ impl WriteTxn {
         Ok(new)
     }
 
-    /// Removes an edge. Returns whether it existed: removing what is not there is not an error. Reads the
-    /// edge. O(log degree).
+    /// Removes an edge. Returns whether it existed; a missing edge is not an error. Reads the edge. O(log
+    /// degree).
     ///
     /// # Errors
     /// Those of every [method](Self).
@@ -372,8 +372,8 @@ impl WriteTxn {
         Ok(found.map(|n| n.into_iter().map(|(key, _)| key).collect()))
     }
 
-    /// Returns the neighbours over the default label and weights in `direction`, sorted by key; `None` for no
-    /// vertex. Reads the adjacency. O(degree log degree).
+    /// Returns the neighbours over the default label and the weights in `direction`, sorted by key; `None`
+    /// for no such vertex. Reads the adjacency. O(degree log degree).
     ///
     /// # Errors
     /// Those of every [method](Self).
@@ -386,7 +386,7 @@ impl WriteTxn {
         self.reads_adjacency(key, direction)
     }
 
-    /// Returns the snapshot that the transaction reads, without its own writes. From here on the whole graph
+    /// Returns the snapshot that the transaction reads, without its own writes. From then on the whole graph
     /// counts as read: any commit after the snapshot is a conflict. O(1).
     ///
     /// # Errors
@@ -408,8 +408,8 @@ impl WriteTxn {
     }
 
     /// Commits. Returns the commit timestamp once the transaction is visible to every snapshot opened from
-    /// now on and durable as the store's durability mode says. A transaction that changes nothing returns a
-    /// timestamp at or after everything it saw.
+    /// now on and durable as the store's durability mode requires. If the transaction changes nothing, it
+    /// returns a timestamp at or after everything it saw.
     ///
     /// Blocks for committers of the same subgraphs, and under [`Durability::Sync`](crate::Durability::Sync)
     /// for a sync. O(operations * log degree + items read), O(degree) for each removed vertex, now and then
@@ -418,19 +418,19 @@ impl WriteTxn {
     /// # Errors
     /// A [`CommitError`](crate::CommitError): conflict, missing vertex, full disk;
     /// [`ArgumentError::TooLarge`]; a [`StateError`](crate::StateError): closed, forked, poisoned. No effect
-    /// of the transaction will ever be visible, but for
+    /// of the transaction will ever be visible. The exception is
     /// [`CommitError::OutcomeUnknown`](crate::CommitError::OutcomeUnknown): the log failed, and only
-    /// reopening the store tells.
+    /// reopening the store shows the outcome.
     pub fn commit(self) -> Result<Timestamp> {
         let engine = self.engine.clone();
         let outcome = self.commit_unpublished()?;
         Ok(order::publish(&engine, outcome)?.ts)
     }
 
-    /// Commits without waiting: when this returns the transaction has its place in the order of commits, is
-    /// in the log and applied, and will become durable and visible; the [`Ticket`] tells when. A transaction
-    /// submitted later by the same thread comes later in the order. A snapshot, or a transaction that reads,
-    /// sees it only once it is done: one that read the state before it and depends on it is a
+    /// Commits without waiting: on return the transaction has its place in the order of commits, is in the
+    /// log and applied, and will become durable and visible; the [`Ticket`] shows when. Later transactions of
+    /// the same thread come later in the order. Snapshots and reading transactions see it only once it is
+    /// done: if one read the state before it and depends on it, its commit fails with
     /// [`CommitError::Conflict`](crate::CommitError::Conflict).
     ///
     /// Blocks for committers of the same subgraphs, and while too much that was submitted is not durable yet
@@ -438,7 +438,7 @@ impl WriteTxn {
     /// [`commit`](Self::commit).
     ///
     /// # Errors
-    /// Those of [`commit`](Self::commit), but for
+    /// Those of [`commit`](Self::commit), except for
     /// [`CommitError::OutcomeUnknown`](crate::CommitError::OutcomeUnknown), which [`Ticket::wait`] reports.
     pub fn submit(self) -> Result<Ticket> {
         let engine = self.engine.clone();
@@ -469,7 +469,7 @@ impl WriteTxn {
         schedule::commit_unpublished(&self.engine, &request)
     }
 
-    /// The short way, for one blind operation on an edge.
+    /// Commits one blind operation on an edge by the short way, if possible.
     fn commit_alone(&self) -> Result<Option<Outcome>> {
         let [op] = self.ops[..] else { return Ok(None) };
         let blind = self.reads.is_empty() && self.isolation == Isolation::Serializable;
@@ -503,7 +503,7 @@ impl WriteTxn {
         self.base.get_or_insert_with(|| Snapshot::open(&self.engine))
     }
 
-    /// The overlay with all operations so far; `None` while there are none.
+    /// Returns the overlay with all operations so far; `None` while there are none.
     pub(super) fn own(&mut self) -> Option<&Overlay> {
         if self.ops.is_empty() {
             return None;
@@ -514,14 +514,14 @@ impl WriteTxn {
         Some(overlay)
     }
 
-    /// The vertex that `key` names in the snapshot; the absence of one is recorded as read.
+    /// Returns the vertex that `key` names in the snapshot; if there is none, records that as read.
     pub(super) fn base_id(&mut self, key: TxnKey) -> Result<Option<VertexId>> {
         let snapshot = self.base().clone();
         let dense = self.engine.config.keys == hedgerow_core::KeyKind::Dense;
         let id = self.engine.vertex_to_read(self.keys.key(key), snapshot.timestamp())?;
         match id {
             None => self.reads.absent(key),
-            // In a dense graph the id proves nothing: the vertex itself is read.
+            // In a dense graph an id does not prove that the vertex exists: the vertex itself is read.
             Some(id) if dense => {
                 self.reads.vertex(id);
                 return Ok(snapshot.contains_id(id)?.then_some(id));
@@ -531,7 +531,7 @@ impl WriteTxn {
         Ok(id)
     }
 
-    /// Notes that the edges of a vertex were read. Where they had to be searched for, everything was.
+    /// Records a read of the edges of a vertex; if they had to be searched for, a read of the whole graph.
     pub(super) fn note_adjacency(
         &mut self,
         snapshot: &Snapshot,

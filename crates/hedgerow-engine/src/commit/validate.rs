@@ -1,4 +1,4 @@
-//! The read set of a transaction, and the check that it still holds (rules R2 and R3).
+//! The read set of a transaction, and the check that it is unchanged (rules R2 and R3).
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
@@ -13,21 +13,21 @@ use crate::state::tables::PartitionKey;
 #[derive(Default)]
 pub(crate) struct ReadSet {
     items: Vec<(PartitionKey, ReadItem)>,
-    /// Keys that named no vertex at the snapshot.
+    /// The keys that named no vertex in the snapshot.
     absent: Vec<TxnKey>,
-    /// A search for a label failed: any later definition conflicts.
+    /// True if a search for a label failed: any later definition conflicts.
     no_label: bool,
-    /// Reads over all labels: validation also checks the labels that were defined since.
+    /// The reads over all labels: validation also checks labels that were defined after such a read.
     of_all: Vec<OfAllLabels>,
-    /// The number of labels that [`prepare`](Self::prepare) has considered for those.
+    /// The number of labels that [`prepare`](Self::prepare) has considered for the reads over all labels.
     labels: Option<u16>,
-    /// The whole graph was read: any later commit conflicts.
+    /// True if the whole graph was read: any later commit conflicts.
     whole: bool,
 }
 
 /// A read of the edges of all labels at a vertex.
 struct OfAllLabels {
-    /// The number of labels at the time. Each of them has an item of its own in the read set.
+    /// The number of labels at the time of the read. Each has an item of its own in the read set.
     labels: u16,
     at: VertexId,
     direction: Direction,
@@ -78,21 +78,21 @@ impl ReadSet {
         self.item(label, id, direction, ReadItem::Adjacency(id.local()));
     }
 
-    /// Notes that the first `labels` labels were all that there were when an edge was looked for in each.
+    /// Records that only the first `labels` labels existed when an edge was looked for in each label.
     pub(crate) fn edge_of_all(&mut self, labels: u16, src: VertexId, dst: VertexId) {
         let item = ReadItem::Edge(src.local(), dst);
         self.of_all.push(OfAllLabels { labels, at: src, direction: Direction::Out, item });
     }
 
-    /// Notes that the first `labels` labels were all that there were when the edges of a vertex were read in
-    /// each.
+    /// Records that only the first `labels` labels existed when the edges of a vertex were read in each
+    /// label.
     pub(crate) fn adjacency_of_all(&mut self, labels: u16, at: VertexId, direction: Direction) {
         let item = ReadItem::Adjacency(at.local());
         self.of_all.push(OfAllLabels { labels, at, direction, item });
     }
 
-    /// Sorts the set so that validation visits each subgraph once. `defined` returns the number of labels
-    /// now. Labels that are new since a read of all labels count as read by it, since a commit after the
+    /// Sorts the set so that validation visits each subgraph once. `defined` returns the present number of
+    /// labels. Labels that were defined after a read of all labels count as read too: a commit after the
     /// snapshot may have given them edges.
     pub(crate) fn prepare(&mut self, defined: impl Fn() -> u16) {
         for OfAllLabels { labels, at, direction, item } in std::mem::take(&mut self.of_all) {
@@ -103,8 +103,8 @@ impl ReadSet {
         self.items.dedup();
     }
 
-    /// Checks the part of the set that lies in latched subgraphs; cheap to do before the ordering section,
-    /// because the latches keep it true.
+    /// Checks the items of the set in latched subgraphs. This is done before the ordering section, to keep
+    /// that short; the latches keep the result true.
     pub(crate) fn check_latched(&self, start: Timestamp, latches: &Latches<'_>) -> Result<()> {
         if faults::is_on(PlantedFault::ReadsNotValidated)
             || faults::is_on(PlantedFault::LatchedReadsNotValidated)
@@ -121,8 +121,8 @@ impl ReadSet {
         Ok(())
     }
 
-    /// Checks the rest, inside the ordering section. A subgraph or key that another committer has latched
-    /// counts as changed: that committer may come before this one in the order.
+    /// Checks the other items, inside the ordering section. A subgraph or key that another committer has
+    /// latched counts as changed: that committer may come before this one in the order.
     pub(crate) fn check_others(
         &self,
         start: Timestamp,
@@ -141,8 +141,8 @@ impl ReadSet {
         if self.no_label && engine.schema.load().changed() > start {
             return Err(CommitError::Conflict { with: last_drawn }.into());
         }
-        // A label may come between the preparation and this section. That is rare, and an edge may follow a
-        // definition at once.
+        // A label may be defined between the preparation and this section. That is rare, and an edge may
+        // follow a definition at once.
         if self.labels.is_some_and(|labels| engine.defined_labels().end > labels) {
             return Err(CommitError::Conflict { with: last_drawn }.into());
         }
@@ -175,11 +175,12 @@ impl ReadSet {
     }
 }
 
-/// A subgraph of a label: the unit that a latch guards. Ascending by label, so that existence comes first.
+/// A subgraph of a label: the unit that a latch guards. In ascending order the existence of vertices, which
+/// is in the default label, comes first.
 pub(crate) type LatchKey = (LabelId, SubgraphId);
 
-/// Returns the subgraph, if its page is in memory. One that is not loaded has not changed since the store was
-/// opened.
+/// Returns the subgraph, if its page is in memory. A subgraph that is not loaded has not changed since the
+/// store was opened.
 fn existing(engine: &Engine, (label, id): LatchKey) -> Option<&Subgraph> {
     engine.table(label)?.get(id)
 }
@@ -188,16 +189,15 @@ fn existing(engine: &Engine, (label, id): LatchKey) -> Option<&Subgraph> {
 #[derive(Default)]
 pub(crate) struct Latches<'a> {
     held: smallvec::SmallVec<[(LatchKey, Latched<'a>); 4]>,
-    /// Subgraphs whose pages did not exist when they were to be latched, ascending: no commit ever wrote
-    /// there. The commit makes the pages of those that it writes ([`Latches::make`]), and checks the others
-    /// again when it orders ([`Latches::still_absent`]). So a commit that changes nothing takes no memory
+    /// Subgraphs whose pages did not exist at the time of latching, ascending: no commit ever wrote to them.
+    /// The commit makes the pages of those that it writes ([`Latches::make`]), and checks the others again in
+    /// the ordering section ([`Latches::still_absent`]). So a commit that changes nothing takes no memory
     /// (invariant I28).
     absent: Vec<LatchKey>,
 }
 
 impl<'a> Latches<'a> {
-    /// Latches `latch_keys`, which must ascend: the order that keeps committers from waiting for each other
-    /// in a ring.
+    /// Latches `latch_keys`, which must ascend: that order prevents a cycle of waiting committers.
     pub(crate) fn take(engine: &'a Engine, latch_keys: &[LatchKey]) -> Latches<'a> {
         debug_assert!(latch_keys.is_sorted_by(|a, b| a < b));
         let mut latches = Latches::default();
@@ -210,9 +210,8 @@ impl<'a> Latches<'a> {
         latches
     }
 
-    /// True if the pages that did not exist still do not. If so in the ordering section, no commit before
-    /// this one in the order wrote there: a commit that writes there makes the page before it draws its
-    /// timestamp.
+    /// True if the absent pages are still absent. If so in the ordering section, no commit before this one in
+    /// the order wrote to them: such a commit makes the page before it draws its timestamp.
     #[inline]
     pub(crate) fn still_absent(&self, engine: &Engine) -> bool {
         let exists = |&place: &LatchKey| existing(engine, place).is_some();
@@ -249,8 +248,8 @@ impl<'a> Latches<'a> {
     }
 
     /// Makes the pages of `latch_keys` and latches the absent ones of them, and the other absent subgraphs on
-    /// these pages. `false`: another commit was there first, and this one must start over. Latches that are
-    /// out of order are only tried (invariant I3).
+    /// these pages. `false`: another commit was first, and this one must start over. Latches out of the
+    /// ascending order are only tried (invariant I3).
     pub(crate) fn make(&mut self, engine: &'a Engine, latch_keys: &[LatchKey]) -> bool {
         for &(label, id) in latch_keys.iter().filter(|&place| self.absent.binary_search(place).is_ok()) {
             engine.table_or_create(label).get_or_create(id);
@@ -283,7 +282,7 @@ impl<'a> Latches<'a> {
         self.place((label, subgraph)).map(|at| &self.held[at].1)
     }
 
-    /// Returns the subgraph with the existence of its vertices and the edges of the default label.
+    /// Returns the subgraph with the existence of its vertices and its edges of the default label.
     #[inline]
     pub(crate) fn get(&self, subgraph: SubgraphId) -> Option<&Latched<'a>> {
         self.get_of(LabelId::DEFAULT, subgraph)

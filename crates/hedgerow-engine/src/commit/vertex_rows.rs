@@ -1,5 +1,5 @@
 //! Many vertices of one kind with values of the same properties in one call of a transaction, by the row or
-//! by the column. Either way the transaction keeps the values in columns, as subgraphs do.
+//! by the column. In both cases the transaction stores the values in columns, as subgraphs do.
 
 use hedgerow_core::assemble::ColumnBuilder;
 use hedgerow_core::column::Data;
@@ -18,7 +18,7 @@ struct Gathered<'a> {
     kind: KindId,
     /// The expected number of rows.
     expected: usize,
-    /// Names, with the values so far of those that had one.
+    /// Names of properties, with the values so far once a row had one.
     properties: Vec<(&'a str, Option<(PropertyId, ColumnBuilder)>)>,
 }
 
@@ -27,7 +27,7 @@ impl<'a> Gathered<'a> {
         Gathered { kind, expected, properties: names.iter().map(|&name| (name, None)).collect() }
     }
 
-    /// Takes value `at` of a row.
+    /// Adds the value at index `at` of a row.
     fn take(&mut self, engine: &Engine, row: usize, at: usize, value: &Value) -> Result<()> {
         let given = self.properties.len();
         let (name, column) = self.properties.get_mut(at).ok_or_else(|| too_many_values(given))?;
@@ -87,9 +87,9 @@ fn check_column(name: &str, column: &Column) -> Result<()> {
 }
 
 impl WriteTxn {
-    /// Like [`put_vertex_with`](Self::put_vertex_with), but for many vertices of one kind: each comes with a
-    /// value for each of the `properties`, in their order. A null, or a value that a row lacks at its end,
-    /// sets none. A key that comes twice gets the last properties. Reads nothing.
+    /// Like [`put_vertex_with`](Self::put_vertex_with), but for many vertices of one kind. Each has a row of
+    /// values for the `properties`, in their order. A null, or a value missing at the end of a row, sets
+    /// nothing. A key that comes twice gets the last properties. Reads nothing.
     ///
     /// O(values). Looks properties up once, and defines new ones.
     ///
@@ -108,8 +108,8 @@ impl WriteTxn {
     ///
     /// # Errors
     /// Those of `put_vertex_with`; [`ArgumentError::Invalid`] for a key of another kind, and for a row with
-    /// more values than there are properties. None of the vertices is added then, nor if the iterator of rows
-    /// panics.
+    /// more values than there are properties. In these cases, and if the iterator of rows panics, no vertex
+    /// is added.
     pub fn put_vertices_with<'a, K, R>(
         &mut self,
         kind: KindId,
@@ -134,9 +134,9 @@ impl WriteTxn {
         Ok(())
     }
 
-    /// Like [`put_vertices_with`](Self::put_vertices_with), but with the values by the column: a vertex has
-    /// the values at the place of its key, counted from `from` on. So several transactions can each put a
-    /// part of the columns. Reads nothing.
+    /// Like [`put_vertices_with`](Self::put_vertices_with), but with the values by the column: the vertex of
+    /// key number `i` gets the values at index `from + i`. So several transactions can each put a range of
+    /// the columns. Reads nothing.
     ///
     /// O(vertices, and bytes of their values), with much less work for each value than by the row.
     ///
@@ -153,8 +153,8 @@ impl WriteTxn {
     /// ```
     ///
     /// # Errors
-    /// Those of `put_vertices_with`, and [`ArgumentError::Invalid`] for a column that ends before the keys
-    /// do.
+    /// Those of `put_vertices_with`, and [`ArgumentError::Invalid`] for a column that has no value for the
+    /// last keys.
     pub fn put_vertex_columns<'a, K: Into<VertexKeyRef<'a>>>(
         &mut self,
         kind: KindId,
@@ -187,7 +187,7 @@ impl WriteTxn {
         Ok(())
     }
 
-    /// Makes room for the operations of `least` vertices of a kind or more, if the transaction may have so
+    /// Makes room for the operations of at least `least` vertices of a kind, if the transaction may have that
     /// many.
     fn vertex_ops(&self, kind: KindId, least: usize) -> Result<Vec<TxnOp>> {
         self.engine.check_owner()?;

@@ -14,7 +14,7 @@ impl Graph {
     /// # Errors
     /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) for a store without files; a
     /// [`StorageError`](crate::StorageError) leaves the store as it was;
-    /// [`StateError::Poisoned`](crate::StateError::Poisoned) if it became unknown which manifest holds.
+    /// [`StateError::Poisoned`](crate::StateError::Poisoned) if either manifest may be the valid one now.
     pub fn checkpoint(&self) -> Result<Checkpoint> {
         self.engine.checkpoint(Extent::Changed)
     }

@@ -85,8 +85,8 @@ impl Graph {
         Ok(self.one(kind, label, edge, weight.unwrap_or(1.0), &given)?.edges > 0)
     }
 
-    /// Makes an edge of the default label with one property, as most edges with properties have. A value of
-    /// fixed width is passed by value all the way to the delta.
+    /// Makes an edge of the default label with one property, the usual case of edges with properties. A value
+    /// of fixed width is passed by value all the way to the delta.
     #[inline]
     fn make_with_one(&self, kind: OpKind, edge: EdgeKey<'_>, name: &str, value: Value) -> Result<bool> {
         let Some((of, word)) = value.as_ref().to_word() else {
@@ -130,8 +130,8 @@ impl Graph {
     /// number. The selection's direction has no effect.
     ///
     /// **Each batch is a transaction, and the call is not**: if the call fails or is cancelled, the edges of
-    /// committed batches stay removed, and a snapshot taken meanwhile sees some of the batches. The condition
-    /// holds for each removed edge when its batch commits: if another commit changed an edge meanwhile, the
+    /// committed batches stay removed, and a snapshot taken meanwhile sees some of the batches. Each removed
+    /// edge satisfies the condition when its batch commits: if another commit changed an edge meanwhile, the
     /// batch conflicts and the call searches it again. Edges that others add during the call may or may not
     /// be removed.
     ///
@@ -156,7 +156,8 @@ impl Graph {
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel) and the other errors of a selection;
-    /// [`StateError::Cancelled`](crate::StateError::Cancelled) if the options say so; those of a commit.
+    /// [`StateError::Cancelled`](crate::StateError::Cancelled) once `until` of the options is true; those of
+    /// a commit.
     pub fn remove_edges_where(
         &self,
         selection: &EdgeSelection<'_>,
@@ -174,7 +175,7 @@ impl Graph {
         }
     }
 
-    /// Returns the label of an edge, which need not exist, and the edge with the kinds of its ends.
+    /// Returns the label of an edge, and the edge with the kinds of its ends. The edge need not exist.
     fn known_edge<'a>(&self, edge: EdgeKey<'a>) -> Result<(LabelId, EdgeKey<'a>)> {
         let label = self.engine.label(edge.label)?;
         let (src, dst) = self.engine.ends_of(Some(label), edge.src, edge.dst)?;

@@ -102,9 +102,9 @@ impl Graph {
     }
 
     /// Defines a kind of vertices, or does nothing if one of this name exists with this type of keys,
-    /// [`KeyKind::U64`] or [`KeyKind::Str`]. Returns its id, which makes the keys of its vertices. Each kind
-    /// has its own keys: `user.key(7)` and `page.key(7)` name two vertices. A vertex keeps its kind. At most
-    /// 254; none where ids are dense.
+    /// [`KeyKind::U64`] or [`KeyKind::Str`]. Returns its id, whose `key` makes keys of this kind. Each kind
+    /// has its own keys: `user.key(7)` and `page.key(7)` name two vertices. The kind of a vertex never
+    /// changes. A graph has at most 254 kinds; with dense keys, none.
     ///
     /// Costs and blocks as [`define_label`](Graph::define_label).
     ///
@@ -135,8 +135,8 @@ impl Graph {
         self.published(self.engine.define_kind(name, keys)?)
     }
 
-    /// Returns `defined` once all definitions are published. Waits for those of other callers too, since this
-    /// call may have found one of them in place.
+    /// Returns `defined` once all definitions are published, including those of other callers: one of them
+    /// may be the definition that this call found.
     fn published<T>(&self, defined: T) -> Result<T> {
         let last = self.engine.schema.load().changed();
         self.engine.wait_published(last)?;

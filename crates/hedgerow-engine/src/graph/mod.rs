@@ -23,9 +23,10 @@ use crate::state::store::Engine;
 /// The drop of the last handle closes the store; snapshots and transactions are handles too. Call
 /// [`close`](Graph::close) to see the errors of closing.
 ///
-/// A store belongs to the process that opened it. In a forked child every call that returns a [`Result`] is
-/// [`StateError::Forked`](crate::StateError::Forked), and dropping a handle does nothing; each other call
-/// says what it does. The child may open other stores, and this one once its parent has closed it or ended.
+/// A store belongs to the process that opened it. In a forked child every call that returns a [`Result`]
+/// fails with [`StateError::Forked`](crate::StateError::Forked), and dropping a handle does nothing; other
+/// calls describe their effect there. The child may open other stores, and this one after its parent has
+/// closed it or exited.
 ///
 /// # Single operations
 /// [`insert_edge`](Self::insert_edge), [`put_edge`](Self::put_edge), [`remove_edge`](Self::remove_edge) and
@@ -50,8 +51,8 @@ impl Graph {
         self.engine.config
     }
 
-    /// Returns a snapshot of everything committed so far. O(1), whatever memory holds or commits write. Waits
-    /// for no commit, and no commit waits for it.
+    /// Returns a snapshot of everything committed so far. O(1) for any size of the graph, also during
+    /// commits. Waits for no commit, and no commit waits for it.
     ///
     /// # Errors
     /// A [`StateError`](crate::StateError): closed, forked.
@@ -95,8 +96,7 @@ impl Graph {
         }
     }
 
-    /// Waits as [`transact`](Graph::transact) does before it tries again. For loops of retries in other
-    /// languages.
+    /// Waits before a retry as [`transact`](Graph::transact) does. For retry loops in other languages.
     ///
     /// # Errors
     /// A [`StateError`](crate::StateError): closed, forked.
@@ -235,8 +235,8 @@ impl Graph {
         Ok(self.engine.evict_until(|| false))
     }
 
-    /// Takes out of memory what [`evict`](Self::evict) evicts, but keeps it for reads that need it soon (rule
-    /// E9 of the protocol). O(subgraphs). For tests.
+    /// Evicts for readers what [`evict`](Self::evict) evicts, but keeps the memory for a while for reads that
+    /// need it again (rule E9 of the protocol). O(subgraphs). For tests.
     ///
     /// # Errors
     /// Those of [`evict`](Self::evict).
@@ -246,8 +246,8 @@ impl Graph {
         Ok(self.engine.cool_all())
     }
 
-    /// Writes everything that snapshots hold from before the last checkpoint, like the store does when this
-    /// leaves no room within the memory limit. Then [`evict`](Self::evict) can evict it too. Returns the
+    /// Writes the versions from before the last checkpoint that snapshots hold, like the store does when they
+    /// leave no room within the memory limit. Then [`evict`](Self::evict) can evict them too. Returns the
     /// number of snapshot timestamps that got a page version. O(subgraphs) for each snapshot. For tests.
     ///
     /// # Errors
@@ -266,14 +266,14 @@ impl Graph {
         self.engine.account().most_used()
     }
 
-    /// Returns the last published timestamp, that of a snapshot opened now. In a forked child, that of the
-    /// fork. O(1).
+    /// Returns the last published timestamp, which a snapshot opened now gets. In a forked child, returns the
+    /// value at the fork. O(1).
     pub fn published_ts(&self) -> Timestamp {
         self.engine.clock.published()
     }
 
     /// Returns the last timestamp known to be on stable media; in a store without files, the published one.
-    /// In a forked child, that of the fork. O(1).
+    /// In a forked child, returns the value at the fork. O(1).
     pub fn durable_ts(&self) -> Timestamp {
         self.engine.durable.as_ref().map_or_else(|| self.published_ts(), |durable| durable.durable_ts())
     }
@@ -282,10 +282,11 @@ impl Graph {
     /// all other handles with it; open snapshots stay readable.
     ///
     /// Before it seals the log, the call writes a checkpoint if that takes less time than the replay of the
-    /// log in the next opening (the rule is in `docs/design/checkpoints.md`). The drop of the last handle
-    /// writes none, nor does `close` with [`checkpoint_log_bytes`](crate::Options::checkpoint_log_bytes) 0.
-    /// If the checkpoint fails, on a full disk for instance, the store closes all the same:
-    /// [`checkpoint_error`](Graph::checkpoint_error) says why, and the next opening replays the log.
+    /// log in the next opening (see `docs/design/checkpoints.md`). The drop of the last handle writes none.
+    /// Nor does `close` with [`checkpoint_log_bytes`](crate::Options::checkpoint_log_bytes) 0. If the
+    /// checkpoint fails, for instance on a full disk, the store is closed nevertheless:
+    /// [`checkpoint_error`](Graph::checkpoint_error) returns the reason, and the next opening replays the
+    /// log.
     ///
     /// Blocks until commits and a checkpoint under way have ended, and for a sync. A second call blocks until
     /// the first one returns. O(subgraphs), and with a checkpoint the time of
@@ -293,30 +294,30 @@ impl Graph {
     ///
     /// # Errors
     /// A [`StateError`](crate::StateError): forked; poisoned if the log failed, now or before. The directory
-    /// is released all the same.
+    /// is released also in these cases.
     pub fn close(&self) -> Result<()> {
         self.engine.close(ClosedBy::User)
     }
 
-    /// Keeps [`close`](Graph::close) from writing a checkpoint. A checkpoint that `close` is writing, or
-    /// waits for, ends without effect. O(1). For the Python package.
+    /// Keeps [`close`](Graph::close) from writing a checkpoint. If `close` already writes or awaits a
+    /// checkpoint, that is given up. O(1). For the Python package.
     #[doc(hidden)]
     pub fn skip_checkpoint_at_close(&self) {
         self.engine.closing.skip_checkpoint();
     }
 
-    /// Returns a flag that says, once all handles are dropped, if the store's memory was freed. For the
+    /// Returns a flag to read after the last handle is dropped: true if the store's memory was freed. For the
     /// Python package.
     #[doc(hidden)]
     pub fn freed(&self) -> Freed {
         self.engine.tells_freed.flag()
     }
 
-    /// Makes everything committed before the call durable, whatever the durability mode. Blocks for a sync.
-    /// O(1) besides.
+    /// Makes everything committed before the call durable, whatever the durability mode. Blocks for a sync;
+    /// otherwise O(1).
     ///
     /// # Errors
-    /// A [`StateError`](crate::StateError): closed, forked, read-only, poisoned, also by this sync;
+    /// A [`StateError`](crate::StateError): closed, forked, read-only, poisoned (by this sync, or before);
     /// [`CommitError::OutcomeUnknown`] if the log failed while commits waited for it.
     pub fn flush(&self) -> Result<()> {
         self.engine.check_owner_by_id()?;

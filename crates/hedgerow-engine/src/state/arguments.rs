@@ -1,4 +1,4 @@
-//! Checks of arguments against the properties that a graph has since its creation: weights and keys.
+//! Checks of arguments against the properties that a graph got at its creation: weights and keys.
 
 use hedgerow_core::{KeyKind, VertexKeyRef};
 
@@ -6,7 +6,7 @@ use crate::error::{ArgumentError, Error, Result};
 use crate::state::store::Core;
 
 impl Core {
-    /// Checks that the graph has weights, and that this is one; fails in a forked child.
+    /// Checks that the graph has weights, and that `weight` is a number; fails in a forked child.
     pub(crate) fn check_weight(&self, weight: f64) -> Result<()> {
         self.check_owner()?;
         if !self.config.weighted {
@@ -29,7 +29,7 @@ impl Core {
     #[inline]
     fn takes_key(&self, key: VertexKeyRef<'_>) -> bool {
         // One match after the other: for a match on a pair of the graph's kind and the key, the compiler
-        // copies the key whole. Then the processor waits until the parts that the caller has just written
+        // copies the whole key. Then the processor waits until the words that the caller has just written
         // have left its store buffer.
         match key {
             VertexKeyRef::U64(n) => match self.config.keys {

@@ -3,7 +3,8 @@
 
 use hedgerow_mem::EdgeOp;
 
-/// Returns the operation on a chain between two states of existence of an edge; `None` where it never exists.
+/// Returns the operation on a chain between two states of existence of an edge; `None` if neither has the
+/// edge.
 #[inline]
 pub(crate) fn edge_op(existed: bool, exists: bool) -> Option<EdgeOp> {
     match (existed, exists) {
@@ -14,8 +15,8 @@ pub(crate) fn edge_op(existed: bool, exists: bool) -> Option<EdgeOp> {
     }
 }
 
-/// Returns the effective operation between two states of an edge: `None` if they are the same, or the edge is
-/// in neither.
+/// Returns the effective operation between two states of an edge: `None` if they are the same, or neither has
+/// the edge.
 #[inline]
 pub(crate) fn effective<S>(
     before: Option<&S>,
@@ -30,7 +31,7 @@ pub(crate) fn effective<S>(
     edge_op(before.is_some(), after.is_some())
 }
 
-/// True if two weights are the same to a graph: bit by bit in a weighted one.
+/// True if two weights are the same for the graph: bit by bit if it has weights, else always.
 #[inline]
 pub(crate) fn same_weight(weighted: bool, before: f64, after: f64) -> bool {
     !weighted || before.to_bits() == after.to_bits()

@@ -1,38 +1,38 @@
-//! Checkpoints for which memory asks, and commits that wait for one (rule E7 of
+//! Checkpoints that a shortage of memory demands, and commits that wait for one (rule E7 of
 //! `docs/design/backpressure.md`).
 //!
-//! Changes since the last checkpoint cannot be evicted. Where they fill the limit, a commit waits here until
-//! a checkpoint has ended, before it latches anything. One lock guards all state here, and is held for a few
+//! Changes since the last checkpoint cannot be evicted. If they fill the limit, a commit waits here for the
+//! end of a checkpoint, before it takes any latch. One lock guards all state here; it is held for a few
 //! instructions.
 
 use std::time::{Duration, Instant};
 
 use hedgerow_core::sync::{AtomicU64, Condvar, Mutex, Ordering};
 
-/// The time after a failed attempt in which a commit without room asks for no other: on a full disk each
-/// would write until the disk is full again.
+/// The time after a failed attempt in which a commit without room demands no other: on a full disk each
+/// attempt would write until the disk is full again.
 const REST: Duration = Duration::from_millis(100);
 
 /// The demand for a checkpoint in the background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Wanted {
-    /// Nothing.
+    /// No demand.
     Nothing,
-    /// Memory becomes scarce: clean data is evicted, and if that is too little, a checkpoint makes more data
-    /// clean.
+    /// Memory becomes scarce: evict clean data, and if that is not enough, write a checkpoint, which makes
+    /// more data clean.
     Room,
-    /// Commits wait for a checkpoint.
+    /// Commits wait: write a checkpoint.
     Checkpoint,
 }
 
 /// The outcome of a wait for a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waited {
-    /// A checkpoint ended, and holds.
+    /// A checkpoint succeeded.
     Held,
     /// An attempt failed, perhaps because the disk is full.
     Failed { disk_full: bool },
-    /// No thread writes one: the store is being closed, or has no thread for it.
+    /// No thread writes a checkpoint: the store is being closed, or has no thread for this duty.
     Nobody,
 }
 
@@ -44,7 +44,7 @@ struct Failure {
 
 struct State {
     wanted: Wanted,
-    /// The numbers of attempts that began and ended, on any thread. They are made one at a time.
+    /// The numbers of attempts that began and ended, on any thread. There is one attempt at a time.
     begun: u64,
     ended: u64,
     /// The failure of the last attempt, if it failed.
@@ -58,8 +58,7 @@ struct State {
 pub(crate) struct CheckpointDemand {
     state: Mutex<State>,
     changed: Condvar,
-    /// The end of the log when scarce memory last asked for room: it asks again once there is something new
-    /// to write.
+    /// The end of the log at the last demand for room: the next demand needs something new to write.
     asked_at: AtomicU64,
 }
 
@@ -70,21 +69,21 @@ impl CheckpointDemand {
         CheckpointDemand { state: Mutex::new(state), changed: Condvar::new(), asked_at: AtomicU64::new(0) }
     }
 
-    /// True if scarce memory should ask for room: the log, which ends at `end`, has grown by `step` bytes
-    /// since it asked before. True only once.
+    /// True if scarce memory should demand room: the log, which ends at `end`, has grown by `step` bytes
+    /// since the last demand. Returns true only once.
     pub(crate) fn should_ask(&self, end: u64, step: u64) -> bool {
         let before = self.asked_at.load(Ordering::Relaxed);
         let due = end >= before.saturating_add(step);
         due && self.asked_at.compare_exchange(before, end, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Has the thread in the background make room when it is woken next.
+    /// Makes the thread in the background find room at its next wake-up.
     pub(crate) fn want_room(&self) {
         let mut state = self.state.lock();
         state.wanted = state.wanted.max(Wanted::Room);
     }
 
-    /// Takes the demand, for the thread in the background, which meets it next.
+    /// Takes the demand, for the thread in the background, which then meets it.
     pub(crate) fn take(&self) -> Wanted {
         std::mem::replace(&mut self.state.lock().wanted, Wanted::Nothing)
     }
@@ -94,7 +93,7 @@ impl CheckpointDemand {
         self.state.lock().waiting > 0
     }
 
-    /// True if an attempt is under way, or, with `is_a_thread`, the thread in the background has a demand to
+    /// True if an attempt is in progress, or, if `is_a_thread`, the thread in the background has a demand to
     /// meet.
     pub(crate) fn is_making_room(&self, is_a_thread: bool) -> bool {
         let state = self.state.lock();
@@ -112,20 +111,21 @@ impl CheckpointDemand {
         Attempt { demand: self, failure: Some(false) }
     }
 
-    /// Notes that the thread in the background could not even begin.
+    /// Records that the thread in the background could not even begin an attempt.
     pub(crate) fn failed_to_begin(&self) {
         drop(self.begin());
     }
 
-    /// Wakes all waiting threads, and lets none wait from now on: the store is being closed.
+    /// Wakes all waiting threads, and makes later waits return at once: the store is being closed.
     pub(crate) fn end(&self) {
         self.state.lock().closing = true;
         self.changed.notify_all();
     }
 
-    /// Waits until an attempt has ended: the one that is under way, if `any`, else one that begins after this
-    /// call. `wake` makes the thread in the background begin one, and returns whether there is such a thread;
-    /// it is called without the lock. The caller must hold nothing that a checkpoint waits for.
+    /// Waits until an attempt has ended: with `any` the one in progress, if there is one; else one that
+    /// begins after this call. `wake` makes the thread in the background begin one, and returns whether that
+    /// thread exists; it is called without the lock. The caller must hold nothing that a checkpoint waits
+    /// for.
     #[cold]
     pub(crate) fn wait(&self, any: bool, wake: impl FnOnce() -> bool) -> Waited {
         let mut state = self.state.lock();
@@ -153,15 +153,15 @@ impl CheckpointDemand {
     }
 }
 
-/// An attempt to write a checkpoint: it ends when this is dropped, in a panic too.
+/// An attempt to write a checkpoint. It ends when this is dropped, also in a panic.
 pub(crate) struct Attempt<'a> {
     demand: &'a CheckpointDemand,
-    /// The failure if the attempt does not succeed; true if the disk was full.
+    /// The failure, unless the attempt succeeds; true if the disk was full.
     failure: Option<bool>,
 }
 
 impl Attempt<'_> {
-    /// Records how it ended; an attempt without this call failed.
+    /// Records the result; an attempt without this call failed.
     pub(crate) fn ends(&mut self, failure: Option<bool>) {
         self.failure = failure;
     }

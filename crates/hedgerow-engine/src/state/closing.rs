@@ -1,4 +1,4 @@
-//! The end of a store, for threads that rest and for calls that wait until the store is closed.
+//! The closing of a store, for threads that sleep between turns and for calls that wait until it is closed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ pub(crate) struct Closing {
     /// True if the store was closed without a failure of its log. False until then, so that a panic counts as
     /// a failure.
     sound: AtomicBool,
-    /// True if closing skips its checkpoint, and ends a checkpoint that is under way.
+    /// True if closing writes no checkpoint, and gives up a checkpoint in progress.
     skips_checkpoint: AtomicBool,
 }
 
@@ -24,12 +24,12 @@ enum Stage {
     Done,
 }
 
-/// A guard that marks the store as closed when it is dropped, and wakes the threads that wait for that: also
-/// in a panic.
+/// A guard that marks the store as closed when it is dropped, also in a panic, and wakes the threads that
+/// wait for that.
 pub(crate) struct Begun<'a>(&'a Closing);
 
 impl Closing {
-    /// Wakes the threads that rest: the store is being closed.
+    /// Wakes the sleeping threads: the store is being closed.
     pub(crate) fn begin(&self) -> Begun<'_> {
         self.enter(Stage::Begun);
         Begun(self)
@@ -47,19 +47,19 @@ impl Closing {
         self.sound.store(sound, Ordering::Release);
     }
 
-    /// Keeps closing from writing a checkpoint. A checkpoint that closing is writing, or waits for, ends
-    /// without effect.
+    /// Keeps closing from writing a checkpoint. If closing already writes or awaits a checkpoint, that is
+    /// given up.
     pub(crate) fn skip_checkpoint(&self) {
         self.skips_checkpoint.store(true, Ordering::Release);
     }
 
-    /// True if a checkpoint must end: the store is being closed, and the caller of `close` does not want the
-    /// checkpoint.
+    /// True if a checkpoint must be given up: the store is being closed, and the caller of `close` does not
+    /// want the checkpoint.
     pub(crate) fn skips_checkpoint(&self) -> bool {
         self.skips_checkpoint.load(Ordering::Acquire) && *self.stage() != Stage::Open
     }
 
-    /// Sleeps for `duration`, or until the store is being closed. Returns whether it is.
+    /// Sleeps for `duration`, or until the store is being closed. Returns whether it is being closed.
     pub(crate) fn rest(&self, duration: Duration) -> bool {
         let stage = self.stage();
         let rested = self.changed.wait_timeout_while(stage, duration, |stage| *stage == Stage::Open);
@@ -72,7 +72,7 @@ impl Closing {
         self.changed.notify_all();
     }
 
-    /// A panic leaves nothing half done under this lock.
+    /// Locks the stage. A panic cannot interrupt a change under this lock.
     fn stage(&self) -> MutexGuard<'_, Stage> {
         self.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -105,9 +105,9 @@ impl Drop for TellsFreed {
 pub struct Freed(Arc<AtomicBool>);
 
 impl Freed {
-    /// Waits until the memory was freed, at most for `patience`. A thread of the store's own that is in the
-    /// middle of a turn frees it at the end of that; snapshots and transactions keep it for as long as they
-    /// live.
+    /// Waits until the memory was freed, at most for `patience`. If a thread of the store is in the middle of
+    /// a turn, it frees the memory at the end of that turn; snapshots and transactions keep the memory until
+    /// they are dropped.
     pub fn wait(&self, patience: Duration) {
         let end = Instant::now() + patience;
         while !self.0.load(Ordering::Acquire) && Instant::now() < end {

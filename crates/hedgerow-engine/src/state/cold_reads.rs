@@ -1,4 +1,5 @@
-//! Data that cold reads keep for later ones: directories, blocks, and the chains that were read.
+//! Data that cold reads keep for later cold reads: directories, blocks, and the names of chains that were
+//! read.
 
 use std::sync::Arc;
 
@@ -7,23 +8,23 @@ use hedgerow_tier::ReadCache;
 
 use super::recent::Recent;
 
-/// The largest share of the memory limit that directories and blocks take, and the share that they take even
-/// without room; the latter is half of what commits leave free.
+/// The largest share of the memory limit for directories and blocks, and the amount that they may take even
+/// if there is no other room: half of the room that commits leave free.
 const SHARE: u64 = 16;
 const SURE: (u64, u64) = (1 << 20, 64);
-/// The most bytes that they take without a limit: only tests read chains back then.
+/// The greatest number of their bytes without a limit; then only tests evict chains, and read them back.
 const WITHOUT_LIMIT: u64 = 1 << 20;
 
 /// The state that reads of data outside memory share.
 pub(crate) struct ColdReads {
     cache: ReadCache,
-    /// The chains read of late, in stores that read single lists.
+    /// The chains that were read recently, in stores that read single lists.
     recent: Option<Recent>,
 }
 
 impl ColdReads {
-    /// Makes the state of a store with that memory limit, if the options set one, whose chains `may_leave`
-    /// memory, since it has files.
+    /// Makes the state of a store with this memory limit, if the options set one. `may_leave`: the store has
+    /// files, so its chains may be evicted.
     pub(crate) fn new(account: &Arc<Account>, limit: Option<u64>, may_leave: bool) -> ColdReads {
         let most = limit.map_or(WITHOUT_LIMIT, |limit| limit / SHARE);
         let sure = limit.map_or(WITHOUT_LIMIT, |limit| SURE.0.min(limit / SURE.1));
@@ -37,7 +38,7 @@ impl ColdReads {
         &self.cache
     }
 
-    /// Returns the chains that were read of late, in stores that read single lists.
+    /// Returns the chains that were read recently, in stores that read single lists.
     pub(crate) fn recent(&self) -> Option<&Recent> {
         self.recent.as_ref()
     }

@@ -1,12 +1,12 @@
-//! Copies of a view as compressed rows, shared by callers who ask for the same one while any of them uses it.
+//! Copies of a view as compressed rows. Callers that want the same copy share it while one of them uses it.
 
 use std::sync::{Arc, Weak};
 
 use hedgerow_core::sync::Mutex;
 use hedgerow_core::{Direction, KeyColumn, LabelId, Timestamp, VertexId};
 
-/// The edges of one label in one direction as compressed rows, a row for each vertex: plain arrays that other
-/// libraries take as they are.
+/// The edges of one label in one direction as compressed rows, a row for each vertex: plain arrays in the
+/// form that other libraries use.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Csr {
@@ -14,19 +14,19 @@ pub struct Csr {
     pub vertices: Vec<VertexId>,
     /// The key of each row.
     pub keys: KeyColumn,
-    /// Offsets, one more than rows: the neighbours of row `r` are those from `offsets[r]` up to, not
-    /// including, `offsets[r + 1]`.
+    /// Offsets, one more than rows: `offsets[r]` is the index of the first neighbour of row `r`, and
+    /// `offsets[r + 1]` the index after the last.
     pub offsets: Vec<i64>,
-    /// Neighbours as rows, ascending within a row; one entry for each edge of a `multi` label.
+    /// Neighbours, as numbers of rows, ascending within a row; one entry for each edge of a `multi` label.
     pub targets: Vec<u32>,
-    /// The weights of the edges; `None` where they have none.
+    /// The weights of the edges; `None` if they have no weights.
     pub weights: Option<Vec<f64>>,
 }
 
 /// The order of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowOrder {
-    /// The order of vertex ids, as of [`vertices`](crate::Snapshot::vertices). The quickest to make.
+    /// The order of vertex ids, as in [`vertices`](crate::Snapshot::vertices). The fastest order to make.
     #[default]
     Id,
     /// The order of keys: numbers and texts ascending, texts by their bytes.
@@ -74,15 +74,15 @@ impl CsrOptions {
         self
     }
 
-    /// Sets the property that is the weight of an edge, as
-    /// [`EdgeSelection::weighted_by`](crate::EdgeSelection::weighted_by) takes it: every edge must have it.
+    /// Sets the property that is the weight of an edge, like
+    /// [`EdgeSelection::weighted_by`](crate::EdgeSelection::weighted_by): every edge must have it.
     pub fn weight(mut self, property: impl Into<String>) -> CsrOptions {
         self.weight = Some(property.into());
         self
     }
 }
 
-/// The identity of a copy.
+/// The parameters by which a copy is found.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct CsrKey {
     pub(crate) label: LabelId,
@@ -90,7 +90,7 @@ pub(crate) struct CsrKey {
     pub(crate) options: CsrOptions,
 }
 
-/// The copies in use. The cache keeps none alive.
+/// The copies that callers use. The cache alone keeps no copy in memory.
 #[derive(Default)]
 pub(crate) struct CsrCache {
     copies: Mutex<Vec<(CsrKey, Weak<Csr>)>>,
@@ -102,7 +102,7 @@ impl CsrCache {
         self.copies.lock().iter().find(|(of, _)| of == key)?.1.upgrade()
     }
 
-    /// Shares a copy. Returns the one to use: another thread may have made the same.
+    /// Shares a copy. Returns the copy to use: another thread may have made and shared the same one.
     pub(crate) fn offer(&self, key: CsrKey, copy: Arc<Csr>) -> Arc<Csr> {
         let mut copies = self.copies.lock();
         copies.retain(|(_, copy)| copy.strong_count() > 0);

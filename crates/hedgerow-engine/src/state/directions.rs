@@ -2,7 +2,7 @@
 
 use hedgerow_core::{Direction, GraphConfig, LabelId};
 
-/// Returns the directions in which such a graph stores a label.
+/// Returns the directions in which a graph of this configuration stores a label.
 pub(crate) fn directions_of(config: &GraphConfig, label: LabelId) -> &'static [Direction] {
     let both = config.directed && config.reverse && label != LabelId::VERTICES;
     if both { &[Direction::Out, Direction::In] } else { &[Direction::Out] }

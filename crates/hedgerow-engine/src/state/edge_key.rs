@@ -44,7 +44,7 @@ impl<'a> EdgeKey<'a> {
         self.rank == 0 && matches!(self.label, LabelRef::Name("") | LabelRef::Id(LabelId::DEFAULT))
     }
 
-    /// Names the edge with this rank; only edges of `multi` labels have one other than 0.
+    /// Sets the rank of the edge; only edges of `multi` labels have one other than 0.
     pub fn rank(mut self, rank: u64) -> EdgeKey<'a> {
         self.rank = rank;
         self

@@ -11,8 +11,8 @@ use super::selection::EdgeDirection;
 use super::store::Core;
 use crate::error::{ArgumentError, Error, Result};
 
-/// Returns the key of one end of an edge, given the kind that its label prescribes: a key without a kind gets
-/// that one.
+/// Returns the key of one end of an edge, with the kind that the label prescribes for it if the key has none;
+/// `None` if the key has another kind.
 fn end<'a>(key: VertexKeyRef<'a>, kind: KindId) -> Option<VertexKeyRef<'a>> {
     match key.kind() {
         KindId::DEFAULT => Some(kind.key(key)),
@@ -22,7 +22,7 @@ fn end<'a>(key: VertexKeyRef<'a>, kind: KindId) -> Option<VertexKeyRef<'a>> {
 
 impl Core {
     /// Returns the ends of an edge of a label, with the kinds that the label prescribes. `None` for a label
-    /// that is not defined yet, which prescribes none.
+    /// that is not defined yet, which prescribes no kinds.
     #[inline]
     pub(crate) fn ends_of<'a>(
         &self,
@@ -47,7 +47,7 @@ impl Core {
             return Ok((src, dst));
         };
         let as_said = end(src, from).zip(end(dst, to));
-        // An undirected edge is the same either way.
+        // In an undirected graph the ends may be named in the other order.
         let turned = || end(src, to).zip(end(dst, from)).filter(|_| !self.config.directed);
         as_said.or_else(turned).ok_or_else(|| {
             let (key, expected) = if end(src, from).is_none() { (src, from) } else { (dst, to) };
@@ -55,7 +55,7 @@ impl Core {
         })
     }
 
-    /// Like [`end_of_all`](Self::end_of_all), but for one label, which the present schema has.
+    /// Like [`end_of_all`](Self::end_of_all), but for one label of the present schema.
     pub(crate) fn end_of<'a>(
         &self,
         label: LabelId,
@@ -71,12 +71,12 @@ impl Core {
     }
 
     /// Returns the full key of the vertex at which edges of these labels are read. A key without a kind gets
-    /// the kind that all labels prescribe for the ends in that direction. If one of them prescribes none, it
-    /// gets the default kind, whose vertices may have such edges. Only the labels decide: neither which of
-    /// them have edges, nor the rest of the request.
+    /// the kind that all labels prescribe for the ends in that direction. If a label prescribes none, the key
+    /// gets the default kind, whose vertices may have edges of that label. The labels alone decide: it makes
+    /// no difference which of them have edges, or what else is requested.
     ///
     /// # Errors
-    /// [`ArgumentError::Invalid`] where all of them prescribe kinds, and not the same one.
+    /// [`ArgumentError::Invalid`] if all labels prescribe kinds, but different ones.
     pub(crate) fn end_of_all<'a, 'l>(
         &self,
         schema: &Schema,
@@ -157,7 +157,7 @@ fn wrong_end(schema: &Schema, label: &Label, key: VertexKeyRef<'_>, expected: Ki
     .into()
 }
 
-/// Makes the error for labels that prescribe different kinds of the ends at which they are read.
+/// Makes the error for labels that prescribe different kinds for the ends at which edges are read.
 #[cold]
 fn several_kinds(
     schema: &Schema,
@@ -178,7 +178,7 @@ fn several_kinds(
 }
 
 impl Schema {
-    /// Returns the name of a kind for messages.
+    /// Returns the name of a kind for use in messages.
     pub(crate) fn named_kind(&self, kind: KindId) -> String {
         match self.kind_name(kind) {
             "" => "the default kind".to_owned(),

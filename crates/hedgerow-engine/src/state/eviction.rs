@@ -8,31 +8,31 @@ use super::page_versions::PageVersions;
 
 /// The state that eviction of chains needs.
 pub(crate) struct Eviction {
-    /// One more than the timestamp up to which the segments of the newest manifest hold everything; 0 where
+    /// One more than the timestamp up to which the segments of the newest manifest hold everything; 0 if
     /// chains cannot be loaded again.
     clean: AtomicU64,
-    /// True if a chain was ever evicted: then commits check, under their latches, that the chains that they
-    /// need are in memory. Stored under the latch of the first chain, so that a thread that takes a latch
-    /// after an evictor sees it.
+    /// True if a chain was ever evicted: from then on commits check, under their latches, that the chains
+    /// that they need are in memory. Stored under the latch of the first such chain, so that the next thread
+    /// that takes that latch sees it.
     happens: AtomicBool,
     /// The number of subgraphs that were evicted and are still out of memory.
     gone: AtomicU64,
     /// The last subgraph that eviction considered.
     hand: Mutex<Option<(LabelId, SubgraphId)>>,
-    /// Held by a commit from its second load on, until it ends: two commits that load much would evict each
-    /// other's subgraphs.
+    /// Held by a commit from its second load until it has ended. Otherwise two commits that load much would
+    /// evict each other's subgraphs.
     turn: Mutex<()>,
-    /// Segments that hold the graph as of timestamps that readers hold.
+    /// Page versions: segments that hold the graph as of timestamps that readers hold.
     pub(crate) page_versions: PageVersions,
-    /// Checkpoints for which memory asks.
+    /// Checkpoints that a shortage of memory demands.
     pub(crate) demand: CheckpointDemand,
     #[cfg(feature = "planted-faults")]
     pub(crate) switch: super::eviction_switch::EvictionSwitch,
 }
 
 impl Eviction {
-    /// Makes the state of a store whose segments hold everything up to `clean`, if they can be read back.
-    /// `gone` subgraphs are not in memory, on pages that are.
+    /// Makes the state of a store whose segments hold everything up to `clean`, if they can be read again. On
+    /// pages in memory, `gone` subgraphs are not in memory.
     pub(crate) fn new(clean: Option<Timestamp>, gone: u64) -> Eviction {
         let clean = AtomicU64::new(clean.map_or(0, |clean| clean.0 + 1));
         let (happens, gone) = (AtomicBool::new(gone > 0), AtomicU64::new(gone));
@@ -49,7 +49,7 @@ impl Eviction {
         }
     }
 
-    /// Records that segments that can be read hold everything up to `clean`.
+    /// Records that readable segments hold everything up to `clean`.
     pub(crate) fn set_clean(&self, clean: Timestamp) {
         // Release: a thread that reads it finds these segments.
         self.clean.store(clean.0 + 1, Ordering::Release);
@@ -76,19 +76,19 @@ impl Eviction {
         self.hand.lock()
     }
 
-    /// Takes the turn of commits that load a second time. Blocks until the commit that has it ends; the
+    /// Takes the turn of commits that load a second time. Blocks until the commit that has the turn ends; the
     /// caller must hold nothing.
     pub(crate) fn turn(&self) -> MutexGuard<'_, ()> {
         self.turn.lock()
     }
 
-    /// Notes that a subgraph was evicted. Called under its latch.
+    /// Counts an evicted subgraph. Called under its latch.
     pub(crate) fn note_gone(&self) {
         self.happens.store(true, Ordering::Relaxed);
         self.gone.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Notes that `subgraphs` subgraphs of a page, which no other thread sees yet, are only in files.
+    /// Counts `subgraphs` subgraphs of a page, which no other thread sees yet, as being only in files.
     pub(crate) fn note_stored(&self, subgraphs: u64) {
         if subgraphs > 0 {
             self.happens.store(true, Ordering::Relaxed);
@@ -96,7 +96,7 @@ impl Eviction {
         }
     }
 
-    /// Notes that a subgraph is in memory again.
+    /// Counts a subgraph as being in memory again.
     pub(crate) fn note_back(&self) {
         self.gone.fetch_sub(1, Ordering::AcqRel);
     }

@@ -1,10 +1,10 @@
-//! A switch of the test build: after each commit it evicts all that files hold unchanged, as if a limit had
-//! no room for it. So a suite that was written for a store in memory finds code that takes an evicted item
-//! for one that does not exist.
+//! A switch of the test build: after each commit it evicts everything that files hold unchanged, as if a
+//! limit left no room. So a test suite written for a store in memory finds code that treats an evicted item
+//! as absent.
 //!
-//! The variable `HEDGEROW_EVICT` turns it on for a process; its value is the number of commits between
-//! evictions: 1 for each. Only data in a checkpoint can be evicted, so three times of four a checkpoint is
-//! written first. The fourth time changes since the last one stay in memory.
+//! The variable `HEDGEROW_EVICT` turns it on for a process. Its value is the number of commits between
+//! evictions; 1 evicts after each commit. Only data in a checkpoint can be evicted, so three times out of
+//! four a checkpoint is written first. The fourth time recent changes stay in memory.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hedgerow_core::sync::Mutex;
 
 /// The number of subgraphs that an eviction visits in about the time of a commit: larger tables are visited
-/// more rarely.
+/// less often.
 const SUBGRAPHS_PER_COMMIT: u64 = 64;
 
-/// The state of the switch for a store. It counts commits and not time: a test that runs again meets the same
+/// The state of the switch for a store. It counts commits and not time: a repeated test gets the same
 /// evictions.
 #[derive(Default)]
 pub(crate) struct EvictionSwitch {
@@ -35,7 +35,7 @@ fn every() -> Option<u64> {
     *EVERY.get_or_init(read)
 }
 
-/// Returns a number in a sequence without a pattern that commits could follow.
+/// Returns a number of a sequence whose pattern no sequence of commits matches.
 fn mixed(n: u64) -> u64 {
     let n = (n ^ n >> 31).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     n ^ n >> 29
@@ -47,16 +47,16 @@ impl EvictionSwitch {
         let _ = self.checkpoint.set(Box::new(checkpoint));
     }
 
-    /// Counts a commit. If it is time, writes a checkpoint three times of four, and calls `evict`, which
-    /// evicts all that it can and returns how many subgraphs there are. Its argument is true if they are to
-    /// cool, every other time.
+    /// Counts a commit. If an eviction is due, writes a checkpoint three times out of four, and then calls
+    /// `evict`. That evicts all that it can and returns the number of subgraphs. Its argument is true every
+    /// other time: then the subgraphs become cooling.
     pub(crate) fn after_commit(&self, evict: impl FnOnce(bool) -> u64) {
         let Some(every) = every() else { return };
         let commit = self.commits.fetch_add(1, Ordering::Relaxed) + 1;
         if commit < self.next.load(Ordering::Relaxed) {
             return;
         }
-        // A thread that comes meanwhile goes on: one eviction counts for all.
+        // If another thread evicts now, this one returns: one eviction suffices for both.
         let Some(_turn) = self.turn.try_lock() else { return };
         if !mixed(commit).is_multiple_of(4)
             && let Some(checkpoint) = self.checkpoint.get()

@@ -7,8 +7,8 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_mem::{Horizon, Pin};
 use hedgerow_txn::{ActiveReaders, Clock, ReaderRegistry};
 
-/// The store's knowledge of its readers at the first call. That loads the published timestamp, which changes
-/// in other caches all the time, and then scans the registry (rule R5). Most commits never call.
+/// The store's knowledge of its readers at the first use. The first use loads the published timestamp, which
+/// often changes in other caches, and then scans the registry (rule R5). Most commits never need it.
 pub(crate) struct LiveHorizon<'a> {
     clock: &'a Clock,
     registry: &'a ReaderRegistry,

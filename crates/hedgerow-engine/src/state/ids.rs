@@ -1,7 +1,7 @@
-//! External ids to vertex ids and back, versioned.
+//! The map from external ids to vertex ids and back, versioned.
 //!
-//! Lookups take no lock. Memory may not know all keys ([`stored`]). Bindings change only under the latch of
-//! the key ([`IdMap::latch`]), in commits that latch the vertex's subgraph too. Dense graphs have none.
+//! Look-ups take no lock. Memory may not know all keys ([`stored`]). Bindings change only under the latch of
+//! the key ([`IdMap::latch`]), in commits that also latch the vertex's subgraph. Dense graphs have none.
 
 pub(crate) mod stored;
 
@@ -22,7 +22,7 @@ use hedgerow_txn::{FreeId, FreeIds};
 
 use stored::Stored;
 
-/// Fewer under the controlled scheduler, so that keys meet at latches.
+/// The number of latches; smaller under the controlled scheduler, so that keys share latches.
 const LATCHES: usize = if cfg!(feature = "shuttle") { 4 } else { 256 };
 
 /// The id map of a graph.
@@ -31,11 +31,11 @@ pub(crate) struct IdMap {
     keys: Option<KeyTable>,
     latches: Box<[Mutex<()>]>,
     free: FreeIds,
-    /// Ids that are set aside for kinds after the default one.
+    /// Ids that are reserved for kinds other than the default one.
     stretches: Mutex<Vec<Range<u32>>>,
     /// One more than the largest id ever assigned.
     bound: AtomicU32,
-    /// Keys that may be in segments alone.
+    /// The keys that may be only in segments.
     pub(crate) stored: Stored,
 }
 
@@ -45,7 +45,7 @@ pub(crate) type KeyLatch<'a> = MutexGuard<'a, ()>;
 impl IdMap {
     /// Makes a map without vertices. The memory of keys is charged to `account`.
     pub(crate) fn new(kind: KeyKind, account: Arc<Account>) -> IdMap {
-        // The first table of a process makes the seed of all hashers, so others wait: no fork comes between.
+        // The first table of a process makes the seed of all hashers, and others wait: no fork may occur.
         let _whole = fork::hold_off();
         IdMap {
             keys: (kind != KeyKind::Dense).then(|| KeyTable::charging(kind == KeyKind::Str, account)),
@@ -57,7 +57,7 @@ impl IdMap {
         }
     }
 
-    /// True if memory knows the binding of `id`, or that it has none.
+    /// True if memory knows the binding of `id`, or knows that `id` has none.
     #[inline]
     pub(crate) fn knows(&self, id: VertexId) -> bool {
         self.keys.as_ref().is_none_or(|keys| keys.knows(id))
@@ -114,8 +114,8 @@ impl IdMap {
         }
     }
 
-    /// Like [`lookup`](Self::lookup), but for several keys, whose cache misses overlap. During the look-up it
-    /// calls `likely` with the place of a key and the vertex that it probably names.
+    /// Like [`lookup`](Self::lookup), but for several keys, whose cache misses overlap. During the look-up,
+    /// calls `likely` with the index of a key and the vertex that it probably names.
     #[inline]
     pub(crate) fn lookup_all<const N: usize>(
         &self,
@@ -136,8 +136,8 @@ impl IdMap {
     }
 
     /// Returns the vertices that keys probably name now, unchecked: callers must check with latches held that
-    /// they [carry](Self::carries) the keys. `None` if one glance does not suffice, and in a dense graph.
-    /// Calls `likely` with each as soon as it is found.
+    /// the vertices [carry](Self::carries) the keys. `None` if the first probe of the table does not suffice,
+    /// and in a dense graph. Calls `likely` with each vertex as soon as it is found.
     #[inline]
     pub(crate) fn guess<const N: usize>(
         &self,
@@ -152,7 +152,7 @@ impl IdMap {
         self.keys.as_ref().and_then(|keys| keys.changed(key)).unwrap_or(Timestamp::ZERO)
     }
 
-    /// Returns the key of a vertex that is live in a snapshot that is being read.
+    /// Returns the key of a vertex that is live in the snapshot of the caller.
     #[inline]
     pub(crate) fn key_of(&self, id: VertexId) -> VertexKey {
         match &self.keys {
@@ -161,8 +161,8 @@ impl IdMap {
         }
     }
 
-    /// Writes the key of each id, which a snapshot at `t` sees, into `numbers`, of as many elements. Not for
-    /// texts. In a dense graph the vertex need not exist.
+    /// Writes the keys of `ids`, which a snapshot at `t` sees, into `numbers`, which has the same length. Not
+    /// for texts. In a dense graph the vertex need not exist.
     pub(crate) fn numbers_of(
         &self,
         ids: &[VertexId],
@@ -216,8 +216,8 @@ impl IdMap {
         }
     }
 
-    /// True if `id`, which a commit found for `key` before it latched, still carries it: so it does if memory
-    /// does not know `id` (rule K5). Stable while the latch of the vertex's subgraph is held.
+    /// True if `id`, which a commit found for `key` before it latched, still carries it. If memory does not
+    /// know `id`, it does (rule K5). Stable while the latch of the vertex's subgraph is held.
     #[inline]
     pub(crate) fn still_carries(&self, id: VertexId, key: VertexKeyRef<'_>) -> bool {
         self.carries(id, key) || !self.knows(id)
@@ -229,7 +229,7 @@ impl IdMap {
         self.names(id, key) || !self.knows(id)
     }
 
-    /// Looks `key` up under its latch. A vertex found `before` counts where memory does not know that vertex.
+    /// Looks `key` up under its latch. If memory does not know the vertex found `before`, that is the result.
     pub(crate) fn latched_lookup(&self, key: VertexKeyRef<'_>, before: Option<VertexId>) -> Option<VertexId> {
         self.lookup(key, Timestamp(u64::MAX - 1)).or(before.filter(|&id| !self.knows(id)))
     }
@@ -239,7 +239,7 @@ impl IdMap {
         self.keys.iter().for_each(|keys| keys.add_kind(kind, is_text));
     }
 
-    /// Returns the kind of a vertex that is live in a snapshot that is being read.
+    /// Returns the kind of a vertex that is live in the snapshot of the caller.
     #[inline]
     pub(crate) fn kind_of(&self, id: VertexId) -> KindId {
         self.keys.as_ref().map_or(KindId::DEFAULT, |keys| keys.kind_of(id))
@@ -273,9 +273,9 @@ impl IdMap {
         self.latches[index].try_lock()
     }
 
-    /// Allocates an id for a new vertex. Kinds after the default one get stretches of a subgraph each, so
-    /// that a label between two kinds has edges in few subgraphs. Calls `oldest` (the oldest timestamp that
-    /// readers see) only for ids of removed vertices. `None` when all 2^32 - 1 ids are in use.
+    /// Allocates an id for a new vertex. Kinds other than the default one reserve the ids of a subgraph at a
+    /// time: so edges of a label between two kinds are in few subgraphs. Calls `oldest` (the oldest timestamp
+    /// that readers see) only for ids of removed vertices. `None` when all 2^32 - 1 ids are in use.
     pub(crate) fn allocate(
         &self,
         kind: KindId,
@@ -304,7 +304,7 @@ impl IdMap {
         stretches[at].next().map(VertexId)
     }
 
-    /// Takes the next ids that were never given out: up to `count`, and not beyond a multiple of it.
+    /// Takes ids that were never given out: up to `count`, and none beyond the next multiple of `count`.
     fn next_ids(&self, count: u32) -> Option<Range<u32>> {
         let end = |next: u32| {
             let end = u64::from(next) / u64::from(count) * u64::from(count) + u64::from(count);
@@ -316,7 +316,7 @@ impl IdMap {
         taken.ok().map(|next| next..end(next))
     }
 
-    /// Takes back an id whose commit did not happen.
+    /// Takes back an id that a commit took and did not use.
     pub(crate) fn give_back(&self, id: VertexId) {
         self.free.unused(id, VertexId(id.0 + 1));
     }
@@ -331,7 +331,7 @@ impl IdMap {
         }
     }
 
-    /// Makes room in a part of the index for its share of `keys` keys of a kind that are about to be bound.
+    /// Makes room in one index part for its share of `keys` keys of a kind that are about to be bound.
     pub(crate) fn reserve(&self, kind: KindId, part: usize, keys: usize) {
         self.keys.iter().for_each(|table| table.reserve(kind, part, keys));
     }
@@ -374,17 +374,17 @@ impl IdMap {
         self.free.unused(first, end);
     }
 
-    /// The number of keys that are or were bound, unless the graph is dense.
+    /// Returns the number of keys that are or were bound, unless the graph is dense.
     pub(crate) fn bound_keys(&self) -> Option<usize> {
         self.keys.as_ref().map(KeyTable::len)
     }
 
-    /// Drops the notes of replay about removed vertices: their ids are already in the list of unused ones.
+    /// Drops the notes of replay about removed vertices, whose ids are already in the list of unused ids.
     pub(crate) fn forget_removed(&self) {
         self.free.take_removed().for_each(|id| self.forget(id));
     }
 
-    /// Drops the binding of the key of `id` that no reader can see any more: before the id is reused.
+    /// Drops the binding of `id`, which no reader can see any more. Called before the id is reused.
     pub(crate) fn forget(&self, id: VertexId) {
         self.keys.iter().for_each(|keys| keys.forget(id));
     }

@@ -1,5 +1,5 @@
-//! Look-ups of keys, and of the keys of ids, where segments hold some that memory does not know. `state::ids`
-//! decides first, and segments where it knows nothing. No file is read with a latch, or in a walk over
+//! Look-ups of keys, and of the keys of ids, if segments have keys that memory does not know. `state::ids`
+//! decides first, and segments decide if it knows nothing. No file is read with a latch, or in a walk over
 //! versions.
 
 use std::collections::HashMap;
@@ -12,23 +12,23 @@ use crate::error::{Error, Result, StorageError};
 use crate::state::pages::{KEY_BYTES, StoredKeys, fits_kind, invalid, page_of};
 use crate::state::store::Core;
 
-/// The vertices of a page.
+/// The number of vertices of a page.
 const PAGE_VERTICES: u64 = 4096;
-/// The share of a memory limit that keys take before no more of them are kept, except those that commits bind
-/// and unbind.
+/// The share of a memory limit up to which keys from reads are kept. Keys that commits bind and unbind are
+/// always kept.
 const KEPT_SHARE: u64 = 4;
-/// The most keys that are read at a time where memory keeps none of them: few enough to be read beside a full
-/// memory.
+/// The greatest number of keys that are read at a time if memory keeps none of them. It is so small that they
+/// can be read even when memory is full.
 const READ_TOGETHER: usize = 2048;
 
 impl Core {
     /// Returns the vertex that `key` names for a snapshot at `t`, for a commit that may end the binding:
-    /// memory knows it from then on (rule K2). In a dense graph the vertex need not exist. O(1); where memory
-    /// does not know the key a read of a block for each segment.
+    /// memory knows the binding from then on (rule K2). In a dense graph the vertex need not exist. O(1); if
+    /// memory does not know the key, also the read of a block of each segment.
     ///
     /// # Errors
-    /// Damage, the system's errors; [`StorageError::MemoryLimit`] where the limit has no room to keep the
-    /// key, which a commit [turns into its own](Error::of_commit).
+    /// Damage, the system's errors; [`StorageError::MemoryLimit`] if the limit has no room to keep the key,
+    /// which a commit [turns into its own](Error::of_commit).
     #[inline]
     pub(crate) fn vertex_of(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Result<Option<VertexId>> {
         match self.ids.lookup(key, t) {
@@ -37,9 +37,8 @@ impl Core {
         }
     }
 
-    /// Like [`vertex_of`](Self::vertex_of), but for a read, and for a commit that leaves the binding as it
-    /// is: memory may not know the key afterwards (rule K5). So it is where the limit has no room to keep the
-    /// key.
+    /// Like [`vertex_of`](Self::vertex_of), but for a read, or for a commit that does not change the binding.
+    /// If the limit has no room for the key, memory does not know it afterwards (rule K5).
     ///
     /// # Errors
     /// Damage, the system's errors.
@@ -52,8 +51,7 @@ impl Core {
     }
 
     /// Like [`vertex_to_read`](Self::vertex_to_read), but for several keys, whose cache misses overlap;
-    /// `likely` as in
-    /// [`IdMap::lookup_all`](crate::state::ids::IdMap::lookup_all).
+    /// `likely` is called as in [`IdMap::lookup_all`](crate::state::ids::IdMap::lookup_all).
     #[inline]
     pub(crate) fn vertices_to_read<const N: usize>(
         &self,
@@ -72,7 +70,7 @@ impl Core {
         Ok(found)
     }
 
-    /// Learns the key and looks it up again: memory may have learned it since it was first asked.
+    /// Learns the key and looks it up again: memory may have learned it since the first look-up.
     #[cold]
     #[inline(never)]
     fn learned_vertex_of(&self, key: VertexKeyRef<'_>, t: Timestamp) -> Result<Option<VertexId>> {
@@ -95,34 +93,34 @@ impl Core {
         if let Some(id) = self.reading_stored(1, |stored| stored.find(key))?
             && !self.ids.knows(id)
         {
-            // The binding holds since the checkpoint that the store was opened from (rule K3).
+            // The binding is valid since the checkpoint that the store was opened from (rule K3).
             return Ok(Some(id));
         }
-        // Memory alone decides (rule K1), once a thread that is binding the key has done so.
+        // Memory alone decides (rule K1); a thread that is binding the key is awaited first.
         drop(self.ids.latch(self.ids.latch_of(key)));
         Ok(self.ids.lookup(key, t))
     }
 
-    /// True if memory keeps the keys that reads look up in segments. Once keys take a good part of the limit,
-    /// keys that are looked up once would take the room of data that is read often, for good.
+    /// True if memory keeps the keys that reads look up in segments. Kept keys are never evicted: if they
+    /// take much of the limit, keys that are used once would displace data that is read often.
     fn keeps_keys(&self) -> bool {
         let of_limit = self.memory_limit.map_or(u64::MAX, |limit| limit / KEPT_SHARE);
         self.account().used_for(Purpose::Keys) <= of_limit.min(self.thresholds.keys_kept)
     }
 
-    /// Counts a look-up in segments. Has memory learn all keys once that costs no more than the look-ups did,
-    /// and the limit has room for them. Returns whether memory knows all keys.
+    /// Counts a look-up in segments. Makes memory learn all keys when that costs no more than the look-ups so
+    /// far, and the limit has room for them. Returns whether memory knows all keys.
     fn knows_all_keys_that_are_worth_it(&self) -> Result<bool> {
         if self.ids.stored.all_known() {
             return Ok(true);
         }
         self.check_owner()?;
-        // If one page cannot be read, others can, and perhaps this key too.
+        // An unreadable page makes `learn_all` fail, but perhaps not the look-up of this key.
         Ok(self.ids.stored.note_look() && self.has_room_for_keys() && self.learn_all().is_ok())
     }
 
-    /// Has memory learn the binding of a key: from then on memory alone decides, with the key's latch too.
-    /// Reads all keys once that costs no more than the look-ups did, where the limit has room for them.
+    /// Makes memory learn the binding of a key: from then on memory alone decides, with the key's latch too.
+    /// Reads all keys when that costs no more than the look-ups so far, and the limit has room for them.
     ///
     /// # Errors
     /// Those of [`vertex_of`](Self::vertex_of).
@@ -136,7 +134,7 @@ impl Core {
         self.with_stored(1, |stored| stored.learn(key))
     }
 
-    /// Has memory learn all keys. O(vertices) once, then O(1).
+    /// Makes memory learn all keys. O(vertices) once, then O(1).
     ///
     /// # Errors
     /// Those of [`vertex_of`](Self::vertex_of).
@@ -148,13 +146,13 @@ impl Core {
         self.with_stored(self.ids.stored.count(), |stored| stored.learn_all())
     }
 
-    /// Has memory learn all keys, if it has room for them; returns whether it knows them. Costs like
+    /// Makes memory learn all keys, if it has room for them; returns whether it knows them. Costs like
     /// [`learn_all`](Self::learn_all).
     pub(crate) fn knows_all_with_room(&self) -> bool {
         self.ids.stored.all_known() || self.has_room_for_keys() && self.learn_all().is_ok()
     }
 
-    /// Has memory learn the keys of those vertices that have one; `false` where it does not keep all of them,
+    /// Makes memory learn the keys of those vertices that have one; `false` if it does not keep all of them,
     /// or has no room for them. O(ids), and a page for each id that memory does not know.
     ///
     /// # Errors
@@ -163,8 +161,8 @@ impl Core {
         if self.ids.stored.all_known() {
             return Ok(true);
         }
-        // All keys at once where most are requested. Errors are ignored: they may be of keys that were not
-        // requested.
+        // If most keys are requested, all are learned at once. Errors are ignored: they may concern keys that
+        // were not requested.
         let most = ids.len() as u64 >= self.ids.stored.count() / 8;
         if most && self.knows_all_with_room() {
             return Ok(true);
@@ -182,7 +180,7 @@ impl Core {
         Ok(true)
     }
 
-    /// Reads the keys of the vertices of a page, unless memory knows that of `id` by now.
+    /// Reads the keys of the vertices of a page, unless memory knows the key of `id` by now.
     #[cold]
     fn learn_key_of(&self, id: VertexId) -> Result<()> {
         if self.ids.knows(id) {
@@ -192,15 +190,15 @@ impl Core {
         self.with_stored(PAGE_VERTICES, |stored| stored.learn_page(page_of(LabelId::DEFAULT, id.subgraph())))
     }
 
-    /// Reserves room for `keys` keys, and has `f` learn them.
+    /// Reserves room for `keys` keys, and calls `f`, which learns them.
     fn with_stored(&self, keys: u64, f: impl FnOnce(&StoredKeys<'_>) -> Result<()>) -> Result<()> {
         let of_limit = self.memory_limit.map(|_| keys.saturating_mul(KEY_BYTES));
         let _promise = of_limit.map(|bytes| self.promise_beside_arena(bytes)).transpose()?;
         self.with_sources(f)
     }
 
-    /// Has `f` read `keys` keys, which memory does not keep. They are charged meanwhile. Where nothing makes
-    /// room for them they are read all the same, as small lists are: they are few.
+    /// Calls `f`, which reads `keys` keys that memory does not keep. They are charged during the call. If no
+    /// room can be made, they are read nevertheless, like small lists: they are few.
     fn reading_stored<R>(&self, keys: u64, f: impl FnOnce(&StoredKeys<'_>) -> Result<R>) -> Result<R> {
         let bytes = if self.memory_limit.is_some() { keys.saturating_mul(KEY_BYTES) } else { 0 };
         // Declared first, and so dropped after the charge.
@@ -219,7 +217,7 @@ impl Core {
         f(&StoredKeys { ids: &self.ids, sources: &sources, schema: &schema, config: self.config })
     }
 
-    /// True if the limit has room for all keys, beside what is used.
+    /// True if the limit has room for all keys, in addition to the used memory.
     fn has_room_for_keys(&self) -> bool {
         let needed = self.ids.stored.count().saturating_mul(KEY_BYTES);
         let has_room = self.memory_limit.is_none() || self.account().room() / 2 >= needed;
@@ -232,7 +230,7 @@ impl Core {
         !self.ids.stored.are_there() || self.ids.knows(id)
     }
 
-    /// Returns the key of a vertex that is live in a snapshot that is being read.
+    /// Returns the key of a vertex that is live in the snapshot of the caller.
     ///
     /// # Errors
     /// Those of [`vertex_of`](Self::vertex_of).
@@ -241,7 +239,7 @@ impl Core {
         if self.tells_key_of(id) { Ok(self.ids.key_of(id)) } else { self.stored_key_of(id) }
     }
 
-    /// Returns the kind of a vertex that is live in a snapshot that is being read.
+    /// Returns the kind of a vertex that is live in the snapshot of the caller.
     ///
     /// # Errors
     /// Those of [`vertex_of`](Self::vertex_of).
@@ -262,7 +260,7 @@ impl Core {
         }
     }
 
-    /// Returns the keys of vertices that memory did not know: it knows those that are not returned.
+    /// Returns the keys of these vertices, except for keys that memory has learned.
     #[cold]
     fn stored_keys_of(&self, ids: Vec<VertexId>) -> Result<HashMap<VertexId, VertexKey>> {
         if self.keeps_keys() {
@@ -278,8 +276,8 @@ impl Core {
         }
     }
 
-    /// Returns the keys of those vertices that memory does not know, if they have one; memory learns none of
-    /// them. O(ids), and the keys of each page that has one of them.
+    /// Returns the keys of those vertices that memory does not know, if they have one; memory does not learn
+    /// them. O(ids), and the keys of each page that has one of the vertices.
     ///
     /// # Errors
     /// Those of [`vertex_to_read`](Self::vertex_to_read).
@@ -295,7 +293,8 @@ impl Core {
                 stored.find_keys(page_of_id(&ids[0]), ids, &mut found)
             })?;
         }
-        // Bindings that memory knows by now count (rule K1), even if it did not know them before.
+        // If memory knows a binding by now, memory decides (rule K1), even if it did not know the binding
+        // before.
         found.retain(|id, _| !self.ids.knows(*id));
         Ok(found)
     }
@@ -313,8 +312,8 @@ impl Core {
         if self.ids.knows(id) { Ok(()) } else { Err(self.vertex_without_key()) }
     }
 
-    /// Calls `read`, which meets keys of vertices in walks over versions, where no file is read. Calls it
-    /// again, with the missing keys read from files, until none is missing.
+    /// Calls `read`, which needs keys of vertices during walks over versions, in which no file may be read.
+    /// Then reads the missing keys from files and calls `read` again, until no key is missing.
     ///
     /// # Errors
     /// Those of `read`, and of [`vertex_of`](Self::vertex_of).
@@ -338,17 +337,17 @@ fn has_no_room<T>(learned: &Result<T>) -> bool {
     matches!(learned, Err(Error::Storage(StorageError::MemoryLimit { .. })))
 }
 
-/// The keys of vertices for a read, and the vertices whose keys it could not find.
+/// The known keys of vertices for a read, and the vertices whose keys are missing.
 pub(crate) struct KeyTeller<'a> {
     core: &'a Core,
-    /// Keys that memory does not keep.
+    /// Keys that were read for this call and that memory does not keep.
     told: HashMap<VertexId, VertexKey>,
     untold: Vec<VertexId>,
 }
 
 impl KeyTeller<'_> {
-    /// Returns the key of a vertex that is live in a snapshot that is being read; any key if it is not known
-    /// yet.
+    /// Returns the key of a vertex that is live in the snapshot of the caller. If it is missing, records that
+    /// and returns any key.
     #[inline]
     pub(crate) fn of(&mut self, id: VertexId) -> VertexKey {
         if self.core.tells_key_of(id) { self.core.ids.key_of(id) } else { self.of_stored(id) }

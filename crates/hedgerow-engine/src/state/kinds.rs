@@ -1,4 +1,4 @@
-//! Kinds of vertices: each has keys and properties of its own.
+//! Kinds of vertices: each has its own keys and properties.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ impl Kinds {
         self.0.get(usize::from(id.0).checked_sub(1)?)
     }
 
-    /// Forgets those that were defined after `ts`.
+    /// Drops the kinds that were defined after `ts`.
     pub(super) fn retain_until(&mut self, ts: Timestamp) {
         self.0.retain(|kind| kind.defined <= ts);
     }
@@ -65,7 +65,7 @@ impl Kinds {
         ArgumentError::NoSuchKind { kind, known }.into()
     }
 
-    /// Adds a kind from the log: ids are given in order. `Err` names the mismatch.
+    /// Adds a kind from the log, whose ids ascend without gaps. `Err` names the mismatch.
     pub(super) fn add(
         &mut self,
         id: KindId,

@@ -12,20 +12,20 @@ pub struct LabelOptions {
 }
 
 impl LabelOptions {
-    /// Returns the defaults: one edge at most from a vertex to another, no properties yet.
+    /// Returns the defaults: at most one edge from one vertex to another, no properties yet.
     pub fn new() -> LabelOptions {
         LabelOptions::default()
     }
 
-    /// Sets whether edges have a `u64` rank, so that several may lead from one vertex to another (default:
-    /// no).
+    /// Sets whether edges have a `u64` rank, so that several edges may lead from one vertex to another
+    /// (default: no).
     pub fn multi(mut self, multi: bool) -> LabelOptions {
         self.multi = multi;
         self
     }
 
-    /// Sets the kinds of source and destination (default: any). Then a key without a kind, at an end of such
-    /// an edge, gets the kind of that end, and a vertex of another kind is refused there.
+    /// Sets the kinds of source and destination (default: any). A key without a kind, at an end of such an
+    /// edge, then gets the kind of that end. A vertex of another kind is an error.
     pub fn ends(mut self, src: KindId, dst: KindId) -> LabelOptions {
         self.ends = Some([src, dst]);
         self

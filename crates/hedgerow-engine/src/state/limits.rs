@@ -1,12 +1,12 @@
-//! The bounds that follow from a memory limit: the operations of one transaction, and the stores that may be
-//! opened.
+//! The bounds that follow from a memory limit: the operations of one transaction, and the size of a store
+//! that can be opened.
 
 use hedgerow_core::account::Account;
 
 use crate::error::{OpenError, Result};
 use crate::options::LEAST_MEMORY_LIMIT;
 
-/// The most operations in one transaction.
+/// The greatest number of operations in one transaction.
 pub(crate) const MAX_OPERATIONS: usize = 1 << 24;
 /// The approximate bytes of an operation: an edge is in two lists, or in two deltas, with timestamps and
 /// weights, and in the log.
@@ -24,16 +24,17 @@ pub(crate) fn most_operations(limit: Option<u64>) -> usize {
     usize::try_from(within).map_or(MAX_OPERATIONS, |within| within.min(MAX_OPERATIONS))
 }
 
-/// Returns the bytes that a limit leaves free beside a store that is opened: as much as commits leave for
-/// buffers and for what they do not foresee. So a store that was written within a limit is opened within it.
+/// Returns the bytes that must be free besides a store that is opened. Commits leave as many free, for
+/// buffers and for unforeseen needs. So a store that was written within a limit can be opened within it.
 pub(crate) fn beside_opened(limit: u64) -> u64 {
     (limit / 8).min(4 << 20).saturating_add((limit / 32).min(2 << 20)).min(LEAST_MEMORY_LIMIT / 4)
 }
 
-/// Checks that a store of `bytes` bytes fits the memory limit, with what is always needed beside them.
+/// Checks that a store of `bytes` bytes fits the memory limit, together with the memory that is always
+/// needed.
 ///
 /// # Errors
-/// [`OpenError::MemoryLimit`], with the least limit that would do.
+/// [`OpenError::MemoryLimit`], with the least sufficient limit.
 pub(crate) fn fits_limit(account: &Account, bytes: u64) -> Result<()> {
     let needed = bytes.saturating_add(LEAST_MEMORY_LIMIT / 4);
     match account.limit() {

@@ -1,5 +1,5 @@
-//! The bound of the log: a checkpoint in the background when the log since the last one is long, and commits
-//! that wait when it is twice as long.
+//! The bound of the log. A long log since the last checkpoint causes a checkpoint in the background; if it is
+//! twice as long, commits wait.
 
 use hedgerow_core::sync::{AtomicU64, Condvar, Mutex, Ordering};
 
@@ -10,16 +10,16 @@ use crate::state::worker::Worker;
 pub(crate) struct LogBound {
     /// The length of the log since the last checkpoint beyond which one is due; 0 for never.
     limit: u64,
-    /// Everything before this position is in the last checkpoint.
+    /// The position before which everything is in the last checkpoint.
     covered: AtomicU64,
     /// The end of the log when the last attempt in the background failed; 0 after a success.
     failed_at: AtomicU64,
     failures: AtomicU64,
     successes: AtomicU64,
     last_error: Mutex<Option<String>>,
-    /// True if the store is being closed. Its lock is that of `changed`.
+    /// True if the store is being closed. `changed` is used with its lock.
     over: Mutex<bool>,
-    /// Wakes commits that wait.
+    /// The condition variable of waiting commits.
     changed: Condvar,
     /// The thread, started when a checkpoint is first due.
     pub(super) worker: Option<Worker>,
@@ -33,8 +33,8 @@ pub(crate) struct Figures {
 }
 
 impl LogBound {
-    /// Makes the bound of the log; it has no effect without a worker, or with a limit of 0. `covered` is the
-    /// position from which the log of an opened store holds changes that the checkpoint lacks.
+    /// Makes the bound of the log; it has no effect without a worker, or with a limit of 0. `covered`: from
+    /// this position on, the log of an opened store has changes that the checkpoint lacks.
     pub(crate) fn new(limit: u64, covered: u64, worker: Option<Worker>) -> LogBound {
         LogBound {
             limit: if worker.is_some() { limit } else { 0 },
@@ -49,7 +49,7 @@ impl LogBound {
         }
     }
 
-    /// Records that a checkpoint that holds has everything before `position`.
+    /// Records that a valid checkpoint has everything before `position`.
     pub(crate) fn cover(&self, position: u64) {
         self.covered.fetch_max(position, Ordering::AcqRel);
         self.failed_at.store(0, Ordering::Release);
@@ -64,8 +64,8 @@ impl LogBound {
         self.wake_thread();
     }
 
-    /// Returns the bytes before `end`, the log's end, that no checkpoint covers; `None` if the options leave
-    /// all checkpoints to the program.
+    /// Returns the bytes of the log, which ends at `end`, that no checkpoint covers; `None` if the options
+    /// leave all checkpoints to the program.
     pub(crate) fn uncovered(&self, end: u64) -> Option<u64> {
         (self.limit > 0).then(|| end.saturating_sub(self.covered.load(Ordering::Relaxed)))
     }
@@ -75,7 +75,7 @@ impl LogBound {
         self.successes.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Records the reason for which a checkpoint failed.
+    /// Records the reason why a checkpoint failed.
     pub(crate) fn say(&self, why: String) {
         *self.last_error.lock() = Some(why);
     }
@@ -87,7 +87,7 @@ impl LogBound {
         self.say(format!("the checkpoint panicked: {}", message.unwrap_or("without a message")));
     }
 
-    /// Records that the attempt that began when the log ended at `end` failed.
+    /// Records that an attempt failed that began when the log ended at `end`.
     pub(crate) fn failed(&self, end: u64) {
         self.failures.fetch_add(1, Ordering::Relaxed);
         self.failed_at.store(end.max(1), Ordering::Release);
@@ -134,7 +134,7 @@ impl LogBound {
             && self.has_thread()
     }
 
-    /// True if there is a thread by now that writes checkpoints, and meets the demands of memory.
+    /// True if a thread exists by now that writes checkpoints, and meets the demands of memory.
     #[inline]
     pub(crate) fn has_thread(&self) -> bool {
         self.limit > 0 && self.worker.as_ref().is_some_and(Worker::has_thread)
@@ -146,8 +146,8 @@ impl LogBound {
         self.limit > 0 && end > self.covered.load(Ordering::Relaxed).saturating_add(late)
     }
 
-    /// Has the thread write a checkpoint, or meet the [demand](super::checkpoint_demand::Wanted) of memory.
-    /// Returns whether there is a thread, and the options allow checkpoints in the background.
+    /// Makes the thread write a checkpoint, or meet the [demand](super::checkpoint_demand::Wanted) of memory.
+    /// Returns true if a thread exists and the options allow checkpoints in the background.
     #[cold]
     pub(crate) fn ask(&self) -> bool {
         let Some(worker) = self.worker.as_ref().filter(|_| self.limit > 0) else { return false };
@@ -159,7 +159,7 @@ impl LogBound {
         has_thread
     }
 
-    /// Waits until the log is short enough, or there is nothing to wait for any more.
+    /// Waits until the log is short enough, or the wait has become pointless.
     #[cold]
     pub(crate) fn wait(&self, end: u64, over: impl Fn() -> bool) {
         self.wake_thread();

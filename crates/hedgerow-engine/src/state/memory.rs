@@ -1,4 +1,4 @@
-//! The memory that commits may take of the limit, and charges that are brought up to date now and then.
+//! The share of the limit that commits may use, and charges that are updated now and then.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,25 +13,25 @@ use crate::state::checkpoint_demand::Waited;
 use crate::state::limits::{MAX_OPERATIONS, bytes_of};
 use crate::state::store::Core;
 
-/// The spare: the part of the limit for what a commit does not foresee: an increment of a region, or this
-/// share of a small limit.
+/// The spare, for needs that a commit does not foresee, such as an increment of a region: these bytes, or
+/// this share of a small limit.
 const SPARE: (u64, u64) = (2 << 20, 32);
 
-/// The share of the limit that a thread without room has freed beside its need.
+/// The share of the limit that a thread without room frees in addition to its need.
 const EVICTED_AHEAD: u64 = 32;
 
 /// The percentage of the limit from which on memory is scarce. Then the thread in the background evicts clean
 /// data until `EVICTED_BELOW` percent less are used, and writes a checkpoint if that is not enough.
 const SCARCE: u64 = 85;
 const EVICTED_BELOW: u64 = 5;
-/// The share of the limit by which the log grows between two demands for room.
+/// The share of the limit by which the log must grow between two demands for room.
 const ASKED_AGAIN: u64 = 64;
 
-/// The most checkpoints for which a commit waits, and the number beyond which it waits only while others
-/// commit.
+/// The greatest number of checkpoints for which a commit waits. After `FEWEST_CHECKPOINTS` it waits only
+/// while others commit.
 const MOST_CHECKPOINTS: u32 = 8;
 const FEWEST_CHECKPOINTS: u32 = 2;
-/// The time between two looks for room, in which other threads end reads, or free memory.
+/// The time between two checks for room, in which other threads finish reads, or free memory.
 pub(super) const FREED: Duration = Duration::from_millis(10);
 
 /// The reserve for the buffers of the log and of a checkpoint: these bytes, or this share of a small limit.
@@ -52,12 +52,12 @@ fn spare(limit: u64) -> u64 {
     SPARE.0.min(limit / SPARE.1)
 }
 
-/// Returns the part of the spare that stays when regions are opened for blocks that fit no gap.
+/// Returns the bytes of the spare that must stay unopened when regions are opened for blocks that fit no gap.
 pub(super) fn unopened(limit: u64) -> u64 {
     spare(limit) / 4
 }
 
-/// True if one allocation of `bytes` is more than the spare is for.
+/// True if one allocation of `bytes` is too large for the spare.
 pub(super) fn is_large(limit: u64, bytes: u64) -> bool {
     bytes > spare(limit) / 8
 }
@@ -66,13 +66,13 @@ pub(super) fn is_large(limit: u64, bytes: u64) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Need {
     bytes: u64,
-    /// The bytes to leave free beside them.
+    /// The bytes that must stay free in addition to `bytes`.
     spare: u64,
-    /// The bytes that may be one allocation, which may fit no gap of the arena.
+    /// The bytes that may be needed as one allocation, which may fit no gap of the arena.
     block: u64,
-    /// The bytes that a commit leaves for a block that a read needs, in a store that reads from files.
+    /// The bytes that a commit leaves for one block that a read needs, in a store that reads from files.
     for_reads: u64,
-    /// The bytes to keep for buffers that are not allocated yet.
+    /// The bytes to leave for buffers that are not allocated yet.
     buffers: u64,
 }
 
@@ -83,48 +83,50 @@ impl Need {
         Need { bytes, spare, block: 0, for_reads: spare / 2, buffers: buffers(limit) }
     }
 
-    /// Makes the need of a commit for one allocation, or for several that are freed only when it is over.
+    /// Makes the need of a commit for one allocation, or for several that are freed only when the commit
+    /// ends.
     pub(super) fn of_merge(bytes: u64, limit: u64) -> Need {
         Need { block: bytes, ..Need::of_commit(bytes, limit) }
     }
 
-    /// Makes the need of a read of data outside memory. Commits leave more free than it does: so reads go on
-    /// where commits wait or are refused.
+    /// Makes the need of a read of data outside memory. A read leaves less free than a commit, so that reads
+    /// succeed when commits wait or fail.
     fn of_read(bytes: u64, limit: u64) -> Need {
         Need::of_load(bytes, 0, limit)
     }
 
-    /// Makes the need of a read into the arena, beside others with reservations of `promised` bytes: together
-    /// they may open more than the part of the spare for that.
+    /// Makes the need of a read into the arena, while other reads have promises of `promised` bytes. Together
+    /// they may need more regions than the spare allows for.
     pub(super) fn of_load(bytes: u64, promised: u64, limit: u64) -> Need {
         let block = if is_large(limit, bytes.saturating_add(promised)) { bytes } else { 0 };
         Need { bytes, spare: unopened(limit), block, for_reads: 0, buffers: buffers(limit) / 2 }
     }
 
-    /// Makes the need of an optional load into the arena: it leaves `left` bytes beside it.
+    /// Makes the need of an optional load into the arena, which leaves `left` bytes free.
     pub(super) fn of_wish(bytes: u64, left: u64, promised: u64, limit: u64) -> Need {
         Need { bytes: bytes.saturating_add(left), ..Need::of_load(bytes, promised, limit) }
     }
 
-    /// Makes the need of a commit that loads lists into the arena, and then merges; merges take memory
-    /// that is freed only when it is over.
+    /// Makes the need of a commit that loads lists into the arena, and then merges. The memory of the merges
+    /// is freed only when the commit ends.
     pub(super) fn of_loads(lists: u64, merges: u64, limit: u64) -> Need {
         Need { block: merges, ..Need::of_commit(lists.saturating_add(merges), limit) }
     }
 
-    /// True if the limit has that much at all, with nothing in memory.
+    /// True if the limit could satisfy the need with nothing else in memory.
     pub(super) fn is_within(&self, limit: u64) -> bool {
         self.bytes.saturating_add(self.spare).saturating_add(self.buffers) <= limit
     }
 
-    /// Makes the need of a small read, which may have the reserves for blocks that fit no gap, and for
+    /// Makes the need of a small read. It may use the reserve for blocks that fit no gap, and that for
     /// buffers that are not allocated.
     pub(super) fn of_last(bytes: u64) -> Need {
         Need { bytes, spare: 0, block: bytes, for_reads: 0, buffers: 0 }
     }
 
-    /// Makes the need of a read into memory outside the arena, for which gaps of the arena are no room. It
-    /// leaves all that buffers of a checkpoint may take: a checkpoint makes room for them only by eviction.
+    /// Makes the need of a read into memory outside the arena, which gaps of the arena cannot serve. It
+    /// leaves all bytes for buffers of a checkpoint free, since a checkpoint finds room for them only by
+    /// eviction.
     pub(super) fn of_copy(bytes: u64, limit: u64) -> Need {
         Need { block: bytes, buffers: buffers(limit), ..Need::of_read(bytes, limit) }
     }
@@ -154,7 +156,7 @@ impl Core {
         CommitError::TooLarge { needed, most }.into()
     }
 
-    /// Ensures that the memory limit has room for a commit of `operations` operations. O(1); where room is
+    /// Ensures that the memory limit has room for a commit of `operations` operations. O(1); if room is
     /// short, first evicts data, and waits for a checkpoint. The caller must hold nothing (rule E7).
     ///
     /// # Errors
@@ -176,14 +178,14 @@ impl Core {
         self.find_room(limit, Need::of_commit(needed, limit))
     }
 
-    /// Makes room for a commit, and waits for a checkpoint if that is what it takes.
+    /// Makes room for a commit, and waits for a checkpoint if necessary.
     #[cold]
     pub(super) fn find_room(&self, limit: u64, need: Need) -> Result<()> {
         self.ask_for_room(limit);
         if self.has_room_without_kept(limit, need) { Ok(()) } else { self.wait_for_checkpoints(limit, need) }
     }
 
-    /// Has the thread in the background make room, if the log has grown enough since the last demand.
+    /// Makes the thread in the background find room, if the log has grown enough since the last demand.
     pub(super) fn ask_for_room(&self, limit: u64) {
         if self.eviction.demand.should_ask(self.log_end(), limit / ASKED_AGAIN) {
             self.eviction.demand.want_room();
@@ -191,8 +193,8 @@ impl Core {
         }
     }
 
-    /// Evicts clean data, if memory is scarce; returns whether it no longer is. For the thread in the
-    /// background.
+    /// Evicts clean data, if memory is scarce; returns true if it is not scarce afterwards. For the thread in
+    /// the background.
     pub(crate) fn has_made_room(&self) -> bool {
         let Some(limit) = self.memory_limit else { return true };
         self.give_up_memory();
@@ -200,9 +202,9 @@ impl Core {
         self.held(limit) <= percent(limit, SCARCE)
     }
 
-    /// Waits until a checkpoint has ended, so that the data in it can be evicted, and looks again: first for
-    /// one that is under way, then for those that begin after it. Waits a few times more while others commit
-    /// meanwhile, and take the room.
+    /// Waits until a checkpoint has ended, so that its data can be evicted, and checks for room again: first
+    /// a checkpoint in progress, then checkpoints that begin later. Waits a few times more if others commit
+    /// meanwhile and take the room.
     fn wait_for_checkpoints(&self, limit: u64, need: Need) -> Result<()> {
         self.commit_waits.fetch_add(1, Ordering::Relaxed);
         for attempt in 0..MOST_CHECKPOINTS {
@@ -212,7 +214,7 @@ impl Core {
                 // The attempt may have made some room before the disk was full.
                 Waited::Failed { disk_full: true } if self.has_room(limit, need) => return Ok(()),
                 Waited::Failed { disk_full: true } => return Err(CommitError::DiskFull.into()),
-                // Merges and loads of other threads at this moment are over soon.
+                // Other threads merge or load at this moment: they finish soon.
                 Waited::Failed { disk_full: false } | Waited::Nobody if self.reservations.promised() > 0 => {}
                 Waited::Failed { disk_full: false } | Waited::Nobody => break,
             }
@@ -220,9 +222,9 @@ impl Core {
             if self.has_room(limit, need) {
                 return Ok(());
             }
-            // Nothing changed since before a checkpoint that is over: another would change nothing either.
-            // Evicted memory is freed once the walks that may stand on it are over, even those of threads
-            // that do not run now; reservations are given back.
+            // Nothing changed since before the last checkpoint: another would change nothing either. Other
+            // memory that may become free: evicted chains, when the walks that may stand on them have ended,
+            // even on threads that do not run now; and reservations.
             let is_freed = self.subgraphs.memory().retire_list().stats().versions == 0
                 && self.reservations.promised() == 0;
             if attempt >= FEWEST_CHECKPOINTS && is_freed && published == self.clock.published() {
@@ -243,7 +245,7 @@ impl Core {
         CommitError::MemoryLimit { limit, used, needed: needed.saturating_add(kept) }.into()
     }
 
-    /// True if the limit has room, after data was given up or evicted if need be. O(1) where there is room.
+    /// True if the limit has room, if need be after giving up or evicting data. O(1) if there is room now.
     pub(super) fn has_room(&self, limit: u64, need: Need) -> bool {
         let Need { bytes, spare, block, for_reads, buffers } = need;
         let block = if self.durable.is_some() { block.max(for_reads) } else { block };
@@ -252,9 +254,9 @@ impl Core {
             return true;
         }
         self.give_up_memory();
-        // The free memory of the arena is charged already, and serves the next blocks: so held memory counts,
-        // and not open memory, except for what must be opened where no free block fits. In that case pages
-        // inside free blocks are given back first, since one block keeps its region.
+        // The free memory of the arena is charged already, and serves the next blocks: so only held memory
+        // counts, and what must be opened if no free block fits. In that case memory pages inside free blocks
+        // are returned first, since one block keeps its region.
         let opens = block.saturating_add(unopened(limit));
         let fits = |bytes: u64| {
             let free = self.subgraphs.arena().stats().free() as u64;
@@ -267,13 +269,13 @@ impl Core {
         if fits(bytes) {
             return true;
         }
-        // Some more than needed, so that the next calls find room.
+        // Somewhat more than needed, so that the next calls find room.
         self.evict_until(|| fits(bytes.saturating_add(limit / EVICTED_AHEAD)));
         fits(bytes)
     }
 
-    /// True if the limit has room for a read now: nothing is given up for it. O(1), O(regions) where gaps of
-    /// the arena serve it.
+    /// True if the limit has room for a read now; gives up nothing for it. O(1); O(regions) if gaps of the
+    /// arena serve the read.
     pub(super) fn fits_now(&self, limit: u64, need: Need) -> bool {
         let Need { bytes, spare, block, buffers, .. } = need;
         let taken = self.taken_beside(buffers);
@@ -283,22 +285,22 @@ impl Core {
                 && needed(bytes).saturating_sub(self.subgraphs.arena().stats().free() as u64) <= limit)
     }
 
-    /// Has the arena give back `bytes` bytes in pages inside free blocks, and some more, so that the next
-    /// calls find room.
+    /// Makes the arena return `bytes` bytes in memory pages inside free blocks, and some more, so that the
+    /// next calls find room.
     fn return_pages(&self, bytes: u64, limit: u64) {
         let bytes = bytes.saturating_add(limit / EVICTED_AHEAD);
         self.subgraphs.arena().return_pages(usize::try_from(bytes).unwrap_or(usize::MAX));
     }
 
-    /// Returns the bytes that are used, reserved by reads, or kept for buffers of the log and of a
+    /// Returns the bytes that are used, reserved by reads, or set aside for buffers of the log and of a
     /// checkpoint.
     #[inline]
     pub(super) fn taken(&self, limit: u64) -> u64 {
         self.taken_beside(buffers(limit))
     }
 
-    /// Returns the bytes that are taken, if `buffers` bytes are kept for buffers. A store without files has
-    /// none.
+    /// Returns the bytes that are taken, if `buffers` bytes are set aside for buffers. A store without files
+    /// needs none.
     #[inline]
     fn taken_beside(&self, buffers: u64) -> u64 {
         let (promised, account) = (self.reservations.promised(), self.account());
@@ -312,8 +314,8 @@ impl Core {
         self.taken(limit).saturating_sub(self.subgraphs.arena().stats().free() as u64)
     }
 
-    /// True if merges since `used` approach the limit, as the free memory of the arena did not suffice. More
-    /// is left than the next commit asks for, which may need less. O(1), near the limit O(regions).
+    /// True if merges since `used` approach the limit, since the free memory of the arena did not suffice.
+    /// Leaves more room than the next commit demands, which may need less. O(1), near the limit O(regions).
     #[inline]
     pub(crate) fn is_full(&self, used: u64) -> bool {
         self.memory_limit.is_some_and(|limit| self.account().used() > used && self.is_nearly_full(limit))
@@ -325,11 +327,11 @@ impl Core {
                 || self.held(limit) + 2 * spare(limit) > limit)
     }
 
-    /// True if the limit has room to lay lists out anew, with all that the arena holds a second time. A store
-    /// without files does so in any case, since nothing else gives it room back.
+    /// True if the limit has room to lay the lists out again, which needs the arena's content a second time.
+    /// Always true for a store without files, since nothing else gives it room back.
     pub(crate) fn has_room_to_relocate(&self) -> bool {
         self.memory_limit.filter(|_| self.durable.is_some()).is_none_or(|limit| {
-            // Returned pages count again where their regions are evacuated.
+            // Returned memory pages are needed again when their regions are evacuated.
             let returned = self.subgraphs.arena().stats().returned as u64;
             let arena = self.account().used_for(Purpose::Arena).saturating_add(2 * returned);
             self.taken(limit).saturating_add(arena).saturating_add(spare(limit)) <= limit
@@ -342,7 +344,7 @@ impl Core {
         self.memory_limit.is_some_and(|limit| self.taken(limit) + 2 * spare(limit) > limit)
     }
 
-    /// True if the limit has room to settle the next list in place, once the lists replaced before are freed.
+    /// True if the limit has room to settle the next list in place, once lists replaced before it are freed.
     pub(crate) fn has_room_to_settle(&self) -> bool {
         let Some(limit) = self.memory_limit else { return true };
         let need = Need { bytes: 0, spare: unopened(limit), block: 0, for_reads: 0, buffers: 0 };
@@ -352,27 +354,27 @@ impl Core {
         }
     }
 
-    /// True if the memory limit has room for a view that reads make: its chunks, and copies of a quarter of
-    /// the lists. O(1).
+    /// True if the memory limit has room for a view that reads make: for its chunks, and for copies of a
+    /// quarter of the lists. O(1).
     pub(crate) fn has_room_for_view(&self) -> bool {
         self.memory_limit.is_none_or(|limit| self.account().room() >= self.bytes_of_view() + spare(limit))
     }
 
-    /// Returns about the bytes that a view takes beside shared ones: its chunks, and copies of a quarter of
-    /// the lists that are in memory. O(1).
+    /// Estimates the memory of a view without shared lists: its chunks, and copies of a quarter of the lists
+    /// in memory. O(1).
     pub(crate) fn bytes_of_view(&self) -> u64 {
         let chains = u64::from(self.subgraph_bound()) * self.directions().len() as u64;
         chains * VIEW_BYTES_PER_CHAIN + self.account().used_for(Purpose::Arena) / 4
     }
 
-    /// Reads which run has which image, unless that is known, and makes room for it.
+    /// Reads which segment has which image, unless that is known, and makes room for this map.
     pub(crate) fn read_runs(&self, durable: &Durable) -> Result<()> {
         let sources = self.pages.sources();
-        // A statement of its own: the lock is not held while room is made.
+        // A separate statement: the lock must not be held while room is made.
         let are_read = durable.runs.lock().are_read();
         if let (Some(limit), false) = (self.memory_limit, are_read) {
             let images = sources.segments().map(|segment| segment.reader.info().subgraphs).sum::<u64>();
-            // If there is no room, it exceeds the limit for as long as it is needed.
+            // If there is no room, the map exceeds the limit while it is needed.
             let bytes = images.saturating_mul(Runs::MOST_BYTES_PER_IMAGE);
             self.has_room(limit, Need::of_read(bytes, limit));
         }
@@ -381,13 +383,13 @@ impl Core {
         Ok(())
     }
 
-    /// Evicts chains that take the memory kept for the buffers of a checkpoint, which begins to write.
+    /// Evicts chains from the memory that is set aside for buffers of a checkpoint, which begins to write.
     pub(crate) fn make_room_for_buffers(&self) {
         self.memory_limit.map(|limit| self.has_room(limit, Need::of_copy(0, limit)));
     }
 
-    /// Charges the structures that order commits, snapshots and checkpoints at their present size: at
-    /// opening, and for statistics. O(timestamps that versions wait for).
+    /// Updates the charge of the structures that order commits, snapshots and checkpoints: at opening, and
+    /// for statistics. O(timestamps that versions wait for).
     pub(crate) fn charge_coordination(&self) {
         let runs = self.durable.as_ref().map_or(0, |durable| durable.runs.lock().bytes());
         let keys = self.pages.sources().key_index_bytes();

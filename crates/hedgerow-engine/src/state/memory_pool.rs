@@ -1,5 +1,5 @@
 //! The memory that reads by the page have reserved, in use or kept for later reads, and the reads that wait
-//! for more.
+//! for more memory.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -9,20 +9,21 @@ use hedgerow_core::account::Charge;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering};
 use hedgerow_mem::Uses;
 
-/// Memory that is kept for speed, and can be given up at any time.
+/// A holder of memory that is kept only for speed, and can be given up at any time.
 pub(crate) trait KeptForReads: Send + Sync {
-    /// Gives it up; returns whether there was some. Takes no lock that is held while memory is looked for.
+    /// Gives the memory up; returns true if there was some. Takes no lock that is held during a search for
+    /// memory.
     fn give_up(&self) -> bool;
 }
 
-/// The memory that reads of a store have reserved, and the read that waits for more.
+/// The memory that reads of a store have reserved, and the read that waits for more memory.
 pub(crate) struct MemoryPool {
     pub(super) uses: Arc<Uses>,
     /// Held by the read that is in line.
     line: Mutex<()>,
     is_waited_for: AtomicBool,
     pub(super) pool: Mutex<Pool>,
-    /// The number of views by the page. Without one nothing is kept.
+    /// The number of views by the page. If it is 0, no memory is kept.
     pub(super) views: AtomicU64,
     pub(super) kept: Mutex<Vec<Weak<dyn KeptForReads>>>,
 }
@@ -30,11 +31,11 @@ pub(crate) struct MemoryPool {
 /// The memory that reads by the page have reserved.
 pub(super) struct Pool {
     pub(super) charge: Charge,
-    /// The part of it that is not in use.
+    /// The bytes of it that are not in use.
     pub(super) free: u64,
 }
 
-/// A read that may have reserved memory, until this is dropped: after its reservations.
+/// The mark of a read that may have reserved memory. It is dropped after the read's reservations.
 pub(crate) struct InUse(Arc<Uses>);
 
 impl Drop for InUse {
@@ -43,7 +44,7 @@ impl Drop for InUse {
     }
 }
 
-/// The place in line of the read that waits for memory, until it has read.
+/// The place in line of the read that waits for memory. The read has it until it has read.
 pub(crate) struct Line<'c> {
     is_waited_for: &'c AtomicBool,
     _first: MutexGuard<'c, ()>,
@@ -80,7 +81,7 @@ impl MemoryPool {
         self.is_waited_for.load(Ordering::Relaxed)
     }
 
-    /// Registers memory that may be given up for reads, and for commits.
+    /// Registers a holder of memory that may be given up for reads, and for commits.
     pub(crate) fn keep(&self, kept: Weak<dyn KeptForReads>) {
         let mut all = self.kept.lock();
         all.retain(|kept| kept.strong_count() > 0);
@@ -97,7 +98,7 @@ impl MemoryPool {
 
 thread_local!(static CALLS: Cell<u32> = const { Cell::new(0) });
 
-/// A call of this thread that lends memory to code of callers, until this is dropped.
+/// The mark of a call on this thread that lends memory to code of callers, until it is dropped.
 pub(crate) struct Lends(PhantomData<*const ()>);
 
 impl Lends {
@@ -106,7 +107,7 @@ impl Lends {
         Lends(PhantomData)
     }
 
-    /// Returns how many such calls this thread is in.
+    /// Returns the number of such calls in progress on this thread.
     pub(crate) fn depth() -> u32 {
         CALLS.get()
     }

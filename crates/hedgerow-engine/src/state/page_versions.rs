@@ -1,5 +1,5 @@
-//! Page versions: segments that hold the graph as of timestamps that readers hold, for reads of data that is
-//! not in memory as of these (rule E8 of `docs/design/page-versions.md`).
+//! Page versions: segments that hold the graph as of timestamps that readers hold. Reads at these timestamps
+//! use them for data that is not in memory (rule E8 of `docs/design/page-versions.md`).
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use hedgerow_txn::ReaderRegistry;
 use crate::files::sources::Sources;
 use crate::state::horizon::LiveHorizon;
 
-/// The most timestamps with a page version.
+/// The greatest number of timestamps with a page version.
 pub(crate) const MOST: usize = 16;
 
-/// Segments that hold all of the graph as it was at one timestamp.
+/// The segments that hold the whole graph as of one timestamp.
 struct PageVersion {
     at: Timestamp,
     sources: Arc<Sources>,
@@ -27,7 +27,7 @@ struct PageVersion {
 /// holds its timestamp any more.
 pub(crate) struct PageVersions {
     all: Mutex<Vec<PageVersion>>,
-    /// Their number, so that only readers of old snapshots lock.
+    /// Their number, so that only readers of old snapshots take the lock.
     count: AtomicUsize,
 }
 
@@ -40,8 +40,8 @@ impl Default for PageVersions {
 impl PageVersions {
     /// Returns the segments that hold the graph as of `t`, if there is a page version for it.
     pub(crate) fn at(&self, t: Timestamp) -> Option<Arc<Sources>> {
-        // Acquire, like the lock: a reader that met the mark in place of a chain finds the page version on
-        // which the evictor relied.
+        // Acquire, like the lock: a reader that found the mark in place of a chain must find the page version
+        // on which the eviction relied.
         if self.count.load(Ordering::Acquire) == 0 {
             return None;
         }
@@ -68,13 +68,12 @@ impl PageVersions {
     }
 
     /// Drops page versions that no reader holds any more. The caller has just loaded `published`. O(page
-    /// versions), and a scan of the readers where there is one.
+    /// versions), and a scan of the readers if there is a page version.
     pub(crate) fn drop_unread(&self, published: Timestamp, readers: &ReaderRegistry) {
         if self.count.load(Ordering::Relaxed) == 0 {
             return;
         }
-        // After `published` was loaded: readers that register from now on hold that or a later timestamp
-        // (rule R5).
+        // After `published` was loaded: later registrations are of that or a later timestamp (rule R5).
         let active = readers.scan();
         if active.registering {
             return;
@@ -91,7 +90,7 @@ impl PageVersions {
         drop(gone);
     }
 
-    /// Has readers at `at` read `sources` from now on.
+    /// Makes readers at `at` read `sources` from now on.
     pub(crate) fn put(&self, at: Timestamp, sources: Arc<Sources>, charge: Charge) {
         let mut all = self.all.lock();
         all.push(PageVersion { at, sources, _charge: charge });
@@ -106,7 +105,7 @@ pub(crate) struct UnkeptHorizon<'a> {
 }
 
 impl<'a> UnkeptHorizon<'a> {
-    /// Takes the readers in `live`, which was not scanned yet.
+    /// Makes the horizon of the readers in `live`, which was not scanned yet.
     pub(crate) fn new(live: LiveHorizon<'a>, versions: &PageVersions) -> UnkeptHorizon<'a> {
         UnkeptHorizon { live, kept: versions.timestamps() }
     }
@@ -117,7 +116,7 @@ impl Horizon for UnkeptHorizon<'_> {
         self.live.published()
     }
 
-    /// A reader at `begin` counts, even with a page version: no range is left to look behind it.
+    /// A reader at `begin` counts even with a page version, since no range remains to search behind it.
     fn pin_in(&self, begin: Timestamp, mut end: Timestamp) -> Option<Pin> {
         loop {
             match self.live.pin_in(begin, end)? {

@@ -1,4 +1,4 @@
-//! Superseded versions that reclamation cannot free yet, by the pin that holds them (rule R6).
+//! Superseded versions that reclamation cannot free yet, by the pin that keeps them (rule R6).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use hedgerow_txn::{Clock, ReaderRegistry};
 
 use crate::state::tables::PartitionKey;
 
-/// The released pins that a caller looks for.
+/// The kinds of released pins that a caller looks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reasons {
     /// A commit that was not published.
@@ -20,23 +20,23 @@ pub(crate) enum Reasons {
     All,
 }
 
-/// Chains with superseded versions that reclamation cannot free yet, by the pin that holds them.
+/// Chains with superseded versions that reclamation cannot free yet, by the pin that keeps them.
 pub(crate) struct PendingVersions {
     waiting: Mutex<Waiting>,
     registering: AtomicBool,
-    /// The least timestamp whose publication a chain waits for.
+    /// The least timestamp whose publication some chain waits for.
     unpublished: AtomicU64,
     doubtful: AtomicBool,
 }
 
 #[derive(Default)]
 struct Waiting {
-    /// The least end timestamp of the versions that wait, by chain.
+    /// The least end timestamp of the waiting versions, by chain.
     registering: HashMap<PartitionKey, Timestamp, FixedState>,
     unpublished: BTreeMap<Timestamp, Chains>,
-    /// Pinned chains, by the newest timestamp that reads the version.
+    /// Pinned chains, by the newest timestamp at which the version can be read.
     pinned: HashMap<Timestamp, Chains, FixedState>,
-    /// Timestamps among these whose last reader may have closed before the close log watched them.
+    /// The timestamps in `pinned` whose last reader may have closed before the close log watched them.
     doubtful: HashSet<Timestamp, FixedState>,
 }
 
@@ -54,7 +54,7 @@ impl Default for PendingVersions {
 }
 
 impl PendingVersions {
-    /// Remembers that a version of `chain` waits for `pin`.
+    /// Records that a version of `chain` waits for `pin`.
     pub(crate) fn add(&self, chain: PartitionKey, pin: Pin, registry: &ReaderRegistry) {
         let mut waiting = self.waiting.lock();
         match pin {
@@ -75,16 +75,16 @@ impl PendingVersions {
         self.unpublished.load(Ordering::Relaxed) <= published.0 || (reasons == Reasons::All && readers())
     }
 
-    /// True if a reader that closed, or has registered by now, may have released the pin of a chain. Commits
-    /// do not check for these.
+    /// True if a reader that closed, or has completed its registration, may have released the pin of a chain.
+    /// Commits do not check for such pins.
     pub(crate) fn is_due_to_readers(&self, registry: &ReaderRegistry) -> bool {
         self.registering.load(Ordering::Relaxed)
             || self.doubtful.load(Ordering::Relaxed)
             || registry.any_ended()
     }
 
-    /// Takes out the chains whose pin may be released, with that pin, for reclamation. The cost does not
-    /// depend on the number of others that wait.
+    /// Removes and returns the chains whose pin may be released, with that pin, for reclamation. The cost
+    /// does not depend on the number of other chains.
     pub(crate) fn take_due(
         &self,
         clock: &Clock,
@@ -108,8 +108,8 @@ impl PendingVersions {
         due
     }
 
-    /// Takes out chains that wait for timestamps that no reader holds any more. The lock is not held during
-    /// the scan of readers: commits take it with their latches.
+    /// Removes and returns chains that wait for timestamps that no reader holds any more. The lock is not
+    /// held during the scan of readers, since commits take it with their latches.
     fn take_ended<'a>(
         &'a self,
         mut waiting: MutexGuard<'a, Waiting>,
@@ -120,12 +120,13 @@ impl PendingVersions {
         if !doubtful.is_empty() {
             self.publish(&waiting);
             drop(waiting);
-            // A registering reader may be about to read one of these: then its chains will wait for that.
+            // A registering reader may be about to read at one of these timestamps: then its chains wait for
+            // that reader.
             let active = registry.scan();
             let gone: Vec<Timestamp> = doubtful.into_iter().filter(|&ts| !active.contains(ts)).collect();
             waiting = self.waiting.lock();
             for ts in gone {
-                // A chain added meanwhile is judged once more than needed.
+                // A chain added meanwhile is checked once more than necessary.
                 let chains = waiting.pinned.remove(&ts).into_iter().flatten();
                 due.extend(chains.map(|chain| (chain, Pin::Snapshot(ts))));
             }
@@ -136,7 +137,7 @@ impl PendingVersions {
         waiting
     }
 
-    /// Returns about the bytes of these notes: 9 for a chain.
+    /// Estimates the bytes of this state: 9 for a chain.
     pub(crate) fn bytes(&self) -> usize {
         let waiting = self.waiting.lock();
         let sets = waiting.pinned.values().chain(waiting.unpublished.values());
@@ -158,8 +159,8 @@ impl Waiting {
     fn pin(&mut self, chain: PartitionKey, ts: Timestamp, registry: &ReaderRegistry) {
         registry.watch_endings(ts.next());
         let chains = self.pinned.entry(ts).or_insert_with(|| {
-            // The snapshot may have closed since it was seen. If other chains wait for it already, its close
-            // will be recorded.
+            // The snapshot may have closed since it was seen as the reason. If other chains already wait for
+            // it, the close log records its close.
             if !faults::is_on(PlantedFault::ClosedReaderWaitedFor) {
                 self.doubtful.insert(ts);
             }
@@ -168,7 +169,7 @@ impl Waiting {
         chains.insert(chain);
     }
 
-    /// Returns the timestamps whose last reader may have closed.
+    /// Removes and returns the timestamps whose last reader may have closed.
     fn take_doubtful(&mut self, registry: &ReaderRegistry) -> HashSet<Timestamp, FixedState> {
         let ended = registry.take_ended();
         if ended.more {

@@ -1,9 +1,9 @@
-//! The places of the copies of an edge: the one home of these rules, for commits, reads, replay, checks and
-//! salvage.
+//! The places of the copies of an edge. Commits, reads, replay, checks and salvage take these rules from
+//! here.
 //!
 //! An edge has a first copy in the outgoing chain of its first end. A directed graph with incoming lists has
-//! a second copy in the incoming chain of the other end; an undirected one in the outgoing chain of the other
-//! end, unless the edge is a self-loop. The smaller end of an undirected edge comes first.
+//! a second copy in the incoming chain of the other end. An undirected graph has it in the outgoing chain of
+//! the other end, unless the edge is a self-loop. The smaller end of an undirected edge comes first.
 
 use hedgerow_core::{Direction, GraphConfig, RowRef, VertexId};
 use hedgerow_mem::EdgeOp;
@@ -12,7 +12,7 @@ use hedgerow_mem::EdgeOp;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Placement {
     directed: bool,
-    /// True if the second copy is kept.
+    /// True if edges have second copies.
     both: bool,
 }
 
@@ -33,7 +33,8 @@ impl Placement {
         if self.directed || src <= dst { (src, dst) } else { (dst, src) }
     }
 
-    /// Returns the ends, as stored, of the edge that a chain of `direction` at `at` lists with `other`.
+    /// Returns the ends, in stored order, of the edge whose copy with `other` is in a chain of `direction` at
+    /// `at`.
     #[inline]
     pub(crate) fn ends_of_copy<T: Ord>(self, at: T, other: T, direction: Direction) -> (T, T) {
         match direction {
@@ -63,7 +64,7 @@ impl Placement {
     }
 
     /// True if the copy in `direction` at `at` is the one that is counted, logged and listed: each edge has
-    /// just one.
+    /// exactly one such copy.
     #[inline]
     pub(crate) fn counts_at<T: Ord>(self, direction: Direction, at: T, other: T) -> bool {
         direction == Direction::Out && (self.directed || at <= other)
@@ -75,8 +76,8 @@ impl Placement {
         direction == Direction::Out
     }
 
-    /// Returns the properties that the copy in `direction` at `at` keeps: all where the edge is counted;
-    /// those of fixed width at the other end of an undirected edge; none in an incoming chain.
+    /// Returns the properties in the copy in `direction` at `at`: all if the edge is counted at this copy;
+    /// properties of fixed width at the other end of an undirected edge; none in an incoming chain.
     #[inline]
     pub(crate) fn row_at<'r>(
         self,

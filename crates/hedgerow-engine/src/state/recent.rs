@@ -6,21 +6,21 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hedgerow_core::account::{Account, Charge, Purpose};
 use hedgerow_tier::ImageId;
 
-/// The most chains that are noted.
+/// The greatest number of chains whose touches are counted.
 const PLACES: usize = 4096;
-/// The most touches that are counted, in the low bits of a place.
+/// The greatest count of touches, in the low bits of a place.
 const MOST: u32 = 0xff;
 
-/// The target of a touch: a chain, or the existence of one of its vertices, with which many reads begin.
+/// The target of a touch: a chain, or the existence of one of its vertices, which many reads check first.
 #[derive(Clone, Copy)]
 pub(crate) struct Touched {
     pub(crate) image: ImageId,
     pub(crate) of_vertex: bool,
 }
 
-/// Touches of chains. Each chain has one place, from which another chain with the same place drives it: so
-/// the history is about as long as there are places, and costs no lock. A chain that is driven out counts as
-/// not touched, which does no harm.
+/// Counts of the touches of chains. Each chain has one place, and another chain with the same place replaces
+/// it there. So the table remembers about as many touches as it has places, and needs no lock. A chain that
+/// was replaced counts as not touched, which does no harm.
 pub(crate) struct Recent {
     places: Box<[AtomicU32; PLACES]>,
     _charge: Charge,
@@ -36,7 +36,7 @@ impl Recent {
     /// Notes a touch of a chain; returns the number of recent touches, with this one. O(1).
     pub(crate) fn touch(&self, id: Touched) -> u32 {
         let (place, mark) = self.place(id);
-        // Relaxed: it publishes nothing, and a touch that is missed costs a read.
+        // Relaxed: it publishes nothing, and a missed touch costs only a read.
         let noted = place.load(Ordering::Relaxed);
         let before = if noted & !MOST == mark { noted & MOST } else { 0 };
         let touches = MOST.min(before + 1);
@@ -44,7 +44,7 @@ impl Recent {
         touches
     }
 
-    /// Forgets the touches of a chain that is loaded. O(1).
+    /// Drops the count of a chain that is loaded. O(1).
     pub(crate) fn forget(&self, id: Touched) {
         let (place, mark) = self.place(id);
         if place.load(Ordering::Relaxed) & !MOST == mark {
@@ -52,13 +52,13 @@ impl Recent {
         }
     }
 
-    /// Returns the place that counts touches of a chain, and the mark of the chain. Two chains with one place
-    /// and one mark are mistaken for each other: one in 2^24.
+    /// Returns the place that counts touches of a chain, and the mark of the chain. Two chains with the same
+    /// place and mark share a count: one pair in 2^24.
     fn place(&self, id: Touched) -> (&AtomicU32, u32) {
         let Touched { image, of_vertex } = id;
         let name = u64::from(of_vertex) << 48 | u64::from(image.label.0) << 32 | u64::from(image.subgraph.0);
         let hash = name.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        // The highest bits depend on all of the name.
+        // The highest bits depend on the whole name.
         (&self.places[(hash >> 52) as usize % PLACES], (hash >> 20) as u32 & !MOST)
     }
 }

@@ -1,8 +1,8 @@
-//! Versions that wait for a snapshot to close, and their reclamation once it did (rule R6).
+//! Versions that wait for a snapshot to close, and their reclamation after that (rule R6).
 //!
 //! Closing a snapshot takes no latch and no lock: the thread in the background
 //! ([`crate::background::settle`]) reclaims versions that snapshots released, a few milliseconds later.
-//! Without such a thread commits do. A commit that published reclaims versions that waited for its
+//! Without this thread, commits do that. A commit that is published reclaims the versions that waited for its
 //! publication.
 
 use hedgerow_core::sync::{Ordering, fence};
@@ -14,12 +14,12 @@ use crate::state::store::Core;
 use crate::state::tables::PartitionKey;
 
 impl Core {
-    /// Remembers that a version of `chain` waits for `pin`.
+    /// Records that a version of `chain` waits for `pin`.
     pub(crate) fn keep(&self, chain: impl Into<PartitionKey>, pin: Pin) {
         self.pending.add(chain.into(), pin, &self.readers);
     }
 
-    /// Reclaims versions whose pin may be released: after a commit.
+    /// Reclaims versions whose pin may be released. Called after a commit.
     #[inline]
     pub(crate) fn reclaim_due(&self) {
         #[cfg(feature = "planted-faults")]
@@ -32,7 +32,7 @@ impl Core {
         }
     }
 
-    /// Evicts all that it can, every other time to cool; returns how many subgraphs there are.
+    /// Evicts all that can be evicted; if `cools`, leaves it cooling. Returns the number of subgraphs.
     #[cfg(feature = "planted-faults")]
     fn evict_all(&self, cools: bool) -> u64 {
         if cools {
@@ -51,11 +51,12 @@ impl Core {
         }
     }
 
-    /// Wakes the thread in the background for the versions that a closed snapshot released, or, in a closed
-    /// store, reclaims them.
+    /// Wakes the thread in the background for the versions that a closed snapshot released. In a closed
+    /// store, reclaims them on this thread.
     #[cold]
     fn reclaim_closed(&self) {
-        // Orders the note of the end before this load: a close looks at the notes after it has set its mark.
+        // Orders the record of the close before this load: closing reads the records after it has set its
+        // mark.
         fence(Ordering::SeqCst);
         if self.closed.load(Ordering::Acquire) {
             self.reclaim_for_the_closed();
@@ -65,8 +66,8 @@ impl Core {
     }
 
     /// Reclaims versions that snapshots of a closed store released, since neither the thread nor a commit
-    /// will. Commits that are refused may still hold latches: their subgraphs are left for the next snapshot
-    /// that closes, or for the end of the close.
+    /// does. Commits that fail may still hold latches. Their subgraphs are left for the next snapshot that
+    /// closes, or for the last step of closing.
     pub(crate) fn reclaim_for_the_closed(&self) {
         fence(Ordering::SeqCst);
         let mut left = Vec::new();
@@ -81,7 +82,7 @@ impl Core {
     #[cold]
     fn reclaim(&self, reasons: Reasons) {
         if self.is_forked() {
-            return; // a latch may be held for ever by a thread that this process does not have
+            return; // a thread that this process lacks may hold a latch, and never releases it
         }
         if self.views.is_wasteful() {
             self.views.give_up();
@@ -93,15 +94,15 @@ impl Core {
         }
     }
 
-    /// Passes all released pins to reclamation, which judges the versions pinned by them again. `left` keeps
-    /// the pins whose subgraphs are latched for the next call, in the order of their chains. Waits for no
-    /// latch or, if `patient`, for that of one subgraph.
+    /// Passes all released pins to reclamation, which checks the versions pinned by them again. Pins whose
+    /// subgraphs are latched stay in `left` for the next call, in the order of their chains. Waits for no
+    /// latch; if `patient`, for the latch of one subgraph.
     pub(crate) fn reclaim_unlatched(&self, left: &mut Vec<(PartitionKey, Pin)>, mut patient: bool) {
         if self.pending.is_due(self.clock.published(), &self.readers, Reasons::All) {
             left.extend(self.pending.take_due(&self.clock, &self.readers, Reasons::All));
             left.sort_by_key(|(chain, _)| chain.order());
         }
-        // The next turn takes up the pins that a panic leaves here.
+        // If a panic leaves pins here, the next turn handles them.
         let mut rest = Rest { due: std::mem::take(left), latched: Vec::new(), left };
         while let Some(&(chain, _)) = rest.due.last() {
             let of_chain = rest.due.iter().rev().take_while(|(other, _)| *other == chain).count();
@@ -131,8 +132,8 @@ impl Core {
     }
 }
 
-/// The pins that a call of [`Core::reclaim_unlatched`] has not passed on; its drop puts them back, also in a
-/// panic.
+/// The pins that a call of [`Core::reclaim_unlatched`] has not passed on yet. Its drop puts them back, also
+/// in a panic.
 struct Rest<'a> {
     due: Vec<(PartitionKey, Pin)>,
     latched: Vec<(PartitionKey, Pin)>,

@@ -1,10 +1,10 @@
-//! Reservations of the memory limit that reads of data outside memory make before they take it, and merges of
-//! commits.
+//! Reservations of memory within the limit: reads of data outside memory, and merges of commits, make them
+//! before they take the memory.
 //!
-//! Reads take turns at looking at the account ([`Reservations`](hedgerow_mem::Reservations)). In its turn a
-//! read charges memory of known size ([`Core::try_charge`]), and promises memory for the arena
-//! ([`Core::promise`]). A waiting read holds none: a read without room gives back its reservations, has room
-//! made for all of its need, and begins again.
+//! Reads take turns to check the account ([`Reservations`](hedgerow_mem::Reservations)). In its turn a read
+//! charges memory of known size ([`Core::try_charge`]), and promises memory for the arena
+//! ([`Core::promise`]). A waiting read has none: a read without room gives back its reservations, makes room
+//! for its whole need, and begins again.
 
 use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_tier::ReadMemory;
@@ -15,9 +15,9 @@ use crate::error::{Error, Result, StorageError};
 use crate::state::pages::RoomToLoad;
 use crate::state::store::Core;
 
-/// The most attempts of a read that finds no room at first.
+/// The greatest number of attempts of a read that finds no room at first.
 pub(crate) const MOST_READS: usize = 64;
-/// The most attempts of a read into the arena, with more room each time.
+/// The greatest number of attempts of a read into the arena, with more room each time.
 const MOST_LOADS: usize = 8;
 
 /// Bytes that count as taken until this is dropped.
@@ -27,7 +27,7 @@ pub(crate) struct Promise<'c> {
 }
 
 impl Promise<'_> {
-    /// Ends it for all but `bytes`.
+    /// Ends the promise, except for `bytes`.
     fn keep_of(&mut self, bytes: u64) {
         if self.bytes > bytes {
             self.core.reservations.end(self.bytes - bytes);
@@ -42,8 +42,8 @@ impl Drop for Promise<'_> {
     }
 }
 
-/// The memory that a read asked for: kept data, buffers, and one image: its lists, and the values that belong
-/// to them.
+/// The memory that a read needs: kept data, buffers, and one image, which has lists and the values that
+/// belong to them.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Asked {
     kept: u64,
@@ -63,12 +63,12 @@ impl Asked {
         self
     }
 
-    /// Returns the need once `kept` bytes are kept of the data, and the image is dropped.
+    /// Returns the need after the image is dropped and `kept` bytes of data are kept.
     pub(crate) fn keeping(self, kept: u64) -> Asked {
         Asked { kept, lists: 0, values: 0, ..self }
     }
 
-    /// Returns the need once the read is over.
+    /// Returns the need after the read.
     pub(crate) fn read(self) -> Asked {
         Asked { buffers: 0, ..self }
     }
@@ -81,16 +81,17 @@ impl Asked {
         self.lists.saturating_add(self.values)
     }
 
-    /// Returns the need if the lists are copied, and dropped after it. Values are handed on as they are.
+    /// Returns the need while the lists are copied, before they are dropped. Values are passed on without a
+    /// copy.
     fn copied(self) -> u64 {
         self.total().saturating_add(self.lists)
     }
 }
 
-/// The reservation of a read, for as long as its call has the data.
+/// The reservation of a read, while its call has the data.
 pub(crate) struct ReadCharge {
     pub(crate) bytes: Charge,
-    // Fields are dropped in their order: the bytes before the mark.
+    // Fields are dropped in this order: the charge before the mark.
     _in_use: InUse,
     _lends: Lends,
 }
@@ -103,18 +104,18 @@ pub(crate) struct ReadRoom<'c> {
     asked: Asked,
     lacking: Option<u64>,
     claim: Claim,
-    /// True if the read has waited in line, or cannot.
+    /// True if the read has waited in line, or cannot wait.
     goes_first: bool,
 }
 
 /// The part of the limit that a read may take.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Claim {
-    /// The part that others leave.
+    /// The usual share, which leaves the reserves free.
     Usual,
-    /// The whole limit: the read is small, and nothing makes room for it.
+    /// The whole limit, for a small read for which no room can be made.
     Last,
-    /// Any amount: the read is small, and happens in any case.
+    /// Any amount, for a small read that must succeed.
     AnyCase,
 }
 
@@ -124,8 +125,8 @@ impl<'c> ReadRoom<'c> {
         ReadRoom { core, charge, in_use, asked: Asked::default(), lacking: None, claim, goes_first }
     }
 
-    /// True if there is room for the memory that a read is about to take: for its lists twice, since they are
-    /// copied.
+    /// True if there is room for the memory that a read is about to take. Its lists count twice, since they
+    /// are copied.
     pub(crate) fn has(&mut self, memory: ReadMemory) -> bool {
         let asked = self.asked.with(memory);
         let bytes = asked.copied();
@@ -145,7 +146,7 @@ impl<'c> ReadRoom<'c> {
         has
     }
 
-    /// True if a waiter has precedence over these bytes. Small reads, which end at once, pass.
+    /// True if a waiter has precedence over a need of `bytes`. Small reads, which end soon, need not wait.
     fn is_behind_line(&self, bytes: u64) -> bool {
         !self.goes_first
             && self.core.memory_pool.is_waited_for()
@@ -153,12 +154,12 @@ impl<'c> ReadRoom<'c> {
     }
 }
 
-/// A load into the arena, and the promise for it. Without a promise it has any memory that it needs.
+/// A load into the arena, and the promise for it. Without a promise it may take any memory that it needs.
 #[derive(Default)]
 pub(crate) struct Loading<'c> {
     promise: Option<Promise<'c>>,
     asked: Asked,
-    /// The bytes that came into the arena: the promise is over for them.
+    /// The bytes that were moved into the arena, for which the promise has ended.
     loaded: u64,
     lacking: Option<u64>,
 }
@@ -180,8 +181,8 @@ impl RoomToLoad for Loading<'_> {
         has
     }
 
-    /// Ends the promise for the image, which is dropped: the copy of its lists is in the arena, which was
-    /// charged for it or has less free memory, and a version was charged for its values.
+    /// Ends the promise for the image, which is dropped. The copy of its lists is in the arena, which was
+    /// charged for it or has less free memory; a version was charged for its values.
     fn keep_image(&mut self) {
         let image = self.asked.image();
         self.loaded = self.loaded.saturating_add(image);
@@ -193,13 +194,13 @@ impl RoomToLoad for Loading<'_> {
 }
 
 impl Core {
-    /// Charges `bytes` in place of the bytes charged before, if the limit has room; returns whether it has.
-    /// Nothing is given up for it. O(1); waits for readers that do the same.
+    /// Charges `bytes` in place of the previous charge, if the limit has room; returns true if it has. Gives
+    /// up nothing for them. O(1); waits for other threads that do the same.
     pub(crate) fn try_charge(&self, charge: &mut Charge, bytes: u64) -> bool {
         self.try_charge_as(charge, bytes, Need::of_copy)
     }
 
-    /// Like [`try_charge`](Self::try_charge), but with the whole limit.
+    /// Like [`try_charge`](Self::try_charge), but with the whole limit as room.
     fn try_charge_last(&self, charge: &mut Charge, bytes: u64) -> bool {
         self.try_charge_as(charge, bytes, |more, _| Need::of_last(more))
     }
@@ -227,8 +228,8 @@ impl Core {
         self.reservations.promise(bytes, || self.fits_now(limit, need(self.reservations.promised(), limit)))
     }
 
-    /// Promises bytes for a load into the arena, once there is room for them: clean data is evicted for it if
-    /// need be. The caller must hold nothing.
+    /// Promises bytes for a load into the arena, after making room for them, if need be by eviction of clean
+    /// data. The caller must hold nothing.
     ///
     /// # Errors
     /// [`StorageError::MemoryLimit`].
@@ -249,16 +250,17 @@ impl Core {
         self.reservations.promise(bytes, fits).then(|| Promise { core: self, bytes })
     }
 
-    /// Promises `bytes` for a merge of a batch while it is made. `None` where they do not fit beside the
-    /// promises of others, and more is charged than `used` bytes. The need is not known to the byte: lists
-    /// that were folded before may be merged again.
+    /// Promises `bytes` for a merge of a batch while it is made. `None` if they do not fit together with
+    /// other promises, and more than `used` bytes are charged. The need is not known exactly: lists that were
+    /// folded before may be merged again.
     pub(crate) fn promise_merge(&self, bytes: usize, used: u64) -> Option<Promise<'_>> {
         let bytes = bytes as u64 * 2;
         if bytes == 0 {
             return Some(Promise { core: self, bytes });
         }
         self.reservations.promise_unseen(bytes);
-        // After the promise: of two threads that check at the same moment one sees the other.
+        // After the promise: if two threads check at the same moment, at least one sees the promise of the
+        // other.
         let promise = Promise { core: self, bytes };
         (!self.is_full(used)).then_some(promise)
     }
@@ -268,7 +270,7 @@ impl Core {
             if self.try_promise_as(bytes, &need) {
                 return Ok(Promise { core: self, bytes });
             }
-            // Without a limit it only tries again: a read without room here reads from files.
+            // Without a limit it only tries again: a read that finds no room here then reads from files.
             let Some(limit) = self.memory_limit else { continue };
             if !self.has_room_without_kept(limit, need(self.reservations.promised(), limit)) {
                 break;
@@ -283,10 +285,10 @@ impl Core {
     }
 
     /// Calls `read`, which reads files into memory of its own. That memory is charged while `read` runs, and
-    /// the charge comes with the result. Where the limit has no room, room is made or waited for, and `read`
-    /// begins again. Small reads happen even without room: single reads go on where commits are refused. The
-    /// caller must hold nothing. A thread in a call that lends memory to code of its caller, for which others
-    /// may wait, waits for nothing.
+    /// the charge is returned with the result. If the limit has no room, makes room or waits for it, and
+    /// calls `read` again. Small reads succeed even without room, so that single reads work when commits
+    /// fail. The caller must hold nothing. A thread that lends memory to code of its caller never waits,
+    /// since others may wait for that code.
     ///
     /// # Errors
     /// [`StorageError::MemoryLimit`]; the errors of `read`.
@@ -323,9 +325,8 @@ impl Core {
         Err(self.no_room_to_read(needed))
     }
 
-    /// Calls `load`, which reads about `about` bytes from files into the arena. If there turn out to be more,
-    /// and the limit has no room for them, room is made, and `load` begins again. The caller must hold
-    /// nothing.
+    /// Calls `load`, which reads about `about` bytes from files into the arena. If there are more bytes, and
+    /// the limit has no room for them, makes room and calls `load` again. The caller must hold nothing.
     ///
     /// # Errors
     /// [`StorageError::MemoryLimit`]; the errors of `load`.
@@ -339,7 +340,7 @@ impl Core {
             let promise = Some(self.promise(needed)?);
             let mut loading = Loading { promise, ..Loading::default() };
             match (load(&mut loading), loading.lacking) {
-                // The need after the image without room is not known.
+                // The need for images after the one without room is unknown.
                 (Err(_), Some(lacking)) => needed = lacking.max(needed).saturating_add(needed / 8),
                 (loaded, _) => return loaded,
             }

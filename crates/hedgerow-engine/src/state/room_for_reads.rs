@@ -1,8 +1,8 @@
-//! Memory that reads take from the [pool](super::memory_pool), and waits for it.
+//! Memory that reads take from the [pool](super::memory_pool), and their waits for it.
 //!
-//! The waiting read is *in line*: one at a time, which holds no reservation. While it waits, and until it has
-//! read, no other call begins that reads by the page. So those that have begun end, and give back their
-//! memory. A wait ends without room once nothing is in progress that could make some (rule E10 of
+//! The waiting read is *in line*: there is one at a time, and it holds no reservation. While it waits, and
+//! until it has read, no other call that reads by the page begins. So the calls in progress end, and give
+//! back their memory. A wait ends without room once nothing in progress could make some (rule E10 of
 //! `docs/design/reservations.md`).
 
 use std::sync::Weak;
@@ -15,15 +15,15 @@ use super::memory_pool::Line;
 use crate::error::Result;
 use crate::state::store::Core;
 
-/// The number of checks for progress that is not visible all the time: a checkpoint between its demand and
-/// its begin, a latch that keeps a chain in memory.
+/// The least number of checks for progress, which is not always visible: for example, a checkpoint between
+/// its demand and its begin, or a latch that keeps a chain in memory.
 const FEWEST_LOOKS: u32 = 3;
 /// The time without any returned memory after which a reader gives up. Code of callers may keep the data that
-/// a scan lends for as long as it likes, and may wait for the reader itself.
+/// a scan lends for any time, and may itself wait for the reader.
 const MOST_STILL: Duration = Duration::from_secs(10);
 
-/// The reserves beyond a need, and for later runs: this share of the limit, or this number of bytes without
-/// one.
+/// The bytes to take in addition to a need, and the bytes to keep for later runs: a share of the limit, or a
+/// number of bytes without one.
 const PORTION: (u64, u64) = (256, 64 << 10);
 const KEPT: (u64, u64) = (64, 1 << 20);
 
@@ -38,11 +38,11 @@ impl Core {
         self.memory_limit.map_or(without, |limit| limit / share)
     }
 
-    /// Takes `bytes` from the pool for a caller that reads by the page; false if there is no room. Nothing is
-    /// given up for them. O(1); waits for others that do the same.
+    /// Takes `bytes` from the pool for a caller that reads by the page; false if there is no room. Gives up
+    /// nothing for them. O(1); waits for other threads that do the same.
     pub(crate) fn take_from_pool(&self, bytes: u64) -> bool {
         if self.is_forked() {
-            // The lock may be held for good. Reads of data outside memory are refused later.
+            // The lock may never be released. Reads of data outside memory fail later.
             return true;
         }
         let mut pool = self.memory_pool.pool.lock();
@@ -59,7 +59,7 @@ impl Core {
         true
     }
 
-    /// Gives back [taken](Self::take_from_pool) bytes: some are kept for later runs.
+    /// Gives [taken](Self::take_from_pool) bytes back to the pool, which keeps some for later runs.
     pub(crate) fn give_to_pool(&self, bytes: u64) {
         if !self.is_forked() {
             let has_views = self.memory_pool.views.load(Ordering::Relaxed) > 0;
@@ -67,12 +67,12 @@ impl Core {
         }
     }
 
-    /// Notes that a view by the page begins; some of the returned memory is kept for its runs.
+    /// Records that a view by the page begins; the pool keeps some of the returned memory for its runs.
     pub(crate) fn begin_view_by_page(&self) {
         self.memory_pool.views.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes that it ends. The last one drops the kept memory.
+    /// Records that a view by the page ends. The last one drops the kept memory.
     pub(crate) fn end_view_by_page(&self) {
         if self.memory_pool.views.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.give_to_pool(0);
@@ -90,13 +90,13 @@ impl Core {
         beyond > 0
     }
 
-    /// Gives up memory that the store keeps only for speed: cached views, versions that wait to be freed, and
-    /// empty regions.
+    /// Gives up memory that is kept only for speed: cached views, versions that wait to be freed, and empty
+    /// regions.
     #[cold]
     pub(super) fn give_up_memory(&self) {
         self.views.forget();
         self.drop_page_versions();
-        // Versions that a closed snapshot pinned, that of a checkpoint for instance.
+        // Versions that a closed snapshot pinned, for instance the snapshot of a checkpoint.
         let mut left = Vec::new();
         self.reclaim_unlatched(&mut left, false);
         left.into_iter().for_each(|(chain, gone)| self.keep(chain, gone));
@@ -105,16 +105,16 @@ impl Core {
         memory.arena().trim();
     }
 
-    /// Gives up memory that is kept for later reads; returns whether there was some. The caller must hold
+    /// Gives up memory that is kept for later reads; returns true if there was some. The caller must hold
     /// nothing.
     pub(crate) fn give_up_kept(&self) -> bool {
         let kept: Vec<_> = self.memory_pool.kept.lock().iter().filter_map(Weak::upgrade).collect();
         let gave = kept.iter().fold(false, |gave, kept| kept.give_up() | gave);
-        drop(kept); // the last handle perhaps, before what it gives back is
+        drop(kept); // this may be the last handle: drop it before the memory that it gives back
         self.shrink_pool(0, 0) | gave
     }
 
-    /// Waits until no read is in line, before a call begins that reads by the page. The caller must have no
+    /// Waits until no read is in line, before a call that reads by the page begins. The caller must have no
     /// reservation.
     pub(crate) fn wait_behind_line(&self) {
         if !self.memory_pool.is_waited_for() || self.is_forked() {
@@ -127,22 +127,22 @@ impl Core {
     }
 
     /// True if the limit has room for a copy of `bytes` bytes, after eviction and after giving up memory kept
-    /// for reads. Others may take it, and are not waited for. The caller must hold no latch and be in no
-    /// walk; it may hold its reservation.
+    /// for reads. Other threads may take this room. The caller must hold no latch and be in no walk; it may
+    /// hold its reservation.
     #[cold]
     pub(crate) fn has_room_to_copy(&self, bytes: u64) -> bool {
         self.memory_limit.is_none_or(|limit| self.has_room_without_kept(limit, Need::of_copy(bytes, limit)))
     }
 
-    /// True if the limit has room, after data was given up or evicted, and at last memory kept for later
+    /// True if the limit has room, after data was given up or evicted, and if need be memory kept for later
     /// reads.
     pub(super) fn has_room_without_kept(&self, limit: u64, need: Need) -> bool {
         self.has_room(limit, need) || (self.give_up_kept() && self.has_room(limit, need))
     }
 
-    /// Waits until the limit has room for a copy of `bytes` bytes: in line, behind others that wait, and then
-    /// for as long as something is in progress that may make some. The caller must hold nothing, and have no
-    /// reservation; it keeps its place in line until it has read.
+    /// Waits in line, behind earlier waiters, until the limit has room for a copy of `bytes` bytes, or
+    /// nothing in progress may make room. The caller must hold nothing, and have no reservation; it keeps its
+    /// place in line until it has read.
     ///
     /// # Errors
     /// [`StorageError::MemoryLimit`](crate::StorageError::MemoryLimit).
@@ -150,7 +150,7 @@ impl Core {
     pub(crate) fn wait_for_room<'c>(&'c self, bytes: u64, line: &mut Option<Line<'c>>) -> Result<()> {
         let Some(limit) = self.memory_limit else { return Ok(()) };
         let (mut still, mut looks) = (self.stillness(), 0);
-        // It does not wait for more than the whole limit.
+        // A read that needs more than the whole limit does not wait.
         while bytes <= limit && looks < FEWEST_LOOKS && !self.is_still(&mut still) {
             if line.is_none() {
                 *line = self.memory_pool.first_in_line();
@@ -168,9 +168,10 @@ impl Core {
         Err(self.no_room_to_read(bytes))
     }
 
-    /// True if something is in progress that may make room for these bytes, since `since` reads had ended.
+    /// True if something in progress may make room for these bytes. `since`: the number of reads that had
+    /// ended before.
     fn may_gain_room(&self, (bytes, limit): (u64, u64), since: u64) -> bool {
-        // In a turn: the reservation of another read is found with the mark that it has begun.
+        // In a turn, so that the reservation of another read is found together with the mark of its begin.
         let has_room = self.reservations.take(|| self.fits_now(limit, Need::of_copy(bytes, limit)), || ());
         has_room
             || self.memory_pool.uses.may_give_back(since)
@@ -188,7 +189,7 @@ impl Core {
         (self.memory_pool.uses.ended(), self.eviction.demand.ended())
     }
 
-    /// True if nothing was given back for long.
+    /// True if no memory was given back for a long time.
     fn is_still(&self, still: &mut Stillness) -> bool {
         let now = self.given_back();
         if now != still.seen {

@@ -1,9 +1,9 @@
 //! The schema: the labels and properties of a graph.
 //!
-//! Labels and properties are defined by name, explicitly or at first use, and get small ids that operations,
-//! log and segments carry. A definition is a commit of its own: it draws a timestamp and comes in the log
-//! before every commit that uses it. It cannot be undone: a transaction that is rolled back leaves the names
-//! that it defined.
+//! Labels and properties are defined by name, explicitly or at first use, and get small ids for use in
+//! operations, log and segments. A definition is a commit of its own: it draws a timestamp and is in the log
+//! before every commit that uses it. It cannot be undone: if a transaction is rolled back, the names that it
+//! defined stay.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ pub struct Schema {
     /// The labels in the order of their ids; the first is the default label.
     labels: Vec<Label>,
     names: HashMap<Arc<str>, LabelId>,
-    /// The properties of vertices of all kinds, as a label that no user sees.
+    /// The properties of vertices of all kinds, as a label that is hidden from users.
     vertices: Label,
     kinds: Kinds,
     changed: Timestamp,
 }
 
-/// A label: edges of one kind, with adjacency and properties of their own.
+/// A label: a class of edges, with its own adjacency and properties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     id: LabelId,
@@ -58,7 +58,7 @@ impl Property {
         &self.name
     }
 
-    /// Returns the kind of the vertices that have it; the default one for a property of edges.
+    /// Returns the kind of the vertices that have the property; the default one for a property of edges.
     pub fn vertex_kind(&self) -> KindId {
         self.of
     }
@@ -84,7 +84,7 @@ impl Label {
         &self.name
     }
 
-    /// Returns the label's name for messages.
+    /// Returns the label's name for use in messages.
     pub(crate) fn shown(&self) -> String {
         match self.id {
             LabelId::DEFAULT => "the default label".into(),
@@ -93,12 +93,12 @@ impl Label {
         }
     }
 
-    /// True if edges have a rank: several may lead from one vertex to another.
+    /// True if edges have a rank, so that several may lead from one vertex to another.
     pub fn is_multi(&self) -> bool {
         self.multi
     }
 
-    /// Returns the kinds of source and destination of its edges, if it prescribes them.
+    /// Returns the kinds of source and destination of its edges, if the label prescribes them.
     pub fn ends(&self) -> Option<[KindId; 2]> {
         self.ends
     }
@@ -146,7 +146,7 @@ impl Schema {
 
     /// Returns the label of this name; the default label for the empty one.
     pub fn label(&self, name: &str) -> Option<&Label> {
-        // The default label is named for almost every edge.
+        // Almost every edge names the default label.
         if name.is_empty() {
             return self.labels.first();
         }
@@ -230,7 +230,7 @@ impl Schema {
         self.changed
     }
 
-    /// Returns the label that `label` names; `None` for the properties of vertices.
+    /// Returns the label that `label` names; `None` for [`LabelId::VERTICES`].
     pub(crate) fn find(&self, label: LabelRef<'_>) -> Option<&Label> {
         match label {
             LabelRef::Name(name) => self.label(name),
@@ -239,7 +239,7 @@ impl Schema {
         }
     }
 
-    /// Returns the part that was defined at or before `ts`.
+    /// Returns the schema of the definitions at or before `ts`.
     pub(crate) fn as_of(&self, ts: Timestamp) -> Schema {
         let mut seen = self.clone();
         seen.kinds.retain_until(ts);
@@ -253,7 +253,7 @@ impl Schema {
         seen
     }
 
-    /// Adds a label from the log: ids are given in order. `Err` names the mismatch.
+    /// Adds a label from the log, whose ids ascend without gaps. `Err` names the mismatch.
     pub(crate) fn add_label(
         &mut self,
         id: LabelId,
@@ -263,7 +263,7 @@ impl Schema {
         ts: Timestamp,
     ) -> std::result::Result<(), &'static str> {
         let next = usize::from(id.0) == self.labels.len() && id <= LabelId::MAX;
-        // The definitions up to some moment are the beginning of the list.
+        // All definitions up to a given moment must be at the beginning of the list.
         let next = next && self.labels.last().is_none_or(|last| last.defined <= ts);
         if !next || name.is_empty() || name.len() > MAX_NAME_BYTES || self.names.contains_key(name) {
             return Err("a label that does not follow the ones before it");

@@ -1,4 +1,4 @@
-//! The schema of an open store, which definitions replace.
+//! The schema of an open store, which each definition replaces.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,15 +12,15 @@ pub(crate) struct SchemaCell {
     current: ArcCell<Schema>,
     /// Held by the thread that adds a definition.
     pub(crate) defining: Mutex<()>,
-    /// True if edges of the default label may have properties: set before the first one can get any, never
-    /// unset.
+    /// True if edges of the default label may have properties. Set before the first such edge gets any; never
+    /// reset.
     default_has_properties: AtomicBool,
-    /// The first properties of the default label, by id. A definition is final, so that they are found
-    /// without a guard of the schema.
+    /// The first properties of the default label, by id. A definition is final, so a reader needs no guard of
+    /// the schema for these.
     first_of_default: [OnceLock<(Arc<str>, PropertyType)>; FIRST],
 }
 
-/// Properties of the default label that are known without a guard.
+/// The number of properties of the default label that are known without a guard.
 const FIRST: usize = 4;
 
 impl SchemaCell {
@@ -53,7 +53,7 @@ impl SchemaCell {
         Some(PropertyId(at as u16))
     }
 
-    /// Marks that edges of the default label may have properties from now on.
+    /// Records that edges of the default label may have properties from now on.
     pub(crate) fn let_default_have_properties(&self) {
         self.default_has_properties.store(true, Ordering::Release);
     }
@@ -66,15 +66,15 @@ impl SchemaCell {
         self.current.load_full().unwrap_or_default()
     }
 
-    /// True if no edge of the default label has properties. An answer under the latch of a subgraph holds for
-    /// that subgraph while the latch is held: a commit that gives an edge properties sets the mark before it
-    /// latches.
+    /// True if no edge of the default label has properties. Under the latch of a subgraph, the result stays
+    /// right for that subgraph until the latch is released: a commit that gives an edge properties sets the
+    /// mark before it latches.
     pub(crate) fn default_is_plain(&self) -> bool {
         !self.default_has_properties.load(Ordering::Acquire)
     }
 }
 
-/// The schema, protected while the guard lives. Keep it short: one operation.
+/// The schema, protected while the guard lives. Use it only for one operation.
 pub(crate) struct SchemaGuard(ArcGuard<Schema>);
 
 impl std::ops::Deref for SchemaGuard {

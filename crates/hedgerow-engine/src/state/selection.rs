@@ -1,4 +1,4 @@
-//! The edges of a view, in ids: the name under which it is shared.
+//! The edges of a view, by ids: the key under which a view is shared.
 
 use std::sync::{Arc, Weak};
 
@@ -9,12 +9,12 @@ use hedgerow_mem::View;
 /// The edges of some labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ChosenEdges {
-    /// The labels, ascending. Some without such edges may be left out.
+    /// The labels, ascending. A label without such edges may be left out.
     pub(crate) labels: Vec<ChosenLabel>,
     pub(crate) direction: EdgeDirection,
-    /// True if edges have weights: those of a requested label have, whether there are any or not.
+    /// True if edges have weights. A requested label decides this even if it has no edges.
     pub(crate) weighted: bool,
-    /// The kinds of the vertices, ascending, where the graph does not have all vertices.
+    /// The kinds of the vertices, ascending, if the view does not have all vertices of the graph.
     pub(crate) kinds: Option<Vec<KindId>>,
 }
 
@@ -22,10 +22,10 @@ pub(crate) struct ChosenEdges {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ChosenLabel {
     pub(crate) label: LabelId,
-    /// The first and the last rank, if not all are taken.
+    /// The first and the last rank, if not all ranks are chosen.
     pub(crate) ranks: Option<(u64, u64)>,
-    /// Tests that an edge must all pass. They are sorted, so that the same tests in another order choose
-    /// equal edges.
+    /// The tests, all of which an edge must pass. They are sorted, so that the same tests in another order
+    /// are an equal choice.
     pub(crate) tests: Vec<EdgeTest>,
     pub(crate) weight: ChosenWeight,
 }
@@ -35,7 +35,7 @@ pub(crate) struct ChosenLabel {
 pub(crate) enum ChosenWeight {
     /// The stored weight.
     Stored,
-    /// The value of a property, or else a number, given by its bits.
+    /// The value of a property, or else a number, given as its bits.
     Property(Option<PropertyId>, Option<u64>),
 }
 
@@ -47,7 +47,7 @@ pub enum EdgeDirection {
     Out,
     /// The direction from destination to source.
     In,
-    /// Both: each edge once, a self-loop too. In an undirected graph all three are the same.
+    /// Both directions: each edge once, also a self-loop. In an undirected graph all three are the same.
     Both,
 }
 
@@ -72,7 +72,7 @@ impl From<hedgerow_core::Direction> for EdgeDirection {
 }
 
 impl ChosenLabel {
-    /// Returns the label, if all its edges are taken with their stored weights.
+    /// Returns the label, if all its edges are chosen with their stored weights.
     pub(crate) fn whole(&self) -> Option<LabelId> {
         let plain = self.ranks.is_none() && self.tests.is_empty() && self.weight == ChosenWeight::Stored;
         plain.then_some(self.label)
@@ -83,24 +83,24 @@ impl ChosenLabel {
         self.tests.iter().any(|test| matches!(test, EdgeTest::Property(_)))
     }
 
-    /// True if a property must be read, which copies of edges in incoming lists do not keep.
+    /// True if a property must be read; copies of edges in incoming lists have none.
     pub(crate) fn reads_properties(&self) -> bool {
         self.tests_properties() || matches!(self.weight, ChosenWeight::Property(..))
     }
 }
 
 impl ChosenEdges {
-    /// Chooses all edges of a label as they are, with or without weights, among all vertices.
+    /// Chooses all edges of a label, unchanged, with or without weights, among all vertices.
     pub(crate) fn whole(label: LabelId, weighted: bool) -> ChosenEdges {
         let label = ChosenLabel { label, ranks: None, tests: Vec::new(), weight: ChosenWeight::Stored };
         ChosenEdges { labels: vec![label], direction: EdgeDirection::Out, weighted, kinds: None }
     }
 
-    /// Returns the label, if these are its edges as they are, whatever the vertices are.
+    /// Returns the label, if all edges of just one label are chosen, unchanged, for any choice of vertices.
     pub(crate) fn only_whole_label(&self) -> Option<LabelId> {
         match &self.labels[..] {
             _ if self.direction != EdgeDirection::Out => None,
-            // Only edges of the default label have their own weights: others weigh 1 if both are chosen.
+            // Only edges of the default label have stored weights: other edges weigh 1 if both are chosen.
             [one] if self.weighted && one.label != LabelId::DEFAULT => None,
             [one] => one.whole(),
             _ => None,
@@ -108,20 +108,20 @@ impl ChosenEdges {
     }
 }
 
-/// The views of chosen edges that snapshots use now. None is kept here: a view is freed with the last
-/// snapshot that asked for it.
+/// The views of chosen edges that snapshots use now. This table keeps none in memory: a view is freed with
+/// the last snapshot that requested it.
 #[derive(Default)]
 pub(crate) struct ChosenViews(Mutex<Vec<(Timestamp, ChosenEdges, Weak<View>)>>);
 
 impl ChosenViews {
-    /// Returns the view that a snapshot of this timestamp has.
+    /// Returns the view of a snapshot of this timestamp, if there is one.
     pub(crate) fn find(&self, ts: Timestamp, chosen: &ChosenEdges) -> Option<Arc<View>> {
         let views = self.0.lock();
         let found = views.iter().find(|(at, edges, _)| (*at, edges) == (ts, chosen));
         found.and_then(|(.., view)| view.upgrade())
     }
 
-    /// Offers a view to other snapshots of the timestamp. Returns the one to use.
+    /// Offers a view to other snapshots of the timestamp. Returns the view to use.
     pub(crate) fn offer(&self, ts: Timestamp, chosen: &ChosenEdges, view: Arc<View>) -> Arc<View> {
         let mut views = self.0.lock();
         views.retain(|(.., view)| view.strong_count() > 0);
@@ -133,17 +133,17 @@ impl ChosenViews {
         view
     }
 
-    /// Forgets all of them.
+    /// Forgets all views.
     pub(crate) fn forget(&self) {
         let forgotten = std::mem::take(&mut *self.0.lock());
         drop(forgotten);
     }
 }
 
-/// The most views of chosen edges that a snapshot keeps: those requested last.
+/// The greatest number of views of chosen edges that a snapshot keeps: the last requested ones.
 const MOST: usize = 8;
 
-/// The views of chosen edges of a snapshot, the one requested last at the end.
+/// The views of chosen edges of a snapshot; the last requested one is the last element.
 #[derive(Default)]
 pub(crate) struct SelectedViews(Mutex<Vec<(ChosenEdges, Arc<View>)>>);
 

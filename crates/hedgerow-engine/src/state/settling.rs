@@ -6,23 +6,23 @@ use crate::state::worker::Worker;
 
 /// The state of settling between calls.
 pub(crate) struct Settling {
-    /// Held by a settling of the whole graph: one at a time.
+    /// The lock of a settling of the whole graph: there is one at a time.
     pub(crate) whole: Mutex<()>,
     /// The published timestamp at which all subgraphs were last settled and laid out in order.
     pub(crate) ordered_at: AtomicU64,
-    /// The thread, started at the first merge: a store without merges has little to settle. Without it only
-    /// calls of `settle` settle, and commits reclaim versions that snapshots pinned.
+    /// The thread, started at the first merge: a store without merges has little to settle. Without the
+    /// thread, only calls of `settle` settle, and commits reclaim the versions that snapshots pinned.
     pub(super) worker: Option<Worker>,
-    /// True if the thread sleeps, and must be woken when a snapshot closes for which a version waits.
+    /// True if the thread sleeps: then a snapshot must wake it at its close if a version waits for that.
     pub(crate) asleep: AtomicBool,
-    /// Turns of the thread that panicked.
+    /// The number of turns of the thread that panicked.
     pub(crate) panics: AtomicU64,
     /// [`Options::after_settling`](crate::Options::after_settling).
     pub(crate) after: Option<fn()>,
 }
 
 impl Settling {
-    /// Makes the state; a given worker works once there was a merge.
+    /// Makes the state; a given worker starts at the first merge.
     pub(crate) fn new(worker: Option<Worker>, after: Option<fn()>) -> Settling {
         Settling {
             whole: Mutex::new(()),
@@ -40,7 +40,7 @@ impl Settling {
         self.worker.as_ref().is_some_and(Worker::has_thread)
     }
 
-    /// Has the thread check at once, if there is one and it sleeps. Never waits.
+    /// Makes the thread check at once, if there is one and it sleeps. Never waits.
     pub(crate) fn wake(&self) {
         if let Some(worker) = &self.worker
             && self.asleep.load(Ordering::Relaxed)
@@ -50,12 +50,12 @@ impl Settling {
         }
     }
 
-    /// Returns how many turns of the thread panicked.
+    /// Returns the number of turns of the thread that panicked.
     pub(crate) fn panics(&self) -> u64 {
         self.panics.load(Ordering::Relaxed)
     }
 
-    /// Notes that a delta was merged.
+    /// Records that a delta was merged.
     #[inline]
     pub(crate) fn note_merge(&self) {
         if let Some(worker) = &self.worker

@@ -34,8 +34,8 @@ use crate::state::tables::LabelTables;
 use crate::state::view_cache::Views;
 use crate::state::worker::{Duty, Worker};
 
-/// The state that the handles share. Dropping it closes the store: so its last owner is a user's handle, and
-/// threads in the background have only the [`Core`].
+/// The state that the handles share. Its drop closes the store. So its last owner must be a user's handle,
+/// and threads in the background share only the [`Core`].
 pub(crate) struct Engine {
     pub(crate) core: Arc<Core>,
 }
@@ -57,7 +57,7 @@ pub(crate) struct Core {
     pub(crate) clock: Arc<Clock>,
     pub(crate) readers: ReaderRegistry,
     pub(crate) commits: Arc<GroupCommit>,
-    /// Existence of vertices, and the edges of the default label.
+    /// The existence of vertices, and the edges of the default label.
     pub(crate) subgraphs: SubgraphTable,
     /// The edges of the other labels, and the properties of vertices.
     pub(crate) labels: LabelTables,
@@ -71,7 +71,7 @@ pub(crate) struct Core {
     pub(crate) ids: IdMap,
     pub(crate) pending: PendingVersions,
     pub(crate) views: Views,
-    /// True if reads of snapshots may make views.
+    /// True if reads of snapshots may make views in memory.
     pub(crate) views_by_reads: bool,
     pub(crate) csrs: CsrCache,
     pub(crate) settling: Settling,
@@ -83,9 +83,9 @@ pub(crate) struct Core {
     pub(crate) directory: Option<Arc<dyn Vfs>>,
     /// The lock of the directory, while the store is open.
     pub(crate) lock: Mutex<Option<Box<dyn VfsLock>>>,
-    /// The number of waits of commits because too much was not published yet (rule R11).
+    /// The number of times that a commit waited because too much was not published yet (rule R11).
     pub(crate) commit_waits: AtomicU64,
-    /// Bytes of the log that may wait to be synced, under `sync`.
+    /// The greatest number of bytes of the log that may wait for a sync, under `sync`.
     pub(crate) max_unsynced_bytes: u64,
     pub(crate) closed: Arc<AtomicBool>,
     pub(crate) closing: Arc<Closing>,
@@ -94,17 +94,18 @@ pub(crate) struct Core {
     pub(crate) read_only: bool,
     /// The memory limit, if the options set one.
     pub(crate) memory_limit: Option<u64>,
-    /// The most operations of one transaction.
+    /// The greatest number of operations of one transaction.
     pub(crate) most_operations: usize,
-    /// The charge for the structures that order commits and snapshots: their size when it was last measured.
+    /// The charge for the structures that order commits and snapshots: their size at the last measurement.
     pub(crate) coordination: Mutex<Charge>,
     pub(crate) thresholds: Thresholds,
     pub(crate) checkpointing: Mutex<()>,
-    /// The bound that makes the log shorter.
+    /// The bound of the log's length.
     pub(crate) log_bound: LogBound,
-    /// The process that opened the store. Its forked children use nothing of it (`docs/design/processes.md`).
+    /// The process that opened the store. Its forked children must not use the store
+    /// (`docs/design/processes.md`).
     pub(crate) owner: OwnerProcess,
-    /// Stays the last field: fields are dropped in their order.
+    /// The last field, since fields are dropped in their order.
     pub(crate) tells_freed: TellsFreed,
 }
 
@@ -116,7 +117,7 @@ pub(crate) struct EngineParts {
     pub(crate) subgraphs: SubgraphTable,
     pub(crate) labels: LabelTables,
     pub(crate) pages: Pages,
-    /// The number of subgraphs on pages in memory whose chains are not.
+    /// The number of subgraphs whose page is in memory and whose chains are not.
     pub(crate) evicted: u64,
     pub(crate) schema: Schema,
     pub(crate) ids: IdMap,
@@ -125,7 +126,7 @@ pub(crate) struct EngineParts {
     pub(crate) lock: Option<Box<dyn VfsLock>>,
 }
 
-/// The work of the threads of a store until it is closed.
+/// The functions that the threads of a store run until it is closed.
 #[derive(Clone, Copy)]
 pub(crate) struct Threads {
     pub(crate) settle: fn(&Weak<Core>),
@@ -142,14 +143,14 @@ fn worker(core: &Weak<Core>, duty: Duty, run: fn(&Weak<Core>)) -> Worker {
     Worker::new(duty, Arc::new(move || run(&core)))
 }
 
-/// Makes the clock of a store that opens.
+/// Makes the clock of a store that is being opened.
 fn clock_of(parts: &EngineParts, durability: Durability) -> Clock {
     let has_log = parts.durable.is_some();
     let waits = has_log && durability == Durability::Sync;
     let gate = if waits { parts.last } else { Timestamp::INFINITY };
     let clock = Clock::new(parts.last, parts.counts, gate);
     if has_log {
-        // The log has records in the order of timestamps.
+        // The records in the log must be in the order of timestamps.
         clock.order().forbid_outside();
     }
     clock
@@ -157,10 +158,10 @@ fn clock_of(parts: &EngineParts, durability: Durability) -> Clock {
 
 impl Engine {
     pub(crate) fn new(options: &Options, parts: EngineParts, threads: Threads) -> Arc<Engine> {
-        // Under the model checkers only they make threads.
+        // Under the model checkers only the checkers start threads.
         let settles = options.background_settling && !options.read_only && !cfg!(feature = "model-checking");
         let checkpoints = parts.durable.is_some() && !options.read_only && !cfg!(feature = "model-checking");
-        // Everything that the log of an opened store still holds counts.
+        // The whole log of an opened store counts as new.
         let covered = parts.durable.as_ref().map_or(0, Durable::first_lsn);
         let account = parts.subgraphs.memory().account();
         let [coordination, views] =
@@ -246,8 +247,8 @@ impl Core {
         LiveHorizon::new(&self.clock, &self.readers)
     }
 
-    /// Notes the main parts that merges of a label replaced, for view caches and settling. Called without
-    /// latches: it takes locks, and may start a thread.
+    /// Records the main parts that merges of a label replaced, for view caches and settling. The caller holds
+    /// no latch: this takes locks, and may start a thread.
     #[inline]
     pub(crate) fn note_merged(&self, label: LabelId, merged: Merged) {
         if merged.main_parts > 0 {
@@ -256,7 +257,7 @@ impl Core {
         }
     }
 
-    /// Returns the places of the copies of edges.
+    /// Returns the rules for the places of the copies of edges.
     #[inline]
     pub(crate) fn placement(&self) -> Placement {
         Placement::of(&self.config)
@@ -267,7 +268,7 @@ impl Core {
         self.ids.bound().div_ceil(64)
     }
 
-    /// Waits until `ts` is published, and durable where the mode asks for it.
+    /// Waits until `ts` is published, and durable if the mode asks for it.
     #[inline]
     pub(crate) fn wait_published(&self, ts: Timestamp) -> Result<()> {
         let log = self.durable.as_deref().filter(|_| self.durability == Durability::Sync);
@@ -276,13 +277,13 @@ impl Core {
             .map_err(|NotDurable| Error::Commit(CommitError::OutcomeUnknown))
     }
 
-    /// Returns the end of the log; 0 without one.
+    /// Returns the end of the log; 0 if there is no log.
     pub(crate) fn log_end(&self) -> u64 {
         self.durable.as_ref().map_or(0, |durable| durable.log.end().0)
     }
 
     /// True if commits must wait for a sync before they append more. Called in the ordering section. If true,
-    /// something is unpublished, so that there is something to wait for.
+    /// some commit is unpublished, so that a wait for publication can end.
     #[inline]
     pub(crate) fn backlog_is_full(&self) -> bool {
         let Some(durable) = &self.durable else { return false };
@@ -305,21 +306,21 @@ impl Core {
         }
     }
 
-    /// True if this process is a forked child of the one that opened the store. Costs one load.
+    /// True if this process is a forked child of the process that opened the store. Costs one load.
     #[inline]
     pub(crate) fn is_forked(&self) -> bool {
         !self.owner.is_current()
     }
 
-    /// Fails in a forked child: work that other threads of the parent had in progress is never finished
-    /// there. Every call of every handle checks this before it takes a lock.
+    /// Fails in a forked child: other threads of the parent do not exist there, so their work in progress
+    /// never ends. Every call of every handle checks this before it takes a lock.
     #[inline]
     pub(crate) fn check_owner(&self) -> Result<()> {
         if self.is_forked() { Err(StateError::Forked.into()) } else { Ok(()) }
     }
 
-    /// Like [`check_owner`](Self::check_owner), but also in a child that was made past the C library. Costs a
-    /// system call.
+    /// Like [`check_owner`](Self::check_owner), but also in a child that was forked without the C library.
+    /// Costs a system call.
     pub(crate) fn check_owner_by_id(&self) -> Result<()> {
         if self.owner.is_current_by_id() { Ok(()) } else { Err(StateError::Forked.into()) }
     }
@@ -360,7 +361,7 @@ impl Core {
         Ok(())
     }
 
-    /// Returns the table of a label, if it has had an edge.
+    /// Returns the table of a label, if the label ever had an edge.
     #[inline]
     pub(crate) fn table(&self, label: LabelId) -> Option<&SubgraphTable> {
         if label == LabelId::DEFAULT { Some(&self.subgraphs) } else { self.labels.get(label) }
@@ -370,7 +371,7 @@ impl Core {
         if label == LabelId::DEFAULT { &self.subgraphs } else { self.labels.get_or_create(label) }
     }
 
-    /// Returns all tables, ascending by label: the default one, labels with edges, properties of vertices.
+    /// Returns all tables, ascending by label: the default label, labels with edges, properties of vertices.
     pub(crate) fn tables(&self) -> impl Iterator<Item = (LabelId, &SubgraphTable)> {
         std::iter::once((LabelId::DEFAULT, &self.subgraphs)).chain(self.labels.iter())
     }

@@ -10,15 +10,15 @@ use hedgerow_mem::{Memory, SubgraphTable};
 /// The number of label ids.
 const LABELS: usize = 1 << u16::BITS;
 
-/// The tables of all labels but the default one, made at the first edge of a label. A table never moves.
+/// The tables of all labels except the default one, made at the first edge of a label. A table never moves.
 pub(crate) struct LabelTables {
     memory: Memory,
-    /// Boxed, so that a chunk for labels without edges is small.
+    /// The tables, boxed, so that a table chunk for labels without edges is small.
     tables: Growing<OnceLock<Box<SubgraphTable>>, LABELS>,
 }
 
-/// Returns the place of a label. Labels are numbered from below, but the one of vertices has the last number.
-/// It comes first here, so that a store that uses it pays for no chunk far away.
+/// Returns the index of a label. Labels are numbered from 0, except that the label of vertices has the last
+/// number. It is first here, so that a store that uses it needs no separate table chunk for it.
 #[inline]
 fn place(label: LabelId) -> usize {
     usize::from(label.0.wrapping_add(1))
@@ -41,7 +41,7 @@ impl LabelTables {
         table.get_or_init(|| Box::new(SubgraphTable::new(self.memory.clone())))
     }
 
-    /// Makes the table of a label that has none yet, whose pages `stored` are in files.
+    /// Makes the table of a label that has none yet; its pages `stored` are in files.
     pub(crate) fn put_stored(&self, label: LabelId, stored: Vec<u32>) {
         let charge = |bytes| self.memory.account().charge(Purpose::Tables, bytes);
         let table = self.tables.get_or_create(place(label), charge);
@@ -56,7 +56,7 @@ impl LabelTables {
         numbered.chain(self.get(LabelId::VERTICES).map(|table| (LabelId::VERTICES, table)))
     }
 
-    /// Returns the bytes of the directory; the tables count themselves.
+    /// Returns the bytes of the directory, without the tables themselves.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         self.tables.bytes()
@@ -78,7 +78,7 @@ impl PartitionKey {
 }
 
 impl From<(SubgraphId, Direction)> for PartitionKey {
-    /// Names a chain of the default label.
+    /// Makes the key of a chain of the default label.
     fn from((subgraph, direction): (SubgraphId, Direction)) -> Self {
         PartitionKey { label: LabelId::DEFAULT, subgraph, direction }
     }

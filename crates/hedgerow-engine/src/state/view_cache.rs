@@ -1,7 +1,7 @@
-//! The caches of views: a view is shared by the snapshots of one timestamp, and made from the newest one
-//! before (rule R8).
+//! The caches of views. The snapshots of one timestamp share a view, and the next view is made from the
+//! newest earlier one (rule R8).
 //!
-//! A cache keeps the newest view of a label. It needs no place in the registry: a view refers to lists and
+//! A cache keeps the newest view of a label. It needs no slot in the registry: a view refers to lists and
 //! corrections that never change, and new reads are at the timestamp of a registered snapshot
 //! (`docs/design/views.md`).
 
@@ -14,9 +14,9 @@ use hedgerow_mem::View;
 use crate::error::Result;
 use crate::state::selection::{ChosenEdges, ChosenViews};
 
-/// The share of its lists whose main parts merges must replace before a cached view is given up.
+/// A cached view is given up once merges have replaced the main parts of this share of its lists.
 const REPLACED_SHARE: u64 = 8;
-/// The least bytes of these lists.
+/// The least number of replaced bytes for giving a view up.
 const MIN_REPLACED_BYTES: u64 = 4 << 20;
 /// The newest view of a label, for snapshots of its timestamp and as the start of the next one.
 #[derive(Default)]
@@ -26,14 +26,14 @@ pub(crate) struct ViewCache {
     waste: Waste,
 }
 
-/// The memory that only views keep.
+/// The memory that only cached views keep.
 #[derive(Default)]
 struct Waste {
-    /// Bytes of main parts replaced since the newest view was made, and the number beyond which they are too
-    /// many.
+    /// The bytes of main parts replaced since the newest view was made, and the bound from which on the view
+    /// is given up.
     replaced: AtomicU64,
     limit: AtomicU64,
-    /// True if the limit was exceeded.
+    /// True if the bound was exceeded.
     exceeded: AtomicBool,
 }
 
@@ -61,9 +61,9 @@ impl Waste {
 struct Cached {
     ts: Timestamp,
     layout: u64,
-    /// Empty while it is being made into the next view, or after it was given up.
+    /// `None` while it is being made into the next view, or after it was given up.
     view: Option<Arc<View>>,
-    /// A view that was given up lives on while snapshots use it.
+    /// The view that was given up, which lives while snapshots use it.
     given_up: Weak<View>,
 }
 
@@ -76,9 +76,9 @@ pub(crate) struct ViewFigures {
 }
 
 impl ViewCache {
-    /// Returns the view at `ts`, which must be registered, and of the `layout` that was counted before.
-    /// `make` makes one, from another if one is given; where it fails, that one is gone from the cache. The
-    /// second value tells how it was made.
+    /// Returns the view at `ts`, which must be registered, and of the `layout` that was loaded before. `make`
+    /// makes a view, from a previous one if it gets one; if it fails, the cache no longer has that one. The
+    /// second value shows how the view was made.
     fn get(
         &self,
         ts: Timestamp,
@@ -93,8 +93,8 @@ impl ViewCache {
                     cached.view = Some(view.clone());
                     return Ok((view, Made::Nothing));
                 }
-                // No snapshot uses it: it becomes the next view in place. A thread that asks meanwhile builds
-                // one from scratch.
+                // No snapshot uses the cached view: it is made into the next one in place. Another thread
+                // that requests a view meanwhile builds it from scratch.
                 Some(view) if Arc::strong_count(&view) == 1 && cached.ts <= ts => Some(view),
                 view => {
                     cached.view = view.clone();
@@ -102,19 +102,19 @@ impl ViewCache {
                 }
             }
         };
-        // No lock is held here: a worker that waits for its part may run another task that asks for a view.
+        // No lock is held here: while this worker waits, it may run another task that requests a view.
         let made = if previous.is_some() { Made::OfAnother } else { Made::FromScratch };
         let view = Arc::new(make(previous)?);
         Ok((self.offer(view, ts, layout), made))
     }
 
-    /// Returns the view at `ts` and of `layout`, if it is kept.
+    /// Returns the view at `ts` and of `layout`, if the cache has it.
     fn find(&self, ts: Timestamp, layout: u64) -> Option<Arc<View>> {
         let cached = self.newest.lock();
         cached.view.clone().filter(|_| (cached.ts, cached.layout) == (ts, layout))
     }
 
-    /// Keeps the view unless there is a newer one. Returns the one to use.
+    /// Stores the view, unless the cache has a newer one. Returns the view to use.
     fn offer(&self, view: Arc<View>, ts: Timestamp, layout: u64) -> Arc<View> {
         let old;
         {
@@ -135,7 +135,7 @@ impl ViewCache {
         view
     }
 
-    /// Gives the newest view up: it is freed with the last snapshot that uses it.
+    /// Gives up the newest view: it is freed with the last snapshot that uses it.
     fn give_up(&self) {
         self.waste.exceeded.store(false, Ordering::Relaxed);
         let given_up = {
@@ -146,13 +146,13 @@ impl ViewCache {
             }
             view
         };
-        // Tens of thousands of references: not on the thread of a committer.
+        // It has tens of thousands of references: not to be dropped on the thread of a committer.
         if let Some(view) = given_up {
             hedgerow_par::spawn(move || drop(view));
         }
     }
 
-    /// Gives the newest view up, and does not make another of it even while snapshots use it.
+    /// Gives up the newest view. Even if snapshots still use it, the next view is not made from it.
     fn forget(&self) {
         let forgotten = std::mem::take(&mut *self.newest.lock());
         drop(forgotten);
@@ -167,25 +167,25 @@ enum Made {
     FromScratch,
 }
 
-/// The most labels beside the default one whose views are kept: those requested last.
+/// The greatest number of labels other than the default one whose views are kept: the last requested ones.
 const MOST_LABELS: usize = 8;
 
-/// The newest view of each label that was requested lately.
+/// The newest view of each label that was requested recently.
 #[derive(Default)]
 pub(crate) struct Views {
     default: ViewCache,
-    /// Caches of other labels, the one requested last at the end.
+    /// The caches of other labels; the last requested one is the last element.
     others: Mutex<Vec<Arc<ViewCache>>>,
-    /// Counts the settlings of the whole graph: they change the layout without a timestamp.
+    /// The number of settlings of the whole graph, which change the layout without a timestamp.
     layout: AtomicU64,
     built: AtomicU64,
     refreshed: AtomicU64,
-    /// Views of several labels, or of a part of one.
+    /// The views of several labels, or of chosen edges of one.
     chosen: ChosenViews,
 }
 
 impl Views {
-    /// Returns the view of chosen edges at `ts`: that of another snapshot, or the one that `make` makes.
+    /// Returns the view of chosen edges at `ts`: the view of another snapshot, or a new one from `make`.
     pub(crate) fn chosen(
         &self,
         ts: Timestamp,
@@ -195,24 +195,24 @@ impl Views {
         if let Some(view) = self.chosen.find(ts, chosen) {
             return Ok(view);
         }
-        // No lock is held here, as for other views.
+        // No lock is held here, for the same reason as in `get`.
         let view = Arc::new(make()?);
-        // That of a label was counted when its lists were read: this one has fewer vertices.
+        // For one whole label, the label's view was counted at its reads; this one has fewer vertices.
         if chosen.only_whole_label().is_none() {
             self.built.fetch_add(1, Ordering::Relaxed);
         }
         Ok(self.chosen.offer(ts, chosen, view))
     }
 
-    /// Returns the view of a label at `ts`, which must be registered. `make` makes one, from another if one
-    /// is given.
+    /// Returns the view of a label at `ts`, which must be registered. `make` makes a view, from a previous
+    /// one if it gets one.
     pub(crate) fn get(
         &self,
         label: LabelId,
         ts: Timestamp,
         make: impl FnOnce(Option<Arc<View>>) -> Result<View>,
     ) -> Result<Arc<View>> {
-        // Loaded first: subgraphs that are settled meanwhile make the view out of date, not wrong.
+        // Loaded first: if subgraphs are settled meanwhile, the view counts as outdated, and is still right.
         let layout = self.layout.load(Ordering::Acquire);
         let (view, made) = match label {
             LabelId::DEFAULT => self.default.get(ts, layout, make)?,
@@ -255,7 +255,7 @@ impl Views {
         others.iter().for_each(|cache| f(cache));
     }
 
-    /// Notes that a merge replaced a main part of `bytes`, which now perhaps only a view of the label keeps.
+    /// Records that a merge replaced a main part of `bytes`, which only a view of the label may still keep.
     pub(crate) fn note_replaced(&self, label: LabelId, bytes: usize) {
         if label == LabelId::DEFAULT {
             return self.default.waste.note(bytes);
@@ -269,29 +269,29 @@ impl Views {
         }
     }
 
-    /// Notes that the layout of the whole graph changed.
+    /// Records that the layout of the whole graph changed.
     pub(crate) fn note_settled(&self) {
         self.layout.fetch_add(1, Ordering::Release);
     }
 
-    /// True if the newest view of the default label keeps more than it is worth.
-    /// [`note_replaced`](Self::note_replaced) gives up those of other labels.
+    /// True if the newest view of the default label keeps too much replaced memory. Views of other labels are
+    /// given up in [`note_replaced`](Self::note_replaced).
     #[inline]
     pub(crate) fn is_wasteful(&self) -> bool {
         self.default.waste.exceeded.load(Ordering::Relaxed)
     }
 
-    /// Gives the newest view of the default label up: it is freed with the last snapshot that uses it.
+    /// Gives up the newest view of the default label: it is freed with the last snapshot that uses it.
     pub(crate) fn give_up(&self) {
         self.default.give_up();
     }
 
-    /// Gives the newest views of all labels up.
+    /// Gives up the newest views of all labels.
     pub(crate) fn give_all_up(&self) {
         self.each(ViewCache::give_up);
     }
 
-    /// Gives the newest views up, and does not make others of them even while snapshots use them.
+    /// Gives up the newest views. Even if snapshots still use them, the next views are not made from them.
     pub(crate) fn forget(&self) {
         self.default.forget();
         self.chosen.forget();

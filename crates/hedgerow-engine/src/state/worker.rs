@@ -1,11 +1,11 @@
-//! The threads of a store's own: one for each [`Duty`].
+//! The threads that a store starts: one for each [`Duty`].
 //!
-//! A worker starts its thread once, at the first need. A store goes on without a thread that cannot be
-//! started: the caller that needed it does the work or reports the failure. The thread keeps no handle, and
-//! between its turns not even the store's memory: the last handle is a user's, which closes the store, and
-//! closing wakes the thread, which then returns. A thread whose end would let commits wait for ever poisons
-//! the store when it panics; others catch the panic of a turn, and count it. A forked child has none of the
-//! threads and starts none, since its calls are refused before.
+//! A worker starts its thread once, at the first need. If the thread cannot be started, the store works
+//! without it: the caller that needed it does the work or reports the failure. The thread keeps no handle,
+//! and between its turns not even the store's memory. So the last handle is a user's, whose drop closes the
+//! store; closing wakes the thread, which then returns. If commits would wait forever without the thread, its
+//! panic poisons the store. A thread with another duty catches the panic of a turn, and counts it. A forked
+//! child has none of the threads and starts none, since its calls fail before.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{JoinHandle, Thread};
@@ -15,7 +15,7 @@ use hedgerow_io::failpoint::{self, FailPoint};
 /// The task of a thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Duty {
-    /// Settles idle subgraphs, and frees what snapshots kept.
+    /// Settles idle subgraphs, and frees versions that snapshots had pinned.
     Settle,
     /// Writes checkpoints when the log is long.
     Checkpoint,
@@ -37,14 +37,14 @@ impl Duty {
     }
 }
 
-/// The work of a thread until the store is closed.
+/// The function that a thread runs until the store is closed.
 pub(crate) type Work = Arc<dyn Fn() + Send + Sync>;
 
-/// A thread of the store's own.
+/// A thread that a store starts.
 pub(crate) struct Worker {
     duty: Duty,
     work: Work,
-    /// Set once a start was tried; `None` if it failed.
+    /// Set once a start was tried; `None` if that failed.
     thread: OnceLock<Option<Thread>>,
     handle: Mutex<Option<JoinHandle<()>>>,
 }
@@ -54,8 +54,8 @@ impl Worker {
         Worker { duty, work, thread: OnceLock::new(), handle: Mutex::new(None) }
     }
 
-    /// Starts the thread, unless a call before has tried. Returns whether there is one; a failed start calls
-    /// `failed` with the reason.
+    /// Starts the thread, unless a start was tried before. Returns true if the thread exists; if the start
+    /// fails, calls `failed` with the reason.
     pub(crate) fn start(&self, failed: impl FnOnce(std::io::Error)) -> bool {
         let start = || {
             let (work, (name, point)) = (self.work.clone(), self.duty.thread());
@@ -69,7 +69,7 @@ impl Worker {
         self.thread.get_or_init(start).is_some()
     }
 
-    /// True if a start of the thread was tried, with success or without.
+    /// True if a start of the thread was tried, successfully or not.
     #[inline]
     pub(crate) fn was_started(&self) -> bool {
         self.thread.get().is_some()
@@ -81,7 +81,7 @@ impl Worker {
         matches!(self.thread.get(), Some(Some(_)))
     }
 
-    /// Has the thread return from [`std::thread::park`], now or when it next parks. Never waits.
+    /// Makes the thread return from [`std::thread::park`], now or when it next parks. Never waits.
     pub(crate) fn wake(&self) {
         if let Some(Some(thread)) = self.thread.get() {
             thread.unpark();
@@ -93,7 +93,7 @@ impl Worker {
         self.duty
     }
 
-    /// True if the thread that was started has ended.
+    /// True if the thread was started and has ended.
     #[cfg(test)]
     pub(crate) fn has_ended(&self) -> bool {
         let handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,11 +6,11 @@ use foldhash::quality::RandomState;
 
 use crate::commit::names::TxnKey;
 
-/// Keys, each once, in the order in which they came first; the place of each is found again by its hash.
+/// Keys without repetitions, in the order of their first use; the place of a key is found by its hash.
 pub(super) struct Distinct {
     pub(super) keys: Vec<TxnKey>,
-    /// Places plus one, each at the first free slot from the hash of its key on; 0 marks a free slot. At most
-    /// half of them are taken.
+    /// Places plus one; 0 marks a free slot. A key takes the first slot that is free from its hash on. At
+    /// most half of the slots are taken.
     slots: Box<[u32]>,
     hasher: RandomState,
 }

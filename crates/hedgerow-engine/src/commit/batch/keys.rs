@@ -1,4 +1,4 @@
-//! The keys of a large transaction: looked up once each, created where absent.
+//! The keys of a large transaction: each is looked up once, and created if absent.
 
 use std::ops::Range;
 
@@ -21,10 +21,10 @@ use crate::state::store::Engine;
 /// The vertices that the keys of a transaction name, and the latches of the keys that it creates.
 pub(super) struct Resolved<'e> {
     engine: &'e Engine,
-    /// The distinct keys, with their vertices; `None` where no operation creates the key. Empty in a dense
-    /// graph.
+    /// The distinct keys, with their vertices; `None` if no operation creates the absent key. Empty in a
+    /// dense graph.
     names: Vec<(TxnKey, Option<VertexId>)>,
-    /// Per operation the places of both keys in `names`. Empty in a dense graph.
+    /// The places in `names` of both keys of each operation. Empty in a dense graph.
     places: Vec<[u32; 2]>,
     /// The keys that the commit creates, in the order in which they got ids.
     fresh: Vec<Fresh>,
@@ -44,21 +44,21 @@ pub(super) struct Fresh {
 /// The need of an operation for a vertex that a key names.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Wanted {
-    /// Removals apply to it if it exists.
+    /// Removals apply to it if it exists, and do not create it.
     IfThere,
-    /// It is created if absent, as an end of an edge.
+    /// An edge creates it as its end, if it is absent.
     End,
-    /// It is created if absent.
+    /// An operation on vertices creates it, if it is absent.
     Vertex,
 }
 
-/// Keys that a thread looks up, and new ones that it binds, at a time.
+/// The number of keys that a thread looks up, or binds, at a time.
 const KEYS_AT_A_TIME: usize = 1 << 11;
-/// The number of new keys from which on room is made for all before they are bound: else small tables grow
-/// again and again.
+/// The number of new keys from which on room for all is made before they are bound; else small tables would
+/// grow again and again.
 const RESERVED: usize = if cfg!(feature = "shuttle") { 2 } else { 1 << 12 };
-/// Keys that are looked up together, so that their cache misses overlap: about as many misses as a processor
-/// has under way.
+/// The number of keys that are looked up together, so that their cache misses overlap: about as many misses
+/// as a processor can have in progress.
 const TOGETHER: usize = 16;
 
 impl<'e> Resolved<'e> {
@@ -83,7 +83,7 @@ impl<'e> Resolved<'e> {
             return Ok(resolved);
         }
         let wanted = resolved.gather(request.ops);
-        // Vertices that operations insert are mostly new: they are looked up only under the latches, where
+        // Most vertices that operations insert are new: they are looked up only under the latches, when
         // memory knows all keys.
         let all = !engine.ids.stored.all_known();
         let ends = (0u32..).zip(&wanted).filter(|&(_, wanted)| all || *wanted != Wanted::Vertex);
@@ -155,7 +155,7 @@ impl<'e> Resolved<'e> {
     }
 
     /// Looks up in segments the keys that memory did not find. A batch ends no binding, so memory need not
-    /// know the results.
+    /// learn the results.
     #[cold]
     fn look_up_stored(&mut self, request: &Request<'_>) -> Result<()> {
         for (key, id) in self.names.iter_mut().filter(|(_, id)| id.is_none()) {
@@ -164,10 +164,10 @@ impl<'e> Resolved<'e> {
         Ok(())
     }
 
-    /// Latches the absent keys, so that they stay absent until the commit is done, and looks again. Those
-    /// that an operation creates get ids. Inserted vertices get them in the order of the program: neighbours
-    /// in the program share subgraphs, and properties are read in the order in which they lie. Ends of edges
-    /// get ids in the order of keys.
+    /// Latches the absent keys, so that they stay absent until the commit is done, and looks them up again.
+    /// Keys that an operation creates get ids. Inserted vertices get ids in the order of the program:
+    /// neighbours in the program share subgraphs, and properties are read in the order in which they are
+    /// stored. Ends of edges get ids in the order of keys.
     fn create<'j>(
         &mut self,
         wanted: &[Wanted],
@@ -227,9 +227,9 @@ impl<'e> Resolved<'e> {
         }
     }
 
-    /// Adds the entries of the operation at `at` for the chains of `label`: one for each copy of its edge;
-    /// none for the removal of an edge without an endpoint. An operation without an edge of the default label
-    /// has entries there for the vertices that it names.
+    /// Adds the entries of the operation at `at` for the chains of `label`: one for each copy of its edge,
+    /// but none for a removal if an endpoint does not exist. An operation without an edge of the default
+    /// label adds entries to that label for the vertices that it names.
     pub(super) fn each_entry(
         &self,
         placement: Placement,
@@ -261,9 +261,9 @@ impl<'e> Resolved<'e> {
         }
     }
 
-    /// True if the keys still name the same vertices. Called with the latches of all subgraphs held: a
-    /// binding changes only under the latch of its vertex's subgraph (invariant I4). Created keys are under
-    /// their own latches.
+    /// True if the keys still name the same vertices. The caller holds the latches of all subgraphs: a
+    /// binding changes only under the latch of its vertex's subgraph (invariant I4). Created keys have their
+    /// own latches.
     pub(super) fn still_hold(&self, engine: &Engine, keys: &TxnKeys) -> bool {
         let mut fresh = vec![0u64; self.names.len().div_ceil(64)];
         self.fresh.iter().for_each(|of| fresh[of.place as usize / 64] |= 1 << (of.place % 64));
@@ -278,7 +278,7 @@ impl<'e> Resolved<'e> {
         &self.fresh
     }
 
-    /// Keeps the ids with their keys from here on: the commit happens.
+    /// Marks the ids as used by the commit, so that the drop does not give them back.
     pub(super) fn keep_ids(&mut self) {
         self.bound = true;
     }
@@ -335,7 +335,7 @@ impl Drop for Resolved<'_> {
     /// Gives back the ids of vertices that the commit did not create.
     fn drop(&mut self) {
         if !self.bound {
-            // The last first: a commit that starts over gets them in the same order.
+            // In reverse order: a commit that starts over gets them in the same order.
             self.fresh.iter().rev().for_each(|fresh| self.engine.ids.give_back(fresh.id));
         }
     }

@@ -26,8 +26,8 @@ pub(super) struct ByLabel {
 
 struct LabelOps {
     label: BatchLabel,
-    /// The places of its operations in the program, ascending. Empty for the default label, which stands for
-    /// all.
+    /// The places of its operations in the program, ascending. Empty for the default label, which goes
+    /// through all operations.
     places: Vec<u32>,
 }
 
@@ -53,7 +53,7 @@ impl ByLabel {
         ByLabel { labels }
     }
 
-    /// Returns the labels, with the number of operations to go through for each: for the default label all of
+    /// Returns the labels, with the number of operations to visit for each; for the default label all of
     /// `ops`.
     pub(super) fn each(&self, ops: usize) -> Vec<(BatchLabel, usize)> {
         let looked_at =
@@ -61,7 +61,7 @@ impl ByLabel {
         self.labels.iter().map(|of| (of.label, looked_at(of))).collect()
     }
 
-    /// Returns the place in the program of operation `at` of a label, which is the `nth` of the labels.
+    /// Returns the place in the program of operation `at` of the label number `nth`.
     #[inline]
     pub(super) fn place(&self, nth: usize, at: usize) -> usize {
         self.labels[nth].places.get(at).map_or(at, |&place| place as usize)

@@ -8,12 +8,12 @@ use super::parts::{HEADERS_AHEAD, Part, SubgraphBatch};
 use crate::commit::op::OpKind;
 use crate::state::store::Engine;
 
-/// Latches the subgraphs of a part. One thread at a time claims parts, in order: so the commit as a whole
+/// Latches the subgraphs of a part. One thread at a time claims parts, in order, so the commit as a whole
 /// takes latches in ascending order.
 ///
-/// If there is no page and the part only removes, there is nothing to latch: the commit checks again when
-/// it orders (invariant I28). Otherwise missing pages are made, unless the memory limit, beside the `used`
-/// bytes from before, has no room for them.
+/// If a subgraph has no page and the part only removes from it, it needs no latch: the commit checks again
+/// when it orders (invariant I28). Other missing pages are made, unless the memory limit has no room for
+/// them, given the `used` bytes from before.
 pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, used: u64) {
     let (mut ahead, mut makes_pages) = (0, false);
     let Part { label, entries, batches, latched, absent, unloaded, is_cut_short, .. } = part;
@@ -45,7 +45,8 @@ pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, used: u64) {
                     *is_cut_short = true;
                     return;
                 }
-                // If the page was loaded since the look-up, the chain may be out of memory like any other.
+                // If the page was loaded since the look-up, the chain may have been evicted since, like any
+                // other.
                 hold(engine.table_or_create(label.label).get_or_create(batch.subgraph));
             }
         }
@@ -55,7 +56,7 @@ pub(super) fn latch<'e>(engine: &'e Engine, part: &mut Part<'e>, used: u64) {
     }
 }
 
-/// Returns the bytes of the pages of tables that batches are the first to write to.
+/// Returns the bytes of the new pages to which `batches` are the first to write.
 #[cold]
 fn bytes_of_new_pages(engine: &Engine, label: LabelId, batches: &[SubgraphBatch]) -> usize {
     let table = engine.table(label);

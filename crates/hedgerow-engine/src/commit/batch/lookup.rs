@@ -1,6 +1,6 @@
 //! The effects of the operations of a large transaction. Both copies of an edge agree on whether it exists,
-//! so it is looked up at one copy only: the one that a thread reaches first. Only the properties of an edge
-//! that exists and stays may differ, and each copy judges them separately.
+//! so the edge is looked up at one copy only, the first one that a thread visits. Only properties of an edge
+//! that exists and stays may differ between the copies, and each copy checks them separately.
 
 use hedgerow_core::sync::{AtomicU8, Ordering};
 use hedgerow_core::{Direction, InterpolationHint, RowRef, VertexId, simd};
@@ -15,18 +15,18 @@ use crate::state::change::{effective, same_weight};
 use crate::state::placement::Placement;
 use crate::state::store::Engine;
 
-/// The effect of an operation, as a cell encodes it: 0 unknown, 1 unchanged, 2 + the number of an [`EdgeOp`].
-/// Or that the edge exists and stays, and each copy must check whether its properties change.
+/// The codes of effects in cells: 0 unknown, 1 unchanged, 2 + the number of an [`EdgeOp`]. [`STAYS`]: the
+/// edge exists and stays, and each copy must check whether its properties change.
 const UNKNOWN: u8 = 0;
 const NOTHING: u8 = 1;
 const INSERT: u8 = 2 + EdgeOp::Insert as u8;
 const REMOVE: u8 = 2 + EdgeOp::Remove as u8;
 const STAYS: u8 = 6;
-/// The number of entries by which prefetches of properties are ahead; twice as many for operations, which
-/// hold the places of those.
+/// The distance, in entries, of prefetches of properties. Operations, which have the places of properties,
+/// are prefetched at twice this distance.
 const ROWS_AHEAD: usize = 12;
 
-/// Operations of which one thread knows the effects, in its nearest cache.
+/// The number of operations whose effects one thread keeps in its nearest cache.
 const NEAR: usize = 1 << 11;
 
 /// The effects of the operations. All operations on one edge share the cell of the first of them, at both
@@ -85,8 +85,8 @@ impl<'a> LabelOutcomes<'_, 'a> {
         }
     }
 
-    /// Prefetches the known effects of the entries: another thread may have written them moments ago. With
-    /// properties, which each copy reads separately, prefetches the operations too.
+    /// Prefetches the known effects of the entries: another thread may have written them moments ago. If
+    /// edges have properties, which each copy reads separately, prefetches the operations too.
     pub(super) fn prefetch_known(&self, entries: &[BatchEntry]) {
         if self.all.cells.len() <= NEAR {
             return;
@@ -103,15 +103,15 @@ impl<'a> LabelOutcomes<'_, 'a> {
         self.all.cells[first.op()].load(Ordering::Relaxed)
     }
 
-    /// Returns the effect of the operations about one edge, in program order, and the weight that it leaves.
-    /// Groups come in ascending order.
+    /// Returns the effect of the operations on one edge, in program order, and the weight after them. The
+    /// caller passes groups in ascending order.
     #[inline]
     pub(super) fn of(&self, group: &[BatchEntry], edges: &mut Finder<'_>) -> Option<(EdgeOp, f64)> {
         let first = &group[0];
         let code = match self.known(first) {
             UNKNOWN => {
                 let code = self.decide(group, edges.edge(first.local(), first.dst()));
-                // Both copies come to the same effect: it does not matter which is first.
+                // Both copies have the same effect, so either may be the first.
                 self.all.cells[first.op()].store(code, Ordering::Relaxed);
                 code
             }
@@ -121,14 +121,14 @@ impl<'a> LabelOutcomes<'_, 'a> {
             NOTHING => return None,
             INSERT => (EdgeOp::Insert, None),
             REMOVE => (EdgeOp::Remove, None),
-            // It changed, so the final state does not depend on the weight before.
+            // The edge changed, so the final state does not depend on the weight before.
             _ => (EdgeOp::Update, Some(0.0)),
         };
         let weight = if self.label.weighted { self.after(group, before).unwrap_or(0.0) } else { 1.0 };
         Some((op, weight))
     }
 
-    /// Prefetches the operations and properties of entries a little behind the first of these.
+    /// Prefetches operations and properties of entries some places after the first of `entries`.
     #[inline]
     pub(super) fn prefetch_rows(&self, direction: Direction, entries: &[BatchEntry]) {
         if !self.label.attributed || !self.all.placement.keeps_rows(direction) {
@@ -142,8 +142,8 @@ impl<'a> LabelOutcomes<'_, 'a> {
         }
     }
 
-    /// Like [`of`](Self::of), but for the copy in `direction` at `at`, with the properties that it keeps
-    /// afterwards.
+    /// Like [`of`](Self::of), but for the copy in `direction` at `at`. Returns also the properties that this
+    /// copy keeps afterwards.
     pub(super) fn with_row(
         &self,
         group: &[BatchEntry],
@@ -159,8 +159,7 @@ impl<'a> LabelOutcomes<'_, 'a> {
             INSERT => None,
             _ => edges.edge(local, dst),
         };
-        // The state of the edge: the weight, and the handle of the attributes that an operation gave it, if
-        // one did.
+        // The state of the edge: the weight, and the handle of the attributes, if an operation gave it some.
         let before: Option<(f64, Option<u32>)> = found.map(|weight| (weight, None));
         let after = group.iter().fold(before, |state, entry| {
             let op = &self.all.ops[entry.op()];
@@ -173,8 +172,8 @@ impl<'a> LabelOutcomes<'_, 'a> {
             let found = held.item(direction, local, dst, 0, InterpolationHint::UNKNOWN);
             found.map_or(RowRef::Empty, |edge| edge.row).is_same(row)
         };
-        // The second copy of an undirected edge lacks its text, which may change: it cannot decide that
-        // nothing changes.
+        // The second copy of an undirected edge lacks texts, which may change: it cannot show that nothing
+        // changes.
         let tells = !placement.keeps_rows(direction) || placement.counts_at(direction, at, dst);
         let same = |(old, _): &(f64, Option<u32>), (new, given): &(f64, Option<u32>)| match *given {
             None => true,
@@ -186,7 +185,7 @@ impl<'a> LabelOutcomes<'_, 'a> {
         }
         let op = effective(before.as_ref(), after.as_ref(), same)?;
         let (weight, given) = after.unwrap_or((0.0, None));
-        // By value: it is read again when everything is in other caches.
+        // By value, so that the row is not accessed again once it has left the caches.
         Some((op, weight, given.map_or(RowRef::Empty, |given| row(given).by_value())))
     }
 
@@ -212,8 +211,8 @@ impl<'a> LabelOutcomes<'_, 'a> {
     }
 }
 
-/// Returns the effect that both copies of an edge share. `before`: it existed. `after`: `Some` if it exists
-/// afterwards; true if an operation gave it its weight and row.
+/// Returns the effect that both copies of an edge share. `before`: the edge existed. `after`: `Some` if it
+/// exists afterwards; true if an operation gave it its weight and row.
 fn existence(before: bool, after: Option<bool>) -> u8 {
     match (before, after) {
         (false, Some(_)) => INSERT,

@@ -1,4 +1,4 @@
-//! Entries, sorted by subgraph in parts that threads work on.
+//! Entries, sorted by subgraph and divided into parts that threads work on.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Direction, LocalVertex, SubgraphId, VertexId};
@@ -13,19 +13,20 @@ use crate::commit::op::OpKind;
 use crate::commit::validate::LatchKey;
 use crate::state::store::Engine;
 
-/// Entries of a part, about; fewer if there were too few parts for all threads.
+/// The approximate number of entries of a part; smaller if there were too few parts for all threads.
 const PART: usize = 1 << 11;
-/// The fewest parts for each thread: an idle thread waits at most for a fourth of the work of another.
+/// The least number of parts for each thread: an idle thread waits at most for a fourth of another's work.
 const FEWEST_PARTS: usize = 4;
-/// The most parts.
+/// The greatest number of parts.
 const MOST_PARTS: usize = 1 << 11;
-/// Operations made into entries at a time: so few that the entries stay cached until they are distributed.
+/// The number of operations made into entries at a time: their entries stay cached until they are
+/// distributed.
 const CHUNK: usize = 1 << 13;
-/// Operations that are sampled to predict where the entries will be.
+/// The number of operations that are sampled to predict how entries spread over subgraphs.
 const SAMPLE: usize = 1 << 9;
-/// The number of entries up to which batches, one for each, have room from the beginning.
+/// The greatest number of batches for which there is room from the beginning.
 const FEW_BATCHES: usize = 1 << 8;
-/// The number of batches by which prefetches of headers are ahead.
+/// The distance, in batches, of prefetches of headers.
 pub(super) const HEADERS_AHEAD: usize = 8;
 
 /// An operation at one copy of its edge, packed so that entries compare as one number: by subgraph,
@@ -33,11 +34,11 @@ pub(super) const HEADERS_AHEAD: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct BatchEntry(u128);
 
-/// Not the id of any vertex.
+/// An id that no vertex has.
 const NO_DESTINATION: VertexId = VertexId(u32::MAX);
 const _: () = assert!(VertexId::MAX.0 < NO_DESTINATION.0, "no vertex has it");
 
-/// Bits of the place in the program, which is above the 8 bits of the kind.
+/// The number of bits of the place in the program, which are above the 8 bits of the kind.
 const OP_BITS: u32 = 24;
 const _: () = assert!(crate::state::limits::MAX_OPERATIONS <= 1 << OP_BITS, "places fit");
 
@@ -56,7 +57,7 @@ impl BatchEntry {
     }
 
     /// Makes an entry at a vertex that the operation names. [`OpKind::InsertVertex`] creates it if absent;
-    /// [`OpKind::Remove`] only latches the vertex's subgraph. Sorts behind the edges of the vertex.
+    /// [`OpKind::Remove`] only latches the vertex's subgraph. It comes after the edges of the vertex.
     #[inline]
     pub(super) fn vertex(id: VertexId, op: usize, kind: OpKind) -> BatchEntry {
         BatchEntry::new(id, NO_DESTINATION, op, Direction::Out, kind)
@@ -106,7 +107,7 @@ impl BatchEntry {
         }
     }
 
-    /// True if both are about one copy of one edge.
+    /// True if both entries are about the same copy of an edge.
     #[inline]
     pub(super) fn same_edge(&self, other: &BatchEntry) -> bool {
         (self.0 ^ other.0) >> 32 == 0
@@ -127,11 +128,11 @@ impl BatchEntry {
 #[derive(Debug)]
 pub(super) struct SubgraphBatch {
     pub(super) subgraph: SubgraphId,
-    /// The entries: those of the outgoing chain, then those of the incoming one.
+    /// The entries: first of the outgoing chain, then of the incoming one.
     from: u32,
     middle: u32,
     to: u32,
-    /// The begin of the effects, the begin of those on the incoming chain, and their end.
+    /// The begin of the effects, the begin of the effects on the incoming chain, and the end of both.
     pub(super) effects: [u32; 3],
 }
 
@@ -164,21 +165,21 @@ pub(super) struct Part<'e> {
     pub(super) batches: Vec<SubgraphBatch>,
     /// The latches, one for each batch.
     pub(super) latched: Vec<Latched<'e>>,
-    /// Subgraphs without a page in which nothing is to be put, ascending: they have no batch any more.
+    /// Subgraphs without a page to which nothing is added, ascending: their batches are removed.
     pub(super) absent: Vec<SubgraphId>,
-    /// Subgraphs whose pages must be loaded: the commit starts over then.
+    /// Subgraphs whose pages must be loaded before the commit starts over.
     pub(super) unloaded: Vec<SubgraphId>,
-    /// Insertions of vertices of a subgraph come first, then effects by direction, vertex and destination.
+    /// The effects: for a subgraph new vertices, then effects by direction, vertex and destination.
     pub(super) effects: Vec<LocalOp>,
-    /// Parallel to the effects; empty where edges have no properties.
+    /// The attributes of the effects; empty if edges have no properties.
     pub(super) attributes: Vec<Attributes<'e>>,
-    /// Versions built ahead of the timestamp: the place of the batch, the chain, the version.
+    /// Versions built before the timestamp is drawn: the index of the batch, the chain, the version.
     pub(super) ahead: Vec<(u32, Direction, Ahead)>,
-    /// True if the memory limit left no room for the rest of the batches: this attempt ends.
+    /// True if the memory limit left no room for the remaining batches, so that this attempt fails.
     pub(super) is_cut_short: bool,
     /// The number of vertices that the part creates.
     pub(super) vertices: usize,
-    /// Edges that change, by the copy at which they are counted.
+    /// The number of edges that change, each counted at one copy.
     pub(super) changes: usize,
     /// The change of the number of edges.
     pub(super) edges: i64,
@@ -209,7 +210,7 @@ impl Part<'_> {
     }
 }
 
-/// True if the pages that did not exist still do not. Called in the ordering section (invariant I28).
+/// True if the absent pages are still absent. Called in the ordering section (invariant I28).
 pub(super) fn still_absent(engine: &Engine, parts: &[Part<'_>]) -> bool {
     let mut absent = parts.iter().flat_map(|part| part.absent.iter().map(|&id| (part.label.label, id)));
     let exists = |(label, id)| engine.table(label).is_some_and(|table| table.get(id).is_some());
@@ -226,8 +227,8 @@ pub(super) fn prefetch_heads(held: &Latched<'_>, part: &Part<'_>, batch: &Subgra
     }
 }
 
-/// Sorts entries that come in the order of the program. In most parts the subgraphs are few and near each
-/// other: then an entry compares as one word, which sorts in half the time.
+/// Sorts entries that are in the order of the program. In most parts the subgraphs are few and near each
+/// other: then an entry compares as one word, which takes half the time.
 fn sort(entries: &mut Vec<BatchEntry>) {
     let bits = |n: u32| u32::BITS - n.leading_zeros();
     let ends = |(lowest, highest): (u32, u32), id: u32| (lowest.min(id), highest.max(id));
@@ -259,7 +260,7 @@ struct Chunk {
 }
 
 impl Chunk {
-    /// Distributes the entries that `of` makes by range: a counting sort.
+    /// Distributes by range the entries that `of` makes, with a counting sort.
     fn distribute(&mut self, of: &impl Fn(std::ops::Range<usize>, &mut Vec<BatchEntry>), ranges: &Ranges) {
         let mut entries = Vec::with_capacity(self.ops.len() * 2);
         of(self.ops.clone(), &mut entries);
@@ -284,7 +285,7 @@ impl Chunk {
     }
 }
 
-/// Ranges of subgraphs of equal width; the first and the last take all that are before and after.
+/// Ranges of subgraphs of equal width; the first and the last also have all subgraphs before and after.
 struct Ranges {
     lowest: u32,
     shift: u32,
@@ -292,8 +293,8 @@ struct Ranges {
 }
 
 impl Ranges {
-    /// Chooses as many ranges as give parts the intended size if all entries are spread like those of a
-    /// sample. A bad fit costs only speed.
+    /// Chooses the number of ranges so that parts have the intended size if all entries spread like those of
+    /// a sample. A bad fit costs only speed.
     fn sampled(
         ops: usize,
         threads: usize,
@@ -314,9 +315,9 @@ impl Ranges {
     }
 }
 
-/// Returns the entries of operations `0..ops` on a label, sorted, in parts of consecutive subgraphs,
-/// ascending. `of` makes the entries of a range by the context, at most two for each. Fewer than `serial` are
-/// one part. Returns the context too.
+/// Returns the sorted entries of operations `0..ops` on a label, in ascending parts of consecutive subgraphs.
+/// `of` makes the entries of a range of operations, at most two for each, with the context. Fewer than
+/// `serial` operations make one part. Returns the context too.
 pub(super) fn parts<'j, 'e: 'j, X: Shared + 'j>(
     threads: &CommitThreads<'j>,
     (label, ops): (BatchLabel, usize),

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::files::log::Record;
 use crate::state::store::Engine;
 
-/// An effect on an outgoing chain: the label, the vertex, the effect, properties.
+/// An effect on an outgoing chain: the label, the vertex, the effect, the properties.
 type OutgoingEffect<'a> = (LabelId, VertexId, &'a LocalOp, RowRef<'a>);
 
 /// Returns all effects on outgoing chains.

@@ -9,22 +9,22 @@ use crate::commit::names::{NOW, TxnKey};
 use crate::commit::request::Request;
 use crate::state::store::Engine;
 
-/// The most operations; their copies have places in [`EdgeCopy`].
+/// The greatest number of operations: the places of their copies fit into [`EdgeCopy`].
 pub(super) const MOST: usize = 1 << (PLACE_BITS - 1);
-/// The number of operations up to which none is allocated for.
+/// The number of operations up to which nothing is allocated.
 pub(super) const INLINE: usize = 32;
-/// Keys that are looked up together, so that their cache misses overlap.
+/// The number of keys that are looked up together, so that their cache misses overlap.
 const TOGETHER: usize = 8;
-/// Bits of the place of a copy.
+/// The number of bits for the place of a copy.
 const PLACE_BITS: u32 = 11;
-/// Bits of the other end that a copy carries: two operations on one edge have them in common, others hardly
-/// ever.
+/// The number of bits of the other end in a copy. Operations on one edge have equal bits there, other
+/// operations hardly ever.
 const OTHER_BITS: u32 = 20;
 const LOCAL_BITS: u32 = 6;
 const _: () = assert!(26 + 1 + LOCAL_BITS + OTHER_BITS + PLACE_BITS == u64::BITS, "a copy is one word");
 
 /// One copy of the edge of an operation, packed so that copies compare as numbers: subgraph, direction,
-/// vertex, some bits of the other end, and the place. The place is twice that of the operation, plus one for
+/// vertex, some bits of the other end, and the place. The place is twice the operation's place, plus one for
 /// the second copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct EdgeCopy(u64);
@@ -60,8 +60,8 @@ impl EdgeCopy {
         (place / 2, place % 2 == 1)
     }
 
-    /// True if both may be copies of one edge; false is certain. Copies of one edge are neighbors in sorted
-    /// order.
+    /// True if both may be copies of one edge; if false, they are not. Copies of one edge are neighbors in
+    /// sorted order.
     #[inline]
     pub(super) fn may_be_same_edge(self, other: EdgeCopy) -> bool {
         (self.0 ^ other.0) >> PLACE_BITS == 0
@@ -73,21 +73,21 @@ impl EdgeCopy {
 pub(super) struct Edge {
     pub(super) src: VertexId,
     pub(super) dst: VertexId,
-    /// The places of the latches of both.
+    /// The indices of the latches of `src` and `dst`.
     pub(super) latches: [u16; 2],
-    /// True if the keys came in the other order than the ends.
+    /// True if the operation names the key of `dst` first.
     turned: bool,
     /// True if the list of `src` is the shorter one.
     pub(super) at_src: bool,
-    /// The operation's change, and the weight that it leaves.
+    /// The change by the operation, and the weight after it.
     pub(super) change: Option<(EdgeOp, f64)>,
 }
 
 pub(super) type Edges = SmallVec<[Edge; INLINE]>;
 pub(super) type Copies = SmallVec<[EdgeCopy; 2 * INLINE]>;
 
-/// Returns the edges of the operations, and their copies in the order of chains. `None` where memory knows no
-/// vertex for a key, or two operations may be on one edge.
+/// Returns the edges of the operations, and their copies in the order of chains. `None` if a key names no
+/// vertex that memory knows, or two operations may be on one edge.
 pub(super) fn gather(engine: &Engine, request: &Request<'_>) -> Option<(Edges, Copies)> {
     let placement = engine.placement();
     let (mut edges, mut copies) = (Edges::new(), Copies::new());
@@ -111,8 +111,8 @@ pub(super) fn gather(engine: &Engine, request: &Request<'_>) -> Option<(Edges, C
     (!twice).then_some((edges, copies))
 }
 
-/// Returns the vertices that the keys of the operations name, two for each operation. Those of a dense graph
-/// need not exist.
+/// Returns the vertices that the keys of the operations name, two for each operation. In a dense graph the
+/// vertices need not exist.
 fn ends(engine: &Engine, request: &Request<'_>) -> Option<SmallVec<[VertexId; 2 * INLINE]>> {
     let keys = request.ops.iter().flat_map(|op| [op.src, op.dst]);
     if engine.config.keys == KeyKind::Dense {
@@ -132,7 +132,7 @@ fn ends(engine: &Engine, request: &Request<'_>) -> Option<SmallVec<[VertexId; 2 
     Some(ids)
 }
 
-/// True if all ends still carry the keys by which they were looked up. The caller holds all latches, and the
+/// True if all ends still have the keys by which they were looked up. The caller holds all latches, and the
 /// vertices exist (invariant I4).
 pub(super) fn are_named(engine: &Engine, request: &Request<'_>, edges: &[Edge]) -> bool {
     let unasked = faults::is_on(PlantedFault::FewKeysNotLookedAtAgain);

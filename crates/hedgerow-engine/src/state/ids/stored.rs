@@ -1,6 +1,6 @@
-//! Keys that segments hold and memory need not know. A look-up that finds nothing in memory asks the
-//! segments, and memory learns the answer (`state::pages::StoredKeys`, `state::keys`); the rules K1 to K6 are
-//! in `docs/design/stored-keys.md`.
+//! Keys that are in segments and may be unknown to memory. A look-up that finds nothing in memory searches
+//! the segments, and memory learns the result (`state::pages::StoredKeys`, `state::keys`); the rules K1 to K6
+//! are in `docs/design/stored-keys.md`.
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Ordering};
@@ -8,13 +8,13 @@ use hedgerow_core::sync::{AtomicBool, AtomicU64, Ordering};
 /// The number of keys that are read page by page in about the time of one look-up in segments.
 const KEYS_OF_A_LOOK: u64 = 128;
 
-/// The keys that segments held when the store was opened, and that memory did not read then.
+/// The keys that were in segments when the store was opened, and that the opening did not read.
 #[derive(Default)]
 pub(crate) struct Stored {
     /// The number of keys at the opening; 0 if all keys are in memory.
     keys: u64,
-    /// The begin of the bindings in segments of ids that memory does not know: the checkpoint from which the
-    /// store was opened.
+    /// The begin of the bindings in segments of ids that memory does not know: the checkpoint that the store
+    /// was opened from.
     since: Timestamp,
     /// The number of look-ups in segments.
     asked: AtomicU64,
@@ -28,24 +28,24 @@ impl Stored {
         Stored { keys, since, ..Stored::default() }
     }
 
-    /// True if there are any. It never changes, so that a look-up that found nothing need not be ordered with
-    /// the thread that reads the last keys.
+    /// True if there are such keys. The result never changes, so that a look-up without a result need not be
+    /// ordered with the thread that reads the last keys.
     #[inline]
     pub(crate) fn are_there(&self) -> bool {
         self.keys > 0
     }
 
-    /// Returns how many there were when the store was opened.
+    /// Returns the number of such keys when the store was opened.
     pub(crate) fn count(&self) -> u64 {
         self.keys
     }
 
-    /// Returns since when they name their vertices, as far as readers can see.
+    /// Returns the timestamp from which they name their vertices, for all readers.
     pub(crate) fn since(&self) -> Timestamp {
         self.since
     }
 
-    /// True if memory knows all of them: a key that it did not know before must be looked up again.
+    /// True if memory knows all of them by now: then a key that it did not know must be looked up again.
     pub(crate) fn all_known(&self) -> bool {
         !self.are_there() || self.all_known.load(Ordering::Acquire)
     }
@@ -55,8 +55,8 @@ impl Stored {
         self.all_known.store(true, Ordering::Release);
     }
 
-    /// Counts a look-up in segments; true if reading all keys costs no more than the look-ups since it last
-    /// returned true.
+    /// Counts a look-up in segments. True if reading all keys would cost no more than the look-ups since the
+    /// last time that this returned true.
     pub(crate) fn note_look(&self) -> bool {
         let asked = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
         let is_due = asked.saturating_mul(KEYS_OF_A_LOOK) >= self.keys;

@@ -12,23 +12,23 @@ use crate::error::{Error, Result, StorageError};
 use crate::state::memory::Need;
 use crate::state::store::Core;
 
-/// The approximate bytes of a page beside its edges: versions, deltas and offsets of 64 subgraphs in both
+/// The approximate bytes of a page without its edges: versions, deltas and offsets of 64 subgraphs in both
 /// directions.
 const PAGE_BYTES: u64 = 64 << 10;
-/// The bytes that a read of a page takes: buffers, and an image.
+/// The bytes of the buffers and one image during the read of a page.
 const BUFFER_BYTES: u64 = 640 << 10;
-/// The share of the limit beyond which a page is loaded without its chains.
+/// The share of the limit from which on a page is loaded without its chains.
 const LARGE: u64 = 8;
 /// The share of the limit that optional loads leave free.
 const FREE: u64 = 16;
 
 impl Core {
-    /// Returns the subgraph of a label; `None` if there never was anything on its page. Loads a page that is
-    /// not loaded: O(edges of 4,096 vertices), and reads of files. A page that is a good part of the memory
-    /// limit is loaded without chains. Never called with a latch, or in a walk over versions.
+    /// Returns the subgraph of a label; `None` if its page never had content. Loads a page that is not
+    /// loaded: O(edges of 4,096 vertices), and reads of files. If the page is a large share of the memory
+    /// limit, loads it without chains. Never called with a latch, or in a walk over versions.
     ///
     /// # Errors
-    /// A [`StorageError`]: damage, the system's errors, a limit that has no room for the page.
+    /// A [`StorageError`]: damage, the system's errors, a limit without room for the page.
     #[inline]
     pub(crate) fn subgraph(&self, label: LabelId, id: SubgraphId) -> Result<Option<&Subgraph>> {
         let Some(table) = self.table(label) else { return Ok(None) };
@@ -71,7 +71,7 @@ impl Core {
     }
 
     /// Loads all pages of a label, and of the existence of vertices, in the current rayon pool or on this
-    /// thread alone. O(1) where all are loaded.
+    /// thread alone. O(1) if all are loaded.
     pub(crate) fn load_label(&self, label: LabelId, in_parallel: bool) -> Result<()> {
         for (label, table) in [(LabelId::DEFAULT, Some(&self.subgraphs)), (label, self.table(label))] {
             let Some(table) = table else { continue };
@@ -102,14 +102,14 @@ impl Core {
         !self.eviction.has_taken() && self.tables().all(|(_, table)| table.all_loaded())
     }
 
-    /// Makes the error of a call that needs whole labels in memory: the limit evicts parts while others are
-    /// read.
+    /// Makes the error of a call that needs whole labels in memory, but whose data is evicted while other
+    /// data is read.
     pub(super) fn no_room_for_all(&self) -> Error {
         let (limit, used) = (self.memory_limit.unwrap_or(u64::MAX), self.account().used());
         StorageError::MemoryLimit { limit, used, needed: limit }.into()
     }
 
-    /// True if a page is a good part of the memory limit: then only chains that a call needs are loaded.
+    /// True if a page is a large share of the memory limit: then only chains that a call needs are loaded.
     pub(super) fn is_large_page(&self, id: PageId) -> bool {
         self.memory_limit.is_some_and(|limit| self.bytes_to_load(id) > limit / LARGE)
     }
@@ -122,13 +122,13 @@ impl Core {
         needed.saturating_add(BUFFER_BYTES.min(needed / 2))
     }
 
-    /// Returns about the bytes of a subgraph that is loaded again. Once it is read, its lists tell them.
+    /// Estimates the memory for reloading a subgraph, before its lists are read and give the exact size.
     pub(super) fn room_for_subgraph(&self, id: ImageId) -> u64 {
         if self.memory_limit.is_some() { self.bytes_to_reload(id.page()) } else { 0 }
     }
 
-    /// Fails for a label for which the memory limit has no room, even if nothing else were in memory.
-    /// O(pages) if there is something to load.
+    /// Fails for a label that does not fit the memory limit, even if nothing else were in memory. O(pages) if
+    /// any page is not loaded.
     fn check_room_for_label(&self, label: LabelId) -> Result<()> {
         let Some(limit) = self.memory_limit else { return Ok(()) };
         if self.all_loaded() {
@@ -143,13 +143,13 @@ impl Core {
         Err(StorageError::MemoryLimit { limit, used: self.account().used(), needed }.into())
     }
 
-    /// Returns about the bytes of a page in memory.
+    /// Estimates the bytes of a page in memory.
     pub(super) fn bytes_to_load(&self, id: PageId) -> u64 {
         self.list_bytes_of_page(id).saturating_add(self.value_bytes_of_page(id)).saturating_add(PAGE_BYTES)
     }
 
-    /// Returns about the bytes of a subgraph of a page: a quarter of the page's lists, of which one vertex
-    /// may have most, and twice its share of properties.
+    /// Estimates the bytes of one subgraph of a page: a quarter of the page's lists, since one vertex may
+    /// have most of their elements, and twice the mean share of the properties.
     fn bytes_to_reload(&self, id: PageId) -> u64 {
         let values = self.value_bytes_of_page(id) / (PAGE as u64 / 2);
         (self.list_bytes_of_page(id).saturating_add(PAGE_BYTES) / 4).saturating_add(values)
@@ -161,15 +161,15 @@ impl Core {
         self.pages.sources().edges_of_page(id).saturating_mul(each)
     }
 
-    /// Returns an upper bound of the bytes of ranks and properties of a page: they are in memory as they are
-    /// in files.
+    /// Returns an upper bound of the bytes of ranks and properties of a page, which have the same size in
+    /// memory and in files.
     fn value_bytes_of_page(&self, id: PageId) -> u64 {
         let has_values = id.label != LabelId::DEFAULT || !self.schema.default_is_plain();
         if has_values { self.pages.sources().bytes_of_page(id) } else { 0 }
     }
 
-    /// True if the memory limit has room for a chain, or for its page if that is not loaded, without
-    /// eviction. O(segments log pages), and O(regions) if chains were evicted before.
+    /// True if the memory limit has room, without eviction, for a chain, or for its page if that is not
+    /// loaded. O(segments log pages), and O(regions) if chains were evicted before.
     pub(super) fn has_free_room_for(&self, id: ImageId) -> bool {
         let Some(limit) = self.memory_limit else { return true };
         let page = id.page();

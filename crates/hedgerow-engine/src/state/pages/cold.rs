@@ -1,5 +1,5 @@
-//! Reads of data outside memory that do not load it: for calls that read much of the graph once (rule E6 of
-//! `docs/design/cold-reads.md`).
+//! Reads of data outside memory that do not load it: for calls that read a large share of the graph once
+//! (rule E6 of `docs/design/cold-reads.md`).
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::error::Result;
 use crate::files::sources::Sources;
 use crate::state::store::Core;
 
-/// Subgraphs of a page that are not in memory, and the segments whose images hold them as every registered
-/// reader sees them: for as long as this is kept, despite later writes.
+/// Subgraphs of a page that are not in memory, and segments whose images hold them as every registered reader
+/// sees them. That is true while this value exists, despite later writes.
 pub(crate) struct Cold {
     page: PageId,
     places: u64,
@@ -24,9 +24,10 @@ pub(crate) struct Cold {
 
 /// An image in place of a chain that is not in memory.
 pub(crate) struct ColdImage {
-    /// The place of the subgraph on its page.
+    /// The index of the subgraph on its page.
     pub(crate) place: usize,
-    /// The parts of its label, checked: an ascending list of neighbors below the bound for each vertex.
+    /// The parts of its image, which were checked: each vertex has an ascending list of neighbors below the
+    /// bound.
     pub(crate) parts: Vec<AdjacencyPart>,
 }
 
@@ -35,11 +36,11 @@ pub(crate) struct ColdImage {
 pub(crate) struct Expected<F> {
     /// One more than the largest possible vertex id.
     pub(crate) bound: u32,
-    /// Returns the mask of the vertices of a subgraph that exist.
+    /// The function that returns the mask of the existing vertices of a subgraph.
     pub(crate) exists: F,
 }
 
-/// Returns the places in a mask, ascending.
+/// Returns the indices of the set bits of a mask, ascending.
 pub(crate) fn places(mut mask: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let place = mask.trailing_zeros() as usize;
@@ -49,8 +50,8 @@ pub(crate) fn places(mut mask: u64) -> impl Iterator<Item = usize> {
 }
 
 impl Cold {
-    /// Returns the directory entries of the images; none for subgraphs without an image. Reads once in each
-    /// segment that has the page.
+    /// Returns the directory entries of the images; none for subgraphs without an image. Reads one directory
+    /// in each segment that has the page.
     ///
     /// # Errors
     /// Those of every read of a file.
@@ -63,16 +64,16 @@ impl Cold {
 }
 
 impl Core {
-    /// Calls `read` for the subgraphs at the places `wanted` of a page that are in memory; returns the
-    /// others, if any, to be read from files. Calls `read` again for a subgraph that it found out of memory
-    /// if that changed meanwhile: by then it must not have called the caller's code. Reads no file, and takes
-    /// no latch.
+    /// Calls `read` for the subgraphs at the places `wanted` of a page that are in memory. Returns the
+    /// others, if any, to be read from files. If a subgraph was not in memory and has changed since, calls
+    /// `read` for it again: so `read` must not call the caller's code before it has its data. Reads no file,
+    /// and takes no latch.
     ///
-    /// The caller reads at the timestamp `t`, which is registered. The call ends: a page is loaded once, and
-    /// changes after a registered timestamp stay in memory.
+    /// The caller reads at the timestamp `t`, which is registered. The loop ends, since a page is loaded only
+    /// once, and changes after a registered timestamp stay in memory.
     ///
     /// # Errors
-    /// That of a forked child, if a subgraph is not in memory.
+    /// The error of a forked child, if a subgraph is not in memory.
     pub(crate) fn read_in_memory(
         &self,
         page: PageId,
@@ -87,7 +88,7 @@ impl Core {
             let loaded = table.page(number);
             let mut stamps = [Timestamp::ZERO; PAGE];
             match loaded {
-                // Without a page there never was a write that the reader sees.
+                // Without a page there was no write that the reader could see.
                 None if !table.is_unloaded(number) && table.page(number).is_none() => return Ok(None),
                 None => {}
                 Some(subgraphs) => {
@@ -96,7 +97,7 @@ impl Core {
                         else {
                             continue;
                         };
-                        // Loaded before the mark is seen.
+                        // Loaded before `read` sees the mark of a chain that is not in memory.
                         *stamp = subgraph.stamp().applied();
                         if read(place, subgraph).is_ok() {
                             rest &= !(1 << place);
@@ -113,7 +114,7 @@ impl Core {
                 return Ok(Some(Cold { page, places: rest, sources }));
             }
             let sources = self.pages.sources();
-            // Called after the segments were taken.
+            // Called after the segments were loaded.
             let same = |place: usize| match (loaded, table.page(number)) {
                 (None, now) => now.is_none(),
                 (Some(subgraphs), _) => {
@@ -124,19 +125,19 @@ impl Core {
                 return if sources.segments().next().is_some() {
                     Ok(Some(Cold { page, places: rest, sources }))
                 } else {
-                    // Without segments nothing was ever clean: a chain outside memory is nowhere.
+                    // Without segments no chain was ever clean, so none can be outside memory.
                     Err(NotInMemory.into())
                 };
             }
         }
     }
 
-    /// Reads the images of subgraphs that are not in memory, in no order, and gives each to `f`; not for a
-    /// subgraph without an image. Puts nothing into tables. One image is in memory at a time, and the blocks
-    /// of one read; `has_memory` is asked first.
+    /// Reads the images of subgraphs that are not in memory, in no order, and passes each to `f`; skips
+    /// subgraphs without an image. Puts nothing into tables. Only one image and the blocks of one read are in
+    /// memory at a time; `has_memory` is called before they take memory.
     ///
     /// # Errors
-    /// Those of every read of a file; damage, where an image does not fit the `expected` facts; the errors of
+    /// Those of every read of a file; damage, if an image contradicts the `expected` facts; the errors of
     /// `f`.
     pub(crate) fn read_cold(
         &self,
@@ -170,8 +171,8 @@ impl Core {
     }
 }
 
-/// Checks the vertices of an image: the image of the default label has those that exist, that of another
-/// label those of them that have neighbors.
+/// Checks which vertices an image has: all existing ones for the default label, and for another label the
+/// existing ones that have neighbors there.
 fn check_existence(label: LabelId, image: &SubgraphImage, exist: u64, file: &str) -> Result<()> {
     if label == LabelId::DEFAULT && image.present != exist {
         return Err(invalid(file, "other vertices than the store has"));

@@ -8,14 +8,14 @@ use super::page_of;
 use crate::error::{CommitError, Error, Result, StorageError};
 use crate::state::store::Core;
 
-/// The most loads of a commit. If a subgraph is evicted again each time before the commit has its latches,
-/// the commit is refused.
+/// The greatest number of loads of a commit. If each time a subgraph is evicted again before the commit has
+/// its latches, the commit fails.
 const MOST_LOADS: u32 = 8;
 
 /// The subgraphs and memory that a commit needs at the same time, as far as its attempts have shown.
 #[derive(Default)]
 pub(crate) struct CommitLoads<'c> {
-    /// The subgraphs that it had to load. Sorted.
+    /// The subgraphs that the commit had to load, sorted.
     subgraphs: Vec<(LabelId, SubgraphId)>,
     loads: u32,
     merges: u64,
@@ -30,25 +30,25 @@ impl CommitLoads<'_> {
         self.loads += 1;
     }
 
-    /// Notes the bytes of the commit's merges. The room that was made for them may have evicted subgraphs
-    /// that the commit had loaded: when it loads those again, it asks for room for both.
+    /// Records the bytes of the commit's merges. Making room for them may have evicted subgraphs that the
+    /// commit had loaded: when it loads these again, it makes room for both.
     pub(crate) fn note_merges(&mut self, bytes: u64) {
         self.merges = bytes.max(self.merges);
     }
 }
 
 impl Core {
-    /// Loads `unloaded` for a commit that has released all that it held, and its earlier loads that were
-    /// evicted since. First makes room for all of it, and for its merges. If each subgraph made room for
-    /// itself, it would evict others of the same commit. A commit of many subgraphs in a small memory would
-    /// never have all of its own.
+    /// Loads `unloaded`, and earlier loads of the commit that were evicted since, for a commit that has
+    /// released everything that it held. First makes room for all of them, and for the commit's merges. If
+    /// each subgraph made room for itself, it would evict others of the same commit. A commit of many
+    /// subgraphs in a small memory would never have all of them.
     ///
-    /// From the second time on the commit waits for a checkpoint where the limit has no room, as it does
-    /// before it begins (rule E7). Commits that load a second time take turns.
+    /// If the limit has no room, from the second load on the commit waits for a checkpoint, as before its
+    /// begin (rule E7). Commits that load a second time take turns.
     ///
     /// # Errors
-    /// [`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit) where its need does not fit, or others
-    /// evict its subgraphs again each time; those of a commit that waits; damage and the system's errors.
+    /// [`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit) if its need does not fit, or other
+    /// threads evict its subgraphs each time; those of a commit that waits; damage and the system's errors.
     pub(crate) fn load_for_commit<'c>(
         &'c self,
         loads: &mut CommitLoads<'c>,
@@ -67,7 +67,7 @@ impl Core {
             done => done,
         };
         loaded.map_err(|error| match (error, self.memory_limit) {
-            // Others evicted, each time, subgraphs that the commit had loaded.
+            // Each time, other threads have evicted subgraphs that the commit had loaded.
             (Error::Storage(StorageError::NotInMemory(_)), Some(limit)) => {
                 self.no_room(limit, self.bytes_to_load_all(&loads.subgraphs))
             }
@@ -81,8 +81,8 @@ impl Core {
             loads.turn = Some(self.eviction.turn());
         }
         let lists = self.bytes_to_load_all(&loads.subgraphs);
-        // The bytes of lists are an estimate, and gaps of the arena may not fit: more room each time, if
-        // there is some.
+        // The bytes of lists are an estimate, and lists may not fit gaps of the arena: more room each time,
+        // if possible.
         let more = (lists / 2).saturating_mul(u64::from(loads.loads - 1));
         let room = match self.find_room_to_load(lists.saturating_add(more), loads.merges, false) {
             Err(_) if again => self.find_room_to_load(lists, loads.merges, true),
@@ -92,15 +92,14 @@ impl Core {
             return room.and(Err(self.no_room(limit, lists.saturating_add(loads.merges))));
         }
         match room {
-            // If the limit has no room for the estimate, nothing else is in memory, and the load is tried all
-            // the same.
+            // If the limit has no room for the estimate, nothing else is in memory: try to load nevertheless.
             Err(Error::Commit(CommitError::MemoryLimit { .. })) => Ok(()),
             room => room,
         }
     }
 
-    /// Returns about the bytes of subgraphs that are loaded, in the order of their labels and ids: the mean
-    /// of their page for each, and all of a page that is loaded as a whole.
+    /// Estimates the bytes of subgraphs to load, in the order of their labels and ids: the mean of its page
+    /// for each, or the whole page if that is loaded as a whole.
     fn bytes_to_load_all(&self, subgraphs: &[(LabelId, SubgraphId)]) -> u64 {
         let pages = subgraphs.chunk_by(|&(a, s), &(b, t)| page_of(a, s) == page_of(b, t));
         let (mut sum, mut largest) = (0u64, 0);
@@ -113,7 +112,7 @@ impl Core {
             let of_some = if is_whole { bytes } else { bytes / PAGE as u64 * some.len() as u64 };
             sum = sum.saturating_add(of_some);
         }
-        // Lists differ in length: for many lists that matters less.
+        // Lists differ in length; among many lists the differences even out.
         sum.saturating_add(sum / 8).saturating_add(largest / 4)
     }
 }

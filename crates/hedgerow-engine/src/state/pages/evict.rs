@@ -12,7 +12,7 @@ use crate::state::store::Core;
 
 /// The number of chains that are evicted before the account is checked again.
 const AT_ONCE: usize = 32;
-/// The number and length of waits for walks that may stand on evicted chains.
+/// The greatest number of waits for walks that may stand on evicted chains, and their length.
 const MOST_WAITS: usize = 100;
 const WAIT: Duration = Duration::from_micros(100);
 
@@ -23,30 +23,31 @@ const COOLING: usize = 10;
 type Hand = Option<(LabelId, SubgraphId)>;
 
 impl Core {
-    /// Evicts chains until `is_enough`, or none is left that can be; returns how many subgraphs. They are
-    /// evicted in the order of the tables, from the last one on, and cool before they are retired; if that is
-    /// not enough, none is left cooling. One thread at a time, the others wait. Tries latches, and holds one
-    /// at a time. O(subgraphs), and O(log chains that are cooling) for each.
+    /// Evicts chains until `is_enough`, or no other chain can be evicted; returns the number of subgraphs.
+    /// Goes through the tables in order, from the last considered subgraph on. Chains cool before they are
+    /// retired; if that is not enough, all cooling chains are retired too. One thread evicts at a time,
+    /// others wait. Tries latches, and holds one at a time. O(subgraphs), and O(log chains that are cooling)
+    /// for each.
     pub(crate) fn evict_until(&self, is_enough: impl Fn() -> bool) -> usize {
         let Some(clean) = self.eviction.clean() else { return 0 };
         let mut hand = self.eviction.hand();
         let evicted = self.cool_until(&mut hand, clean, || self.most_cooling(), &is_enough);
-        // Chains that are cooling may be needed soon; the memory is needed now.
+        // Cooling chains may be needed again soon, but the memory is needed now.
         if !is_enough() && self.subgraphs.memory().retire_cooled(0) > 0 {
             self.free_evicted();
         }
         evicted
     }
 
-    /// Evicts all that can be, and leaves all of it cooling; returns how many subgraphs. For tests: it frees
-    /// nothing.
+    /// Evicts all that can be evicted, and leaves it cooling; returns the number of subgraphs. For tests: it
+    /// frees no memory.
     pub(crate) fn cool_all(&self) -> usize {
         let Some(clean) = self.eviction.clean() else { return 0 };
         let mut hand = self.eviction.hand();
         self.cool_until(&mut hand, clean, || usize::MAX, || false)
     }
 
-    /// Like [`evict_until`](Self::evict_until), but leaves as many bytes cooling as `most` says.
+    /// Like [`evict_until`](Self::evict_until), but leaves up to `most` bytes cooling.
     fn cool_until(
         &self,
         hand: &mut Hand,
@@ -62,7 +63,7 @@ impl Core {
         };
         let is_before = |(label, _, id): &(LabelId, &SubgraphTable, SubgraphId)| Some((*label, *id)) <= last;
         let (mut evicted, mut done) = (0, is_enough());
-        // Not gathered: for a large graph that would take memory that no account has.
+        // An iterator and not a list: for a large graph a list would take memory that is not charged.
         for (label, table, id) in all().skip_while(is_before).chain(all().take_while(is_before)) {
             if done {
                 break;
@@ -82,17 +83,17 @@ impl Core {
         evicted
     }
 
-    /// Returns how many bytes may be cooling.
+    /// Returns the greatest number of bytes that may be cooling.
     fn most_cooling(&self) -> usize {
         let account = self.account();
         let resident = account.used_for(Purpose::Arena) + account.used_for(Purpose::Versions);
         resident as usize / COOLING
     }
 
-    /// Links a cooling subgraph again (rule E9); returns whether that brought it back into memory. Never
-    /// called with a latch. O(log chains that are cooling); never waits.
+    /// Links a cooling subgraph again (rule E9); returns true if it is in memory afterwards. Never called
+    /// with a latch. O(log chains that are cooling); never waits.
     pub(super) fn relink(&self, subgraph: &Subgraph) -> bool {
-        // The locks of a forked child may be held for good.
+        // In a forked child the locks may never be released.
         if self.is_forked() || !subgraph.is_cooling() {
             return false;
         }
@@ -113,8 +114,8 @@ impl Core {
         evicted
     }
 
-    /// Returns the readers that keep chains in memory although files hold them unchanged (rule E2). Called
-    /// with the latch held.
+    /// Returns the readers that keep chains in memory although files hold them unchanged (rule E2). The
+    /// caller holds the latch.
     fn horizon_of_eviction(&self) -> UnkeptHorizon<'_> {
         UnkeptHorizon::new(self.horizon(), &self.eviction.page_versions)
     }
@@ -124,8 +125,8 @@ impl Core {
         self.eviction.page_versions.drop_unread(self.clock.published(), &self.readers);
     }
 
-    /// Frees evicted chains. Waits a little for reads that may stand on them: on a busy machine one of them
-    /// may have lost its processor.
+    /// Frees evicted chains. Waits shortly for walks that may stand on them: on a busy machine the thread of
+    /// such a walk may not be running.
     fn free_evicted(&self) {
         let memory = self.subgraphs.memory();
         for _ in 0..MOST_WAITS {

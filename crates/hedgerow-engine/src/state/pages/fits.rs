@@ -1,4 +1,4 @@
-//! Checks of images whose checksums are right against the schema and the graph.
+//! Checks of images with right checksums: if they fit the schema and the graph.
 
 use hedgerow_core::{
     Direction, GraphConfig, KeyKind, KindId, LabelId, SUBGRAPH_VERTICES, ValueRef, VertexId, VertexKeyRef,
@@ -42,8 +42,8 @@ pub(super) fn check_schema(
     check_rows(config, id, part)
 }
 
-/// Checks which entries have properties: all those of vertices, no incoming ones. Of the two entries of an
-/// undirected edge the one at the greater end has none of variable length.
+/// Checks which entries have properties: all entries of vertices, no incoming ones. Of the two entries of an
+/// undirected edge, the entry at the greater end has none of variable length.
 fn check_rows(config: GraphConfig, id: ImageId, part: &AdjacencyPart) -> Result<(), &'static str> {
     if id.label == LabelId::VERTICES {
         let all = (0..part.neighbors.len()).all(|at| part.columns.row(at).is_some());

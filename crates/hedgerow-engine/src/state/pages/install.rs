@@ -10,11 +10,11 @@ use crate::error::{Error, Result};
 use crate::state::directions::directions_of;
 use crate::state::schema::Schema;
 
-/// The facts against which images are checked, and the begin of their versions.
+/// The facts against which images are checked, and the timestamp at which their versions begin.
 pub(crate) struct Installer<'a> {
     pub(crate) config: GraphConfig,
     pub(crate) schema: &'a Schema,
-    /// The checkpoint of the store: every image has the state as of it.
+    /// The checkpoint of the store: every image has the state at this timestamp.
     pub(crate) checkpoint: Timestamp,
     /// One more than the largest possible vertex id.
     pub(crate) bound: u32,
@@ -128,8 +128,8 @@ impl Installer<'_> {
         directions.map(|direction| main((direction, parts[direction as usize].take()))).collect()
     }
 
-    /// Installs checked edges of a label other than the default one, or properties of vertices; returns how
-    /// many edges.
+    /// Installs checked edges of a label other than the default one, or properties of vertices; returns the
+    /// number of edges.
     pub(crate) fn labelled(
         &self,
         id: ImageId,

@@ -1,8 +1,8 @@
 //! Cold reads: reads of single lists outside memory, which do not load them (rule E6 of
 //! `docs/design/cold-reads.md`).
 //!
-//! The first read of a chain reads only the requested list; a second one soon after loads the chain for later
-//! reads. Without a limit everything is loaded at its first touch, and stays.
+//! The first read of a chain reads only the requested list. A second read soon after loads the chain for
+//! later reads. Without a limit everything is loaded at its first use, and stays in memory.
 
 use hedgerow_core::{Direction, LabelId, SubgraphId, Timestamp, VertexId};
 use hedgerow_mem::version::{NotInMemory, Read};
@@ -17,15 +17,14 @@ use crate::state::recent::Touched;
 use crate::state::reservations::ReadCharge;
 use crate::state::store::Core;
 
-/// The number of recent touches from which on a chain is loaded even if others must be evicted. At fewer, a
-/// store that is read at random would exchange chains for others that are as likely to be read.
+/// The number of recent touches from which on a chain is loaded even if others must be evicted. With a lower
+/// number, a store with random reads would replace chains by others that are no more likely to be read.
 const MANY: u32 = 8;
-/// The number of recent look-ups by id of the existence of vertices from which on their chain is loaded, in a
-/// graph with keys, where there is room: cached directories answer them without a read. Look-ups by key read
-/// no chain.
+/// The number of recent touches from which on look-ups of existence by id load a chain, in a graph with keys,
+/// if there is room. Cached directories serve such look-ups without a read; look-ups by key read no chain.
 const MANY_LOOKS: u32 = 32;
 
-/// The part of a chain that a call reads: of one of its vertices, in one direction.
+/// The data of a chain that a call reads: a list of one of its vertices, in one direction.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
     label: LabelId,
@@ -36,25 +35,25 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// Asks for the list of a vertex, without properties.
+    /// Requests the list of a vertex, without properties.
     #[inline]
     pub(crate) fn list(label: LabelId, at: VertexId, direction: Direction) -> Wanted {
         Wanted { label, at, direction, extent: Extent::Whole, rows: false }
     }
 
-    /// Asks for the edges to one other vertex, without properties.
+    /// Requests the edges to one other vertex, without properties.
     #[inline]
     pub(crate) fn edge(label: LabelId, at: VertexId, direction: Direction, other: VertexId) -> Wanted {
         Wanted { extent: Extent::Near(other), ..Wanted::list(label, at, direction) }
     }
 
-    /// Asks for the existence of a vertex.
+    /// Requests the existence of a vertex.
     #[inline]
     pub(crate) fn vertex(at: VertexId) -> Wanted {
         Wanted { extent: Extent::Vertex, ..Wanted::list(LabelId::DEFAULT, at, Direction::Out) }
     }
 
-    /// Asks for the same with properties.
+    /// Requests the properties in addition.
     #[inline]
     pub(crate) fn with_rows(self) -> Wanted {
         Wanted { rows: true, ..self }
@@ -75,36 +74,36 @@ impl Wanted {
     }
 
     fn query(&self) -> ListQuery {
-        // Properties of a vertex are useless without their values.
+        // For properties of a vertex, the list alone is useless.
         let rows = self.rows || self.label == LabelId::VERTICES;
         let (direction, extent) = (self.direction, self.extent);
         ListQuery { image: self.image(), local: self.at.local(), direction, extent, rows }
     }
 }
 
-/// The result of a cold read: a subgraph of its own that has the requested list, and whose other lists count
-/// as not in memory, as far as it can tell.
+/// The result of a cold read: a separate subgraph that has the requested list. Its other lists count as not
+/// in memory.
 struct ColdList {
     subgraph: Subgraph,
     degree: usize,
     _charge: ReadCharge,
 }
 
-/// The next source for a call.
+/// The source of the data for a call.
 enum Look {
-    /// There never was anything on the page.
+    /// No source: the page never had content.
     Nothing,
-    /// The chain is in memory by now, unless it is evicted again.
+    /// Memory: the chain is loaded by now, unless it is evicted again.
     InMemory,
     Cold(Box<ColdList>),
 }
 
-/// An absent page or chain, with the state that shows whether it changed.
+/// An absent page or chain, with the state that shows if it changed since.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Absent {
-    /// The page, which was not loaded since the store was opened.
+    /// A page that was not loaded since the store was opened.
     Page,
-    /// The chain, with the last operation that was applied.
+    /// A chain, with the timestamp of the last operation that was applied to it.
     Chain(Timestamp),
 }
 
@@ -114,8 +113,8 @@ impl Absent {
             Err(NotInMemory) => Some(Absent::Page),
             Ok(None) => None,
             Ok(Some(subgraph)) => {
-                // Before the links: a thread that finds them empty finds the stamp under which they were
-                // emptied, or sees it change.
+                // Loaded before the links: a thread that finds the links empty has the stamp at which they
+                // were emptied, or notices a change.
                 let applied = subgraph.stamp().applied();
                 (!subgraph.is_resident()).then_some(Absent::Chain(applied))
             }
@@ -124,10 +123,10 @@ impl Absent {
 }
 
 impl Core {
-    /// Calls `f` for the wanted list, at the registered timestamp `t`; `None` if there never was anything on
-    /// its page. The list is read from files if it is not in memory, or loaded if this is not the first read
-    /// of late. `f` must read nothing else of the subgraph. It must call no code of others before it finds
-    /// the list in memory: it is called again if it does not. Under the conditions of
+    /// Calls `f` for the wanted list, at the registered timestamp `t`; `None` if its page never had content.
+    /// If the list is not in memory, it is read from files. If this is not the first recent read, the chain
+    /// is loaded. `f` must read nothing else of the subgraph. It may be called again if it does not find the
+    /// list in memory, so it must call no code of others before it finds it. Under the conditions of
     /// [`subgraph`](Self::subgraph).
     ///
     /// # Errors
@@ -144,7 +143,7 @@ impl Core {
                 None => self.table(wanted.label).and_then(|table| table.get(wanted.at.subgraph())),
                 Some(list) => Some(&list.subgraph),
             };
-            // The fast path comes first, without a call that may fail, and `f` stays in registers: it is
+            // The fast path comes first, without a call that may fail. `f` stays in registers, since it is
             // called in one place, and data read from files is behind a pointer.
             if let Some(subgraph) = found
                 && let Ok(found) = f(subgraph)
@@ -152,7 +151,7 @@ impl Core {
                 return Ok(Some(found));
             }
             looks += 1;
-            // A thread that waits for memory holds nothing.
+            // A thread must hold nothing while it waits for memory.
             list = None;
             match self.look_again(wanted, t, looks)? {
                 Look::Nothing => return Ok(None),
@@ -162,8 +161,8 @@ impl Core {
         }
     }
 
-    /// Returns the length of the list that a snapshot at `t` sees, and whether its chain has a delta.
-    /// O(1), and a look at the delta.
+    /// Returns the length of the list that a snapshot at `t` sees, and whether its chain has a delta. O(1),
+    /// and a check of the delta.
     ///
     /// # Errors
     /// Those of [`read_list`](Self::read_list).
@@ -219,8 +218,8 @@ impl Core {
         }
         recent.forget(wanted.touched());
         match self.look_in_memory(id) {
-            // If memory has no room for the chain, or others need the room, the list can be read all the
-            // same.
+            // If memory has no room for the chain, or others need the room, the list can still be read from
+            // files.
             Err(Error::Storage(StorageError::MemoryLimit { .. } | StorageError::NotInMemory(_))) => {
                 let list = self.read_from_files(table, wanted)?;
                 Ok(list.map_or(Look::InMemory, |list| Look::Cold(Box::new(list))))
@@ -229,8 +228,8 @@ impl Core {
         }
     }
 
-    /// True if a chain with that many recent touches is to be loaded: from the second on where there is room,
-    /// and at many if others must be evicted for it. In a graph with keys, look-ups of existence evict
+    /// True if a chain with that many recent touches should be loaded. With room, the second touch suffices;
+    /// if other chains must be evicted, it takes many. In a graph with keys, look-ups of existence evict
     /// nothing.
     fn is_worth_its_memory(&self, touches: u32, Touched { image, of_vertex }: Touched) -> bool {
         if of_vertex && !self.ids.is_dense() {
@@ -244,7 +243,7 @@ impl Core {
         Ok(self.resident(id.label, id.subgraph)?.map_or(Look::Nothing, |_| Look::InMemory))
     }
 
-    /// Reads the wanted list from files; `None` if it was loaded, or changed, meanwhile.
+    /// Reads the wanted list from files; `None` if it was loaded or changed meanwhile.
     fn read_from_files(&self, table: &SubgraphTable, wanted: Wanted) -> Result<Option<ColdList>> {
         self.check_owner()?;
         match Absent::look(table, wanted.at.subgraph()) {
@@ -255,10 +254,10 @@ impl Core {
 
     /// Like [`read_from_files`](Self::read_from_files), but for a page or chain that was found `absent`.
     fn read_absent(&self, table: &SubgraphTable, wanted: Wanted, absent: Absent) -> Result<Option<ColdList>> {
-        // After the look: the segments hold the operations applied by then, or later ones.
+        // After the chain was found absent: the segments hold the operations applied by then, or more.
         let sources = self.pages.sources();
         if sources.segments().next().is_none() {
-            // Without segments nothing was ever clean: a chain outside memory is nowhere.
+            // Without segments no chain was ever clean, so none can be outside memory.
             return Err(NotInMemory.into());
         }
         let list = self.list_in(&sources, wanted)?;
@@ -276,7 +275,7 @@ impl Core {
         }
     }
 
-    /// Makes a subgraph of a list in an image, checked against the schema and the graph.
+    /// Makes a subgraph from a list in an image, after a check against the schema and the graph.
     fn cold_list(
         &self,
         wanted: Wanted,
@@ -302,7 +301,7 @@ impl Core {
             Direction::Out => Direction::In,
             Direction::In => Direction::Out,
         });
-        // Every present reader may see it.
+        // From timestamp zero on, so that every present reader may see it.
         latched.install(wanted.direction, main, Timestamp::ZERO, self.is_weighted(wanted.label));
         drop(latched);
         let bytes = bytes.min(charge.bytes.bytes());
@@ -311,7 +310,7 @@ impl Core {
     }
 }
 
-/// Returns about the bytes of a part in memory.
+/// Estimates the bytes of a part in memory.
 fn bytes_of(part: &AdjacencyPart) -> usize {
     let of_edge = 4 + if part.weights.is_some() { 8 } else { 0 } + if part.ranks.is_some() { 8 } else { 0 };
     part.neighbors.len() * of_edge + part.columns.bytes()

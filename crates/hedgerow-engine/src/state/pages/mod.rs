@@ -1,7 +1,7 @@
-//! Pages of tables that files hold until they are touched: read whole, checked, and put into their table
-//! (`docs/design/opening.md`).
+//! Pages of tables that are only in files until their first use. Then they are read whole, checked, and put
+//! into their table (`docs/design/opening.md`).
 //!
-//! The first call that needs a page loads it, with no latch and no lock but the one that keeps two threads
+//! The first call that needs a page loads it. It holds no latch, and only the lock that prevents two threads
 //! from reading one page twice. A page that is not loaded has not changed since the store was opened, so
 //! files hold its state at every timestamp that can be read.
 
@@ -39,7 +39,7 @@ pub(crate) use install::{Installer, invalid, places_below, vertices_below};
 pub(crate) use lists::Wanted;
 pub(crate) use stored_keys::{Binding, KEY_BYTES, StoredKeys, add_bindings};
 
-/// The most pages that are read in parallel.
+/// The greatest number of pages that are read in parallel.
 const TURNS: usize = 16;
 
 /// The source of pages that are not loaded yet.
@@ -52,13 +52,13 @@ pub(crate) struct Pages {
     /// One more than the largest vertex id as of the checkpoint.
     bound: u32,
     sources: Mutex<Arc<Sources>>,
-    /// Each is held by the thread that reads a page whose number leaves that remainder.
+    /// The locks of pages, by page number modulo their number. A thread that reads a page holds its lock.
     turns: [Mutex<()>; TURNS],
 }
 
 impl Pages {
-    /// Makes the source for a store that was opened from the checkpoint at `checkpoint`, with that `schema`
-    /// and that `bound` of vertex ids.
+    /// Makes the source for a store that was opened from the checkpoint at `checkpoint`. `schema` and
+    /// `bound`, the bound of vertex ids, are as of that checkpoint.
     pub(crate) fn new(
         config: GraphConfig,
         schema: Schema,
@@ -85,7 +85,7 @@ impl Pages {
         self.sources.lock().clone()
     }
 
-    /// Reads from other segments from now on, which hold the same for all pages that are not loaded.
+    /// Reads from `sources` from now on, which hold the same content for all pages that are not loaded.
     pub(crate) fn replace(&self, sources: Sources) {
         *self.sources.lock() = Arc::new(sources);
     }
@@ -101,8 +101,8 @@ impl Pages {
         &self.turns[id.page as usize % TURNS]
     }
 
-    /// Loads a page into its table, unless it is there. O(edges of the page); blocks on reads, and for
-    /// another thread that loads the same page. Asks `loading` before memory is taken.
+    /// Loads a page into its table, unless it is loaded. O(edges of the page); blocks on reads, and for
+    /// another thread that loads the same page. Calls `loading` before it takes memory.
     pub(crate) fn load(&self, table: &SubgraphTable, id: PageId, loading: &mut dyn RoomToLoad) -> Result<()> {
         let _turn = self.turn(id).lock();
         if !table.is_unloaded(id.page as usize) {
@@ -152,16 +152,16 @@ impl Pages {
     }
 }
 
-/// The judge of room, asked before a load takes memory.
+/// The decision about memory, which a load requests before it takes memory.
 pub(crate) trait RoomToLoad {
     /// True if there is room for the memory that a read is about to take.
     fn has(&mut self, memory: ReadMemory) -> bool;
 
-    /// Notes that an image is dropped, and its copy is in the arena.
+    /// Records that an image is dropped, and its copy is in the arena.
     fn keep_image(&mut self);
 }
 
-/// Room for every load, as while a store is opened.
+/// A decision that always grants memory, for the opening of a store.
 pub(crate) struct AnyRoom;
 
 impl RoomToLoad for AnyRoom {
@@ -192,7 +192,7 @@ fn install_vertices(
     installer.vertices((id, present), parts, to, file).map(drop)
 }
 
-/// Returns which vertices of a page exist, by subgraph, from directories.
+/// Returns which vertices of a page exist, by subgraph. Reads directories only.
 fn living(sources: &Sources, id: PageId) -> Result<[u64; PAGE]> {
     let mut living = [0; PAGE];
     for image in sources.summaries(page_of_vertices(id))? {
@@ -201,7 +201,7 @@ fn living(sources: &Sources, id: PageId) -> Result<[u64; PAGE]> {
     Ok(living)
 }
 
-/// Retires the versions of an unused page, so that they are accounted for.
+/// Retires the versions of an unused page, so that their memory is accounted for.
 fn discard(page: &SubgraphPage) {
     for subgraph in page.iter() {
         let mut latched = subgraph.latch();

@@ -1,6 +1,6 @@
 //! Loads of some chains of a page within a memory limit. A replay at opening needs the chains that it
-//! changes, and of the others only which vertices exist. A page that is a good part of the limit is loaded
-//! without chains.
+//! changes, and for the other chains only which vertices exist. A page that is a large share of the limit is
+//! loaded without chains.
 
 use hedgerow_core::LabelId;
 use hedgerow_mem::SubgraphTable;
@@ -13,9 +13,9 @@ use crate::files::sources::Sources;
 use crate::state::directions::directions_of;
 
 impl Pages {
-    /// Loads the chains of the places `wanted` of a page. Loads a page that is not loaded, and marks its
-    /// other chains as not in memory. Returns by how much the number of the table's subgraphs that are not in
-    /// memory grows. Reads files; for the only thread that uses the page.
+    /// Loads the chains of the places `wanted` of a page. If the page is not loaded, loads it, and marks its
+    /// other chains as not in memory. Returns the increase of the number of the table's subgraphs that are
+    /// not in memory. Reads files; no other thread may use the page.
     pub(crate) fn load_chains(&self, table: &SubgraphTable, id: PageId, wanted: u64) -> Result<i64> {
         let sources = self.sources();
         if let Some(page) = table.page(id.page as usize) {
@@ -38,8 +38,9 @@ impl Pages {
     }
 
     /// Loads a page, unless it is loaded, with all its chains marked as not in memory: readers and commits
-    /// load those that they need. Calls `note` with their number before another thread sees them. O(images of
-    /// the page), and a read of each segment's directory; blocks for another thread that loads the same page.
+    /// load the chains that they need. Calls `note` with the number of its subgraphs before another thread
+    /// sees them. O(images of the page), and a read of each segment's directory; blocks for another thread
+    /// that loads the same page.
     pub(crate) fn load_marked(
         &self,
         table: &SubgraphTable,
@@ -65,8 +66,8 @@ impl Pages {
         }
     }
 
-    /// Marks the chains that files hold as not in memory, except for those of the places `wanted`; returns
-    /// the number of their subgraphs.
+    /// Marks the chains that files hold, except for the places `wanted`, as not in memory; returns the number
+    /// of their subgraphs.
     fn mark_others(
         &self,
         page: &SubgraphPage,
@@ -131,7 +132,7 @@ impl Pages {
     }
 }
 
-/// Returns the file that messages name when directories of several segments are read.
+/// Returns the name of the file for messages about directories of several segments.
 fn newest_file(sources: &Sources) -> &str {
     sources.segments().next().map_or("", |segment| segment.name.as_str())
 }

@@ -14,10 +14,10 @@ use crate::files::sources::Sources;
 use crate::state::reservations::ReadCharge;
 use crate::state::store::Core;
 
-/// The most looks, or loads, of a call that finds evicted again what was just loaded.
+/// The greatest number of attempts of a call whose data is evicted again after each load.
 pub(super) const MOST_LOOKS: usize = 100;
 
-/// A subgraph as a page version has it, which belongs to a call.
+/// A subgraph from a page version, which belongs to a call.
 struct Past {
     subgraph: Subgraph,
     _charge: ReadCharge,
@@ -25,8 +25,8 @@ struct Past {
 
 impl Core {
     /// Calls `f` for a subgraph of a label at the registered timestamp `t`, and loads it if need be; `None`
-    /// if there never was anything on its page. `f` must call no code of others before it finds its data in
-    /// memory: it is called again if it does not. Under the conditions of [`subgraph`](Self::subgraph).
+    /// if its page never had content. `f` may be called again if it does not find its data in memory: so it
+    /// must call no code of others before it has it. Under the conditions of [`subgraph`](Self::subgraph).
     ///
     /// # Errors
     /// Those of [`subgraph`](Self::subgraph).
@@ -50,7 +50,7 @@ impl Core {
                 return Ok(Some(found));
             }
             looks += 1;
-            // A thread that waits for memory holds nothing.
+            // A thread must hold nothing while it waits for memory.
             drop(past);
             past = self.past_subgraph(ImageId { label, subgraph: id }, t)?;
             if past.is_none() && !self.is_there_to_read(label, id, looks)? {
@@ -59,17 +59,17 @@ impl Core {
         }
     }
 
-    /// Returns the segments of the page version of `t`, for a chain that changed since, in a call that did
-    /// not find the state at `t` in memory (rule E8). `None` if nothing changed since `t`: then the newest
-    /// segments serve, and the chain may be loaded.
+    /// Returns the segments of the page version of `t`, for a chain that changed after `t`, if memory does
+    /// not hold the state at `t` (rule E8). `None` if nothing changed after `t`: then the call uses the
+    /// newest segments, and may load the chain.
     #[cold]
     pub(super) fn past(&self, id: ImageId, t: Timestamp) -> Option<Arc<Sources>> {
         let subgraph = self.table(id.label)?.get(id.subgraph)?;
         if subgraph.stamp().applied() <= t { None } else { self.eviction.page_versions.at(t) }
     }
 
-    /// Reads a subgraph from the page version of `t`, if there is one for it: a subgraph of its own, which
-    /// belongs to the call.
+    /// Reads a subgraph from the page version of `t`, if there is one. The result is a separate subgraph,
+    /// which belongs to the call.
     #[cold]
     #[inline(never)]
     fn past_subgraph(&self, id: ImageId, t: Timestamp) -> Result<Option<Box<Past>>> {
@@ -87,14 +87,14 @@ impl Core {
         let past = Subgraph::new(Memory::new(arena));
         let mut latched = past.latch();
         for (direction, main) in mains {
-            // Every present reader may see it.
+            // From timestamp zero on, so that every present reader may see it.
             latched.install(direction, main, Timestamp::ZERO, self.is_weighted(id.label));
         }
         drop(latched);
         Ok(Some(Box::new(Past { subgraph: past, _charge: charge })))
     }
 
-    /// Loads a subgraph; returns whether there is one.
+    /// Loads a subgraph; returns true if it exists.
     #[cold]
     #[inline(never)]
     fn is_there_to_read(&self, label: LabelId, id: SubgraphId, looks: usize) -> Result<bool> {
@@ -104,11 +104,11 @@ impl Core {
         Ok(self.resident(label, id)?.is_some())
     }
 
-    /// Returns the subgraph, loaded as a whole; it may be evicted again by the time that the caller looks.
+    /// Returns the subgraph, loaded as a whole; it may be evicted again before the caller uses it.
     ///
     /// # Errors
     /// Those of [`subgraph`](Self::subgraph); [`StorageError::NotInMemory`] if it was evicted again after
-    /// each load, or had changed and been evicted during it.
+    /// each load, or was changed and evicted during each.
     pub(crate) fn resident(&self, label: LabelId, id: SubgraphId) -> Result<Option<&Subgraph>> {
         let Some(subgraph) = self.subgraph(label, id)? else { return Ok(None) };
         for _ in 0..MOST_LOOKS {
@@ -131,16 +131,16 @@ impl Core {
     }
 
     fn read_back(&self, id: ImageId, subgraph: &Subgraph, loading: &mut dyn RoomToLoad) -> Result<()> {
-        // The stamp is loaded before the mark is seen, and the mark before the segments are taken: those hold
-        // the operations applied by then, or more. A stamp that is loaded later may be of a change that came
-        // meanwhile, which no segment has yet.
+        // The stamp is loaded before the mark is seen, and the segments after that: so the segments hold the
+        // operations applied by then, or more. A stamp that is loaded later may belong to a change in
+        // between, which no segment has yet.
         let applied = subgraph.stamp().applied();
         if subgraph.is_resident() {
             return Ok(());
         }
         let sources = self.pages.sources();
         if sources.segments().next().is_none() {
-            // Without segments nothing was ever clean: a chain outside memory is nowhere.
+            // Without segments no chain was ever clean, so none can be outside memory.
             return Err(NotInMemory.into());
         }
         let (image, file) =
@@ -200,8 +200,8 @@ impl Core {
         }
     }
 
-    /// Calls `make`, which needs whole labels in memory, after `load` has loaded them. Repeats both if a part
-    /// was evicted meanwhile, for which the limit has no other room.
+    /// Calls `load`, and then `make`, which needs whole labels in memory. Repeats both if data of the labels
+    /// was evicted meanwhile because the limit had no other room.
     pub(crate) fn with_loaded<R, E: From<Error>>(
         &self,
         load: impl Fn() -> Result<()>,
@@ -216,8 +216,8 @@ impl Core {
                 loaded => loaded?,
             }
             match make() {
-                // The count of evicted chains decides nothing here: the chain may have come back since, or is
-                // being evicted just now.
+                // The count of evicted chains proves nothing here: the chain may be in memory again, or its
+                // eviction may not be counted yet.
                 Err(error) if is_not_in_memory(&error) && self.eviction.clean().is_some() => {}
                 done => return done,
             }

@@ -1,9 +1,9 @@
-//! Keys that segments hold and memory does not know yet: learned one by one from the key indexes, or page by
-//! page (`docs/design/stored-keys.md`).
+//! Keys that are in segments and not yet known to memory. They are learned one by one from the key indexes,
+//! or page by page (`docs/design/stored-keys.md`).
 //!
-//! Memory never forgets what it knows of an id (`KeyTable::knows`), and every change makes it known. So a
-//! binding in segments counts as long as memory knows nothing of the id. Then it is the one with which the
-//! store was opened, in whichever later segment.
+//! Memory never forgets what it knows of an id (`KeyTable::knows`), and every change makes the id known. So
+//! while memory does not know an id, its binding in segments is valid. It is the binding at the opening of
+//! the store, even in a segment that was written later.
 
 use std::collections::HashMap;
 
@@ -22,13 +22,14 @@ use crate::files::sources::Sources;
 use crate::state::ids::IdMap;
 use crate::state::schema::Schema;
 
-/// The least bytes of a key in memory: those of a number, in its row and in the index.
+/// The least bytes of a key in memory: a number takes them, in its row and in the index.
 pub(crate) const KEY_BYTES: u64 = 19;
 
 /// A key, and the vertex that it names.
 pub(crate) type Binding<'k> = (VertexKeyRef<'k>, VertexId);
 
-/// A reader of keys from segments into the id map. Never used with a latch, or in a walk over versions.
+/// A reader that brings keys from segments into the id map. Never used with a latch, or in a walk over
+/// versions.
 pub(crate) struct StoredKeys<'a> {
     pub(crate) ids: &'a IdMap,
     pub(crate) sources: &'a Sources,
@@ -37,7 +38,8 @@ pub(crate) struct StoredKeys<'a> {
 }
 
 impl StoredKeys<'_> {
-    /// Has memory learn the binding of a key. Reads a block in each segment, down to the one that has it.
+    /// Makes memory learn the binding of a key. Reads a block of each segment, newest first, until one has
+    /// the key.
     pub(crate) fn learn(&self, key: VertexKeyRef<'_>) -> Result<()> {
         if !fits_kind(self.schema, self.config.keys, key) {
             return Ok(());
@@ -48,8 +50,8 @@ impl StoredKeys<'_> {
         Ok(())
     }
 
-    /// Returns the vertex that segments name for a key of an existing kind. Reads a block in each segment,
-    /// down to the one that has it.
+    /// Returns the vertex that segments name for a key of an existing kind. Reads a block of each segment,
+    /// newest first, until one has the key.
     pub(crate) fn find(&self, key: VertexKeyRef<'_>) -> Result<Option<VertexId>> {
         match self.sources.find_key(key)? {
             Some((id, file)) if id.0 >= self.ids.bound() => {
@@ -60,8 +62,8 @@ impl StoredKeys<'_> {
     }
 
     /// Finds in segments the keys of the vertices `ids`, ascending, of a page of the default label. Reads a
-    /// directory of each segment that has the page, and the blocks from the first of their subgraphs to the
-    /// last.
+    /// directory of each segment that has the page, and the blocks from the first to the last of their
+    /// subgraphs.
     pub(crate) fn find_keys(
         &self,
         page: PageId,
@@ -85,7 +87,7 @@ impl StoredKeys<'_> {
         })
     }
 
-    /// Has memory learn the keys of a page of the default label. O(vertices of the page).
+    /// Makes memory learn the keys of a page of the default label. O(vertices of the page).
     pub(crate) fn learn_page(&self, page: PageId) -> Result<()> {
         let mut found: Vec<(SubgraphKeys, &str)> = Vec::with_capacity(SUBGRAPH_VERTICES);
         self.sources.read_keys((page, u64::MAX), |keys, file| {
@@ -106,7 +108,7 @@ impl StoredKeys<'_> {
         Ok(())
     }
 
-    /// Has memory learn all keys. O(vertices), page by page in parallel.
+    /// Makes memory learn all keys. O(vertices), page by page in parallel.
     pub(crate) fn learn_all(&self) -> Result<()> {
         let pages: Vec<PageId> =
             self.sources.pages().into_iter().filter(|page| page.label == LabelId::DEFAULT).collect();
@@ -116,7 +118,7 @@ impl StoredKeys<'_> {
     }
 }
 
-/// Adds the keys of the vertices that are `present` in a subgraph, if they fit the graph; none where ids are
+/// Adds the keys of the vertices that are `present` in a subgraph, if they fit the graph; none if ids are
 /// dense.
 pub(crate) fn add_bindings<'k>(
     (schema, config): (&Schema, GraphConfig),

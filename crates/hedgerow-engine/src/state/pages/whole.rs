@@ -1,4 +1,4 @@
-//! Checks that a label fits memory as a whole.
+//! Checks if a whole label fits into memory.
 
 use hedgerow_core::{LabelId, Timestamp};
 use hedgerow_mem::SubgraphTable;
@@ -9,14 +9,13 @@ use crate::error::Result;
 use crate::state::store::Core;
 
 impl Core {
-    /// True if the limit has room for all of a label and for a view of it, beside the data in memory now,
-    /// without eviction. O(1) without a limit, O(pages) with one; O(subgraphs) if something was evicted.
+    /// True if the limit has room, without eviction, for a whole label and a view of it, in addition to the
+    /// data now in memory. O(1) without a limit, O(pages) with one; O(subgraphs) if something was evicted.
     pub(crate) fn has_room_for_label(&self, label: LabelId) -> bool {
         self.has_room_for_labels([label])
     }
 
-    /// Like [`has_room_for_label`](Self::has_room_for_label), but for several labels and one view. Each is
-    /// named once.
+    /// Like [`has_room_for_label`](Self::has_room_for_label), but for several distinct labels and one view.
     pub(crate) fn has_room_for_labels(&self, labels: impl IntoIterator<Item = LabelId>) -> bool {
         let Some(limit) = self.memory_limit else { return true };
         let others = labels.into_iter().filter(|label| *label != LabelId::DEFAULT);
@@ -24,18 +23,18 @@ impl Core {
         let tables = std::iter::once((LabelId::DEFAULT, &self.subgraphs)).chain(others);
         let missing = tables.map(|(label, table)| self.missing_bytes(label, table));
         let missing = missing.fold(0, u64::saturating_add);
-        // If all is in memory, requested views are made.
+        // If everything is in memory already, requested views are always made.
         missing == 0
             || self.account().used().saturating_add(missing).saturating_add(self.bytes_of_view()) <= limit
     }
 
-    /// Fails for a call that needs whole labels in memory as of `t`, if they may have been evicted for a page
-    /// version (rule E8).
+    /// Fails for a call that needs whole labels in memory as of `t`, if their data may have been evicted for
+    /// a page version (rule E8).
     pub(crate) fn check_in_memory_at(&self, t: Timestamp) -> Result<()> {
         if self.eviction.page_versions.has(t) { Err(self.no_room_for_all()) } else { Ok(()) }
     }
 
-    /// Like [`has_room_for_label`](Self::has_room_for_label), but for all labels at once and a view of one.
+    /// Like [`has_room_for_label`](Self::has_room_for_label), but for all labels together and a view of one.
     pub(crate) fn has_room_for_all(&self) -> bool {
         let Some(limit) = self.memory_limit else { return true };
         let missing = self.tables().map(|(label, table)| self.missing_bytes(label, table));
@@ -44,7 +43,7 @@ impl Core {
             || self.account().used().saturating_add(missing).saturating_add(self.bytes_of_view()) <= limit
     }
 
-    /// Returns about the bytes that the absent subgraphs of a label take in memory.
+    /// Estimates the bytes that the absent subgraphs of a label would take in memory.
     fn missing_bytes(&self, label: LabelId, table: &SubgraphTable) -> u64 {
         let bytes = |page: usize| self.bytes_to_load(PageId { label, page: page as u32 });
         let unloaded = table.unloaded().map(bytes).fold(0, u64::saturating_add);
