@@ -1,5 +1,5 @@
-//! Errors of the store, grouped by what failed: opening, committing, an argument, the state of the handle, or
-//! files. `docs/design/api.md` explains the groups.
+//! Errors of the store, grouped by the thing that failed: opening, committing, an argument, the state of the
+//! handle, or files. `docs/design/api.md` explains the groups.
 
 mod argument;
 
@@ -14,12 +14,12 @@ pub(crate) use argument::with_keys;
 
 /// The result of a call into the store.
 ///
-/// It takes another error too, so that a program which imports all of the crate goes on to write
+/// It also takes another error type, so that a program which imports the whole crate can still write
 /// `Result<(), Box<dyn std::error::Error>>`.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error of the store. The group names the thing that failed, and with that the party that can help. Its
-/// variants carry the facts: the file, the key, the timestamp.
+/// An error of the store. The group shows what failed, and so who can help. Its variants have the facts: the
+/// file, the key, the timestamp.
 ///
 /// ```
 /// # use hedgerow::{Error, Graph};
@@ -47,7 +47,7 @@ pub enum Error {
     /// The request makes no sense in this graph. Nothing was done; the same call fails again.
     #[error(transparent)]
     Argument(#[from] ArgumentError),
-    /// The store or the handle takes this call no more. Nothing was done; the same call fails again.
+    /// The store or the handle takes no such calls any more. Nothing was done; the same call fails again.
     #[error(transparent)]
     State(#[from] StateError),
     /// A file cannot be read or written.
@@ -59,13 +59,13 @@ pub enum Error {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The directory is open already, in this process or another. Only readers share it. Try again once the
-    /// holder has closed it.
+    /// The directory is open already, in this process or another one. Only read-only handles can share it.
+    /// Try again once the holder has closed it.
     #[error("{path} is locked: {holder}")]
     Locked {
         /// The directory.
         path: String,
-        /// The process that has it open.
+        /// The process that has the directory open.
         holder: LockHolder,
     },
     /// The directory does not hold a store, and is not an empty directory to create one in.
@@ -81,30 +81,30 @@ pub enum OpenError {
     FutureVersion {
         /// The file.
         file: String,
-        /// Its version.
+        /// The version of the file.
         found: String,
         /// The latest version that can be read.
         supported: String,
     },
-    /// The store has a format that no release ever wrote. The program that wrote it can export it.
+    /// The store has a format that no release wrote. The program that wrote the store can export it.
     #[error(
         "{file} has format version {found}, of a time before the first release; this version reads {supported}"
     )]
     OldVersion {
         /// The file.
         file: String,
-        /// Its version.
+        /// The version of the file.
         found: u16,
         /// The earliest version that can be read.
         supported: u16,
     },
-    /// The store does not fit the [memory limit](crate::Options::memory_limit), or no store does. Open it
-    /// with at least the limit that is named.
+    /// The store does not fit the [memory limit](crate::Options::memory_limit), or the limit is too low for
+    /// any store. Open it with at least the limit that the error names.
     #[error("a memory limit of {limit} bytes is too low: at least {least} are needed")]
     MemoryLimit {
         /// The requested limit.
         limit: u64,
-        /// The least that would do.
+        /// The least limit with which the store opens.
         least: u64,
     },
     /// The options disagree with the configuration with which the graph was created.
@@ -119,7 +119,8 @@ pub enum OpenError {
         /// The configuration of the store.
         found: GraphConfig,
     },
-    /// The options' `mode` differs from the permissions of the store's files, which the file `LOCK` states.
+    /// The option `mode` differs from the permissions of the store's files, which are those of the file
+    /// `LOCK`.
     #[error(
         "the option mode asks for 0o{wanted:o}, but the files of {path} have 0o{found:o}, the permissions of its file \
          LOCK: open it without a mode, or change all its files with chmod"
@@ -135,11 +136,11 @@ pub enum OpenError {
 }
 
 /// Reasons why a transaction or a single operation was not committed. Except with
-/// [`OutcomeUnknown`](Self::OutcomeUnknown), nothing of it was applied, and the store goes on.
+/// [`OutcomeUnknown`](Self::OutcomeUnknown), no part of it was applied, and the store stays usable.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitError {
-    /// Something that this transaction read or wrote was changed by a commit after its snapshot. Run it
+    /// A commit after this transaction's snapshot changed an item that the transaction read or wrote. Run it
     /// again.
     #[error("conflict with the commit at {with}: run the transaction again")]
     Conflict {
@@ -152,8 +153,8 @@ pub enum CommitError {
         /// The vertex.
         key: VertexKey,
     },
-    /// The [memory limit](crate::Options::memory_limit) leaves no room for the commit. Run it again once
-    /// views or old snapshots are dropped, or open the store with a larger limit.
+    /// The [memory limit](crate::Options::memory_limit) has no room for the commit. Run it again once views
+    /// or old snapshots are dropped, or open the store with a larger limit.
     #[error(
         "the memory limit of {limit} bytes leaves no room: {used} are used, and the commit needs about {needed}"
     )]
@@ -162,14 +163,14 @@ pub enum CommitError {
         limit: u64,
         /// The bytes in use.
         used: u64,
-        /// The bytes that the commit takes, about.
+        /// The bytes that the commit takes, estimated.
         needed: u64,
     },
     /// The transaction alone takes more than a quarter of the [memory limit](crate::Options::memory_limit).
     /// Split it.
     #[error("the transaction needs about {needed} bytes of memory; the limit allows {most} for one")]
     TooLarge {
-        /// The bytes that it takes, about.
+        /// The bytes that the transaction takes, estimated.
         needed: u64,
         /// A quarter of the limit.
         most: u64,
@@ -182,33 +183,33 @@ pub enum CommitError {
     #[error("too many files are open: the transaction was not applied")]
     TooManyFiles,
     /// The log failed during this commit: after reopening the store the transaction is either wholly present
-    /// or wholly absent. The store takes no more writes. A second run without a look at the store may apply
-    /// it twice.
+    /// or wholly absent. The store accepts no more writes. Check the store before running the transaction
+    /// again: it may be applied twice.
     #[error("the log failed during the commit: reopen the store to learn the outcome")]
     OutcomeUnknown,
 }
 
-/// Reasons why the store, or a pipeline on it, takes no more calls.
+/// Reasons why the store, or a pipeline on it, refuses calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateError {
     /// The store was closed.
     #[error("the store is closed")]
     Closed,
-    /// The log failed earlier: the store takes no more writes. Reopen it.
+    /// The log failed earlier: the store accepts no more writes. Reopen it.
     #[error("the log failed earlier: the store takes no more writes until it is reopened")]
     Poisoned,
     /// The store was opened for reading only.
     #[error("the store is open for reading only")]
     ReadOnly,
-    /// The process was forked since the store was opened; the child cannot use it.
+    /// The process is a fork of the process that opened the store: the child cannot use the store.
     #[error("the store was opened before this process was forked")]
     Forked,
-    /// The function given to [`Graph::pipeline`](crate::Graph::pipeline) panicked earlier: the pipeline takes
-    /// no more operations. Those submitted before are executed, and not acknowledged.
+    /// The function given to [`Graph::pipeline`](crate::Graph::pipeline) panicked earlier: the pipeline
+    /// accepts no more operations. Operations submitted before are executed, but not acknowledged.
     #[error("the pipeline takes no more operations: the function that it calls for each panicked")]
     AckPanicked,
-    /// The function by which a read asks whether to go on returned false.
+    /// The caller's function that is polled during a read ended the read.
     #[error("the read was cancelled")]
     Cancelled,
 }
@@ -217,11 +218,11 @@ pub enum StateError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StorageError {
-    /// A file is damaged. Nothing of the damaged part was used.
+    /// A file is damaged. No damaged data was used.
     #[error(transparent)]
     Corruption(#[from] Corruption),
-    /// The disk has no space left, or a quota on it is used up. The store is as it was; a commit that finds
-    /// no space is [`CommitError::DiskFull`].
+    /// The disk has no space left, or a quota is used up. The store has not changed. A commit that finds no
+    /// space has the error [`CommitError::DiskFull`].
     #[error("{operation} {file}: the disk is full")]
     DiskFull {
         /// The file.
@@ -239,8 +240,8 @@ pub enum StorageError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// A part of the graph to be read from files does not fit the
-    /// [memory limit](crate::Options::memory_limit) beside the data in memory.
+    /// Data of the graph must be read from files, and the [memory limit](crate::Options::memory_limit) has no
+    /// room for it in addition to the data in memory.
     #[error(
         "reading a part of the graph needs {needed} bytes beside the {used} in use, of a memory limit of {limit}"
     )]
@@ -249,11 +250,11 @@ pub enum StorageError {
         limit: u64,
         /// The bytes in use.
         used: u64,
-        /// The bytes that the part takes, about.
+        /// The bytes that the data takes, estimated.
         needed: u64,
     },
-    /// A part of the graph was evicted again each time that this call had read it from files: other calls
-    /// need the room.
+    /// Each time that this call had read data from files, the data was evicted again, since other calls need
+    /// the room.
     #[error(transparent)]
     NotInMemory(#[from] NotInMemory),
 }
@@ -265,15 +266,15 @@ impl From<NotInMemory> for Error {
 }
 
 impl Error {
-    /// True if running the transaction again, now, can succeed. After [`OpenError::Locked`],
-    /// [`CommitError::DiskFull`], [`CommitError::TooManyFiles`] and [`StorageError::DiskFull`] it can once
-    /// something outside the program has changed; after other errors it cannot.
+    /// True if running the transaction again at once can succeed. After [`OpenError::Locked`],
+    /// [`CommitError::DiskFull`], [`CommitError::TooManyFiles`] and [`StorageError::DiskFull`] it can succeed
+    /// only once something outside the program has changed; after other errors it cannot.
     pub fn is_conflict(&self) -> bool {
         matches!(self, Error::Commit(CommitError::Conflict { .. }))
     }
 
-    /// Turns the error of a read within a commit into the error of that commit: the memory limit that has no
-    /// room for the read refuses the commit.
+    /// Turns the error of a read within a commit into an error of the commit: if the memory limit has no room
+    /// for the read, the commit is refused.
     pub(crate) fn of_commit(self) -> Error {
         match self {
             Error::Storage(StorageError::MemoryLimit { limit, used, needed }) => {
@@ -283,8 +284,8 @@ impl Error {
         }
     }
 
-    /// True if a file found no space on the disk: the writer can try again once there is some. False for a
-    /// sync of the directory that found none.
+    /// True if a file found no space on the disk: the writer can try again when there is some. False if a
+    /// sync of the directory found no space.
     pub(crate) fn is_file_without_room(&self) -> bool {
         matches!(self, Error::Storage(StorageError::DiskFull { operation, .. }) if *operation != hedgerow_io::SYNC_DIRECTORY)
     }
@@ -295,15 +296,15 @@ impl Error {
     }
 }
 
-// Every commit returns a `Result` with this error: no larger than before there were groups.
+// Every commit returns a `Result` with this error, so it must not be larger than before errors had groups.
 const _: () = assert!(size_of::<Error>() <= 80);
 
-/// Makes the error of `operation` on the file or directory at `path`.
+/// Returns the error of `operation` on the file or directory at `path`.
 pub(crate) fn io_error(path: &Path, operation: &'static str) -> impl Fn(std::io::Error) -> Error {
     move |source| IoError::new(path.display().to_string(), operation, source).into()
 }
 
-/// Returns the words for `this` where the two differ.
+/// Returns a description of `this` where it differs from `other`.
 fn difference(this: &GraphConfig, other: &GraphConfig) -> String {
     let either = |yes: bool, text: &'static str, no: &'static str| if yes { text } else { no };
     let mut words = Vec::new();

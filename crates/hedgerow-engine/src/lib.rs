@@ -1,8 +1,8 @@
-//! The engine of the store. The crate [`hedgerow`](../hedgerow/index.html) exports the part that users may
+//! The engine of the store. The crate [`hedgerow`](../hedgerow/index.html) exports the types that users may
 //! depend on.
 //!
-//! This is the only crate that knows all parts: versions of subgraphs (`hedgerow-mem`), the order of commits
-//! (`hedgerow-txn`), the log, the files of a checkpoint. `docs/design/layout.md` says which of its modules
+//! Only this crate connects all others: versions of subgraphs (`hedgerow-mem`), the order of commits
+//! (`hedgerow-txn`), the log, the files of a checkpoint. `docs/design/layout.md` lists which of its modules
 //! may use which.
 #![forbid(unsafe_code)]
 

@@ -73,12 +73,13 @@ fn empty(
 }
 
 pub(crate) fn open_path(options: Options, path: &Path) -> Result<Arc<Engine>> {
-    // Checked before the directory is made.
+    // Checked before the directory is created.
     options.check()?;
     let shown = || path.display().to_string();
     let fs = match path.symlink_metadata() {
         Ok(found) if found.is_dir() || found.is_symlink() => RealFs::open_dir(path).and_then(|fs| {
-            // The program that made the directory may not have synced its entry, and a store in it must last.
+            // The program that created the directory may not have synced its entry, and a store in it must be
+            // durable.
             let fresh = !fs.list()?.iter().any(|name| name.ends_with(".man"));
             if fresh && options.create && !options.read_only {
                 RealFs::sync_entry(path)?;
@@ -100,7 +101,7 @@ pub(crate) fn open_path(options: Options, path: &Path) -> Result<Arc<Engine>> {
     open_on(options, Arc::new(fs))
 }
 
-/// Sets the permissions of new files: those of the store, or for a new store those that the options state.
+/// Sets the permissions of new files: the store's own, or for a new store the permissions in the options.
 fn with_mode(options: &Options, fs: RealFs) -> Result<RealFs> {
     if options.read_only {
         return Ok(fs);
@@ -133,8 +134,8 @@ pub(crate) fn open_on(options: Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>>
     }
 }
 
-/// Opens a store to read it. Changes nothing in the directory, which may be read-only; takes a shared lock if
-/// the lock file exists.
+/// Opens a store for reading only. Changes nothing in the directory, which may be read-only. Takes a shared
+/// lock if the lock file exists.
 fn open_to_read(options: &Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>> {
     let lock = fs.lock_existing(LOCK).map_err(|e| not_locked(&fs, e))?;
     let loaded = Manifest::look(&fs)?.ok_or_else(|| is_empty(&fs))?;
@@ -142,8 +143,8 @@ fn open_to_read(options: &Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>> {
 }
 
 fn open_to_write(options: &Options, fs: Arc<dyn Vfs>) -> Result<Arc<Engine>> {
-    // Looks before it makes the lock file, so that it leaves nothing behind in a directory that is not a
-    // store.
+    // Looks for a manifest before it creates the lock file, so that a directory without a store stays as it
+    // was.
     let found = Manifest::look(&fs)?;
     if found.is_none() && !options.create {
         return Err(is_empty(&fs));
@@ -176,7 +177,7 @@ fn create(options: &Options, fs: Arc<dyn Vfs>, lock: Box<dyn VfsLock>) -> Result
     start(options, fs, manifest, Some(lock))
 }
 
-/// Creates the first log of a store whose manifest names none yet. Nothing was ever committed to it.
+/// Creates the first log of a store whose manifest names no log yet. Nothing was ever committed to the store.
 fn start(
     options: &Options,
     fs: Arc<dyn Vfs>,
@@ -198,9 +199,9 @@ fn start(
     Ok(Engine::new(options, parts, THREADS))
 }
 
-/// Refuses a manifest without a log if files beside it hold later commits. Such a manifest is the first one
-/// of a store. If it came back, perhaps out of a copy, it must not cause the removal of files that later
-/// manifests named.
+/// Refuses a manifest without a log if other files have later commits. Such a manifest is the first one of a
+/// store. If it came back, perhaps from a copy, files that later manifests named must not be removed because
+/// of it.
 fn refuse_older_manifest(
     fs: &Arc<dyn Vfs>,
     manifest_file: &str,
@@ -209,7 +210,7 @@ fn refuse_older_manifest(
 ) -> Result<()> {
     let holds_commits = |id: FileId| {
         let witness = Witness { store: manifest.store, live: &[id], durable: manifest.durable_lsn };
-        // A log that cannot be read from its beginning may be one whose creation was interrupted.
+        // If a log cannot be read from its beginning, its creation may have been interrupted.
         recover_commits(fs.clone(), witness, |_, _| Err::<(), ()>(()))
             .is_err_and(|error| matches!(error, RecoverError::Visitor { .. }))
     };
@@ -226,8 +227,8 @@ fn damaged(file: &str, what: &'static str) -> Error {
     hedgerow_io::Corruption::new(file, 0, hedgerow_io::CorruptionKind::Invalid(what)).into()
 }
 
-/// Removes log files that no manifest names. The first opening was interrupted between its first manifest and
-/// its second, so a log file of that time holds nothing.
+/// Removes log files that no manifest names. If the first opening was interrupted between its first manifest
+/// and its second, a log file may be left. It has no commits.
 fn remove_unnamed_logs(fs: &Arc<dyn Vfs>) -> Result<()> {
     let dir = hedgerow_io::Dir::new(fs.clone());
     for name in dir.list()? {
@@ -263,8 +264,8 @@ fn open_existing(
         let witness = Witness { store: manifest.store, live: &live, durable: manifest.durable_lsn };
         let mut replay = Replay::new(&mut state);
         let recovered = recover_commits(fs.clone(), witness, |commit, ops| replay.commit(commit, ops));
-        // Commits that were read before the damage in the log was found may be damaged too: the first place
-        // is reported.
+        // Commits that were read before the damage in the log may be damaged too: the first damage is
+        // reported.
         replay.finish()?;
         let recovered = recovered.map_err(from_recovery)?;
         let named = manifest.logs.iter().map(|log| (log.id, log.first_lsn));
@@ -295,9 +296,8 @@ fn open_existing(
     Ok(Engine::new(options, parts, THREADS))
 }
 
-/// Returns the bytes in use after the replay of the log. Free memory of the arena does not count, since it
-/// serves later allocations. Gives pages inside free blocks back to the system if the limit has no room for
-/// them.
+/// Returns the bytes in use after the replay of the log. Free memory of the arena does not count, since later
+/// allocations use it. If the limit has no room, returns memory pages inside free blocks to the system.
 fn bytes_held(state: &Loaded) -> u64 {
     let memory = state.subgraphs.memory();
     memory.retire_list().drain();
@@ -308,11 +308,11 @@ fn bytes_held(state: &Loaded) -> u64 {
         memory.arena().return_pages(usize::try_from(lacking).unwrap_or(usize::MAX));
     }
     let held = account.used().saturating_sub(memory.arena().stats().free() as u64);
-    // Free memory counts as room, but not beyond the limit.
+    // Free memory counts as room only up to the limit.
     held.max(account.used().saturating_sub(account.limit().map_or(0, beside_opened)))
 }
 
-/// Refuses contents that no manifest of this version has, even under a correct checksum.
+/// Refuses contents that no manifest of this version has, even with a valid checksum.
 fn check_manifest(file: &str, manifest: &Manifest) -> Result<()> {
     let without_checkpoint = manifest.segments.is_empty() && manifest.checkpoint == Timestamp::ZERO;
     let reason = if manifest.segments.is_empty() && !without_checkpoint {
@@ -327,8 +327,8 @@ fn check_manifest(file: &str, manifest: &Manifest) -> Result<()> {
     Err(damaged(file, reason))
 }
 
-/// Makes the commits that recovery accepted durable, then opens the log for writing: the recipe of
-/// [`hedgerow_log`].
+/// Makes the commits that recovery accepted durable, then opens the log for writing, in the order that
+/// [`hedgerow_log`] prescribes.
 fn resume(
     options: &Options,
     fs: Arc<dyn Vfs>,

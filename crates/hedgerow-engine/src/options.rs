@@ -10,10 +10,10 @@ use hedgerow_mem::{Arena, Memory, PatchSizes};
 use crate::config::{Durability, Isolation};
 use crate::error::{ArgumentError, OpenError, Result};
 
-/// The least and the most bytes of a log segment. More is reserved ahead than any log needs at once.
+/// The least and the most bytes of a log segment. Above that, more would be reserved than any log needs.
 const LOG_SEGMENT_BYTES: (u64, u64) = (4 << 10, 16 << 30);
-/// The least [memory limit](Options::memory_limit): the buffers of log and files, what commits are ordered
-/// by, and some pages.
+/// The least [memory limit](Options::memory_limit): room for the buffers of log and files, the structures
+/// that order commits, and some pages.
 pub const LEAST_MEMORY_LIMIT: u64 = 16 << 20;
 /// The least and the most time between two syncs: a thread that sleeps for less only spins.
 const GROUP_INTERVAL: (Duration, Duration) = (Duration::from_micros(1), Duration::from_secs(86_400));
@@ -47,27 +47,27 @@ pub struct Options {
     pub(crate) thresholds: Thresholds,
 }
 
-/// Sizes from which on a store uses methods that pay off for large graphs and commits alone. Tests set them;
-/// releases have the defaults.
+/// Sizes at which a store begins to use methods that pay off only for large graphs and commits. Tests set
+/// them; releases use the defaults.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Thresholds {
-    /// The entries of a batch, two for each edge, from which on several threads commit it. With fewer entries
-    /// a second thread costs more than it saves.
+    /// The number of entries of a batch, two for each edge, at which several threads begin to share a commit.
+    /// With fewer entries a second thread costs more than it saves.
     pub threads_from: usize,
-    /// The most blind operations on edges that a commit works on without the schedule for large ones. Two
-    /// under the controlled scheduler, so that small programs have both.
+    /// The most blind operations on edges that a commit applies without the schedule for large commits. It is
+    /// two under the controlled scheduler, so that small programs test both ways.
     pub few_up_to: usize,
-    /// The main parts that get patches.
+    /// The sizes of main parts that get patches.
     pub patches: PatchSizes,
-    /// True if closing always writes a checkpoint, even one that saves little.
+    /// True if every close writes a checkpoint, even if that saves little.
     pub checkpoints_at_close: bool,
-    /// The bytes of keys in memory up to which looked-up keys are kept. A memory limit may lower it.
+    /// The bytes of keys in memory up to which looked-up keys are kept. A memory limit may lower this number.
     pub keys_kept: u64,
 }
 
 impl Thresholds {
-    /// Sizes that the graphs of tests reach.
+    /// Sizes that the small graphs of tests reach.
     pub const SMALL: Thresholds = Thresholds {
         threads_from: 1 << 10,
         few_up_to: 6,
@@ -138,11 +138,11 @@ impl Options {
         self
     }
 
-    /// Sets whether a directed graph keeps the incoming edges of each vertex too (default: yes). It must
+    /// Sets whether a directed graph also stores the incoming edges of each vertex (default: yes). It must
     /// agree with an existing store.
     ///
     /// Without them edges take half the memory and about half the work to write. Finding incoming neighbours
-    /// then visits every vertex: reads in that direction, a transaction's included, and the removal of a
+    /// then visits every vertex. So reads in that direction, also in a transaction, and the removal of a
     /// vertex cost O(vertices log degree). A transaction that reads incoming neighbours conflicts with every
     /// later commit. A [view](crate::Snapshot::view) makes its incoming side at the first use: O(edges) of
     /// time and memory.
@@ -163,45 +163,44 @@ impl Options {
         self
     }
 
-    /// Sets whether a store is created where there is none (default: yes).
+    /// Sets whether a store is created if there is none (default: yes).
     pub fn create(mut self, create: bool) -> Options {
         self.create = create;
         self
     }
 
-    /// Opens for reading only (default: no): nothing is written, not even what recovery would make durable,
-    /// and write transactions are refused. Several handles may read one store at once, in this process
-    /// and others; none can write meanwhile.
+    /// Opens for reading only (default: no): nothing is written, and write transactions are refused. Even
+    /// commits that recovery would make durable are not. Several handles may read one store at once, in this
+    /// process and others; no handle can write meanwhile.
     pub fn read_only(mut self, read_only: bool) -> Options {
         self.read_only = read_only;
         self
     }
 
-    /// Sets the permissions of a new store's files, whatever the umask (default 0600: only the owner reads
-    /// and writes them). 0640 lets the group read. A directory that is made for the store lets every reader
-    /// of its files enter, so 0640 gives it 0750; an existing directory keeps its permissions.
+    /// Sets the permissions of a new store's files, independent of the umask (default 0600: only the owner
+    /// reads and writes them). 0640 lets the group read. A new directory lets all readers of the files enter,
+    /// so 0640 gives it 0750; an existing directory keeps its permissions.
     ///
-    /// The permissions of the file `LOCK` are those of the store: every later file gets them, even if the
+    /// The permissions of the store are those of its file `LOCK`: every later file gets them, even if the
     /// store is opened without this option. For an existing store `mode` must agree with them; `chmod` of
-    /// `LOCK` changes them for later files. A backup, and the store that `salvage` makes, have the default.
-    /// No effect in memory, nor if the store is opened only for reading.
+    /// `LOCK` changes them for later files. Backups and salvaged stores have the default. The option has no
+    /// effect in memory, or if the store is opened only for reading.
     pub fn mode(mut self, mode: u32) -> Options {
         self.mode = Some(mode);
         self
     }
 
-    /// Sets the size that log segments reach, in bytes (default 64 MiB; 4 KiB to 16 GiB). Space for a segment
-    /// is reserved ahead: 256 KiB for the first one after an opening. Each time that a segment is full, the
-    /// reserved space doubles, up to this size.
+    /// Sets the largest size of log segments in bytes (default 64 MiB; 4 KiB to 16 GiB). Space for a segment
+    /// is reserved ahead: 256 KiB for the first one after an opening. Each full segment doubles the reserved
+    /// space, up to this size.
     pub fn log_segment_bytes(mut self, bytes: u64) -> Options {
         self.log_segment_bytes = bytes;
         self
     }
 
-    /// Sets whether a thread settles parts of the graph that no commit has written to for a second or two
-    /// (default: yes), so that reads find plain lists there. The thread starts with the first merge and does
-    /// a few milliseconds of work at a time. [`Graph::settle`](crate::Graph::settle) does the same for all of
-    /// the graph at once.
+    /// Sets whether a thread settles subgraphs that no commit has written to for a second or two (default:
+    /// yes), so that reads find plain lists. The thread starts with the first merge and works for a few
+    /// milliseconds at a time. [`Graph::settle`](crate::Graph::settle) settles the whole graph at once.
     pub fn background_settling(mut self, background: bool) -> Options {
         self.background_settling = background;
         self
@@ -210,37 +209,39 @@ impl Options {
     /// Sets whether many reads of a snapshot make its [view](crate::Snapshot::view) (default: yes). Later
     /// reads use the view, and are two to ten times as fast as before.
     ///
-    /// With views a loop of single reads takes at most about a quarter longer than with `false`. One of its
-    /// reads makes the view, on the thread that reads: O(subgraphs), and O(edges) where deltas have a large
+    /// With the default, a loop of single reads takes at most about a quarter longer than with `false`. One
+    /// of its reads makes the view, on the reading thread: O(subgraphs), and O(edges) if deltas have a large
     /// share of them; 3 to 130 ms for 16 M edges. Reads of many keys in one call make the view once they have
     /// asked for as many keys as there are subgraphs.
     ///
-    /// The view takes about 5 bytes for a vertex. Where deltas are large it also takes up to 4 bytes for each
-    /// entry of a list (12 with weights). It is freed when its last snapshot closes and another view replaces
-    /// it ([`Stats::view_bytes`](crate::Stats::view_bytes)).
+    /// The view takes about 5 bytes for a vertex. If deltas are large it also takes up to 4 bytes for each
+    /// entry of a list (12 with weights). It is freed once its last snapshot is closed and another view has
+    /// replaced it ([`Stats::view_bytes`](crate::Stats::view_bytes)).
     ///
     /// With `false` reads never stall and take no such memory; they still use a view that the program has
-    /// asked for. [`Snapshot::set_views_by_reads`](crate::Snapshot::set_views_by_reads) decides for one
-    /// snapshot.
+    /// requested. [`Snapshot::set_views_by_reads`](crate::Snapshot::set_views_by_reads) overrides this for
+    /// one snapshot.
     pub fn views_by_reads(mut self, may_make: bool) -> Options {
         self.views_by_reads = may_make;
         self
     }
 
     /// Sets, for [`Durability::Sync`], the most bytes of log records that are appended and not yet synced
-    /// (default 64 MiB; any number). Beyond it commits wait for a sync before they append, which
-    /// [`Stats::commit_waits`](crate::Stats::commit_waits) counts. With 0 every commit waits until those
-    /// before it are synced. Snapshots never wait. A transaction larger than this commits alone.
+    /// (default 64 MiB; any number). Beyond that, commits wait for a sync before they append;
+    /// [`Stats::commit_waits`](crate::Stats::commit_waits) counts these waits. With 0 every commit waits
+    /// until all earlier commits are synced. Snapshots never wait. A transaction larger than this commits
+    /// alone.
     pub fn max_unsynced_bytes(mut self, bytes: u64) -> Options {
         self.max_unsynced_bytes = bytes;
         self
     }
 
-    /// Sets the bytes of log since the last checkpoint beyond which a thread in the background writes a
-    /// checkpoint, beside readers and writers (default 256 MiB; any number; 0 for never). At twice as many
-    /// bytes commits wait for the checkpoint, which [`Stats::commit_waits`](crate::Stats::commit_waits)
-    /// counts. So the log on disk has at most twice as many bytes, plus one log segment and the transactions
-    /// under way, unless checkpoints fail (see [`Graph::checkpoint_error`](crate::Graph::checkpoint_error)).
+    /// Sets a number of bytes of log since the last checkpoint. Beyond it, a background thread writes a
+    /// checkpoint, while readers and writers continue (default 256 MiB; any number; 0 for never). At twice as
+    /// many bytes commits wait for the checkpoint; [`Stats::commit_waits`](crate::Stats::commit_waits) counts
+    /// these waits. So the log on disk has at most twice as many bytes, plus one log segment and the
+    /// transactions under way, unless checkpoints fail (see
+    /// [`Graph::checkpoint_error`](crate::Graph::checkpoint_error)).
     ///
     /// With 0 the [memory limit](Self::memory_limit) starts no checkpoint either, and
     /// [`Graph::close`](crate::Graph::close) writes none: the next opening replays the log.
@@ -249,40 +250,41 @@ impl Options {
         self
     }
 
-    /// Sets how many bytes of memory the store may use. The default is half of the memory of the machine, or
-    /// of the control group of the process; [`Stats::memory_limit`](crate::Stats::memory_limit) returns it.
-    /// The limit bounds [`Stats::memory_bytes`](crate::Stats::memory_bytes): the graph, its versions, keys,
-    /// views and buffers. The arrays of kernels and of results are the caller's.
+    /// Sets the number of bytes of memory that the store may use. The default is half of the memory of the
+    /// machine, or of the control group of the process; [`Stats::memory_limit`](crate::Stats::memory_limit)
+    /// returns it. The limit bounds [`Stats::memory_bytes`](crate::Stats::memory_bytes): the graph, its
+    /// versions, keys, views and buffers. Arrays of kernels and of results belong to the caller and do not
+    /// count.
     ///
-    /// A limit that is set here evicts data that checkpoints hold when memory is full, and reads load it
-    /// again. A commit waits when too much has changed since the last checkpoint, until a thread in the
-    /// background has written the next one ([`Stats::commit_waits`](crate::Stats::commit_waits) counts that).
-    /// The default limit refuses nothing.
+    /// If the program sets a limit, full memory makes the store evict data that checkpoints have, and reads
+    /// load it again. If too much has changed since the last checkpoint, a commit waits until a background
+    /// thread has written the next one ([`Stats::commit_waits`](crate::Stats::commit_waits) counts these
+    /// waits). The default limit refuses nothing.
     ///
-    /// A commit is refused with [`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit) where a
-    /// checkpoint makes no room, since snapshots pin the data. So it is where no checkpoint is written: in a
+    /// A commit is refused with [`CommitError::MemoryLimit`](crate::CommitError::MemoryLimit) if a checkpoint
+    /// makes no room because snapshots pin the data. It is also refused if no checkpoint is written: in a
     /// store without files, or with [`checkpoint_log_bytes`](Self::checkpoint_log_bytes) 0. On a full disk
     /// the error is [`CommitError::DiskFull`](crate::CommitError::DiskFull). A commit that would take more
-    /// than a quarter of the limit is [`CommitError::TooLarge`](crate::CommitError::TooLarge). Views that the
-    /// program asks for are not refused.
+    /// than a quarter of the limit fails with [`CommitError::TooLarge`](crate::CommitError::TooLarge). Views
+    /// that the program asks for are not refused.
     ///
-    /// Opening a store whose log does not fit is [`OpenError::MemoryLimit`](crate::OpenError::MemoryLimit),
-    /// as is a limit of less than [`LEAST_MEMORY_LIMIT`].
+    /// If the log of a store does not fit, or the limit is less than [`LEAST_MEMORY_LIMIT`], opening the
+    /// store fails with [`OpenError::MemoryLimit`](crate::OpenError::MemoryLimit).
     pub fn memory_limit(mut self, bytes: u64) -> Options {
         self.memory_limit = Some(bytes);
         self
     }
 
-    /// Sets a function to call after a thousand subgraphs or more were settled. It can ask an allocator that
-    /// caches free pages to return those of the replaced versions. A thread of the store calls it, or the
-    /// thread that settles.
+    /// Sets a function to call after a thousand subgraphs or more were settled. If the allocator caches free
+    /// pages, the function can make it return the pages of the replaced versions. The caller is a thread of
+    /// the store, or the thread that settles.
     #[doc(hidden)]
     pub fn after_settling(mut self, call: fn()) -> Options {
         self.after_settling = Some(call);
         self
     }
 
-    /// Sets other [`Thresholds`] than those that releases have, for tests.
+    /// Sets [`Thresholds`] that differ from those of releases, for tests.
     #[doc(hidden)]
     pub fn thresholds(mut self, thresholds: Thresholds) -> Options {
         self.thresholds = thresholds;
@@ -295,7 +297,7 @@ impl Options {
         Memory::new(Arena::charging(account).with_patch_sizes(self.thresholds.patches))
     }
 
-    /// Refuses options out of their ranges, also those that have no effect on the store.
+    /// Refuses options that are out of range, even if they have no effect on the store.
     pub(crate) fn check(&self) -> Result<()> {
         let (least, most) = LOG_SEGMENT_BYTES;
         let found = self.log_segment_bytes;

@@ -1,4 +1,4 @@
-//! Figures about a running store.
+//! Statistics of a running store.
 
 use hedgerow_core::account::{Account, Purpose};
 use hedgerow_core::{Direction, SubgraphId, Timestamp};
@@ -8,20 +8,20 @@ use hedgerow_mem::Subgraph;
 use crate::error::Result;
 use crate::graph::Graph;
 
-/// The content of a store, and the places of its bytes. [`Graph::stats`] walks over all subgraphs for it:
+/// Numbers about the content of a store and its bytes. [`Graph::stats`] visits all subgraphs to collect them:
 /// O(subgraphs + versions).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Vertices in a snapshot opened now.
+    /// The number of vertices that a new snapshot sees.
     pub vertices: u64,
-    /// Edges in a snapshot opened now; an undirected edge counts once.
+    /// The number of edges that a new snapshot sees; an undirected edge counts once.
     pub edges: u64,
     /// The last published timestamp.
     pub published: Timestamp,
     /// The last durable timestamp.
     pub durable: Timestamp,
-    /// Versions of subgraphs, both directions, with those that wait to be reclaimed.
+    /// The number of versions of subgraphs in both directions, including versions that wait to be reclaimed.
     pub versions: u64,
     /// Entries in deltas of current versions.
     pub delta_entries: u64,
@@ -33,47 +33,48 @@ pub struct Stats {
     pub property_bytes: u64,
     /// Bytes of deltas of current versions, with the properties that they hold.
     pub delta_bytes: u64,
-    /// Bytes of versions that only older snapshots need, that wait to be reclaimed, or that are out of memory
-    /// and kept for a while.
+    /// Bytes of versions that only older snapshots need, that wait to be reclaimed, or that were evicted and
+    /// are kept for a while.
     pub old_version_bytes: u64,
-    /// Bytes of the arena that no arena block takes: gaps between main parts and deltas, and what is kept in
+    /// Bytes of the arena outside of arena blocks: gaps between main parts and deltas, and memory kept in
     /// reserve.
     pub arena_free_bytes: u64,
-    /// Bytes of the arena in all, as far as they occupy memory: its blocks and the free space.
+    /// Bytes of the arena in all, as far as they occupy memory: its blocks and the free memory.
     pub arena_bytes: u64,
-    /// Bytes of the blocks of the arena that current and old versions were found to hold. Without writers and
-    /// views this is [`arena_bytes`](Self::arena_bytes) less [`arena_free_bytes`](Self::arena_free_bytes).
+    /// Bytes of the arena blocks of current and old versions. Without writers and views this is
+    /// [`arena_bytes`](Self::arena_bytes) less [`arena_free_bytes`](Self::arena_free_bytes).
     pub arena_block_bytes: u64,
-    /// Bytes of views, of all snapshots: their own, and of lists that they copied. Lists of the store that
-    /// they alone keep stand in the arena.
+    /// Bytes of the views of all snapshots: of the views themselves, and of lists that they copied. Lists of
+    /// the store that only views use are counted with the arena.
     pub view_bytes: u64,
-    /// Views that the store keeps for snapshots to come, whether others use them or not; each is given up
-    /// when it keeps too many lists that were replaced.
+    /// The number of views that the store keeps for later snapshots, used by a snapshot or not. The store
+    /// drops a view if it keeps too many replaced lists in memory.
     pub views_kept: u64,
-    /// Views built from scratch since the store was opened.
+    /// The number of views made from scratch since the store was opened.
     pub views_built: u64,
-    /// Views made of earlier ones.
+    /// The number of views made from earlier ones.
     pub views_refreshed: u64,
-    /// Bytes of versions outside the arena: themselves, ranks, and properties.
+    /// Bytes of versions outside the arena: their headers, ranks, and properties.
     pub version_bytes: u64,
     /// Bytes of the tables of subgraphs.
     pub table_bytes: u64,
-    /// Bytes of the id map.
+    /// Bytes of the key table.
     pub id_map_bytes: u64,
-    /// Bytes of what commits and snapshots are ordered by: the clock with its rings, the registry of readers,
-    /// which versions wait for which of them.
+    /// Bytes of the structures that order commits and snapshots: the clock with its rings, the reader
+    /// registry, and the lists of versions that wait for readers.
     pub coordination_bytes: u64,
     /// Bytes of the buffers in which the records of commits wait to be written to the log.
     pub log_buffer_bytes: u64,
     /// Bytes of the buffers of checkpoints under way.
     pub file_buffer_bytes: u64,
-    /// Bytes of memory that the store may use: the limit of its options, or else half of the memory of the
+    /// Bytes of memory that the store may use: the limit in its options, or else half of the memory of the
     /// machine or of the control group of the process. See
-    /// [`Options::memory_limit`](crate::Options::memory_limit) for its effect. `u64::MAX` where the size of
-    /// neither is known.
+    /// [`Options::memory_limit`](crate::Options::memory_limit) for its effect. `u64::MAX` if neither size is
+    /// known.
     pub memory_limit: u64,
-    /// Waits of commits: because 4,096 commits, or too many bytes of the log, were not published yet, because
-    /// the log had to be made shorter first, or because memory had no room before a checkpoint was written.
+    /// The number of waits of commits. A commit waits while 4,096 commits or too many bytes of the log are
+    /// not published. It also waits if the log must first become shorter, or if memory has no room before the
+    /// next checkpoint.
     pub commit_waits: u64,
     /// Bytes of the log in use.
     pub log_bytes: u64,
@@ -83,16 +84,17 @@ pub struct Stats {
     pub segment_live_bytes: u64,
     /// The number of segments, at most 8.
     pub segments: u64,
-    /// Checkpoints written in the background since the store was opened.
+    /// The number of checkpoints written in the background since the store was opened.
     pub background_checkpoints: u64,
-    /// Checkpoints in the background that failed; [`Graph::checkpoint_error`] says why the last one did.
+    /// The number of background checkpoints that failed; [`Graph::checkpoint_error`] returns the reason of
+    /// the last failure.
     pub failed_checkpoints: u64,
-    /// Turns of settling in the background that ended in a panic. The graph is right all the same; what was
-    /// to be settled is looked at again later.
+    /// The number of turns of background settling that ended in a panic. The graph is correct all the same,
+    /// and a later turn settles the same subgraphs.
     pub failed_settlings: u64,
 }
 
-/// Half of the memory that there is for the process.
+/// Returns half of the memory that is available to the process.
 fn default_limit() -> Option<u64> {
     machine::memory_bytes().map(|bytes| bytes / 2)
 }
@@ -116,13 +118,13 @@ impl Stats {
         }
     }
 
-    /// All bytes in memory, which count against the [limit](Self::memory_limit). O(1). It is the sum of
-    /// [`arena_bytes`](Self::arena_bytes), [`version_bytes`](Self::version_bytes),
+    /// Returns the number of bytes in memory, which the [limit](Self::memory_limit) bounds. O(1). It is the
+    /// sum of [`arena_bytes`](Self::arena_bytes), [`version_bytes`](Self::version_bytes),
     /// [`table_bytes`](Self::table_bytes), [`id_map_bytes`](Self::id_map_bytes),
     /// [`view_bytes`](Self::view_bytes), [`log_buffer_bytes`](Self::log_buffer_bytes),
     /// [`file_buffer_bytes`](Self::file_buffer_bytes) and [`coordination_bytes`](Self::coordination_bytes).
-    /// What the arena and versions hold is told again by what it is for: main parts, patches, properties,
-    /// deltas, old versions, and what is free.
+    /// Other fields count the bytes of the arena and of versions a second time, by use: main parts, patches,
+    /// properties, deltas, old versions, and free memory.
     pub fn memory_bytes(&self) -> u64 {
         self.arena_bytes
             + self.version_bytes
@@ -134,7 +136,7 @@ impl Stats {
             + self.coordination_bytes
     }
 
-    /// Returns the bytes of the account by purpose.
+    /// Returns the bytes in the account by purpose.
     fn of_account(account: &Account) -> Stats {
         let used = |purpose| account.used_for(purpose);
         Stats {
@@ -152,18 +154,19 @@ impl Stats {
 }
 
 impl Graph {
-    /// [`Stats::memory_bytes`] alone: what counts against the memory limit, as of some moment around beside
-    /// writers. O(1), without the walk that [`stats`](Self::stats) is; never blocks.
+    /// Returns only [`Stats::memory_bytes`], the bytes that the memory limit bounds; with writers, as of a
+    /// moment during the call. O(1), and unlike [`stats`](Self::stats) without visiting subgraphs; never
+    /// blocks.
     pub fn memory_bytes(&self) -> u64 {
         self.engine.account().used()
     }
 
-    /// Gathers [`Stats`]. O(subgraphs of all labels), and the versions that are kept; the first call after an
-    /// opening, if no checkpoint was written, reads the directories of segments. Blocks while a checkpoint
+    /// Collects [`Stats`]. O(subgraphs of all labels + versions). The first call after an opening also reads
+    /// the directories of segments, unless a checkpoint was written before. Blocks while a checkpoint
     /// switches manifests.
     ///
     /// # Errors
-    /// A [`StateError`](crate::StateError): closed, forked; a [`StorageError`](crate::StorageError) where
+    /// A [`StateError`](crate::StateError): closed, forked; a [`StorageError`](crate::StorageError) if
     /// directories cannot be read.
     pub fn stats(&self) -> Result<Stats> {
         let snapshot = self.snapshot()?;

@@ -28,7 +28,8 @@ pub fn map<I: IndexedParallelIterator, T: Send>(
     }
 }
 
-/// Folds runs of consecutive elements, each run from `none`. Returns the results of the runs, in order.
+/// Folds groups of consecutive elements, each starting from `none`. Returns the results of the groups, in
+/// order.
 pub fn fold<I: IndexedParallelIterator, T: Send>(
     elements: I,
     none: impl Fn() -> T + Send + Sync,

@@ -1,4 +1,4 @@
-//! Work of a thread of the pool for another thread, which does something else now and then while it waits.
+//! Work of a thread of the pool for another thread, which now and then does something else while it waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::place::{Place, place, run};
 
-/// Work that was started. If this is dropped, the work goes on alone.
+/// Work that was started. If this is dropped, the work continues without it.
 #[must_use = "the work goes on alone"]
 pub struct Job<R> {
     shared: Arc<Shared<R>>,
@@ -20,7 +20,7 @@ struct Shared<R> {
 type Work<R> = Box<dyn FnOnce() -> R + Send>;
 
 enum State<R> {
-    /// No thread has begun with it.
+    /// No thread has begun the work.
     Waiting(Work<R>),
     Running,
     Done(std::thread::Result<R>),
@@ -28,11 +28,11 @@ enum State<R> {
     Gone,
 }
 
-/// Makes a thread of the pool call `f`, and returns meanwhile. If no thread can be started, or if the calling
-/// thread belongs to a pool itself, `f` has been called when this returns.
+/// Makes a thread of the pool call `f`, and returns without waiting. If no thread can be started, or if the
+/// calling thread itself belongs to a pool, calls `f` before it returns.
 ///
-/// The values that `f` owns are dropped before the job is [done](Job::wait). A panic of `f` goes on in
-/// [`Job::join`].
+/// The values that `f` owns are dropped before the job is [done](Job::wait). If `f` panics, [`Job::join`]
+/// panics.
 pub fn start<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> Job<R> {
     start_in(place(), f)
 }
@@ -43,7 +43,7 @@ pub(crate) fn start_in<R: Send + 'static>(place: Place, f: impl FnOnce() -> R + 
     let job = Job { shared: shared.clone() };
     let work = move || shared.work();
     match place {
-        // The pool may have no other thread than the one that will wait.
+        // The pool may have only the thread that will wait.
         Place::Here if rayon::current_thread_index().is_some() => work(),
         Place::Here => rayon::spawn(work),
         Place::Own(pool) => pool.spawn(work),
@@ -53,7 +53,7 @@ pub(crate) fn start_in<R: Send + 'static>(place: Place, f: impl FnOnce() -> R + 
 }
 
 impl<R> Job<R> {
-    /// Waits until the work is done, at most for `at_most`. True if it is done.
+    /// Waits until the work is done, but not longer than `at_most`. True if it is done.
     pub fn wait(&self, at_most: Duration) -> bool {
         let unfinished = |state: &mut State<R>| matches!(state, State::Waiting(_) | State::Running);
         let (state, _) = (self.shared.ended)
@@ -74,8 +74,8 @@ impl<R> Job<R> {
         }
     }
 
-    /// Takes the work back if it has not begun; else waits for its end. The work and its result are dropped
-    /// then.
+    /// Cancels the work if it has not begun; else waits until it is done. The work and its result are
+    /// dropped.
     pub fn give_up(self) {
         let mut state = self.shared.state();
         if matches!(&*state, State::Waiting(_)) {

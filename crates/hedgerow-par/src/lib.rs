@@ -1,21 +1,22 @@
-//! Parallel loops that run on the calling thread if no other thread can be had.
+//! Parallel loops that run on the calling thread if no other thread is available.
 //!
 //! Rayon panics if its global pool cannot be started. In a forked child, which lacks the threads of the
-//! parent's pools, a call into them never returns. So all parallel work of the store and of the kernels goes
-//! through this crate, which chooses where it runs (`docs/design/parallel.md`):
+//! parent's pools, a call into these pools never returns. So all parallel work of the store and of the
+//! kernels uses this crate, which chooses where it runs (`docs/design/parallel.md`):
 //!
 //! 1. in the pool that is current at the call (`ThreadPool::install`);
 //! 2. else in rayon's global pool, if this process started it;
 //! 3. else in a pool that this process keeps for the store;
 //! 4. else, if no thread can be started, on the calling thread, as a plain loop.
 //!
-//! **Elements are chunks.** Each loop of rayon is about ten functions, compiled for each type of elements and
-//! each closure, and a kernel has many. So the loops here put their elements into a list and share out its
-//! places, in one parallel loop that is compiled once, and call `f` through a pointer. An element should be
-//! worth some hundred nanoseconds, like a chunk of a list. Loops over numbers are in [`fine`].
+//! **Elements are chunks.** A loop of rayon is about ten functions, compiled for each type of elements and
+//! each closure, and kernels have many loops. So a loop of this crate puts its elements into a list. It
+//! divides the indexes of the list in one parallel loop, which is compiled once and calls `f` through a
+//! pointer. An element should take some hundred nanoseconds, like a chunk of a list. Loops over numbers are
+//! in [`fine`].
 //!
 //! The number of threads is that of the pool. A pool that this crate starts has `RAYON_NUM_THREADS` threads,
-//! or as many as there are processors.
+//! or else one for each processor.
 #![forbid(unsafe_code)]
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,8 +62,8 @@ fn map_of<E: Send, T: Send>(elements: Vec<E>, f: &(dyn Fn(E) -> T + Sync)) -> Ve
     made.into_iter().filter_map(Slot::into_inner).collect()
 }
 
-/// Joins the results of `f` for all elements by `join`, in their order. Returns the result of `none` if there
-/// is no element.
+/// Joins the results of `f` for all elements with `join`, in order. Returns the result of `none` if there is
+/// no element.
 pub fn map_reduce<I: IndexedParallelIterator, T: Send>(
     elements: I,
     f: impl Fn(I::Item) -> T + Send + Sync,
@@ -72,7 +73,8 @@ pub fn map_reduce<I: IndexedParallelIterator, T: Send>(
     map_of(list(elements), &f).into_iter().reduce(join).unwrap_or_else(none)
 }
 
-/// Folds runs of consecutive elements, each run from `none`. Returns the results of the runs, in order.
+/// Folds groups of consecutive elements, each starting from `none`. Returns the results of the groups, in
+/// order.
 pub fn fold<I: IndexedParallelIterator, T: Send>(
     elements: I,
     none: impl Fn() -> T + Send + Sync,
@@ -88,8 +90,8 @@ pub fn fold<I: IndexedParallelIterator, T: Send>(
     map_of(runs, &|run| run.into_iter().fold(none(), &f))
 }
 
-/// The number of runs of a [`fold`] for each thread: enough that a run with much work leaves no other thread
-/// idle for long.
+/// The number of groups of a [`fold`] for each thread: enough that a group with much work leaves no other
+/// thread idle for long.
 const RUNS_OF_A_THREAD: usize = 8;
 
 /// Calls `f` with each element until a call fails. Returns the error of one of the failed calls.
@@ -120,7 +122,7 @@ fn try_for_each_of<E: Send, X: Send>(
     failure.into_inner().map_or(Ok(()), Err)
 }
 
-/// Sorts the elements; equal elements may change places.
+/// Sorts the elements; equal elements may change their order.
 pub fn sort_unstable<T: Ord + Send>(elements: &mut [T]) {
     match place() {
         Place::Alone => elements.sort_unstable(),
@@ -135,7 +137,7 @@ fn list<I: IndexedParallelIterator>(elements: I) -> Vec<I::Item> {
     all
 }
 
-/// Calls `f` with the elements of a parallel iterator, as a plain loop does. Uses no pool.
+/// Calls `f` with the elements of a parallel iterator, in a plain loop. Uses no pool.
 fn one_by_one<I: IndexedParallelIterator>(elements: I, f: &mut dyn FnMut(I::Item)) {
     struct OneByOne<'a, T>(&'a mut dyn FnMut(T));
 

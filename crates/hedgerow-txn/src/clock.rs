@@ -2,9 +2,9 @@
 //!
 //! # Protocol
 //! * **Draw** (rule R1): a committer draws its timestamp inside the ordering section, [`Clock::order`], while
-//!   it holds the latches of all subgraphs that it writes. So per subgraph the order of application and of
-//!   timestamps agree. A commit that needs nothing else in the section draws in one step while the section is
-//!   empty, [`Clock::draw_outside`].
+//!   it holds the latches of all subgraphs that it writes. So in each subgraph, commits are applied in the
+//!   order of their timestamps. A commit that needs the section for nothing else draws in one step while the
+//!   section is empty, [`Clock::draw_outside`].
 //! * **Complete**: once its commit is applied, the committer marks its slot of the ring and tries to advance.
 //! * **Advance**: the thread that takes the word of `t_read` moves it over every marked slot up to the gate.
 //!   A committer leaves if the slot after `t_read` is not marked, since the thread that marks that slot also
@@ -28,9 +28,9 @@ fn place(ts: u64) -> usize {
     (ts % RING) as usize
 }
 
-/// The pauses of a committer before each look at an occupied ordering section, until it sleeps. A section
-/// takes less than a microsecond. The pauses grow, since each look takes the cache line from the committer in
-/// the section.
+/// The numbers of pauses before each check of an occupied ordering section, after which a committer sleeps. A
+/// section takes less than a microsecond. The numbers grow, since each check takes the cache line from the
+/// committer in the section.
 #[cfg(not(feature = "model-checking"))]
 const ORDER_PAUSES: [usize; 8] = [1, 2, 4, 8, 16, 16, 16, 32];
 
@@ -43,9 +43,9 @@ pub struct Counts {
     pub edges: u64,
 }
 
-/// The mark of a completed commit, which waits here until all commits before it are complete too. It shares a
-/// cache line with the counts that its publisher stores: the publisher is mostly its own committer, which has
-/// the line.
+/// The mark of a completed commit, which waits here until all earlier commits are complete too. It shares a
+/// cache line with the counts that its publisher stores: in most cases the publisher is the committer, which
+/// has the line already.
 #[repr(align(64))]
 struct Slot {
     ts: AtomicU64,
@@ -64,24 +64,25 @@ struct CountSlot {
 /// The state that the ordering section guards.
 struct Drawn {
     last: u64,
-    /// True if all timestamps are drawn in the section from now on.
+    /// True if all timestamps must be drawn in the section from now on.
     only_here: bool,
 }
 
-/// The bit in the word of a timestamp while only one thread may change it. No timestamp has this bit.
+/// The bit in the word of a timestamp that is set while only one thread may change it. No timestamp has this
+/// bit.
 const HELD: u64 = 1 << 63;
 
-/// The last timestamp drawn, and the section that draws.
+/// The last timestamp drawn, and the section in which timestamps are drawn.
 struct Order {
     section: Mutex<Drawn>,
     /// The last timestamp drawn, and [`HELD`] while a thread is in the section.
     drawn: AtomicU64,
-    /// The timestamp below which the ring had room at the last look. A committer looks at the publication
-    /// again only when it reaches this: `t_read` changes in other caches all the time.
+    /// The timestamp below which the ring had room at the last check. A committer checks the publication
+    /// again only when it reaches this timestamp, since other cores change `t_read` all the time.
     room: AtomicU64,
 }
 
-/// The progress of publication. It is on one line, since the thread that marks a commit looks at the word,
+/// The progress of publication. Its fields share a cache line: a thread that marks a commit checks the word,
 /// and takes it to publish.
 struct Publication {
     /// `t_read`, and [`HELD`] while a publisher is at work.
@@ -100,7 +101,7 @@ pub struct Clock {
     ring: Box<[Slot]>,
 }
 
-/// The ordering section, entered. Only its holder draws timestamps in it; keep it short.
+/// The ordering section, entered. Only its holder draws timestamps in it; keep it only briefly.
 pub struct OrderGuard<'a> {
     state: MutexGuard<'a, Drawn>,
     clock: &'a Clock,
@@ -128,11 +129,11 @@ impl OrderGuard<'_> {
         Timestamp(self.state.last + 1)
     }
 
-    /// Draws the next timestamp. Its owner must call [`Clock::complete`] for it in every case: publication
+    /// Draws the next timestamp. Its owner must call [`Clock::complete`] for it in any case: publication
     /// stops at a timestamp that is never completed.
     ///
     /// # Panics
-    /// If [`has_room`](Self::has_room) does not hold.
+    /// If [`has_room`](Self::has_room) is false.
     pub fn draw(&mut self) -> Timestamp {
         assert!(self.has_room(), "the ring of completed commits is full");
         self.state.last += 1;
@@ -151,14 +152,14 @@ impl Drop for OrderGuard<'_> {
 }
 
 impl Clock {
-    /// Returns the bytes of the clock and its ring, which never change.
+    /// Returns the bytes of the clock and its ring, a constant number.
     pub fn bytes(&self) -> usize {
         size_of::<Clock>() + size_of_val(&*self.ring)
     }
 
     /// Makes a clock whose last commit was `last`, with `counts` at that time. `gate` is the last timestamp
-    /// that may be published before it is raised: [`Timestamp::INFINITY`] if publication does not wait for
-    /// durability.
+    /// that may be published before the gate is raised. It is [`Timestamp::INFINITY`] if publication does not
+    /// wait for durability.
     pub fn new(last: Timestamp, counts: Counts, gate: Timestamp) -> Clock {
         let ring = (0..RING as usize).map(|i| Slot {
             ts: AtomicU64::new(0),
@@ -186,9 +187,9 @@ impl Clock {
         }
     }
 
-    /// Enters the ordering section; waits for another committer in it.
+    /// Enters the ordering section; waits while another committer is in it.
     pub fn order(&self) -> OrderGuard<'_> {
-        // One way to wait is enough under the model checkers.
+        // Under the model checkers, one way to wait is enough.
         let free = if cfg!(feature = "model-checking") { None } else { self.order.0.section.try_lock() };
         let mut state = free.unwrap_or_else(|| self.wait_for_order());
         if !state.only_here {
@@ -198,8 +199,8 @@ impl Clock {
     }
 
     /// Draws the next timestamp like [`OrderGuard::draw`], but in one step while the section is empty. For
-    /// commits that neither read nor write anything in the section. `None` if a thread stays in the section,
-    /// or has [forbidden](OrderGuard::forbid_outside) this, or the ring has no room.
+    /// commits that read and write no data of the section. `None` if a thread stays in the section or has
+    /// [forbidden](OrderGuard::forbid_outside) this, or if the ring has no room.
     #[inline]
     pub fn draw_outside(&self) -> Option<Timestamp> {
         let drawn = &self.order.0.drawn;
@@ -218,7 +219,7 @@ impl Clock {
         }
     }
 
-    /// Waits a little until the section is empty, and returns the last timestamp drawn then; `None` if it
+    /// Waits a little until the section is empty, and returns the last timestamp drawn; `None` if the section
     /// stays occupied.
     #[cold]
     fn wait_for_section(&self) -> Option<u64> {
@@ -237,17 +238,17 @@ impl Clock {
     #[inline]
     fn has_room(&self, next: u64) -> bool {
         let room = &self.order.0.room;
-        // Acquires the publications that the storing thread had seen: a slot is marked again only after its
-        // publisher has read it.
+        // Acquires the publications that the thread which stored `room` had seen: a slot is marked again only
+        // after its publisher has read it.
         next < room.load(Ordering::Acquire) || {
             let now = self.published().0 + RING;
-            // If another thread stores an earlier value over it, a thread only looks once more.
+            // If another thread overwrites it with an earlier value, a thread only checks once more.
             room.store(now, Ordering::Release);
             next < now
         }
     }
 
-    /// Waits a little without sleep, then sleeps: to wake a thread takes longer than many sections.
+    /// Spins a little, then sleeps, since waking a thread takes longer than many sections.
     #[cold]
     fn wait_for_order(&self) -> MutexGuard<'_, Drawn> {
         let section = &self.order.0.section;
@@ -269,7 +270,7 @@ impl Clock {
         Timestamp(self.publication.0.t_read.load(Ordering::SeqCst) & !HELD)
     }
 
-    /// Returns the last timestamp drawn, as seen from outside the ordering section.
+    /// Returns the last timestamp drawn, as known outside the ordering section.
     #[inline]
     pub fn drawn(&self) -> Timestamp {
         Timestamp(self.order.0.drawn.load(Ordering::Acquire) & !HELD)
@@ -282,7 +283,7 @@ impl Clock {
     }
 
     /// Marks the commit `ts` as applied, with its changes of the counts, and publishes the commits that can
-    /// be published. Returns whether the published timestamp moved.
+    /// be published. Returns true if the published timestamp moved.
     pub fn complete(&self, ts: Timestamp, vertices: i64, edges: i64) -> bool {
         let slot = &self.ring[place(ts.0)];
         slot.vertices.store(vertices, Ordering::Relaxed);
@@ -291,15 +292,15 @@ impl Clock {
         self.advance()
     }
 
-    /// Raises the gate to `ts` and publishes the commits that can be published. Returns whether the published
+    /// Raises the gate to `ts` and publishes the commits that can be published. Returns true if the published
     /// timestamp moved.
     pub fn raise_gate(&self, ts: Timestamp) -> bool {
         self.gate.fetch_max(ts.0, Ordering::SeqCst);
         self.advance()
     }
 
-    /// Returns the counts of the snapshot at `t`. `None` if later publications reused their place in the ring
-    /// of 4096: take a newer timestamp.
+    /// Returns the counts of the snapshot at `t`. `None` if later publications have reused the place of these
+    /// counts in the ring of 4096: take a newer timestamp.
     #[inline]
     pub fn counts(&self, t: Timestamp) -> Option<Counts> {
         let slot = &self.ring[place(t.0)].counts;
@@ -321,8 +322,8 @@ impl Clock {
         let word = &self.publication.0.t_read;
         let mut moved = false;
         loop {
-            // Orders this thread's mark, the raised gate, or the release of the word before the look at the
-            // marks of others. Also orders a move of `t_read` before the caller's look for waiters.
+            // Orders this thread's mark, the raised gate, or the release of the word before the check of
+            // other threads' marks. Also orders a move of `t_read` before the caller's check for waiters.
             fence(Ordering::SeqCst);
             let t = word.load(Ordering::SeqCst);
             if t & HELD != 0 || !self.next_is_complete(t) {
@@ -339,8 +340,8 @@ impl Clock {
         }
     }
 
-    /// Adds up the commits that are complete after `t`, of which the next is one. Returns the last timestamp
-    /// that may be published.
+    /// Adds up the changes of all complete commits after `t`; the next commit is complete. Returns the last
+    /// timestamp that may be published.
     fn drain(&self, mut t: u64) -> u64 {
         let Publication { vertices: all_vertices, edges: all_edges, .. } = &self.publication.0;
         let mut vertices = all_vertices.load(Ordering::Relaxed);

@@ -1,18 +1,17 @@
 //! The threads of one large commit.
 //!
-//! They are the commit's own. In a pool of the caller's, the thread that holds the latches could get other
-//! work that waits for them. In a pool of the store's, a commit could wait for threads that wait for its
-//! latches. The threads stay for all phases of the commit. To start a thread takes some fifty microseconds,
-//! and sometimes it runs only once its parent rests: a good part of a phase, which takes a millisecond or
-//! two.
+//! They belong to this commit only. In a pool of the caller, the thread that has the latches could get other
+//! work that waits for them. In a pool of the store, a commit could wait for threads that wait for its
+//! latches. The threads stay for all phases of the commit: starting one takes some fifty microseconds, and
+//! sometimes it runs only when its parent rests. A phase takes only a millisecond or two.
 //!
 //! # Protocol
-//! * A thread hands work over, counts it, takes it back and waits for it under one lock. A follower that took
-//!   the work is counted before the work can be taken back, and is counted out after it dropped its
-//!   reference. So once the work was taken back and the count is zero, no worker references the finished
-//!   phase, and none can come to reference it.
+//! * A thread hands work over, counts it, takes it back and waits for it under one lock. A follower is
+//!   counted when it takes the work, so before the work can be taken back. It is counted out after it has
+//!   dropped its reference. So once the work was taken back and the count is zero, no worker has or can get a
+//!   reference to the finished phase.
 //! * Elements are claimed under a lock of the phase, in order, one at a time; the thread that claimed an
-//!   element holds the element's lock.
+//!   element has the element's lock.
 
 use std::sync::Arc;
 
@@ -21,30 +20,30 @@ use hedgerow_core::sync::{AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
 /// The most threads that one commit uses.
 #[cfg(not(feature = "loom"))]
 const MOST_THREADS: usize = 8;
-/// The number of looks for the next phase, or for the end of one, before a thread sleeps: some tens of
-/// microseconds, about as long as waking it would take. The model checker needs no looks.
+/// The number of checks for the next phase, or for the end of a phase, before a thread sleeps: some tens of
+/// microseconds, about as long as waking takes. The model checker needs no checks.
 const LOOKS: u32 = if cfg!(feature = "loom") { 0 } else { 1000 };
 
-/// A value that all threads of a commit may use. It is a trait of its own, because under the controlled
+/// A value that all threads of a commit may use. It is a separate trait, because under the controlled
 /// scheduler it requires nothing.
 pub trait Shared: Send + Sync {}
 impl<T: Send + Sync> Shared for T {}
 
-/// A value that may go from one thread of a commit to another; see [`Shared`].
+/// A value that one thread of a commit may pass to another; see [`Shared`].
 pub trait Passed: Send {}
 impl<T: Send> Passed for T {}
 
-/// The threads of a commit: that of the caller, and those that follow it from phase to phase. `'j` is the
+/// The threads of a commit: the calling thread, and threads that follow it from phase to phase. `'j` is the
 /// lifetime of references in phases.
 pub struct CommitThreads<'j> {
     followers: usize,
     state: Mutex<State<'j>>,
-    /// Signals another phase, or the end of all phases.
+    /// Signals that another phase begins, or that no phase follows.
     begun: Condvar,
     /// Signals that a follower is done.
     done: Condvar,
     /// The number of phases that have begun, or [`OVER`]. Like the next field, it is changed under the lock
-    /// of the state and read without it.
+    /// of the state and read without the lock.
     phase: AtomicU64,
     /// The number of followers that have a reference to the work.
     working: AtomicUsize,
@@ -60,14 +59,14 @@ struct State<'j> {
     panicked: bool,
 }
 
-/// The work of a phase: each thread takes remaining parts of it until none is left.
+/// The work of a phase: each thread takes remaining elements of it until none is left.
 trait Work: Send + Sync {
     fn take_part(&self);
 }
 
-/// Calls `f` with threads for about `work` units of work. They are the caller's thread alone if `work` is
-/// less than `serial`; else as many threads as there are processors, at most eight. The threads end before
-/// this returns. Blocks for the duration of `f`, and no longer.
+/// Calls `f` with threads for about `work` units of work. If `work` is less than `serial`, this is only the
+/// calling thread; else as many threads as there are processors, at most eight. The other threads end before
+/// this returns. Blocks only while `f` runs.
 #[cfg(not(feature = "loom"))]
 pub fn with_commit_threads<'j, R>(work: usize, serial: usize, f: impl FnOnce(&CommitThreads<'j>) -> R) -> R {
     let workers = CommitThreads::new(if work < serial { 1 } else { threads() });
@@ -75,7 +74,7 @@ pub fn with_commit_threads<'j, R>(work: usize, serial: usize, f: impl FnOnce(&Co
         return f(&workers);
     }
     std::thread::scope(|scope| {
-        // This also happens if `f` panics: the scope waits for the followers.
+        // This also runs if `f` panics, so that the scope does not wait for the followers without end.
         let _dismissed = Dismissed(&workers);
         for _ in 0..workers.followers {
             // If a thread cannot be started, the others do the work.
@@ -86,7 +85,7 @@ pub fn with_commit_threads<'j, R>(work: usize, serial: usize, f: impl FnOnce(&Co
 }
 
 impl<'j> CommitThreads<'j> {
-    /// Makes a group of `threads` threads, at least that of the caller. The other threads have to
+    /// Makes a group of `threads` threads, at least the calling one. The other threads must call
     /// [`follow`](Self::follow).
     pub fn new(threads: usize) -> CommitThreads<'j> {
         CommitThreads {
@@ -99,7 +98,7 @@ impl<'j> CommitThreads<'j> {
         }
     }
 
-    /// Returns how many threads work on a phase.
+    /// Returns the number of threads that work on a phase.
     pub fn threads(&self) -> usize {
         self.followers + 1
     }
@@ -153,7 +152,7 @@ impl<'j> CommitThreads<'j> {
         self.begun.notify_all();
     }
 
-    /// Takes the work back, so that no follower begins with it, and waits until no follower has it any more.
+    /// Takes the work back, so that no follower begins it, and waits until no follower has a reference to it.
     fn end(&self) {
         let taken_back = self.state.lock().work.take();
         drop(taken_back);
@@ -173,7 +172,7 @@ impl<'j> CommitThreads<'j> {
         }
     }
 
-    /// Ends the loops of the followers.
+    /// Makes the followers leave their loops.
     pub fn dismiss(&self) {
         let state = self.state.lock();
         self.phase.store(OVER, Ordering::Release);
@@ -190,7 +189,7 @@ impl<'j> CommitThreads<'j> {
             if phase == OVER {
                 return None;
             }
-            // There is no work if the phase is over already.
+            // If the phase is over already, there is no work.
             let work = if phase == *seen { None } else { state.work.clone() };
             *seen = phase;
             if work.is_some() {
@@ -202,7 +201,7 @@ impl<'j> CommitThreads<'j> {
     }
 }
 
-/// Looks repeatedly, for a bounded time, whether `is` holds.
+/// Checks repeatedly, for a bounded time, until `is` returns true.
 fn look_until(is: impl Fn() -> bool) {
     for _ in 0..LOOKS {
         if is() {
@@ -220,7 +219,7 @@ struct Taken<'c, 'j> {
 
 impl Drop for Taken<'_, '_> {
     fn drop(&mut self) {
-        // First: a thread that waits for the count takes the reference to be gone.
+        // Dropped first: a thread that waits for the count relies on the reference being gone.
         self.work = None;
         let mut state = self.workers.state.lock();
         state.panicked |= std::thread::panicking();
@@ -272,7 +271,7 @@ where
 }
 
 /// Returns the number of threads to use. Threads ask the system until one has stored the answer. No thread
-/// waits for another's answer, since a child that is forked meanwhile would lack that thread.
+/// waits for the answer of another, since a child that is forked meanwhile would lack the other thread.
 #[cfg(not(feature = "loom"))]
 fn threads() -> usize {
     static THREADS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);

@@ -1,14 +1,14 @@
 //! Group commit: one sync serves every commit that was appended before it.
 //!
 //! A committer whose timestamp is not published waits here. If no thread syncs the log, it becomes the
-//! leader, syncs for all, raises the gate of the clock and wakes the others. A failed sync is final (rule
-//! F11): every committer whose commit is not published then or later gets [`NotDurable`].
+//! leader: it syncs for all, raises the gate of the clock and wakes the others. A failed sync is final (rule
+//! F11): every committer whose commit is not published by then gets [`NotDurable`].
 //!
-//! Committers that the current sync covers sleep at one place, later ones at another. At its end a leader
-//! that goes on syncs for the later ones, and lets one of the covered ones wake the rest. A leader that stops
-//! wakes one of the later ones to lead, and all of the covered ones at once. Most need no lock to find out
-//! that their commit is durable. So with many clients a sync is under way nearly always, while the clients of
-//! the sync before it append.
+//! Committers that the current sync covers sleep at one place, later ones at another. After a sync, a leader
+//! either continues or stops. If it continues, it syncs for the later ones, and lets one of the covered ones
+//! wake the rest. If it stops, it wakes all of the covered ones, and one of the later ones to lead. Most
+//! committers need no lock to find that their commit is durable. So with many clients a sync is under way
+//! nearly always, while the clients of the previous sync append.
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, Signal, fence};
@@ -18,8 +18,7 @@ use crate::clock::Clock;
 
 /// The port to the log.
 pub trait DurableLog {
-    /// Returns the last timestamp appended: at least that of every commit that was drawn and appended before
-    /// the call.
+    /// Returns a timestamp that is at least that of every commit drawn and appended before the call.
     fn appended(&self) -> Timestamp;
 
     /// Makes all commits appended before the call durable.
@@ -29,15 +28,15 @@ pub trait DurableLog {
     fn sync(&self) -> Result<(), NotDurable>;
 }
 
-/// The error of a failed log: commits that were not published may or may not survive.
+/// The error of a failed log. Commits that were not published may be durable or lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotDurable;
 
-/// The number of syncs that a committer leads before it returns, though its own commit was durable after the
-/// first. To hand the lead over costs the time in which a thread wakes, and no thread syncs meanwhile. So a
-/// few among many commits take longer.
+/// The number of syncs that a committer leads before it returns, although its own commit was durable after
+/// the first. Handing the lead over costs the time to wake a thread, and no thread syncs meanwhile. So a few
+/// among many commits take longer.
 ///
-/// The model checker and the scheduler test one further round and the handover.
+/// The model checker and the scheduler test one more round and the handover.
 const ROUNDS: u32 = if cfg!(feature = "model-checking") { 2 } else { 8 };
 
 #[derive(Default)]
@@ -46,17 +45,17 @@ struct State {
     leader: bool,
     /// The last timestamp that the sync under way makes durable.
     covers: Timestamp,
-    /// The place where the committers sleep that the current sync covers; the others sleep at the other
-    /// place.
+    /// The number of the place where committers sleep that the current sync covers. The others sleep at the
+    /// other place.
     turn: usize,
-    /// The number of threads that went to sleep at each place since its last waking.
+    /// The number of threads that have gone to sleep at each place since its threads were last woken.
     asleep: [usize; 2],
-    /// The timestamps that sleepers on `changed`, or threads about to sleep there, wait for.
+    /// The timestamps that threads sleeping at `changed`, or about to, wait for.
     awaited: Vec<Timestamp>,
 }
 
-/// The number of places where committers sleep until earlier commits are published. They spread by timestamp,
-/// so that a publication wakes few that wait for a later one.
+/// The number of places where committers sleep until earlier commits are published. They are divided by
+/// timestamp, so that a publication wakes few committers that wait for a later one.
 const PLACES: usize = if cfg!(feature = "model-checking") { 2 } else { 8 };
 
 fn place(ts: Timestamp) -> usize {
@@ -69,17 +68,18 @@ pub struct GroupCommit {
     state: Mutex<State>,
     /// The places where committers wait for a sync: see [`State::turn`].
     synced: [Signal; 2],
-    /// True if the first thread that wakes at the place has to wake the rest, so that the leader syncs
+    /// True if the first thread that wakes at the place must wake the rest, so that the leader can sync
     /// meanwhile.
     relayed: [AtomicBool; 2],
-    /// The places, by [`place`], of committers that wait for earlier commits; their own commit is durable, or
-    /// need not be.
+    /// The places, by [`place`], of committers that wait for earlier commits: their own commit is durable
+    /// already, or need not be.
     changed: [Condvar; PLACES],
-    /// The first timestamp that a thread there waits for; 0 if there is none. Every publisher reads it.
+    /// The least timestamp that a thread at `changed` waits for; 0 if no thread waits. Every publisher reads
+    /// it.
     first_awaited: Apart<AtomicU64>,
     /// True if the log failed. Every committer reads it.
     failed: Apart<AtomicBool>,
-    /// The last commit that was submitted without a waiter of its own.
+    /// The last commit for which publication was requested without a thread that waits for it.
     asked: AtomicU64,
     /// True if the thread in [`next_asked`](GroupCommit::next_asked) sleeps, or is about to; it sleeps on
     /// `asked_changed`.
@@ -99,7 +99,7 @@ impl GroupCommit {
         let guard = self.state.lock();
         self.failed.0.store(true, Ordering::Release);
         self.synced.iter().for_each(Signal::advance);
-        // A block with a statement, since the locks of other systems return a number.
+        // A block with a statement, since on other systems this call of a lock returns a number.
         self.changed.iter().for_each(|changed| {
             changed.notify_all();
         });
@@ -108,12 +108,12 @@ impl GroupCommit {
         self.synced.iter().for_each(Signal::wake_all);
     }
 
-    /// Asks the thread in [`next_asked`](Self::next_asked) to get `ts` published. Takes a few nanoseconds
-    /// while that thread is busy.
+    /// Requests from the thread in [`next_asked`](Self::next_asked) that `ts` is published. Takes a few
+    /// nanoseconds while that thread is busy.
     #[inline]
     pub fn ask(&self, ts: Timestamp) {
         self.asked.fetch_max(ts.0, Ordering::SeqCst);
-        // Orders the request before the look at `idle`; the other thread sets `idle` before it looks at the
+        // Orders the request before the check of `idle`; the other thread sets `idle` before it checks the
         // requests.
         fence(Ordering::SeqCst);
         if self.idle.load(Ordering::SeqCst) {
@@ -128,9 +128,9 @@ impl GroupCommit {
         drop(guard);
     }
 
-    /// Sleeps until a commit is requested that the gate does not let through yet, and returns its timestamp.
-    /// `None` once the log has failed, or `over` returns true and no such commit is requested. For one
-    /// thread.
+    /// Sleeps until a commit beyond the gate is requested, and returns its timestamp. Returns `None` once the
+    /// log has failed, or once `over` returns true and no such commit is requested. Only one thread may call
+    /// this.
     pub fn next_asked(&self, clock: &Clock, over: impl Fn() -> bool) -> Option<Timestamp> {
         let mut state = self.state.lock();
         loop {
@@ -148,10 +148,10 @@ impl GroupCommit {
     }
 
     /// Wakes the threads that wait for timestamps published by now. The thread whose [`Clock::complete`] or
-    /// [`Clock::raise_gate`] has just moved the published timestamp must call it.
+    /// [`Clock::raise_gate`] has just moved the published timestamp must call this.
     #[inline]
     pub fn wake(&self, clock: &Clock) {
-        // The clock fenced after it stored `t_read`; a waiter stores its timestamp, fences, and looks at
+        // The clock fenced after it stored `t_read`; a waiter stores its timestamp, fences, and checks
         // `t_read`.
         let first = self.first_awaited.0.load(Ordering::SeqCst);
         if first > 0 && first <= clock.published().0 {
@@ -204,7 +204,7 @@ impl GroupCommit {
                 Some(log) if clock.gate() < ts => {
                     if state.leader {
                         self.sleep_until_synced(state, ts);
-                        // Most committers find their commit published.
+                        // Most committers find that their commit is published.
                         if clock.published() >= ts {
                             return Ok(());
                         }
@@ -218,7 +218,7 @@ impl GroupCommit {
         }
     }
 
-    /// Sleeps until the sync that makes `ts` durable is over, or lacks a leader.
+    /// Sleeps until the sync that makes `ts` durable is over, or until it needs a leader.
     fn sleep_until_synced(&self, mut state: MutexGuard<'_, State>, ts: Timestamp) {
         let place = if ts <= state.covers { state.turn } else { state.turn ^ 1 };
         state.asleep[place] += 1;
@@ -239,7 +239,7 @@ impl GroupCommit {
     ) -> MutexGuard<'a, State> {
         state.awaited.push(ts);
         self.note_awaited(&state);
-        // Orders the store of the awaited timestamp before the look at `t_read`: the other half of the fence
+        // Orders the store of the awaited timestamp before the check of `t_read`: the other half of the fence
         // in `wake`.
         fence(Ordering::SeqCst);
         if clock.published() < ts && !self.is_failed() {
@@ -253,8 +253,8 @@ impl GroupCommit {
         state
     }
 
-    /// Syncs for all committers that have appended, and goes on for those that came too late meanwhile,
-    /// [`ROUNDS`] times at most.
+    /// Syncs for all committers that have appended, and again for those that appended during the sync, at
+    /// most [`ROUNDS`] times.
     fn lead<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
@@ -262,8 +262,8 @@ impl GroupCommit {
         log: &impl DurableLog,
     ) -> MutexGuard<'a, State> {
         state.leader = true;
-        // The sync publishes nothing beyond this: a committer that sleeps for the next sync is not done
-        // before that one.
+        // The sync publishes nothing beyond this timestamp: a committer that sleeps for the next sync is not
+        // done before the next sync.
         state.covers = log.appended();
         for round in 1.. {
             let covers = state.covers;
@@ -279,13 +279,13 @@ impl GroupCommit {
             let late = state.asleep[next] > 0 && !self.is_failed();
             let leads = late && round < ROUNDS;
             (state.turn, state.leader, state.covers) = (next, leads, log.appended());
-            // Under the lock: a thread that read the signal before this finds it moved and does not sleep; a
-            // thread that reads it later looks at the state again.
+            // Done under the lock: a thread that read the signal before this finds it moved and does not
+            // sleep; a thread that reads it later checks the state again.
             self.synced[done].advance();
             if covered && leads {
-                // After the advance: the thread that takes this flag wakes all sleepers, also those about to
-                // find that the signal moved. The flag is never cleared here: the thread that has to wake the
-                // rest after an earlier sync may not have run yet.
+                // Done after the advance: the thread that takes this flag wakes all sleepers, also threads
+                // that are about to find that the signal moved. The flag is never cleared here: the thread
+                // that must wake the rest after an earlier sync may not have run yet.
                 self.relayed[done].store(true, Ordering::SeqCst);
             }
             if late && !leads {
@@ -319,8 +319,8 @@ const SPINS: u64 = 200;
 #[cfg(not(feature = "model-checking"))]
 const YIELDS: usize = 4;
 
-/// Waits a little without sleep: an earlier committer usually needs well under a microsecond to finish.
-/// Returns at once if publication waits for the disk.
+/// Spins for a while: an earlier committer usually needs much less than a microsecond to finish. Returns at
+/// once if publication waits for the disk.
 #[cfg(not(feature = "model-checking"))]
 fn spin(clock: &Clock, ts: Timestamp) -> bool {
     if clock.gate() < ts {
@@ -332,8 +332,8 @@ fn spin(clock: &Clock, ts: Timestamp) -> bool {
         if behind == 0 {
             return true;
         }
-        // A commit with many before it looks seldom: each look takes the published timestamp from its
-        // publisher's cache (as for ticket locks: Mellor-Crummey and Scott, "Algorithms for scalable
+        // A commit with many commits before it checks rarely: each check takes the published timestamp from
+        // its publisher's cache (as for ticket locks: Mellor-Crummey and Scott, "Algorithms for scalable
         // synchronization on shared-memory multiprocessors", section 2.2).
         let pauses = behind.min(left);
         if pauses == 0 {
@@ -342,7 +342,7 @@ fn spin(clock: &Clock, ts: Timestamp) -> bool {
         (0..pauses).for_each(|_| std::hint::spin_loop());
         left -= pauses;
     }
-    // If there are more threads than processors, this lets the earlier committer run.
+    // If there are more threads than processors, yielding lets the earlier committer run.
     (0..YIELDS).any(|_| {
         std::thread::yield_now();
         clock.published() >= ts

@@ -1,8 +1,8 @@
-//! Visibility in time: the commit clock, the threads of a large commit, the registry of readers, the reuse of
-//! ids, and group commit.
+//! The order in which changes become visible: the commit clock, the threads of a large commit, the reader
+//! registry, the reuse of ids, and group commit.
 //!
-//! The crate knows neither edges nor bytes. It talks to the log through one port, [`DurableLog`], so that the
-//! protocol is model-checked with a fake one. `docs/design/protocol.md` states rules and invariants.
+//! The crate knows neither edges nor bytes. It uses the log through one port, [`DurableLog`], so that the
+//! protocol can be model-checked with a fake log. `docs/design/protocol.md` has its rules and invariants.
 #![forbid(unsafe_code)]
 
 mod apart;

@@ -2,18 +2,19 @@
 //! reader that loses its processor anywhere in this module delays no other thread.
 //!
 //! # Protocol (rule R5)
-//! * Reader: load `t_read`; claim a slot and store that value in it; full fence; if `t_read` is still the
-//!   same, the reader is registered. Otherwise close the registration; claim a slot with the value "pins
+//! * Reader: load `t_read`; claim a slot and store that value in it; full fence; if `t_read` has not changed,
+//!   the reader is registered. Otherwise close the registration; claim a slot with the value "pins
 //!   everything"; full fence; load `t_read`; store it in the slot.
 //! * Reclaimer: load the published `t_read`; full fence; scan the slots.
 //!
-//! If the reader's fence comes first, the scan sees its slot. If the reclaimer's comes first, the reader
-//! loads a `t_read` at least as new as the one that the reclaimer judges by. Either way no version that the
-//! reader needs is judged dead. A reader that finds `t_read` unchanged pins just that timestamp, from the
-//! beginning. If it loses its processor while it registers, it pins no more than a registered reader does.
+//! If the reader's fence comes first, the scan sees its slot. If the reclaimer's fence comes first, the
+//! reader loads a `t_read` that is not older than the one the reclaimer uses. Either way no version that the
+//! reader needs counts as dead. A reader that finds `t_read` unchanged pins only that timestamp, from the
+//! beginning. So a reader that loses its processor during registration pins no more than a registered reader
+//! does.
 //!
-//! A reader looks at the slots of one line, eight of them. If all are taken, their readers hold them for
-//! long, or are many. The reader moves them to a table of timestamps with counts (`readers/held.rs`). So
+//! A reader tries the eight slots of one line. If all are taken, their readers hold them for long, or are
+//! many. The reader then moves these readers to a table of timestamps with counts (`readers/held.rs`). So
 //! neither the search for a slot nor a scan depends on the number of held readers.
 
 mod close_log;
@@ -28,7 +29,7 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::{AtomicU64, AtomicUsize, Ordering, fence, yield_now};
 use smallvec::SmallVec;
 
-/// The number of slots that share a cache line, and a hint.
+/// The number of slots that share a cache line and a hint.
 #[cfg(not(feature = "model-checking"))]
 const LINE: usize = 8;
 #[cfg(not(feature = "model-checking"))]
@@ -43,26 +44,26 @@ const FREE: u64 = u64::MAX;
 /// The value of a slot whose reader has not stored its timestamp yet.
 const PIN_ALL: u64 = u64::MAX - 1;
 
-/// Returns the timestamp in a slot with this value, if the reader has stored it.
+/// Returns the timestamp in a slot with this value; `None` if the reader has not stored it.
 #[inline]
 fn timestamp_in(value: u64) -> Option<Timestamp> {
     (value < PIN_ALL).then_some(Timestamp(value))
 }
 
-/// The slots of one hint, on a cache line of their own, so that readers on different cores do not contend.
+/// The slots for one hint, on a separate cache line, so that readers on different cores do not contend.
 #[repr(align(64))]
 struct Line([AtomicU64; LINE]);
 
 /// The reader registry of a store.
 pub struct ReaderRegistry {
     lines: Box<[Line]>,
-    /// One more than the number of the last line in which a slot was ever claimed.
+    /// One more than the number of the last line with a slot that was ever claimed.
     high: AtomicUsize,
     held: HeldReaders,
     endings: CloseLog,
 }
 
-/// A registered timestamp. Give it back with [`ReaderRegistry::close`].
+/// A registered timestamp. End it with [`ReaderRegistry::close`].
 #[derive(Debug)]
 #[must_use = "a registration pins versions until it is closed"]
 pub struct Registration {
@@ -95,9 +96,9 @@ impl ReaderRegistry {
         size_of::<ReaderRegistry>() + size_of_val(&*self.lines) + self.held.bytes()
     }
 
-    /// Registers a reader at the timestamp that `published` loads. Calls `published` again after it claimed a
-    /// slot, and then while it returns `None`. O(1), and waits for no other thread. Threads with different
-    /// hints share no cache line, as long as there are not too many.
+    /// Registers a reader at the timestamp that `published` loads. After claiming a slot, calls `published`
+    /// again, and repeats while it returns `None`. O(1), and waits for no other thread. Threads with
+    /// different hints share no cache line, unless there are too many.
     #[inline]
     pub fn register<T>(
         &self,
@@ -136,12 +137,12 @@ impl ReaderRegistry {
         }
     }
 
-    /// Ends a registration. Takes no lock and does not wait. Returns whether a version waits for timestamps
+    /// Ends a registration. Takes no lock and does not wait. Returns true if a version waits for timestamps
     /// like this one.
     #[inline]
     pub fn close(&self, registration: Registration) -> bool {
         let Registration { slot, ts } = registration;
-        // Acquire, for a moved registration: it makes the mover's count visible.
+        // Acquire makes the mover's count visible, if the registration was moved.
         let freed = self.slot(slot).compare_exchange(ts.0, FREE, Ordering::AcqRel, Ordering::Acquire);
         if freed.is_err() {
             self.held.remove(ts);
@@ -158,9 +159,9 @@ impl ReaderRegistry {
         watched
     }
 
-    /// Records registrations before `until` that end from now on, for [`take_ended`](Self::take_ended). Scan
-    /// *after* this call: the later ends of all registrations in the scan are recorded. Call this and
-    /// [`ignore_endings`](Self::ignore_endings) under one lock.
+    /// Starts recording which registrations before `until` end, for [`take_ended`](Self::take_ended). Scan
+    /// *after* this call: if a registration in the scan ends later, that is recorded. Call this and
+    /// [`ignore_endings`](Self::ignore_endings) under the same lock.
     pub fn watch_endings(&self, until: Timestamp) {
         self.endings.watch(until);
     }
@@ -170,20 +171,20 @@ impl ReaderRegistry {
         self.endings.ignore();
     }
 
-    /// True if there are recorded ends that were not taken.
+    /// True if recorded ends were not taken yet.
     #[inline]
     pub fn any_ended(&self) -> bool {
         self.endings.any()
     }
 
-    /// Returns the registrations that ended since the last call; other readers may still read their
-    /// timestamps.
+    /// Returns the registrations that have ended since the last call; other readers may still read at the
+    /// same timestamps.
     pub fn take_ended(&self) -> Ended {
         self.endings.take()
     }
 
-    /// Returns the timestamps registered now. Load the published timestamp that you judge by *before* this
-    /// call. Does not wait. O(lines that were ever in use), of which there are 32.
+    /// Returns the timestamps registered now. Load the published timestamp to compare them with *before* this
+    /// call. Does not wait. O(lines that were ever in use); there are 32 lines.
     pub fn scan(&self) -> ActiveReaders<'_> {
         fence(Ordering::SeqCst);
         let mut active = ActiveReaders { recent: SmallVec::new(), registering: false, held: None };
@@ -210,7 +211,7 @@ impl ReaderRegistry {
     }
 
     /// Moves the readers in the slots of `line`, which are all taken, to the table, and claims one of the
-    /// slots. Claims a slot of another line if more readers come to this line than it has slots.
+    /// slots. If other readers take these slots first, claims a slot of another line.
     #[cold]
     fn claim_taken(&self, line: usize, value: u64) -> usize {
         loop {
@@ -231,7 +232,7 @@ impl ReaderRegistry {
         let freed = slot.compare_exchange(value, FREE, Ordering::AcqRel, Ordering::Relaxed);
         if freed.is_err() {
             self.held.remove(ts);
-            // A scan may have seen the count after the reader was gone.
+            // A scan may have seen the count after the reader had closed.
             self.note_end(ts);
         }
     }
@@ -250,19 +251,19 @@ impl ReaderRegistry {
     }
 }
 
-/// A scan of the registry. It reads the table of held readers again at each question: a reader that closes
-/// meanwhile may be missing.
+/// A scan of the registry. Each of its methods reads the table of held readers again, and may miss a reader
+/// that has closed meanwhile.
 #[derive(Clone)]
 pub struct ActiveReaders<'a> {
     /// The timestamps in slots, ascending.
     recent: SmallVec<[Timestamp; 8]>,
-    /// True if a reader was registering and had not stored its timestamp.
+    /// True if a reader was registering and had not stored its timestamp yet.
     pub registering: bool,
     held: Option<HeldScan<'a>>,
 }
 
 impl ActiveReaders<'_> {
-    /// Returns the newest registered timestamp in `begin..end`. O(log n) of the timestamps registered.
+    /// Returns the newest registered timestamp in `begin..end`. O(log n) for n registered timestamps.
     #[inline]
     pub fn newest_in(&self, begin: Timestamp, end: Timestamp) -> Option<Timestamp> {
         let below = self.recent.partition_point(|&t| t < end);
@@ -284,7 +285,7 @@ impl ActiveReaders<'_> {
         self.newest_in(ts, ts.next()).is_some()
     }
 
-    /// Returns the distinct registered timestamps, ascending. O(number of them).
+    /// Returns the distinct registered timestamps, ascending. O(their number).
     pub fn timestamps(&self) -> Vec<Timestamp> {
         let mut all = self.held.as_ref().map(HeldScan::timestamps).unwrap_or_default();
         all.extend(&self.recent);

@@ -1,13 +1,13 @@
-//! Reuse of ids, and when it is safe (invariant I22 in `docs/design/snapshots.md`).
+//! The reuse of ids, and when it is safe (invariant I22 in `docs/design/snapshots.md`).
 //!
 //! # Protocol
 //! * Remover: draws its timestamp, notes it with the id, and completes.
 //! * Committer that needs an id: loads the published timestamp and scans the registry, in this order
-//!   ([`ActiveReaders::oldest`](crate::ActiveReaders::oldest)). It takes an id whose removal is not after
-//!   that oldest timestamp. Then it draws its own timestamp.
+//!   ([`ActiveReaders::oldest`](crate::ActiveReaders::oldest)). It takes an id whose removal is not later
+//!   than that oldest timestamp. Then it draws its own timestamp.
 //!
-//! State that is kept by id and not versioned (a vertex's key) is overwritten only after that. So a reader
-//! that sees the removed vertex, registered now or later, never finds the state of the new one there.
+//! State that is stored by id and not versioned (a vertex's key) is overwritten only after that. So a reader
+//! that sees the removed vertex, registered now or later, never finds the state of the new vertex instead.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::sync::Mutex;
 use hedgerow_core::{Timestamp, VertexId};
 
-/// The ids below the bound of those ever assigned that have no vertex, or will have none once a commit is
+/// The free ids below the bound of all assigned ids. They have no vertex, or will have none once a commit is
 /// published.
 #[derive(Default)]
 pub struct FreeIds {
@@ -26,24 +26,23 @@ pub struct FreeIds {
 struct Lists {
     /// Removed vertices, by the timestamp of their removal; in the order in which the removals were applied.
     removed: VecDeque<(Timestamp, VertexId)>,
-    /// Ids under which no reader can see a vertex, as ranges with their ends.
+    /// Ids for which no reader can see a vertex, as ranges.
     unused: Vec<(u32, u32)>,
 }
 
 /// An id for reuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FreeId {
-    /// No reader can see a vertex under it, and no state of one exists.
+    /// No reader can see a vertex with this id, and no state of such a vertex exists.
     Unused(VertexId),
-    /// Its vertex was removed, and no reader sees that vertex, now or later: the state of the vertex can be
-    /// dropped.
+    /// The vertex of this id was removed, and no reader sees it, now or later: its state can be dropped.
     Removed(VertexId),
 }
 
 impl FreeIds {
     /// Returns an id for reuse, if there is one. `oldest` returns the oldest timestamp that any reader can
-    /// see, now or later, or `None` if that is unknown. It is called only if there are ids of removed
-    /// vertices and no others. O(1).
+    /// see, now or later, or `None` if that is unknown. It is called only if all free ids are those of
+    /// removed vertices. O(1).
     pub fn take(&self, oldest: impl FnOnce() -> Option<Timestamp>) -> Option<FreeId> {
         let mut lists = self.lists.lock();
         if let Some((first, end)) = lists.unused.last_mut() {
@@ -68,15 +67,16 @@ impl FreeIds {
         self.lists.lock().removed.push_back((ts, id));
     }
 
-    /// Notes that no vertex is, or was ever visible, under the ids `first..end`. The ids noted last are given
-    /// out first. O(1).
+    /// Notes that the ids `first..end` have no vertex, and that no reader ever saw one. The ids noted last
+    /// are reused first. O(1).
     pub fn unused(&self, first: VertexId, end: VertexId) {
         if first < end {
             self.lists.lock().unused.push((first.0, end.0));
         }
     }
 
-    /// Takes out all ids of removed vertices. Only if no reader is left that could see any of these.
+    /// Removes and returns all ids of removed vertices. Only allowed if no reader is left that could see one
+    /// of these vertices.
     pub fn take_removed(&self) -> impl Iterator<Item = VertexId> + use<> {
         std::mem::take(&mut self.lists.lock().removed).into_iter().map(|(_, id)| id)
     }

@@ -1,5 +1,4 @@
-//! A snapshot is a moment: it answers as it did when it was opened, whatever is written and removed
-//! meanwhile.
+//! A snapshot is a moment: its answers do not change, whatever is written and removed after it was opened.
 //!
 //! ```sh
 //! cargo run --release --example as_of

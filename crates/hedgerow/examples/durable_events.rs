@@ -1,5 +1,5 @@
-//! Events into a store on disk: a pipeline commits each edge on its own and lets one sync serve many, and
-//! what was acknowledged is there after opening again.
+//! Events into a store on disk: a pipeline commits each edge as a transaction, and one sync serves many of
+//! them. All acknowledged edges are found when the store is opened again.
 //!
 //! ```sh
 //! cargo run --release --example durable_events -- events.hedgerow
@@ -14,7 +14,7 @@ fn main() -> Outcome<()> {
     run(path.as_ref())
 }
 
-/// Writes 10,000 events, closes the store, opens it again and counts.
+/// Writes 10,000 events, closes the store, opens it again and counts the events.
 fn run(path: &std::path::Path) -> Outcome<()> {
     let graph = Graph::open(path)?;
     let before = graph.snapshot()?.edge_count()?;

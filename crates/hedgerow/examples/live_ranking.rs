@@ -1,5 +1,5 @@
-//! PageRank beside a writer: each snapshot is the graph of one moment, costs nothing to open, and is read at
-//! the speed of a static graph while edges keep coming.
+//! PageRank while a writer works: each snapshot is the graph of one moment, costs nothing to open, and is
+//! read at the speed of a static graph while edges are added.
 //!
 //! ```sh
 //! cargo run --release --features kernels --example live_ranking
@@ -25,7 +25,7 @@ fn main() -> Outcome<()> {
     })
 }
 
-/// A thousand links of a growing web, in which few pages are linked to often.
+/// Returns a thousand links of a growing web, in which few pages are linked to often.
 fn links(batch: u64) -> Vec<(u64, u64)> {
     let pages = 100 + batch * 10;
     let link = |n: u64| {

@@ -1,5 +1,5 @@
-//! Payments between accounts: transactions that read before they write are tried again after a conflict, so
-//! money is neither lost nor made, however many threads move it.
+//! Payments between accounts: transactions that read before they write are run again after a conflict, so no
+//! money is lost or created, however many threads move it.
 //!
 //! ```sh
 //! cargo run --release --example payments
@@ -41,7 +41,8 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// Moves one cent, and leaves an edge that says so. Runs again after each conflict with another teller.
+/// Moves one cent, and adds an edge that records the payment. Runs again after each conflict with another
+/// teller.
 fn pay(bank: &Graph, teller: u64, n: u64) -> Outcome<()> {
     let (from, to) = ((teller * 7 + n) % ACCOUNTS, (teller * 3 + n * 5 + 1) % ACCOUNTS);
     if from == to {

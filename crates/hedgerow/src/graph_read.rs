@@ -3,7 +3,7 @@
 use hedgerow_core::{Direction, LabelId, Value, VertexKey, VertexKeyRef};
 use hedgerow_engine::{EdgeKey, EdgePattern, LabelRef, Properties, Result, Snapshot, WriteTxn};
 
-/// Defines a trait of reads and implements it for snapshots and transactions, by their methods of the same
+/// Defines a trait of reads and implements it for snapshots and transactions with their methods of the same
 /// names.
 macro_rules! graph_read {
     ($(#[$about:meta])* trait $trait:ident: $($(#[$doc:meta])* fn $name:ident $(<$life:lifetime>)? ($($arg:ident: $type:ty),*) -> $answer:ty;)*) => {
@@ -26,20 +26,20 @@ macro_rules! graph_read {
 }
 
 graph_read! {
-    /// Reads of one moment of a graph, for functions that run on a [`Snapshot`] and in a [`WriteTxn`] alike.
-    /// The methods of these two types have the same names and state what each reads, returns and costs.
+    /// Reads of one moment of a graph, for functions that work with a [`Snapshot`] as well as a [`WriteTxn`].
+    /// The methods of these two types have the same names, and their documentation has the results and costs.
     ///
-    /// A snapshot reads the commits up to its timestamp. A transaction reads its snapshot with its own writes
-    /// on top. Under [`Isolation::Serializable`](crate::Isolation::Serializable) it keeps what it read in
-    /// memory, to validate it at commit. No read waits for a commit.
+    /// A snapshot reads the commits up to its timestamp. A transaction reads its snapshot together with its
+    /// own writes. Under [`Isolation::Serializable`](crate::Isolation::Serializable) it remembers what it has
+    /// read, to validate it at commit. No read waits for a commit.
     ///
     /// The methods take `&mut self`, since a transaction records what it reads. A shared snapshot is read
     /// through `&mut &snapshot`.
     ///
     /// # Errors
     /// Each method returns an [`ArgumentError`](crate::ArgumentError) for a label that is not defined, and in
-    /// a transaction for a key of another kind than the graph's; a [`StateError`](crate::StateError) in a
-    /// forked child; a [`StorageError`](crate::StorageError) if a part of the graph cannot be read.
+    /// a transaction for a key whose type is not that of the graph; a [`StateError`](crate::StateError) in a
+    /// forked child; a [`StorageError`](crate::StorageError) if data of the graph cannot be read.
     ///
     /// ```
     /// use hedgerow::{Direction, Graph, GraphRead};
@@ -73,7 +73,7 @@ graph_read! {
     fn weight<'a>(src: impl Into<VertexKeyRef<'a>>, dst: impl Into<VertexKeyRef<'a>>) -> Option<f64>;
 
     /// Returns the number of neighbours over the default label, or `None` if there is no such vertex. O(1)
-    /// and a look at a short delta in a snapshot, O(degree log degree) in a transaction.
+    /// and a search of a short delta in a snapshot, O(degree log degree) in a transaction.
     fn degree<'a>(key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<usize>;
 
     /// Returns the neighbours over the default label, sorted by key, or `None` if there is no such vertex.
@@ -103,11 +103,11 @@ graph_read! {
     fn neighbors_of<'a>(label: impl Into<LabelRef<'a>>, key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<Vec<(VertexKey, u64)>>;
 
     /// Returns the number of edges of a label at a vertex, or `None` if there is no such vertex. O(1) and a
-    /// look at a short delta in a snapshot, O(degree log degree) in a transaction.
+    /// search of a short delta in a snapshot, O(degree log degree) in a transaction.
     fn degree_of<'a>(label: impl Into<LabelRef<'a>>, key: impl Into<VertexKeyRef<'a>>, direction: Direction) -> Option<usize>;
 
-    /// True if one of these edges exists. O(labels * log degree); in a `multi` label without a named rank
-    /// also one step for each edge from the one vertex to the other.
+    /// True if an edge with this pattern exists. O(labels * log degree); in a `multi` label without a named
+    /// rank also one step for each edge between the two vertices.
     fn contains_any_edge(edges: EdgePattern<'_>) -> bool;
 
     /// Returns the edges of all labels at a vertex: other endpoint, label and rank, sorted by all three, or

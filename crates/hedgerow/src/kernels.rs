@@ -15,7 +15,7 @@
 //! ```
 //!
 //! [`run`] calls a kernel that [`registry::find`] finds by its name. The kernels are compiled once for both
-//! forms of a store's graph, so a program that offers all kernels compiles none of them again.
+//! forms of a store's graph, so a program that offers all kernels need not compile them again.
 
 pub use hedgerow_analytics::{run, run_by_page, run_resident, view};
 pub use hedgerow_kernels::*;

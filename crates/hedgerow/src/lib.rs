@@ -1,7 +1,7 @@
 //! Hedgerow: an embedded, transactional, durable dynamic graph store.
 //!
 //! A program opens a directory, writes edges in serializable durable transactions, and runs graph queries and
-//! whole-graph analytics on snapshots that cost nothing to open, beside the writers.
+//! whole-graph analytics on snapshots. Snapshots cost nothing to open and do not stop writers.
 //!
 //! ```
 //! use hedgerow::{Direction, Graph};
@@ -18,11 +18,11 @@
 //! # Ok::<(), hedgerow::Error>(())
 //! ```
 //!
-//! With the feature `kernels`, the module `kernels` holds graph analytics: shortest paths, PageRank,
+//! With the feature `kernels`, the module `kernels` has graph analytics: shortest paths, PageRank,
 //! communities and others.
 //!
-//! `docs/contract.md` says what a commit promises, and `docs/design/protocol.md` how the store keeps that
-//! promise.
+//! `docs/contract.md` states the promises of a commit, and `docs/design/protocol.md` explains how the store
+//! keeps them.
 #![forbid(unsafe_code)]
 
 mod graph_read;

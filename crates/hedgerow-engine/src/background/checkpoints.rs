@@ -15,13 +15,14 @@ pub(crate) fn run(core: &Weak<Core>) {
         let wanted = core.eviction.demand.take();
         if wanted == Wanted::Nothing && !bound.is_due(end) {
             drop(core);
-            // Returns at once if a checkpoint was asked for since it last returned.
+            // Returns at once if another thread has requested a checkpoint since the last return.
             std::thread::park();
             continue;
         }
-        // If it does not return, the threads that wait for it must not wait for ever.
+        // If the attempt panics, this guard records a failure, so that no thread waits for it endlessly.
         let mut attempt = Attempt { bound, end, failed: true };
-        // Without this thread commits would wait for ever once the log is long, or memory full.
+        // A panic must not end this thread: commits would wait endlessly once the log is long or memory is
+        // full.
         match catch_unwind(AssertUnwindSafe(|| turn(&core, wanted))) {
             Ok(Ok(written)) => {
                 attempt.failed = false;
@@ -35,7 +36,7 @@ pub(crate) fn run(core: &Weak<Core>) {
     }
 }
 
-/// Meets the demand; returns whether that took a checkpoint.
+/// Meets the demand; returns true if it wrote a checkpoint.
 fn turn(core: &Core, wanted: Wanted) -> Result<bool, String> {
     if wanted == Wanted::Room && !core.log_bound.is_due(core.log_end()) && core.has_made_room() {
         return Ok(false);
@@ -47,8 +48,8 @@ fn turn(core: &Core, wanted: Wanted) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Writes a checkpoint on the calling thread, unless one is being written. It may fail, which changes nothing
-/// for the commit before it.
+/// Writes a checkpoint on the calling thread, unless another thread is writing one. A failure has no effect
+/// on the commit before it.
 #[cfg(feature = "planted-faults")]
 pub(crate) fn write_one(core: &Core) {
     let busy = core.checkpointing.try_lock().is_none();

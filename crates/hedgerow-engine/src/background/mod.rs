@@ -1,5 +1,5 @@
-//! The work of a store's own threads: settling, and with it reclaiming versions; checkpoints that bound the
-//! log.
+//! The background threads of a store: one settles subgraphs and reclaims versions, one writes the checkpoints
+//! that bound the log.
 
 pub(crate) mod checkpoints;
 pub(crate) mod settle;

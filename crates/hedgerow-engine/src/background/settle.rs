@@ -13,24 +13,24 @@ use hedgerow_mem::{Pin, SubgraphTable};
 use crate::state::store::Core;
 use crate::state::tables::PartitionKey;
 
-/// The time between two turns of the thread in the background, unless it is woken.
+/// The time between two turns of the background thread, unless another thread wakes it.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// The least rest: readers that close one after the other are answered together.
+/// The least time between two turns, so that one turn serves all readers that close within it.
 const REST: Duration = Duration::from_millis(2);
-/// The number of turns with taken latches after which the thread waits for one.
+/// The number of turns that find a latch taken before the thread waits for that latch.
 const PATIENCE: u32 = 16;
-/// The least time between the begins of two rounds over all subgraphs. A subgraph without writes since the
-/// round before began is idle.
+/// The least time between the begins of two rounds over all subgraphs. A subgraph is idle if it had no writes
+/// since the previous round began.
 const ROUND: Duration = Duration::from_secs(1);
-/// The most subgraphs that one turn visits, and the most that it settles: a few milliseconds of work.
+/// The most subgraphs that one turn looks at, and the most that it settles: a few milliseconds of work.
 const LOOKS: u32 = 1 << 14;
 const SETTLED: usize = 256;
-/// The number of settled chains from which on the versions that they replaced are worth a call to the
+/// The number of settled chains after which the memory of the replaced versions is worth a call to the
 /// allocator.
 const MANY: usize = 1_000;
 
-/// Settles idle subgraphs until the store is closed, and reclaims versions that snapshots pinned. It holds no
-/// handle: dropping the last of these closes the store.
+/// Settles idle subgraphs, and reclaims versions that snapshots pinned, until the store is closed. It has no
+/// handle of the store, since dropping the last handle closes the store.
 pub(crate) fn run(core: &Weak<Core>) {
     let mut round = Round::default();
     let mut settled_at = Instant::now();
@@ -64,7 +64,7 @@ pub(crate) fn run(core: &Weak<Core>) {
     }
 }
 
-/// The progress of the thread in the background.
+/// The progress of the background thread.
 #[derive(Default)]
 struct Round {
     begun: Option<Instant>,
@@ -72,35 +72,35 @@ struct Round {
     published: Timestamp,
     idle_since: Timestamp,
     next: u32,
-    /// True if something may be unsettled that was written too lately.
+    /// True if the round passed over something unsettled because it was written to too recently.
     left: bool,
     /// The number of chains settled since the last call to the allocator.
     settled: usize,
-    /// The published timestamp at the begin of the last round that left nothing.
+    /// The published timestamp at the begin of the last round that left nothing unsettled.
     quiet: Option<Timestamp>,
-    /// Chains that wait for the latch of their subgraph, and the number of turns in which there were some.
+    /// Chains that wait for the latch of their subgraph, and the number of turns with such chains.
     latched: Vec<(PartitionKey, Pin)>,
     turns: u32,
 }
 
 impl Core {
-    /// Merges the published part of all deltas, and lays all lists out in the order of the vertices: they
-    /// move into fresh regions, and the old ones go back to the system.
+    /// Merges the published entries of all deltas, and moves all lists into fresh regions, in the order of
+    /// the vertices. The old regions go back to the system.
     pub(crate) fn settle(&self) {
         let _alone = self.settling.whole.lock();
         let published = self.clock.published().0;
         if self.settling.ordered_at.load(Ordering::Relaxed) == published {
             return;
         }
-        // Lists that only cached views keep would hold the old regions.
+        // Lists that only cached views use would keep the old regions in memory.
         self.views.give_all_up();
-        // Under a limit the lists stay where they are, unless it has room for them twice.
+        // Under a memory limit, lists move only if the limit has room for two copies of them.
         let relocate = self.has_room_to_relocate();
         let evacuation = relocate.then(|| self.subgraphs.arena().evacuate());
         let (mut settled, mut whole) = (0, true);
         for (label, table) in self.tables() {
             for subgraph in (0..self.subgraph_bound()).map(SubgraphId) {
-                // Once the limit has no room, the other deltas stay.
+                // Once the limit has no room, the remaining deltas are not merged.
                 whole &= relocate || self.has_room_to_settle();
                 for &direction in self.directions_of(label).iter().filter(|_| whole) {
                     let chain = PartitionKey { label, subgraph, direction };
@@ -116,26 +116,26 @@ impl Core {
         }
     }
 
-    /// Notes that the thread sleeps, unless there is work left: a version that waits to be reclaimed, except
-    /// those that the next commit reclaims. Returns whether there is none.
+    /// Notes that the thread sleeps. Returns true if no work is left: a version that waits to be reclaimed is
+    /// work, unless the next commit reclaims it.
     fn falls_asleep(&self, round: &Round) -> bool {
         self.settling.asleep.store(true, Ordering::Relaxed);
-        // Orders going to sleep before the look: a closing snapshot notes its end before it checks whether
-        // this thread sleeps.
+        // Orders the note before the check for work. A closing snapshot notes its close before it checks
+        // whether this thread sleeps.
         fence(Ordering::SeqCst);
         round.latched.is_empty() && !self.pending.is_due_to_readers(&self.readers)
     }
 
-    /// Reclaims versions that snapshots released. Waits for no latch, except for one that it found taken many
-    /// times: commits hold that of a hub nearly always.
+    /// Reclaims versions that snapshots released. It waits only for a latch that was taken in many turns:
+    /// commits hold the latch of a hub nearly all the time.
     fn reclaim_turn(&self, round: &mut Round) {
         self.reclaim_unlatched(&mut round.latched, round.turns >= PATIENCE);
         let waits = !round.latched.is_empty() && round.turns < PATIENCE;
         round.turns = if waits { round.turns + 1 } else { 0 };
     }
 
-    /// Does one turn of settling subgraphs that were not written to for a whole round. Bounded work; it waits
-    /// for no latch.
+    /// Does one turn of settling subgraphs without writes for a whole round. The work of a turn is bounded,
+    /// and it waits for no latch.
     fn settle_idle(&self, round: &mut Round) {
         let _ = failpoint::reach(FailPoint::SettleTurn);
         let bound = self.subgraph_bound();
@@ -189,8 +189,8 @@ impl Core {
         settled
     }
 
-    /// Frees the versions that settling has replaced, and calls the function of the options if there were
-    /// many.
+    /// Frees the versions that settling has replaced, and calls the function that the options name if there
+    /// were many.
     fn free_settled(&self, chains: usize) {
         self.subgraphs.memory().retire_list().drain();
         if let Some(after) = self.settling.after
@@ -200,7 +200,7 @@ impl Core {
         }
     }
 
-    /// Settles one chain; returns whether a version was made.
+    /// Settles one chain; returns true if that made a version.
     fn settle_chain(&self, table: &SubgraphTable, chain: PartitionKey, relocate: bool) -> bool {
         let Some(entry) = table.get(chain.subgraph) else { return false };
         let horizon = self.horizon();

@@ -1,7 +1,7 @@
-//! The sections of the manifest beside files: the schema, and the counts of vertices and edges.
+//! The sections of the manifest other than files: the schema, and the counts of vertices and edges.
 //!
-//! The schema takes the form that it has in the log, definition by definition with its timestamp, so that
-//! there is one layout and one check of it.
+//! The schema is written as in the log, definition by definition with its timestamp, so that there is one
+//! layout and one check of it.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{KindId, LabelId, Op, PropertyId, PropertyType, Timestamp};
@@ -14,13 +14,13 @@ use crate::state::schema::Schema;
 const LABEL: u8 = 0;
 const PROPERTY: u8 = 1;
 const KIND: u8 = 2;
-/// A property of vertices of another kind than the default one; the kind is in place of the label.
+/// A property of vertices of a kind other than the default one; the field of the label has the kind.
 const PROPERTY_OF_KIND: u8 = 3;
 const MULTI: u8 = 1;
-/// A flag of a label: the kinds of its ends are in place of the number of a property.
+/// A flag of a label: the field of the property number has the kinds of its ends.
 const ENDS: u8 = 2;
 
-/// Puts the schema into the manifest; none if it holds no definition.
+/// Puts the schema into the manifest, or nothing if the schema has no definition.
 pub(crate) fn put_schema(manifest: &mut Manifest, schema: &Schema) {
     manifest.sections.retain(|section| section.tag != Section::SCHEMA);
     let mut bytes = Vec::new();
@@ -94,8 +94,8 @@ pub(crate) fn put_counts(manifest: &mut Manifest, counts: Counts) {
     manifest.sections.sort_by_key(|section| section.tag);
 }
 
-/// Reads the counts at the manifest's checkpoint. `None` if the manifest has none, or those of an earlier
-/// checkpoint, which a version that does not know the section leaves. `Err` names the fault.
+/// Reads the counts at the manifest's checkpoint. `None` if the manifest has no counts, or if they belong to
+/// an earlier checkpoint: a program that does not know the section left them. `Err` names the fault.
 pub(crate) fn counts(manifest: &Manifest) -> Result<Option<Counts>, &'static str> {
     let Some(section) = manifest.sections.iter().find(|section| section.tag == Section::COUNTS) else {
         return Ok(None);

@@ -13,7 +13,7 @@ use crate::error::{Error, Result, StateError};
 use crate::files::log::{Durable, UnlessDone};
 use crate::state::store::{Core, Engine};
 
-/// The closer of a store.
+/// The cause of the close of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClosedBy {
     /// The program, by a call.
@@ -38,7 +38,7 @@ impl Core {
         durable.sync_log().map_err(|NotDurable| self.of_stopped_log(durable))
     }
 
-    /// Makes the error of a log that stopped; commits end with it, unless it was closed.
+    /// Returns the error of a log that stopped. Makes later commits fail, unless the log was closed.
     fn of_stopped_log(&self, durable: &Durable) -> Error {
         if self.closed.load(Ordering::Acquire) && matches!(durable.log.check(), Err(LogError::Closed)) {
             return Error::State(StateError::Closed);
@@ -56,10 +56,10 @@ impl Core {
         begun.map_err(|_| self.of_stopped_log(durable))
     }
 
-    /// Ends the store: refuses new commits, finishes those under way, and closes the log. A store that its
-    /// user closes gets a checkpoint first, if [the checkpoint pays](Self::checkpoint_at_close).
+    /// Closes the store: refuses new commits, finishes those under way, and closes the log. A close by the
+    /// user writes a checkpoint first, if [the checkpoint pays](Self::checkpoint_at_close).
     pub(crate) fn close(&self, by: ClosedBy) -> Result<()> {
-        // The log and the lock are the parent's.
+        // In a forked child, the log and the lock belong to the parent.
         self.check_owner_by_id()?;
         let last = {
             let mut order = self.clock.order();
@@ -80,7 +80,7 @@ impl Core {
         let _no_checkpoint = self.checkpointing.lock();
         // The thread may be syncing; after its end it keeps no file open.
         self.group_syncer.join();
-        // If this panics, another call that closes must not take the store for closed.
+        // If this panics, another call of `close` must not report the store as closed.
         let whole = UnlessDone::new(|| self.commits.fail());
         let finished = self.finish(last, by);
         whole.done();
@@ -92,8 +92,8 @@ impl Core {
 
     fn finish(&self, last: Timestamp, by: ClosedBy) -> Result<()> {
         let Some(durable) = &self.durable else { return Ok(()) };
-        // The directory is given up next, and may be opened again at once: nothing of this log may be written
-        // after.
+        // The lock of the directory is released next, and another process may open it at once. So nothing may
+        // be written to this log from then on.
         if self.commits.is_failed() {
             durable.log.abandon();
             return Err(StateError::Poisoned.into());
@@ -107,8 +107,8 @@ impl Core {
             Error::State(StateError::Poisoned)
         })?;
         durable.durable.fetch_max(last.0, Ordering::AcqRel);
-        // If the checkpoint left unknown which manifest holds, both manifests name what the log needs, so no
-        // third one is written: it might take the number of one of them.
+        // If it is unknown which manifest of the checkpoint is valid, no third one is written, since it might
+        // take the number of one of the two. Both name what the log needs.
         if !self.commits.is_failed() {
             durable.state_end();
         }
@@ -117,14 +117,14 @@ impl Core {
 }
 
 impl Drop for Engine {
-    /// Ends as [`Core::close`] does, but without a checkpoint, since the last handle is gone. The next
-    /// opening finds a failure. In a forked child the core stays as it is: threads that the child lacks may
-    /// have been changing any part of it.
+    /// Closes the store like [`Core::close`], but without a checkpoint, since the last handle is gone. If
+    /// this fails, the next opening finds out. A forked child frees no part of the core: threads that the
+    /// child lacks may have been changing it.
     fn drop(&mut self) {
         if self.owner.is_current_by_id() {
             let _ = self.close(ClosedBy::Drop);
         } else {
-            // One more reference keeps the core from being dropped with this one.
+            // One more reference to the core, so that the drop of this one does not drop the core.
             std::mem::forget(self.core.clone());
         }
     }
@@ -159,7 +159,7 @@ pub(crate) fn for_tickets(core: &Weak<Core>) {
     let Some(durable) = core.durable.clone() else { return };
     let (clock, commits, closed) = (core.clock.clone(), core.commits.clone(), core.closed.clone());
     drop(core);
-    // Without this thread a ticket whose owner does not wait would never be done.
+    // Without this thread a ticket would never be done unless its owner waits for it.
     let to_the_end = UnlessDone::new(|| commits.fail());
     while let Some(ts) = commits.next_asked(&clock, || closed.load(Ordering::Acquire)) {
         let reached = failpoint::reach(FailPoint::TicketTurn);

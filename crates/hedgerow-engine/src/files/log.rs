@@ -1,4 +1,4 @@
-//! The files of an open store, and the way in which commits become durable.
+//! The files of an open store, and the steps that make commits durable.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -54,7 +54,7 @@ impl Durable {
         self.log.segments().first().map_or(0, |segment| segment.first_lsn.0)
     }
 
-    /// Wraps a log whose commits up to `last` are durable.
+    /// Makes the files of a store with a log whose commits up to `last` are durable.
     pub(crate) fn new(
         fs: Arc<dyn Vfs>,
         log: Log,
@@ -76,8 +76,8 @@ impl Durable {
         Timestamp(self.durable.load(Ordering::Acquire))
     }
 
-    /// Reserves log space, draws the timestamp and appends the record. In the ordering section. Fails before
-    /// the timestamp is drawn, or not at all.
+    /// Reserves log space, draws the timestamp and appends the record. The caller is in the ordering section.
+    /// If this fails, no timestamp was drawn.
     pub(crate) fn append(&self, mut record: Record, draw: impl FnOnce() -> Timestamp) -> Result<Timestamp> {
         // After a panic the log must not be written to any more.
         let whole = UnlessDone::new(|| self.log.abandon());
@@ -100,9 +100,9 @@ impl Durable {
         Ok(ts)
     }
 
-    /// Writes a manifest that states how far the closed log reaches: an earlier copy of a log segment in its
-    /// place is then found to be too short. All is durable without it, so that it does not matter if there is
-    /// no room.
+    /// Writes a manifest with the length of the closed log, so that the next opening finds an earlier copy of
+    /// a log segment to be too short. Everything is durable without this manifest, so a full disk does not
+    /// matter.
     pub(crate) fn state_end(&self) {
         let mut manifest = self.manifest.lock();
         let file = hedgerow_tier::manifest::manifest_name(manifest.sequence);
@@ -115,8 +115,8 @@ impl Durable {
         next.durable_lsn = self.log.durable();
         if next.store(&self.fs).is_ok() {
             let _ = next.remove_older(&self.fs);
-            // The last checkpoint covered a log segment only in part, which has been sealed since: this
-            // manifest does not name it.
+            // The last checkpoint covered a part of a log segment that was sealed since: this manifest does
+            // not name it.
             let _ = self.log.remove_segments_through(next.checkpoint);
             *manifest = next;
         }
@@ -124,14 +124,13 @@ impl Durable {
 
     /// Syncs the log.
     pub(crate) fn sync_log(&self) -> std::result::Result<(), NotDurable> {
-        // Loaded before the sync: everything appended by now is in the buffer that the sync takes, or was
-        // before.
+        // Loaded before the sync: each record appended until now was written before, or is in the buffer that
+        // the sync writes.
         let appended = self.appended.load(Ordering::Acquire);
         if faults::is_on(PlantedFault::AcknowledgedEarly) {
             return Ok(());
         }
-        // A panic is a failure like any other: the thread that syncs does so for others too, which would wait
-        // for ever.
+        // A panic counts as a failure: the thread syncs for other threads too, which would wait endlessly.
         let synced = catch_unwind(AssertUnwindSafe(|| self.log.flush_and_sync()));
         match synced {
             Ok(Ok(_)) => {}

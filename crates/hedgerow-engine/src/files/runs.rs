@@ -1,5 +1,5 @@
-//! The segment that holds the newest image of each subgraph in each label, and the segments that the next one
-//! takes in. The names `run` and `Runs` in this module count segments.
+//! The table of the segments that have the newest image of each subgraph in each label, and the choice of
+//! segments to merge into the next one. The names `run` and `Runs` in this module count segments.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -13,9 +13,9 @@ use crate::error::Result;
 
 /// The most segments of checkpoints that a store keeps.
 pub(crate) const MOST_RUNS: usize = 8;
-/// The bytes of an image in a segment beside its own: its entry in a directory.
+/// The bytes of an image's entry in a directory, in addition to the image.
 const ENTRY_BYTES: u64 = 24;
-/// The waste in small stores that is not worth a merge.
+/// The bytes of superseded images that are not worth a merge in a small store.
 const SMALL: u64 = 64 << 10;
 
 /// The place of an image.
@@ -25,27 +25,28 @@ struct ImageLocation {
     bytes: u64,
 }
 
-/// The newest image of each subgraph in each label. Its size is in proportion to the images that the segments
-/// list, and not to the largest id in them.
+/// The newest image of each subgraph in each label. The table's size depends on the number of images in the
+/// segments, and not on the largest id in them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runs {
     newest: HashMap<ImageId, ImageLocation>,
-    /// True if directories were read: a store is opened without them.
+    /// True if directories were read; opening a store does not read them.
     are_read: bool,
 }
 
-/// The segments that the next segment takes in, and the others.
+/// The segments to merge into the next segment, and the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Merge {
     /// The segments that stay, oldest first.
     pub(crate) keep: Vec<LevelSegment>,
-    /// The segments that go, because the next one takes their images in, or because they have none that are
+    /// The segments that go, because the next one takes their images in, or because none of their images is
     /// valid.
     pub(crate) gone: Vec<LevelSegment>,
 }
 
 impl Merge {
-    /// True if a subgraph without vertices needs an empty image: an older segment may show it.
+    /// True if a subgraph without vertices needs an empty image, since an older segment may have an image of
+    /// it.
     pub(crate) fn needs_empty_images(&self) -> bool {
         !self.keep.is_empty()
     }
@@ -56,7 +57,7 @@ impl Merge {
 }
 
 impl Runs {
-    /// The most bytes of memory that an image takes, while a table grows.
+    /// The most bytes of memory that this table takes for each image, which it may reach while it grows.
     pub(crate) const MOST_BYTES_PER_IMAGE: u64 = 3 * (size_of::<(ImageId, ImageLocation)>() as u64 + 1);
 
     /// True if it is known which segment has which image.
@@ -67,7 +68,7 @@ impl Runs {
     /// Reads the directories of all segments, unless they were read. O(images).
     ///
     /// # Errors
-    /// Damage, the system's errors: the next call reads again.
+    /// Damage, and errors of the system. The next call reads again.
     pub(crate) fn read(&mut self, sources: &Sources) -> Result<()> {
         if self.are_read {
             return Ok(());
@@ -114,7 +115,7 @@ impl Runs {
         self.newest.contains_key(&id)
     }
 
-    /// Returns the bytes of memory that this takes. O(1).
+    /// Returns the bytes of memory that this table takes. O(1).
     pub(crate) fn bytes(&self) -> usize {
         self.newest.capacity() * (size_of::<(ImageId, ImageLocation)>() + 1)
     }
@@ -124,7 +125,7 @@ impl Runs {
         self.newest.values().map(|place| place.bytes).sum()
     }
 
-    /// True if the next segment holds the image because it takes in the segment that does.
+    /// True if the next segment gets the image from a segment that it takes in.
     pub(crate) fn is_taken_in(&self, id: ImageId, merge: &Merge) -> bool {
         self.newest.get(&id).is_some_and(|place| merge.takes(place.run))
     }

@@ -19,11 +19,11 @@ pub(crate) struct NamedSegment {
     pub(crate) name: String,
 }
 
-/// The segments that one manifest names, newest first. Among the images of one subgraph in one label that of
-/// the newest segment is valid.
+/// The segments that one manifest names, newest first. If several have an image of a subgraph in a label, the
+/// image in the newest segment is valid.
 ///
-/// A segment stays readable for as long as it is open, also when a later manifest does not name it and its
-/// file is removed.
+/// A segment stays readable while it is open, even if a later manifest does not name it and its file was
+/// removed.
 #[derive(Clone, Default)]
 pub(crate) struct Sources {
     segments: Vec<Arc<NamedSegment>>,
@@ -49,10 +49,10 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Puts these behind a newer segment, which no manifest names.
+    /// Returns these segments after a newer one, which no manifest names.
     ///
     /// # Errors
-    /// Those of every opening of a segment.
+    /// The errors of opening a segment.
     pub(crate) fn behind(&self, fs: &Arc<dyn Vfs>, newer: SegmentInfo, store: StoreId) -> Result<Sources> {
         let newer = NamedSegment::open(fs, &LevelSegment { level: 0, info: newer }, store)?;
         let segments = std::iter::once(Arc::new(newer)).chain(self.segments.iter().cloned()).collect();
@@ -72,7 +72,7 @@ impl Sources {
         pages
     }
 
-    /// Returns the segments that have the page, newest first, each with the page's number there.
+    /// Returns the segments that have the page, newest first, each with the number of the page in it.
     fn of_page(&self, id: PageId) -> impl Iterator<Item = (&NamedSegment, usize)> {
         let mut found: Vec<(&NamedSegment, usize)> =
             self.segments().filter_map(|segment| Some((segment, segment.reader.find_page(id)?))).collect();
@@ -89,7 +89,7 @@ impl Sources {
         edges.fold(0, u64::saturating_add)
     }
 
-    /// Returns the bytes of files that images of a page take, those of older segments too.
+    /// Returns the bytes in files of the images of a page, those in older segments included.
     pub(crate) fn bytes_of_page(&self, id: PageId) -> u64 {
         let bytes = self.of_page(id).map(|(segment, page)| segment.reader.bytes_of_page(page));
         bytes.fold(0, u64::saturating_add)
@@ -117,9 +117,10 @@ impl Sources {
         self.read_images((id, u64::MAX), &mut |_| true, f)
     }
 
-    /// Like [`read_page`](Self::read_page), but only for the images of the places in `wanted`. Asks
-    /// `has_memory` before memory is taken. Reads one directory in each segment that has the page, down to
-    /// the one with the last of them. In each it reads the blocks from the first wanted image to the last.
+    /// Like [`read_page`](Self::read_page), but only for the images of the places in `wanted`. Calls
+    /// `has_memory` before it takes memory. Reads the directory of the page in one segment after another
+    /// until it has found all wanted images. In each segment it reads the blocks from the first wanted image
+    /// to the last.
     pub(crate) fn read_images(
         &self,
         (id, wanted): (PageId, u64),
@@ -141,13 +142,13 @@ impl Sources {
         Ok(())
     }
 
-    /// True if all segments can look a key up: those without a key index cannot.
+    /// True if all segments have a key index, so that keys can be looked up in them.
     pub(crate) fn have_key_indexes(&self) -> bool {
         self.segments().all(|segment| segment.reader.has_key_index())
     }
 
     /// Returns the vertex that a key names, with the name of the file that has it. Reads a block in each
-    /// segment, down to the one that has it.
+    /// segment, newest first, until a segment has the key.
     pub(crate) fn find_key(&self, key: VertexKeyRef<'_>) -> Result<Option<(VertexId, &str)>> {
         for (at, segment) in self.segments.iter().enumerate() {
             let Some(id) = segment.reader.find_key(key)? else { continue };
@@ -158,14 +159,14 @@ impl Sources {
         Ok(None)
     }
 
-    /// True if the key of a vertex in segment number `at` counts: no newer segment covers the subgraph. A
-    /// newer image would have the key, so the vertex would have lost it since, or be gone.
+    /// True if the key of a vertex in segment number `at` is valid: no newer segment has an image of the
+    /// subgraph. A newer image without the key would mean that the vertex is gone or has another key.
     fn is_newest(&self, at: usize, id: VertexId) -> bool {
         !self.segments.iter().take(at).any(|newer| newer.reader.has_vertices_of(id.subgraph()))
     }
 
-    /// Calls `f` with each key that [`find_key`](Self::find_key) finds, and the vertex that it names, in an
-    /// order without meaning. Reads each block of each key index once.
+    /// Calls `f` with each key that [`find_key`](Self::find_key) finds, and the vertex that it names, in no
+    /// particular order. Reads each block of each key index once.
     pub(crate) fn for_each_key(&self, mut f: impl FnMut(IndexedKey<'_>, VertexId)) -> Result<()> {
         let readers = self.segments().map(|segment| &segment.reader);
         SegmentReader::walk_keys(readers, |key, named| {
@@ -188,7 +189,7 @@ impl Sources {
     }
 
     /// Like [`read_page`](Self::read_page), but only for the keys of a page of the default label, at the
-    /// places in `wanted`, ascending within each segment.
+    /// places in `wanted`, which ascend within each segment.
     pub(crate) fn read_keys<'s>(
         &'s self,
         (id, wanted): (PageId, u64),
@@ -210,8 +211,8 @@ impl Sources {
     }
 
     /// Reads the valid image of a subgraph in a label, if there is one, and returns it with the name of its
-    /// file. Reads one directory in each segment that has the page, down to the one with the image, unless
-    /// `cache` has them. Asks `has_memory` before memory is taken.
+    /// file. Reads the directory of each segment that has the page, newest first, until it finds the image,
+    /// unless `cache` has them. Calls `has_memory` before it takes memory.
     pub(crate) fn read_image(
         &self,
         id: ImageId,
@@ -242,9 +243,9 @@ impl Sources {
         Ok(None)
     }
 
-    /// Returns the segments that a later manifest names: open ones stay open, the others are opened. So a
-    /// segment that could not be opened before is opened now, or this fails too: without it older images
-    /// would be taken for the valid ones.
+    /// Returns the segments that a later manifest names: open ones stay open, others are opened. Fails if a
+    /// segment cannot be opened, even if an earlier call could not open it either: without it, older images
+    /// would count as valid.
     pub(crate) fn following(&self, fs: &Arc<dyn Vfs>, manifest: &Manifest) -> Result<Sources> {
         let mut named: Vec<&LevelSegment> = manifest.segments.iter().collect();
         named.sort_by_key(|segment| std::cmp::Reverse(segment.info.file_id));
@@ -266,7 +267,7 @@ impl NamedSegment {
     }
 }
 
-/// Subgraphs of one page.
+/// A set of subgraphs of one page.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Places(u64);
 
@@ -275,7 +276,7 @@ impl Places {
         self.0 >> (id.0 % 64) & 1 == 1
     }
 
-    /// True if the subgraph was absent; it is present now.
+    /// Adds the subgraph; true if it was absent.
     fn take(&mut self, id: SubgraphId) -> bool {
         let fresh = !self.has(id);
         self.0 |= 1 << (id.0 % 64);
@@ -283,7 +284,7 @@ impl Places {
     }
 }
 
-/// Returns the page with the existence of the vertices and the default edges beside a page of another label.
+/// Returns the page of the default label with the vertices of a page of another label.
 pub(crate) fn page_of_vertices(id: PageId) -> PageId {
     PageId { label: LabelId::DEFAULT, page: id.page }
 }

@@ -9,7 +9,8 @@ use crate::state::pages::Wanted;
 use crate::state::schema::LabelRef;
 use crate::state::store::Core;
 
-/// Edges from one vertex to another: of any label and any rank, unless it names them.
+/// A pattern of edges from one vertex to another: edges of any label and any rank, unless the pattern names
+/// them.
 ///
 /// ```
 /// use hedgerow::{EdgeKey, EdgePattern, Graph, LabelOptions};
@@ -55,8 +56,8 @@ impl<'a> EdgePattern<'a> {
 }
 
 impl Core {
-    /// Returns the labels that are defined now. A later commit may define more; an earlier snapshot has no
-    /// edges of some.
+    /// Returns the labels that are defined now. A later commit may define more, and an earlier snapshot may
+    /// have no edges of some of them.
     pub(crate) fn defined_labels(&self) -> std::ops::Range<u16> {
         0..self.schema.load().labels().len() as u16
     }
@@ -70,8 +71,8 @@ impl Snapshot {
         (0..defined as u16).map(LabelId)
     }
 
-    /// True if other labels than the default one were defined when the snapshot was taken, with edges or
-    /// without. O(1).
+    /// True if labels other than the default one were defined when the snapshot was taken, with or without
+    /// edges. O(1).
     pub fn has_labels(&self) -> bool {
         let schema = self.engine().schema.load();
         schema.labels().get(1).is_some_and(|label| label.defined() <= self.timestamp())
@@ -81,7 +82,7 @@ impl Snapshot {
     /// else O(subgraphs) for each label without edges, and less for the others.
     ///
     /// # Errors
-    /// Those of every [read](Self).
+    /// The errors of every [read](Self).
     pub fn labels_with_edges(&self) -> Result<Vec<LabelId>> {
         self.used_labels().collect()
     }
@@ -127,8 +128,8 @@ impl Snapshot {
         Ok(false)
     }
 
-    /// True if one of these edges exists. O(labels * log degree); in a `multi` label without a named rank
-    /// also one step for each edge from the one vertex to the other.
+    /// True if an edge with this pattern exists. O(labels * log degree); in a `multi` label without a named
+    /// rank also one step for each edge between the two vertices.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`].
@@ -152,8 +153,8 @@ impl Snapshot {
         Ok(false)
     }
 
-    /// True if an edge of the label between the vertices has a rank that is `wanted`. In an undirected graph
-    /// `src` is the smaller vertex.
+    /// True if an edge of the label between the vertices exists with a rank for which `wanted` is true. In an
+    /// undirected graph `src` is the smaller vertex.
     pub(crate) fn has_edge_with_rank(
         &self,
         label: LabelId,
@@ -173,11 +174,11 @@ impl Snapshot {
     }
 
     /// Returns the edges of all labels at a vertex: other endpoint, label and rank, sorted by all three, or
-    /// `None` if there is no such vertex. Has one entry for each edge, so a neighbour that several edges lead
-    /// to comes several times. O(labels + degree log degree).
+    /// `None` if there is no such vertex. Each edge has one entry, so a neighbour with several edges is
+    /// listed several times. O(labels + degree log degree).
     ///
     /// # Errors
-    /// Those of every [read](Self).
+    /// The errors of every [read](Self).
     pub fn neighbors_of_all<'a>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -201,7 +202,7 @@ impl Snapshot {
     /// the length of [`neighbors_of_all`](Self::neighbors_of_all). A self-loop counts once. O(labels).
     ///
     /// # Errors
-    /// Those of every [read](Self).
+    /// The errors of every [read](Self).
     pub fn degree_of_all<'a>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -212,11 +213,11 @@ impl Snapshot {
         degrees.sum::<Result<usize>>().map(Some)
     }
 
-    /// Returns the edges of all labels at a vertex with their properties, otherwise as
+    /// Returns the edges of all labels at a vertex with their properties, otherwise like
     /// [`neighbors_of_all`](Self::neighbors_of_all).
     ///
     /// # Errors
-    /// Those of every [read](Self).
+    /// The errors of every [read](Self).
     pub fn edges_of_all<'a>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,

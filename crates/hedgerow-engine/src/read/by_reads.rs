@@ -16,27 +16,27 @@ use crate::read::view_demand::{Cost, Price};
 use crate::read::views::Makers;
 use crate::state::store::Core;
 
-/// Number of times that walks of chains may cost the price of the view before reads make it. No loop of reads
-/// takes more than a quarter longer because of the view.
+/// Reads make the view once their walks of chains have cost this many times the price of the view. So the
+/// view makes no loop of reads more than a quarter slower.
 const RENTS: u64 = 4;
-/// Costs of a view from scratch, in nanoseconds for each subgraph, each copied edge, and each sorted entry.
+/// The costs of a view from scratch, in nanoseconds: for each subgraph, each copied edge, and each sorted
+/// entry.
 const SUBGRAPH_NS: u64 = 400;
 const COPIED_NS: u64 = 4;
 const ENTRY_NS: u64 = 20;
 /// Cost for each subgraph of counting the edges of an undirected graph with labels, in nanoseconds.
 const COUNT_NS: u64 = 3000;
-/// Number of subgraphs from which on reads miss the cache. The making of a view prefetches and hardly misses
-/// it.
+/// The number of subgraphs beyond which reads miss the cache. Making a view prefetches, and hardly misses it.
 const BEYOND_CACHE: u32 = 2048;
-/// Subgraphs that an estimate looks at.
+/// The number of subgraphs that an estimate reads.
 const SAMPLED: u32 = 64;
-/// Cost from which on a thread adds what it has spent to its snapshot.
+/// The cost at which a thread adds what it has spent to its snapshot.
 const CHARGED_AT_ONCE: u32 = 4096;
 
 thread_local! {
-    /// The cost of this thread's walks of chains that it has not yet added to a snapshot. A thread that reads
-    /// several snapshots may add the cost of one to another: then the bound holds for the reads of the
-    /// thread.
+    /// The cost of this thread's walks of chains that it has not added to a snapshot yet. A thread that reads
+    /// several snapshots may add the cost of reads of one to another. The bound then applies to all reads of
+    /// the thread together.
     static UNCHARGED: Cell<Cost> = const { Cell::new(Cost::ZERO) };
 }
 
@@ -48,16 +48,16 @@ impl Snapshot {
         self
     }
 
-    /// Permits or forbids that reads of this snapshot and its clones make the view, in place of
-    /// [`Options::views_by_reads`](crate::Options::views_by_reads), which holds for all snapshots. For a
-    /// snapshot whose reads must not stall. O(1).
+    /// Permits or forbids that reads of this snapshot and its clones make the view. Overrides
+    /// [`Options::views_by_reads`](crate::Options::views_by_reads), which applies to all snapshots. Useful
+    /// for a snapshot whose reads must not stall. O(1).
     pub fn set_views_by_reads(&self, may_make: bool) {
         self.may_make_view().store(may_make, Relaxed);
     }
 
-    /// Counts the vertices that a bulk read asks for. True if the read should use the view: it exists, or the
-    /// reads of the snapshot may make it and there are many of them. Many are as many vertices in all as
-    /// there are subgraphs, if all subgraphs are loaded and memory has room for the view.
+    /// Counts the vertices that a bulk read asks for. True if the read should use the view: the view exists,
+    /// or reads may make it and the snapshot has read as many vertices as there are subgraphs. Reads may make
+    /// it only if all subgraphs are loaded and memory has room for the view.
     pub(super) fn reads_by_view(&self, keys: usize) -> bool {
         let demand = self.demand();
         let keys = keys as u64;
@@ -71,11 +71,11 @@ impl Snapshot {
         self.made_view().is_some() || is_due()
     }
 
-    /// Counts a single read after it walked a chain. O(1); the read with which walks have cost [`RENTS`]
-    /// times the view may also make the view.
+    /// Counts a single read after it walked a chain. O(1), except for the read with which walks have cost
+    /// [`RENTS`] times the view: it may make the view.
     #[inline]
     pub(super) fn note_read(&self, cost: Cost) {
-        // Model checkers repeat what they run: no count may remain from the runs before.
+        // Model checkers repeat an execution: no count may remain from an earlier one.
         if cfg!(feature = "model-checking") || !self.may_make_view().load(Relaxed) {
             return;
         }
@@ -98,7 +98,7 @@ impl Snapshot {
             return;
         }
         let Ok(mut price) = demand.price.try_lock() else { return };
-        // Another thread may have looked since.
+        // Another thread may have checked the price since.
         if spent >= demand.due.load(Relaxed) {
             let (next, due) = self.look_at_price(*price);
             *price = next;
@@ -106,8 +106,8 @@ impl Snapshot {
         }
     }
 
-    /// Makes the view if its price is paid, or takes it from another snapshot. Returns what is known of the
-    /// price, and how much is to be spent before the next look.
+    /// Makes the view if its price is paid, or takes the view from another snapshot. Returns the price as far
+    /// as it is known, and the cost at which to check again.
     fn look_at_price(&self, price: Price) -> (Price, u64) {
         const NEVER: u64 = u64::MAX;
         let engine = self.engine();
@@ -121,13 +121,15 @@ impl Snapshot {
         }
         match price {
             Price::Unknown => (Price::AtLeast, RENTS * engine.least_view_cost()),
-            // If the cost cannot be sampled, reads walk chains for ever.
+            // If the cost cannot be sampled, this snapshot never makes a view: its reads go on walking
+            // chains.
             Price::AtLeast => match self.sampled_view_cost() {
                 Ok(cost) => (Price::Sampled, RENTS * cost),
                 Err(_) => (Price::Settled, NEVER),
             },
             Price::Sampled if engine.has_room_for_view() => {
-                // Made on this thread: the caller may hold what a task of the pool waits for.
+                // The view is made on this thread alone: the caller may have a lock that a task of the pool
+                // waits for.
                 if let Ok(view) = self.cached_view_of(LabelId::DEFAULT, Makers::ThisThread) {
                     self.keep_view(view);
                 }

@@ -9,7 +9,7 @@ use crate::error::{ArgumentError, Error, Result};
 use crate::read::snapshot::Snapshot;
 use crate::state::schema::LabelRef;
 
-/// Number of subgraphs up to which the calling thread reads alone: waking others takes longer.
+/// The number of subgraphs up to which the calling thread reads alone: waking other threads takes longer.
 const FEW: usize = 1024;
 
 impl Snapshot {
@@ -17,8 +17,8 @@ impl Snapshot {
     /// label. Takes no lock that a writer needs.
     ///
     /// Deltas log the differences, so a few changes of a large graph take O(subgraphs / 8 + changes). If a
-    /// merge left no log, the call compares the lists of the changed vertices: O(their degrees). While the
-    /// earlier snapshot is open, the store keeps the versions that it sees.
+    /// merge removed the log, the call compares the lists of the changed vertices: O(their degrees). While
+    /// the earlier snapshot is open, the store keeps the versions that it sees.
     ///
     /// ```
     /// use hedgerow::{EdgeChangeKind, Graph};
@@ -35,17 +35,17 @@ impl Snapshot {
     ///
     /// # Errors
     /// [`ArgumentError::Invalid`] if the other snapshot is of another graph, or later than this one;
-    /// [`StateError::Forked`](crate::StateError::Forked) in a forked child; and those of every [read](Self).
+    /// [`StateError::Forked`](crate::StateError::Forked) in a forked child; and the errors of every
+    /// [read](Self).
     pub fn changes_since(&self, earlier: &Snapshot) -> Result<Changes> {
         self.changes_of_label(earlier, LabelId::DEFAULT)
     }
 
-    /// Returns the differences over one label, otherwise as [`changes_since`](Self::changes_since). In a
-    /// `multi` label the result counts the edges between two vertices, but does not say which of them has
-    /// which rank.
+    /// Returns the differences over one label, otherwise like [`changes_since`](Self::changes_since). In a
+    /// `multi` label the result counts the edges between two vertices, without their ranks.
     ///
     /// # Errors
-    /// Those of [`changes_since`](Self::changes_since), and [`ArgumentError::NoSuchLabel`].
+    /// The errors of [`changes_since`](Self::changes_since), and [`ArgumentError::NoSuchLabel`].
     pub fn changes_since_of<'a>(
         &self,
         earlier: &Snapshot,

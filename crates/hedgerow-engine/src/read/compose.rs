@@ -1,4 +1,4 @@
-//! The making of the view of chosen edges: of several labels, of a range of ranks, of those that pass a test,
+//! Making the view of chosen edges: of several labels, of a range of ranks, with properties that pass tests,
 //! in any direction.
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::error::{ArgumentError, Error};
 use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
 use crate::state::store::Engine;
 
-/// Chunks that one task takes.
+/// The number of chunks that one task takes.
 const AT_ONCE: usize = 4;
 
 /// The reason why a view is not made.
@@ -27,7 +27,7 @@ pub(super) enum Unmade {
     NoWeight(Unweighed),
 }
 
-/// An edge without a number for its weight.
+/// An edge for which the weight property has no number.
 #[derive(Clone, Copy)]
 pub(super) struct Unweighed {
     pub(super) label: LabelId,
@@ -35,8 +35,9 @@ pub(super) struct Unweighed {
 }
 
 impl Unweighed {
-    /// Returns the edge that errors name: of the least subgraph, then of the least label, then by its ends.
-    /// So a message does not depend on what is in memory, on the progress of a merge, or on threads.
+    /// Returns the edge that an error message names: the one with the least subgraph, then the least label,
+    /// then the least ends. So the message does not depend on the content of memory, on merges, or on
+    /// threads.
     pub(super) fn least(self, other: Unweighed) -> Unweighed {
         let order = |edge: Unweighed| (edge.ends.0.subgraph(), edge.label, edge.ends);
         if order(other) < order(self) { other } else { self }
@@ -58,8 +59,7 @@ struct Composing<'a> {
     arena: Arena,
 }
 
-/// Makes the view of the chosen edges at `ts`, which must be registered. Loads the labels if memory lacks
-/// them.
+/// Makes the view of the chosen edges at `ts`, a registered timestamp. Loads the labels if memory lacks them.
 pub(super) fn view(
     engine: &Engine,
     chosen: &ChosenEdges,
@@ -74,14 +74,15 @@ pub(super) fn view(
     engine.with_loaded(load, absent, || compose(engine, chosen, ts))
 }
 
-/// Makes the [`view`] from what is in memory.
+/// Makes the [`view`] from data in memory.
 fn compose(engine: &Engine, chosen: &ChosenEdges, ts: Timestamp) -> std::result::Result<View, Unmade> {
     let directed = engine.config.directed;
     let by_property = chosen.labels.iter().any(ChosenLabel::reads_properties);
     let shape = Shape {
         directed,
         weighted: chosen.weighted,
-        // Incoming copies of edges have no properties: that side is made from the outgoing one on first use.
+        // Incoming copies of edges have no properties: the incoming side is made from the outgoing one on
+        // first use.
         one_way: engine.config.is_one_way() || directed && by_property,
         vertex_bound: engine.ids.bound() as usize,
         edge_count: 0,
@@ -105,7 +106,7 @@ fn compose(engine: &Engine, chosen: &ChosenEdges, ts: Timestamp) -> std::result:
     })
 }
 
-/// Returns the view with its sides exchanged.
+/// Returns the view with its two sides exchanged.
 fn turned(view: &View, shape: Shape) -> View {
     let (mut out, into) = (view.side(Direction::In).clone(), view.side(Direction::Out).clone());
     let chunks = out.chunks_mut(shape.vertex_bound).iter_mut().zip(into.chunks());
@@ -123,8 +124,8 @@ impl Composing<'_> {
     /// Makes the outgoing side with the vertices that exist; in an undirected graph also counts the
     /// self-loops.
     fn outgoing(&self) -> std::result::Result<(DirectionView, u64), Unmade> {
-        // Only the first copy of an undirected edge has its text: the second copies are made by turning the
-        // first ones.
+        // Only the first copy of an undirected edge has its text: second copies are made by reversing first
+        // copies.
         let first_copies = !self.shape.directed && self.chosen.labels.iter().any(tests_text);
         let (out, loops) = self.side(Direction::Out, first_copies)?;
         if !first_copies {
@@ -167,7 +168,7 @@ impl Composing<'_> {
                 let edge = Unweighed { label: label.label, ends: (src, dst) };
                 let mut unweighed = unweighed.lock();
                 *unweighed = Some(unweighed.map_or(edge, |least: Unweighed| least.least(edge)));
-                // Other tasks go on, since one of them may meet a lesser edge.
+                // Other tasks continue, since one of them may find a lesser edge.
                 break;
             }
             loops.fetch_add(composer.loops(), Ordering::Relaxed);
@@ -180,7 +181,7 @@ impl Composing<'_> {
         Ok((side, loops.into_inner()))
     }
 
-    /// Joins the edges of both sides, self-loops once.
+    /// Joins the edges of both sides; takes self-loops once.
     fn joined(
         &self,
         out: &DirectionView,

@@ -1,8 +1,8 @@
-//! Tests of many edges for existence in one call.
+//! Checks in one call whether each of many edges exists.
 //!
-//! A look-up waits for several cache misses, one after another. The misses of several edges overlap here, as
-//! those of writers do: while one edge is looked up, the memory that later look-ups read is prefetched. The
-//! look-ups read the lists of the view ([`for_each_contained`]) or, for a few edges, the chains of versions.
+//! A look-up waits for several cache misses, one after another. Here the misses of several edges overlap:
+//! while one edge is looked up, the memory that later look-ups read is prefetched. The look-ups read the
+//! lists of the view ([`for_each_contained`]) or, for a few edges, the chains of versions.
 
 use hedgerow_core::{Direction, LabelId, VertexId, VertexKeyRef, for_each_contained};
 use hedgerow_mem::Subgraph;
@@ -17,16 +17,16 @@ use crate::state::schema::LabelRef;
 /// Source and destination, if both keys name vertices.
 type Ends = Option<(VertexId, VertexId)>;
 
-/// Edges whose keys are looked up together.
+/// The number of edges whose keys are looked up together.
 const TOGETHER: usize = 8;
-/// Number of edges by which each step of a look-up is ahead of the next one. The steps prefetch the header of
-/// a subgraph, its head version, and the list that is searched.
+/// The number of edges by which each step of a look-up is ahead of the next step. The steps prefetch the
+/// header of a subgraph, its head version, and the list that is searched.
 const STEP: usize = 8;
 
 impl Snapshot {
     /// Returns for each edge, in order, if the label has it with any rank: like a loop over
-    /// [`contains_any_edge`](Self::contains_any_edge) that names the label. An edge does not exist if one of
-    /// its keys names no vertex, which is no error. In parallel on the current rayon pool if there are many
+    /// [`contains_any_edge`](Self::contains_any_edge) with this label. An edge with a key that names no
+    /// vertex does not exist, which is no error. Runs in parallel on the current rayon pool if there are many
     /// edges. O(edges log degree), and once O(subgraphs) when all calls together have asked for as many keys
     /// as there are subgraphs.
     ///
@@ -55,7 +55,7 @@ impl Snapshot {
         self.contains_over(vec![label], states_ends.then_some(label), edges)
     }
 
-    /// Tests edges over all labels, otherwise as [`contains_edges_of`](Self::contains_edges_of). Costs as
+    /// Looks for edges of any label, otherwise like [`contains_edges_of`](Self::contains_edges_of). Costs as
     /// much for each label.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl Snapshot {
         self.contains_over(self.label_ids().collect(), None, edges)
     }
 
-    /// Tests edges over `labels`. `stated` is the label if it states the kinds of its ends.
+    /// Looks for edges in `labels`. `stated` is the label if it states the kinds of its ends.
     fn contains_over<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
         &self,
         labels: Vec<LabelId>,

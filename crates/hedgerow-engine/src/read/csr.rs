@@ -1,7 +1,7 @@
 //! One label as compressed rows, copied from the view in parallel.
 //!
-//! Rows by vertex id are copied subgraph by subgraph: the lists of its 64 vertices are one stretch if nothing
-//! corrects them. Rows by key are copied list by list.
+//! Rows by vertex id are copied subgraph by subgraph: the lists of 64 vertices are one stretch if they have
+//! no corrections. Rows by key are copied list by list.
 
 use std::sync::Arc;
 
@@ -22,9 +22,9 @@ use crate::read::snapshot::Snapshot;
 use crate::state::csr::{Csr, CsrKey, CsrOptions, RowOrder};
 use crate::state::schema::LabelRef;
 
-/// Subgraphs that one task copies.
+/// The number of subgraphs that one task copies.
 const PART: usize = 16;
-/// Number of rows that one task copies if they are ordered by key.
+/// The number of rows that one task copies if they are ordered by key.
 const ROWS: usize = 1 << 10;
 
 impl Snapshot {
@@ -34,8 +34,8 @@ impl Snapshot {
     /// Copies the [view](Self::view_of) once, in parallel on the current rayon pool: O(vertices + edges), 4
     /// bytes an edge and 8 more with weights; ordered by key also O(vertices log vertices + edges log
     /// degree). Calls with the same arguments at the same timestamp return the same copy while a caller still
-    /// uses it. If the memory limit leaves no room for the label, the calling thread reads its lists [by the
-    /// page](Self::tiered_view_of), twice. Then only the copy takes memory, which belongs to the caller and
+    /// uses it. If the memory limit has no room for the label, the calling thread reads its lists twice [by
+    /// the page](Self::tiered_view_of). Then only the copy takes memory. The copy belongs to the caller and
     /// is not charged.
     ///
     /// ```
@@ -51,7 +51,7 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel); those of
+    /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel); the errors of
     /// [`view_selected`](Self::view_selected) if edges have no weights to copy;
     /// [`StateError::Forked`](crate::StateError::Forked) in a forked child.
     pub fn csr_of<'a>(&self, label: impl Into<LabelRef<'a>>, options: CsrOptions) -> Result<Arc<Csr>> {

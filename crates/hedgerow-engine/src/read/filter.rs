@@ -1,5 +1,5 @@
-//! The conditions that a read states for the properties of edges, and the resulting tests for each label's
-//! edges.
+//! The conditions of a read on the properties of edges, and the tests that follow from them for the edges of
+//! each label.
 
 use hedgerow_core::{Condition, EdgeTest, LabelId, PropertyTest, PropertyType, Value};
 
@@ -11,7 +11,7 @@ use crate::state::store::Core;
 /// The most conditions of one read.
 const MAX_CONDITIONS: usize = 1024;
 
-/// Conditions that an edge must all meet, each with the name of its property.
+/// The conditions that an edge must all meet, each with the name of its property.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Filter<'a>(Vec<(&'a str, Condition)>);
 
@@ -20,8 +20,8 @@ impl<'a> Filter<'a> {
         self.0.push((property, condition));
     }
 
-    /// Returns each label's tests, which an edge must all pass; `None` for a label none of whose edges can
-    /// pass.
+    /// Returns the tests of each label that an edge must all pass; `None` for a label without an edge that
+    /// could pass.
     pub(super) fn tests(
         &self,
         core: &Core,
@@ -81,8 +81,8 @@ fn test_of(
     Ok(Some(EdgeTest::Property(test)))
 }
 
-/// Refuses values with which no comparison holds. O(1): a set is sorted by type, so null comes first, and NaN
-/// first or last.
+/// Refuses null and NaN, which no value equals, and sets that are empty or too large. O(1): a set is sorted
+/// by type, so null is first, and NaN first or last.
 fn check_values(name: &str, condition: &Condition) -> Result<()> {
     let values = condition.values();
     if values.len() > Condition::MAX_VALUES {
@@ -103,7 +103,7 @@ fn check_values(name: &str, condition: &Condition) -> Result<()> {
     Err(ArgumentError::Invalid(format!("property {name} {why}")).into())
 }
 
-/// Refuses values of another type than the property's. O(1), since the values are sorted by type.
+/// Refuses values whose type is not that of the property. O(1), since the values are sorted by type.
 fn check_types((name, label): (&str, &str), kind: PropertyType, condition: &Condition) -> Result<()> {
     if matches!(condition, Condition::Prefix(_)) && kind.is_fixed() {
         let message = format!(

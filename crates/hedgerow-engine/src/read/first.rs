@@ -1,4 +1,4 @@
-//! Reads with a limit whose results say if there is more: the first edges of a vertex, and vertices by the
+//! Reads with a limit, which report if there is more: the first edges of a vertex, and vertices with given
 //! values of properties.
 
 use std::collections::BinaryHeap;
@@ -51,7 +51,7 @@ impl<'f> FindOptions<'f> {
         self
     }
 
-    /// Calls `until` after every 16,000 vertices or so, and ends with [`StateError::Cancelled`] once `until`
+    /// Calls `until` after every 16,000 vertices or so, and fails with [`StateError::Cancelled`] once `until`
     /// returns true.
     pub fn until(mut self, until: &'f dyn Fn() -> bool) -> FindOptions<'f> {
         self.until = Some(until);
@@ -59,11 +59,11 @@ impl<'f> FindOptions<'f> {
     }
 }
 
-/// The position of an edge in a vertex's list: other end, label, rank, and incoming after outgoing; then the
-/// id of the other end.
+/// The position of an edge in the list that a call returns: other end, label, rank, incoming after outgoing,
+/// and the id of the other end.
 type Place = (VertexKey, LabelId, u64, bool, VertexId);
 
-/// The least `limit` of the places offered.
+/// The least `limit` of the offered places.
 struct Least {
     limit: usize,
     places: BinaryHeap<Place>,
@@ -105,7 +105,7 @@ impl Snapshot {
     /// Returns the first `limit` of the edges that [`neighbors_selected`](Self::neighbors_selected) returns,
     /// in the same order, and whether there are more; `None` if there is no such vertex.
     ///
-    /// O(labels + degree log limit), and memory for `limit` edges: lists are kept by vertex id, so the call
+    /// O(labels + degree log limit), and memory for `limit` edges: lists are sorted by vertex id, so the call
     /// compares the key of each neighbor. A selection by ranks or properties also takes memory for the list
     /// of one label.
     ///
@@ -121,7 +121,7 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// Those of [`view_selected`](Self::view_selected).
+    /// The errors of [`view_selected`](Self::view_selected).
     pub fn first_neighbors<'a>(
         &self,
         selection: &EdgeSelection<'_>,
@@ -136,11 +136,11 @@ impl Snapshot {
         Ok(Some(Limited { found, more: least.more }))
     }
 
-    /// Returns the edges of [`first_neighbors`](Self::first_neighbors) with their properties, and reads no
-    /// other edge's properties. O(labels + degree log limit + bytes of the returned properties).
+    /// Returns the edges of [`first_neighbors`](Self::first_neighbors) with their properties; does not read
+    /// the properties of other edges. O(labels + degree log limit + bytes of the returned properties).
     ///
     /// # Errors
-    /// Those of [`view_selected`](Self::view_selected).
+    /// The errors of [`view_selected`](Self::view_selected).
     pub fn first_edges<'a>(
         &self,
         selection: &EdgeSelection<'_>,
@@ -188,9 +188,9 @@ impl Snapshot {
 
     /// Returns the keys of the vertices of a kind whose properties have all the given values, by ascending
     /// vertex id, and whether the limit left out others. A null selects vertices without a value; a NaN
-    /// equals nothing.
+    /// equals no value.
     ///
-    /// Scans without an index: O(vertices of all kinds). Without a view of the snapshot it takes O(vertices +
+    /// Scans without an index: O(vertices of all kinds). If the snapshot has no view, it takes O(vertices +
     /// edges of the default label) more, as [`for_each_vertex_row`](Self::for_each_vertex_row) explains.
     ///
     /// ```
@@ -209,9 +209,9 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ArgumentError::Invalid`] for a property that vertices of this kind do not have, or a value of
-    /// another type than the property; [`StateError::Cancelled`] if the options say so; and those of
-    /// [`for_each_vertex_row`](Self::for_each_vertex_row).
+    /// [`ArgumentError::Invalid`] for a property that vertices of this kind do not have, or a value whose
+    /// type is not that of the property; [`StateError::Cancelled`] if `until` returned true; and the errors
+    /// of [`for_each_vertex_row`](Self::for_each_vertex_row).
     pub fn find_vertices(
         &self,
         kind: KindId,

@@ -7,8 +7,8 @@ use hedgerow_txn::Registration;
 
 use crate::state::store::Engine;
 
-/// A registration that belongs to one snapshot until another one shares it. So the opening of a snapshot
-/// allocates nothing for it.
+/// A registration that belongs to one snapshot until it is shared. So opening a snapshot allocates no memory
+/// for it.
 pub(super) struct HeldRegistration {
     holder: Mutex<Holder>,
 }
@@ -28,7 +28,7 @@ struct SharedRegistration {
 
 impl Drop for SharedRegistration {
     fn drop(&mut self) {
-        // In a forked child the registry is that of the parent.
+        // In a forked child the registry belongs to the parent.
         if let Some(registration) = self.registration.take().filter(|_| !self.engine.is_forked()) {
             self.engine.close_reader(registration);
         }
@@ -40,7 +40,7 @@ impl HeldRegistration {
         HeldRegistration { holder: Mutex::new(Holder::Alone(registration)) }
     }
 
-    /// Returns the same registration, which from now on ends with the last snapshot that holds it.
+    /// Returns the same registration for another snapshot. It ends when the last snapshot with it is dropped.
     pub(super) fn share(&self, engine: &Arc<Engine>) -> HeldRegistration {
         let mut holder = self.holder.lock();
         let shared = match std::mem::replace(&mut *holder, Holder::Nobody) {
@@ -55,7 +55,7 @@ impl HeldRegistration {
         HeldRegistration { holder: Mutex::new(Holder::Shared(shared)) }
     }
 
-    /// Ends the registration, unless other snapshots hold it too.
+    /// Ends the registration, unless other snapshots share it.
     pub(super) fn end(&mut self, engine: &Engine) {
         let holder = std::mem::replace(&mut *self.holder.lock(), Holder::Nobody);
         if let Holder::Alone(registration) = holder {

@@ -9,8 +9,8 @@ use crate::read::snapshot::Snapshot;
 use crate::state::pages::Wanted;
 
 impl Snapshot {
-    /// Calls `f` with the part of the graph that is `wanted`, and returns the result of `f`; `None` if
-    /// nothing is stored there.
+    /// Calls `f` with the `wanted` list or vertices, and returns the result of `f`; `None` if nothing is
+    /// stored for them.
     #[inline]
     pub(crate) fn read_of<R>(&self, wanted: Wanted, mut f: impl FnMut(Read<'_>) -> R) -> Result<Option<R>> {
         let (direction, t) = (wanted.direction(), self.timestamp());
@@ -18,7 +18,8 @@ impl Snapshot {
         Ok(found.flatten())
     }
 
-    /// Reads like [`read_of`](Self::read_of), but from a version that a reference keeps, so `f` may run long.
+    /// Reads like [`read_of`](Self::read_of), but with a counted reference to the version, so that `f` may
+    /// take long.
     pub(super) fn read_kept_of<R>(
         &self,
         wanted: Wanted,
@@ -66,9 +67,9 @@ impl Snapshot {
         Ok(found == Some(true))
     }
 
-    /// Calls `f` with each edge of a label at a vertex, ascending by vertex id and rank. The properties of
-    /// fixed width come with the edge. Text and bytes of an undirected edge, and all properties of an
-    /// incoming one, are stored with the other copy.
+    /// Calls `f` with each edge of a label at a vertex, ascending by vertex id and rank. `f` also gets the
+    /// properties of fixed width. Text and bytes of an undirected edge, and all properties of an incoming
+    /// one, are stored with the other copy.
     pub(crate) fn for_each_item(
         &self,
         label: LabelId,
@@ -112,8 +113,8 @@ impl Snapshot {
         direction == Direction::In && self.engine().config.is_one_way()
     }
 
-    /// Calls `f` with each edge to a vertex, its source in place of its destination, in a graph that keeps no
-    /// incoming edges. O(vertices log degree).
+    /// Calls `f` with each edge to a vertex, with its source in place of its destination, in a graph without
+    /// incoming lists. O(vertices log degree).
     pub(crate) fn for_each_source(
         &self,
         label: LabelId,

@@ -1,8 +1,8 @@
 //! The neighborhood of some vertices: the vertices within some hops of them.
 //!
-//! The search goes level by level. It reads the lists of one level one after another while it prefetches
-//! later ones. The vertices that it has not reached before form the next level. Memory grows with the reached
-//! vertices alone.
+//! The search goes level by level. It reads the lists of one level one after another, and prefetches later
+//! ones. The vertices that it has not reached before form the next level. Its memory is in proportion to the
+//! reached vertices.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ mod reached;
 
 use reached::{End, Reached};
 
-/// Number of vertices by which each step towards a list is ahead of the next one.
+/// The number of vertices by which each step of the way to a list is ahead of the next step.
 const STEP: usize = 8;
 
 /// Options of [`Snapshot::k_hop`]: its distance, and the conditions that end it.
@@ -40,29 +40,29 @@ impl<'f> KHopOptions<'f> {
         KHopOptions { hops, limit: u64::MAX, is_partial: false, missing: MissingVertex::Refuse, until: None }
     }
 
-    /// Limits the result to this many vertices, sources included. A larger neighborhood is an error, found
-    /// once the search reaches one vertex more. Without a limit the search returns all vertices.
+    /// Limits the result to this many vertices, sources included. If a neighborhood is larger, the search
+    /// fails once it reaches one vertex more. Without a limit the search returns all vertices.
     pub fn limit(mut self, vertices: u64) -> KHopOptions<'f> {
         self.limit = vertices;
         self
     }
 
-    /// Makes the search end at the limit without an error: the result has the vertices that the search
-    /// reached first, and [says](Neighborhood::more) that there are more.
+    /// Makes the search stop at the limit without an error: the result has the vertices that the search
+    /// reached first, and its field [`more`](Neighborhood::more) is true.
     pub fn partial(mut self, partial: bool) -> KHopOptions<'f> {
         self.is_partial = partial;
         self
     }
 
-    /// Sets the treatment of a source that is no vertex: by default an error, else nothing is reached from
-    /// it.
+    /// Sets the treatment of a source that names no vertex: by default an error, else the search ignores it.
     pub fn missing(mut self, missing: MissingVertex) -> KHopOptions<'f> {
         self.missing = missing;
         self
     }
 
-    /// Calls `until` before each level and between some 100,000 edges, and ends with
-    /// [`StateError::Cancelled`] once it returns true. To pass a kernel's flag: `&|| cancel.is_cancelled()`.
+    /// Calls `until` before each level and about every 100,000 edges, and fails with
+    /// [`StateError::Cancelled`] once `until` returns true.
+    /// A kernel's flag is passed as `&|| cancel.is_cancelled()`.
     pub fn until(mut self, until: &'f dyn Fn() -> bool) -> KHopOptions<'f> {
         self.until = Some(until);
         self
@@ -73,12 +73,12 @@ impl<'f> KHopOptions<'f> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Neighborhood {
-    /// The keys of the vertices, each once: by ascending distance, those of one distance ascending.
+    /// The keys of the vertices, each once: by ascending distance, then by ascending key.
     pub vertices: KeyColumn,
-    /// The least number of edges from a source to each of them; 0 for the sources.
+    /// The least number of edges from a source to each vertex; 0 for the sources.
     pub distances: Vec<u32>,
-    /// True if the search ended [at its limit](KHopOptions::partial). The result then has all vertices at
-    /// distances less than the last vertex's, and some at that distance; which ones is not specified.
+    /// True if the search stopped [at its limit](KHopOptions::partial). The result then has all vertices
+    /// closer than its last vertex, and some vertices at the distance of the last; it is not specified which.
     pub more: bool,
 }
 
@@ -87,13 +87,13 @@ impl Snapshot {
     /// their distances. A repeated source counts once.
     ///
     /// Runs on the calling thread. O(edges of the vertices that are reached in fewer hops + vertices log
-    /// vertices), and memory for the reached vertices alone: neither grows with the graph. For neighborhoods
-    /// that are most of the graph the kernel `bfs` is faster.
+    /// vertices), and memory for the reached vertices: neither grows with the graph. If the neighborhood is
+    /// most of the graph, the kernel `bfs` is faster.
     ///
-    /// From as many vertices on as there are subgraphs, lists are read from the [view](Self::view_selected),
-    /// which is made in parallel on the current rayon pool, and kept. A search against the edges always reads
-    /// the view in a graph that keeps no incoming edges. If a memory limit has no room for the view, lists
-    /// are read [by the page](Self::tiered_view_selected).
+    /// Once a level has as many vertices as there are subgraphs, lists are read from the
+    /// [view](Self::view_selected), which the call makes and keeps (in parallel on the current rayon pool).
+    /// In a graph without incoming lists a search against the edges always reads the view. If the memory
+    /// limit has no room for the view, lists are read [by the page](Self::tiered_view_selected).
     ///
     /// ```
     /// use hedgerow::{EdgeSelection, Graph, KHopOptions, KeyColumn};
@@ -109,7 +109,7 @@ impl Snapshot {
     /// # Errors
     /// [`ArgumentError::TooLarge`] if there are more vertices than the limit and the options do not allow a
     /// [partial result](KHopOptions::partial); [`ArgumentError::NoSuchVertex`] if the options refuse unknown
-    /// sources; [`StateError::Cancelled`] if the options say so; and those of
+    /// sources; [`StateError::Cancelled`] if `until` returned true; and the errors of
     /// [`view_selected`](Self::view_selected).
     pub fn k_hop<'a, K: Into<VertexKeyRef<'a>> + Copy>(
         &self,
@@ -159,7 +159,7 @@ impl Snapshot {
         Ok(Neighborhood { vertices, distances, more })
     }
 
-    /// Reaches the neighbors of the vertices of a level.
+    /// Adds the neighbors of the vertices of a level to the reached vertices.
     fn expand(
         &self,
         selection: &EdgeSelection<'_>,
@@ -170,9 +170,9 @@ impl Snapshot {
         let searches = chosen.directions().iter().any(|&direction| self.has_to_search(direction));
         let subgraphs = u64::from(self.engine().subgraph_bound());
         if !chosen.labels.iter().all(|label| label.is_all()) {
-            // The making of a view of edges that a property chooses reads all edges.
+            // Making a view of edges that a property chooses reads all edges.
             if searches || level.len() as u64 >= subgraphs {
-                // This view is turned already, so its outgoing lists are read. Lists do not depend on the
+                // This view is reversed already, so its outgoing lists are read. Lists do not depend on the
                 // kinds of vertices.
                 let view = self.kernel_view(&selection.clone().of_all_vertices().without_weights())?;
                 return expand_in_view(&view, Direction::Out, level, reached);

@@ -1,4 +1,4 @@
-//! Keys of many vertices as columns: the rows of the map of keys, read by the page.
+//! Keys of many vertices as columns: rows of the key table, or keys that are read by the page.
 
 use hedgerow_core::{KeyColumn, KeyKind, TextColumn, VertexId};
 use rayon::prelude::*;
@@ -6,10 +6,10 @@ use rayon::prelude::*;
 use crate::error::{ArgumentError, Result};
 use crate::read::snapshot::Snapshot;
 
-/// Number of ids whose keys one task reads; the calling thread reads fewer alone.
+/// The number of ids whose keys one task reads. The calling thread reads fewer alone.
 const PART: usize = 1 << 14;
 
-/// The form of a [`KeyColumn`] that the keys of a graph take.
+/// The form of a [`KeyColumn`] for the keys of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyForm {
     Numbers,
@@ -29,7 +29,7 @@ impl KeyForm {
 
 impl Snapshot {
     /// Returns the keys of vertices by their ids, as a column: the same as [`vertex_key`](Self::vertex_key)
-    /// for each id, but without a look at the graph. In a dense graph the key is the id, even if there is no
+    /// for each id, but without checking the graph. In a dense graph the key is the id, even if there is no
     /// such vertex. O(ids, and bytes of texts); in parallel on the current rayon pool if there are many ids.
     ///
     /// ```
@@ -96,8 +96,8 @@ impl Snapshot {
         }
     }
 
-    /// Returns keys like [`vertex_keys`](Self::vertex_keys) if memory does not keep them: part by part, from
-    /// the pages of the vertices.
+    /// Returns keys like [`vertex_keys`](Self::vertex_keys) if memory does not have them: reads them from the
+    /// pages of the vertices, some ids at a time.
     fn unkept_keys(&self, form: KeyForm, ids: &[VertexId]) -> Result<KeyColumn> {
         let mut all = form.column();
         for part in ids.chunks(PART) {
@@ -137,7 +137,7 @@ impl Snapshot {
     /// O(vertices, and bytes of texts).
     ///
     /// # Errors
-    /// Those of [`view`](Self::view), except the memory limit.
+    /// The errors of [`view`](Self::view), except the memory limit.
     pub fn all_vertex_keys(&self) -> Result<(Vec<VertexId>, KeyColumn)> {
         let mut ids = Vec::with_capacity(self.vertex_count() as usize);
         ids.extend(self.live_vertices()?);

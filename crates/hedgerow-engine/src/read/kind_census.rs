@@ -6,8 +6,8 @@ use hedgerow_core::account::{Account, Charge, Purpose};
 use hedgerow_core::{KindId, SubgraphId, VertexId};
 use hedgerow_mem::view::VertexMask;
 
-/// The kinds of all vertices. A subgraph as a rule has vertices of one kind, so the census takes 16 bytes for
-/// 64 vertices.
+/// The kinds of all vertices. Most subgraphs have vertices of one kind, so the census takes about 16 bytes
+/// for 64 vertices.
 pub(crate) struct KindCensus {
     /// The entries by subgraph. A subgraph with vertices of several kinds has an entry for each kind.
     of: Vec<OfKind>,
@@ -26,12 +26,12 @@ pub(super) struct OfKind {
 const _: () = assert!(size_of::<OfKind>() == 16);
 
 impl OfKind {
-    /// Returns an entry for the vertices of a subgraph that are of a kind.
+    /// Returns an entry for the vertices of a kind in a subgraph.
     pub(super) fn new(subgraph: SubgraphId, kind: KindId, vertices: u64) -> OfKind {
         OfKind { subgraph, kind, vertices }
     }
 
-    /// Adds a vertex to those before it, which are in the same subgraph or in earlier ones. O(kinds of the
+    /// Adds a vertex to earlier ones, which are in the same subgraph or in lower ones. O(kinds of the
     /// subgraph).
     pub(super) fn add(found: &mut Vec<OfKind>, v: VertexId, kind: KindId) {
         let (subgraph, bit) = (v.subgraph(), v.local().bit());
@@ -44,7 +44,7 @@ impl OfKind {
 }
 
 impl KindCensus {
-    /// Joins the vertices that threads found in consecutive parts of a graph of `bound` subgraphs, and
+    /// Joins the entries that threads found in consecutive ranges of a graph of `bound` subgraphs, and
     /// charges them to the views of `account`. O(subgraphs).
     pub(super) fn new(parts: Vec<Vec<OfKind>>, bound: u32, account: &Arc<Account>) -> KindCensus {
         let mut of = Vec::with_capacity(parts.iter().map(Vec::len).sum());

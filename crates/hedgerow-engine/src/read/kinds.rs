@@ -16,9 +16,9 @@ use super::kind_census::{KindCensus, OfKind};
 use super::snapshot::Snapshot;
 use crate::error::Result;
 
-/// Number of subgraphs whose vertices are counted at a time: a page.
+/// The number of subgraphs whose vertices are counted at a time: one page.
 const TOGETHER: usize = 64;
-/// Number of pages whose kinds one task reads.
+/// The number of pages whose kinds one task reads.
 const PAGES: usize = 16;
 
 impl Snapshot {
@@ -26,7 +26,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchKind`](crate::ArgumentError::NoSuchKind); a [`StateError`](crate::StateError)
-    /// in a forked child; a [`StorageError`](crate::StorageError) where a part of the graph cannot be read.
+    /// in a forked child; a [`StorageError`](crate::StorageError) if data of the graph cannot be read.
     pub fn vertex_count_of(&self, kind: KindId) -> Result<u64> {
         let engine = self.engine();
         engine.check_owner()?;
@@ -42,11 +42,11 @@ impl Snapshot {
         Ok(count)
     }
 
-    /// Calls `f` with each of these vertices and its kind. O(vertices); reads the keys that memory does not
-    /// know.
+    /// Calls `f` with each vertex of `ids` and its kind. O(vertices); reads the keys that memory does not
+    /// have.
     ///
     /// # Errors
-    /// Those of every [read](Self).
+    /// The errors of every [read](Self).
     pub(super) fn for_each_kind(&self, ids: &[VertexId], mut f: impl FnMut(VertexId, KindId)) -> Result<()> {
         let engine = self.engine();
         let found = if engine.learn_keys_of(ids)? { HashMap::new() } else { engine.find_keys_of(ids)? };
@@ -61,7 +61,7 @@ impl Snapshot {
     /// if memory has room for all keys, else page by page. Later calls are O(subgraphs).
     ///
     /// # Errors
-    /// Those of every [read](Self).
+    /// The errors of every [read](Self).
     pub(super) fn vertices_of_kinds(
         &self,
         kinds: &[KindId],
@@ -70,7 +70,7 @@ impl Snapshot {
         let census = match self.kept_kinds().get() {
             Some(census) => census,
             None => {
-                // Made outside the cell, like views.
+                // Computed outside the cell, like views.
                 let census = Arc::new(self.read_kinds(present)?);
                 self.kept_kinds().get_or_init(|| census)
             }
@@ -97,7 +97,7 @@ impl Snapshot {
             let parts = hedgerow_par::map(pages.into_par_iter().with_min_len(PAGES), of_page);
             return Ok(KindCensus::new(parts, bound, engine.account()));
         }
-        // One thread reads them, since each page takes memory for its keys.
+        // One thread reads the pages, since each page takes memory for its keys.
         let of_page = |page| {
             let (mut ids, mut found) = (Vec::new(), Vec::with_capacity(TOGETHER));
             for subgraph in subgraphs(page) {
@@ -112,7 +112,7 @@ impl Snapshot {
         Ok(KindCensus::new(parts, bound, engine.account()))
     }
 
-    /// True if other kinds than the default one were defined when the snapshot was taken. O(1).
+    /// True if kinds other than the default one were defined when the snapshot was taken. O(1).
     pub(crate) fn has_kinds(&self) -> bool {
         let schema = self.engine().schema.load();
         schema.kinds().first().is_some_and(|kind| kind.defined() <= self.timestamp())

@@ -9,10 +9,10 @@ use crate::error::{ArgumentError, Error, Result};
 use crate::read::snapshot::Snapshot;
 use crate::state::schema::{Label, LabelRef};
 
-/// The edges of one label in a [`Snapshot`], and the vertices of the label's [view](Snapshot::view_of): a
-/// state of the graph of that label, whose answers a handle can keep (`hedgerow_kernels::maintain`).
+/// The edges of one label in a [`Snapshot`], and the vertices of the label's [view](Snapshot::view_of). A
+/// handle can keep answers about this state of the graph (`hedgerow_kernels::maintain`).
 ///
-/// Keeps the snapshot open, and the view of the label once a handle asked for it. A clone shares the
+/// It keeps the snapshot open, and the view of the label once a handle has asked for it. A clone shares the
 /// snapshot, and the view if it was made before. Any thread may use it.
 #[derive(Clone)]
 pub struct LabelSnapshot {

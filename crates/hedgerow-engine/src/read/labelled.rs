@@ -20,7 +20,7 @@ pub struct EdgeOf {
     pub key: VertexKey,
     /// The rank; 0 unless the label is `multi`.
     pub rank: u64,
-    /// The properties that have a value; in a weighted graph the weight among them.
+    /// The properties that have a value; in a weighted graph also the weight.
     pub properties: Properties,
 }
 
@@ -31,7 +31,7 @@ impl Snapshot {
         self.engine().schema.load().as_of(self.timestamp())
     }
 
-    /// Returns the same schema as [`schema`](Self::schema): the shared one if nothing was defined since, else
+    /// Returns the same schema as [`schema`](Self::schema): the shared one if it has not changed since, else
     /// a copy that is made once. The meaning of a read depends on this schema, and not on later definitions.
     pub(crate) fn schema_seen(&self) -> Arc<Schema> {
         let now = self.engine().schema.load_full();
@@ -41,7 +41,7 @@ impl Snapshot {
         }
     }
 
-    /// Returns the id of a label that was defined when the snapshot was taken. Refuses in a forked child.
+    /// Returns the id of a label that was defined when the snapshot was taken. Fails in a forked child.
     pub(super) fn label(&self, label: LabelRef<'_>) -> Result<LabelId> {
         let engine = self.engine();
         engine.check_owner()?;
@@ -66,14 +66,14 @@ impl Snapshot {
         Ok(src.zip(dst).map(|(src, dst)| self.engine().placement().ends(src, dst)))
     }
 
-    /// Looks up endpoints like [`ends`](Self::ends), but of an edge whose label may state the kinds of its
+    /// Looks up endpoints like [`ends`](Self::ends), but for an edge whose label may state the kinds of its
     /// ends.
     fn ends_of(&self, label: LabelId, edge: &EdgeKey<'_>) -> Result<Option<(VertexId, VertexId)>> {
         let (src, dst) = self.engine().ends_of(Some(label), edge.src, edge.dst)?;
         self.ends(src, dst)
     }
 
-    /// Looks up the vertex at which edges of a label are read, of the kind that the label states.
+    /// Looks up the vertex at which edges of a label are read. The vertex has the kind that the label states.
     pub(super) fn end_of(
         &self,
         label: LabelId,
@@ -94,8 +94,8 @@ impl Snapshot {
         self.contains_item(label, src, dst, edge.rank)
     }
 
-    /// Returns the properties of an edge that have a value, if the edge exists; in a weighted graph its
-    /// weight among them. O(log degree).
+    /// Returns the properties of an edge that have a value, in a weighted graph also its weight; `None` if
+    /// the edge does not exist. O(log degree).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
@@ -199,7 +199,7 @@ impl Snapshot {
     }
 
     /// Returns the number of edges of a label at a vertex, or `None` if there is no such vertex. A self-loop
-    /// counts once. O(1), and a look at the delta of 64 vertices.
+    /// counts once. O(1), and a search of the delta of 64 vertices.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
@@ -215,7 +215,7 @@ impl Snapshot {
     }
 
     /// Returns the number of edges of a label; an undirected edge counts once. O(subgraphs) in a directed
-    /// graph; in an undirected one the call looks at every vertex for a self-loop.
+    /// graph; in an undirected one the call checks every vertex for a self-loop.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
@@ -226,7 +226,7 @@ impl Snapshot {
     pub(crate) fn count_edges(&self, label: LabelId) -> Result<u64> {
         if self.engine().has_room_for_label(label) {
             match self.count_in_memory(label) {
-                // Another thread took the room meanwhile.
+                // Another thread took the room in the meantime.
                 Err(Error::Storage(StorageError::MemoryLimit { .. })) => {}
                 counted => return counted,
             }
@@ -268,7 +268,7 @@ impl Snapshot {
     }
 
     /// Calls `f` like [`for_each_edge_of`](Self::for_each_edge_of), but only with edges whose source is in a
-    /// range of vertex ids. Costs as [`for_each_edge_of`](Self::for_each_edge_of) for that range.
+    /// range of vertex ids. The cost is in proportion to that range.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
@@ -285,8 +285,8 @@ impl Snapshot {
         })
     }
 
-    /// Calls `f` with each edge of a label that begins in a range of vertex ids, at its source, until `f`
-    /// fails. In an undirected graph once per edge, at the smaller end. O(edges).
+    /// Calls `f` with each edge of a label whose source is in a range of vertex ids, until `f` fails. In an
+    /// undirected graph calls it once per edge, at the smaller end. O(edges).
     pub(crate) fn for_each_item_of<E: From<Error>>(
         &self,
         label: LabelId,
@@ -309,15 +309,16 @@ impl Snapshot {
         outcome
     }
 
-    /// Returns the graph of one label for kernels: its edges, and the vertices of the kinds that it
-    /// [states](crate::LabelOptions::ends) of their ends, or else all vertices.
+    /// Returns the graph of one label for kernels: its edges, and the vertices of the kinds that the label
+    /// [states](crate::LabelOptions::ends) for its ends, or else all vertices.
     /// [`EdgeSelection::kinds`](crate::EdgeSelection::kinds) names other kinds. For the default label this is
-    /// the [`view`](Self::view) that the snapshot keeps. Neighbour lists of a `multi` label name a neighbour
-    /// once for each edge.
+    /// the [`view`](Self::view) that the snapshot keeps. The lists of a `multi` label have one entry for each
+    /// edge.
     ///
-    /// Made from the label's previous view at the cost of [`view`](Self::view), for the eight labels asked
-    /// for last; and O(edges of the label) to count them. The first view of a snapshot whose label states
-    /// kinds reads the kinds of all vertices, in O(vertices), and their keys if memory does not know them.
+    /// Made from the label's previous view at the cost of [`view`](Self::view), if the label is among the
+    /// eight that were asked for last; plus O(edges of the label) to count them. If the label states kinds,
+    /// the first view of a snapshot reads the kinds of all vertices in O(vertices), and their keys if memory
+    /// does not have them.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel).
@@ -326,7 +327,8 @@ impl Snapshot {
         self.view_of_whole(label, self.whole_label(label))
     }
 
-    /// Returns the view of a label with all vertices. For reads of lists, which name vertices of any kind.
+    /// Returns the view of a label with all vertices, for reads of lists, which may have vertices of any
+    /// kind.
     pub(super) fn label_view(&self, label: LabelId) -> Result<Arc<View>> {
         match label {
             LabelId::DEFAULT => self.kept_view().cloned(),

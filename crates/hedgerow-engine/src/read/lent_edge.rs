@@ -15,12 +15,12 @@ pub struct LentEdge<'a> {
     properties: Source<'a>,
 }
 
-/// The place of an edge's properties.
+/// The source of an edge's properties.
 #[derive(Clone, Copy, Debug)]
 enum Source<'a> {
-    /// The edge's list; the label has their names.
+    /// The list of the edge; the label has the names of the properties.
     Row(RowRef<'a>, Option<&'a Label>),
-    /// A copy, the weight among the properties.
+    /// A copy, with the weight among the properties.
     Copied(&'a EdgeOf),
 }
 
@@ -51,8 +51,8 @@ impl<'a> LentEdge<'a> {
         self.rank
     }
 
-    /// Returns the value of a property; null if the edge has none of this name. In a weighted graph the
-    /// weight is the property `weight`. O(properties of the label).
+    /// Returns the value of a property; null if the edge has no property of this name. In a weighted graph
+    /// the weight is the property `weight`. O(properties of the label).
     pub fn property(&self, name: &str) -> ValueRef<'a> {
         match self.properties {
             Source::Row(..) if name == WEIGHT && self.weight.is_some() => {

@@ -1,8 +1,8 @@
 //! Reads of many vertices in one call: degrees, and lists of neighbors as columns.
 //!
-//! Lists come from the view once a snapshot was asked for as many keys as there are subgraphs, in one call or
-//! in several, because the view costs no more to make then. [Options](crate::Options::views_by_reads) can
-//! forbid that. Fewer keys are read one by one. Either way the answers are those of a loop over the keys.
+//! Lists are read from the view once all calls on a snapshot have asked for as many keys as there are
+//! subgraphs. Making the view costs no more then. [Options](crate::Options::views_by_reads) can forbid that.
+//! Fewer keys are read one by one. Either way the answers are the same as in a loop over the keys.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::read::keys::KeyForm;
 use crate::read::snapshot::Snapshot;
 use crate::state::schema::LabelRef;
 
-/// Number of keys that one task reads; the calling thread reads fewer alone.
+/// The number of keys that one task reads. The calling thread reads fewer alone.
 pub(super) const PART: usize = 1 << 11;
-/// Number of keys that are looked up together.
+/// The number of keys that are looked up together.
 const TOGETHER: usize = 16;
-/// Number of keys by which the prefetch of a list's place, and that of the list, are ahead.
+/// The numbers of keys by which the prefetch of a list's place, and the prefetch of the list, are ahead.
 const AHEAD: (usize, usize) = (16, 8);
 
 /// The treatment of a key that names no vertex in a read of many vertices.
@@ -32,18 +32,18 @@ pub enum MissingVertex {
     Empty,
 }
 
-/// Lists of neighbors, one behind the other.
+/// Lists of neighbors, one after another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NeighborLists {
-    /// The bounds of the lists, one more than there are lists: list `i` has the neighbors from `offsets[i]`
-    /// up to, not including, `offsets[i + 1]`.
+    /// The bounds of the lists, one more than the number of lists: list `i` has the neighbors from
+    /// `offsets[i]` up to, not including, `offsets[i + 1]`.
     pub offsets: Vec<i64>,
     /// The keys of the neighbors, ascending within a list; one entry for each edge.
     pub neighbors: KeyColumn,
 }
 
-/// The end of the edges of a label at which vertices are read. The label may state its kind.
+/// The end of a label's edges at which vertices are read. The label may state the kind of this end.
 #[derive(Clone, Copy)]
 struct End {
     label: LabelId,
@@ -51,7 +51,7 @@ struct End {
 }
 
 impl End {
-    /// Returns the end; `None` for several labels, and for the default label, which states no kinds.
+    /// Returns the end; `None` for several labels, or for the default label, which states no kinds.
     fn of(labels: &[LabelId], direction: Direction) -> Option<End> {
         match *labels {
             [label] if label != LabelId::DEFAULT => Some(End { label, direction }),
@@ -90,7 +90,7 @@ impl Snapshot {
     /// [`degree_of_all`](Self::degree_of_all). Costs as [`degrees_of`](Self::degrees_of) for each label.
     ///
     /// # Errors
-    /// Those of [`degrees_of`](Self::degrees_of).
+    /// The errors of [`degrees_of`](Self::degrees_of).
     pub fn degrees_of_all<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
         &self,
         keys: &[K],
@@ -118,7 +118,7 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// Those of [`degrees_of`](Self::degrees_of).
+    /// The errors of [`degrees_of`](Self::degrees_of).
     pub fn neighbor_lists_of<'a, 'l, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
         &self,
         label: impl Into<LabelRef<'l>>,
@@ -131,11 +131,11 @@ impl Snapshot {
     }
 
     /// Returns the neighbors over the edges of all labels, like a loop over
-    /// [`neighbors_of_all`](Self::neighbors_of_all) without labels and ranks. Otherwise as
+    /// [`neighbors_of_all`](Self::neighbors_of_all) without labels and ranks. Otherwise like
     /// [`neighbor_lists_of`](Self::neighbor_lists_of).
     ///
     /// # Errors
-    /// Those of [`degrees_of`](Self::degrees_of).
+    /// The errors of [`degrees_of`](Self::degrees_of).
     pub fn neighbor_lists_of_all<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync>(
         &self,
         keys: &[K],
@@ -155,12 +155,12 @@ impl Snapshot {
         self.engine().check_owner()?;
         let searches = self.has_to_search(direction);
         let by_view = searches || self.reads_by_view(keys);
-        // Room for a view of another label says nothing of this one.
+        // Room for the view of one label does not imply room for the view of another.
         let fits = |label| by_view && (searches || self.engine().has_room_for_label(label));
         let source = |label| match fits(label) {
-            // This view has all vertices: a vertex of a kind that the label does not state has an empty list.
+            // This view has all vertices: a vertex whose kind the label does not state has an empty list.
             true => match self.label_view(label) {
-                // Another thread took the room meanwhile.
+                // Another thread took the room in the meantime.
                 Err(Error::Storage(StorageError::MemoryLimit { .. })) if !searches => {
                     Ok(Source::Chains(label))
                 }
@@ -171,7 +171,7 @@ impl Snapshot {
         labels.into_iter().map(source).collect()
     }
 
-    /// Looks up the keys, and returns the results of `f` for the vertices of each part, in their order.
+    /// Looks up the keys in groups, and returns the results of `f` for the vertices of each group, in order.
     fn in_parts<'a, K: Into<VertexKeyRef<'a>> + Copy + Sync, T: Send>(
         &self,
         sources: &[Source],
@@ -187,8 +187,8 @@ impl Snapshot {
             }
             _ => self.vertex_id(key),
         };
-        // Keys of a view without a label that may state their kind are looked up together, so that their
-        // cache misses overlap.
+        // Keys are looked up together, so that their cache misses overlap, if lists are read from a view and
+        // no label states the kind of the keys.
         let look_up_all = |keys: &[K; TOGETHER]| match (sources.first(), end) {
             (Some(Source::View(view)), None) => {
                 let found =
@@ -340,7 +340,7 @@ impl Snapshot {
     }
 }
 
-/// Prefetches the lists of vertices behind `i` in a view.
+/// Prefetches the lists of the vertices after `i` in a view.
 #[inline]
 fn prefetch(sources: &[Source], ids: &[Option<VertexId>], i: usize, direction: Direction) {
     let Some(Source::View(view)) = sources.first() else { return };

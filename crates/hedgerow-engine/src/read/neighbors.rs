@@ -19,7 +19,7 @@ impl Snapshot {
     /// such vertex. O(degree log degree).
     ///
     /// # Errors
-    /// Those of every [read](Self).
+    /// The errors of every [read](Self).
     pub fn neighbors<'a>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -39,7 +39,7 @@ impl Snapshot {
     /// there is no such vertex. O(degree log degree).
     ///
     /// # Errors
-    /// Those of every [read](Self).
+    /// The errors of every [read](Self).
     pub fn weighted_neighbors<'a>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -56,11 +56,11 @@ impl Snapshot {
     }
 
     /// Calls `f` with each neighbour of `id` over the default label and the weight of the edge, by ascending
-    /// vertex id. O(degree), and a look at the short delta of 64 vertices. Reads the view if there is one, as
-    /// [`contains_edge_by_id`](Self::contains_edge_by_id).
+    /// vertex id. O(degree), and a search of the short delta of 64 vertices. Reads the view if there is one,
+    /// like [`contains_edge_by_id`](Self::contains_edge_by_id).
     ///
     /// # Errors
-    /// Those of every [read](Self); `f` may have been called with some neighbours then.
+    /// The errors of every [read](Self). `f` may have been called with some neighbours before an error.
     pub fn for_each_neighbor(
         &self,
         id: VertexId,
@@ -83,12 +83,13 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Calls `f` with the neighbours in one or more stretches, in no particular order; otherwise as
-    /// [`for_each_neighbor`](Self::for_each_neighbor). Each stretch comes with the weights of its edges, none
-    /// in a graph without weights. Faster for callers that take a list as a slice, as sums and searches do.
+    /// Calls `f` with the neighbours in one or more stretches, in no particular order; otherwise like
+    /// [`for_each_neighbor`](Self::for_each_neighbor). Each stretch comes with the weights of its edges, or
+    /// without weights in an unweighted graph. Faster for callers that can use slices, such as sums and
+    /// searches.
     ///
     /// # Errors
-    /// Those of every [read](Self); `f` may have been called with some neighbours then.
+    /// The errors of every [read](Self). `f` may have been called with some neighbours before an error.
     pub fn visit_neighbors(
         &self,
         id: VertexId,
@@ -117,10 +118,10 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Calls `f` with a list that was not found in memory, read from files or from what was loaded since. A
-    /// chain that is not in memory may be read twice, and `f` must see a list once, so the list is copied
-    /// first. `f` is a trait object, so that its code is not compiled into the callers a second time: there
-    /// it stays in registers.
+    /// Calls `f` with a list that was not in memory, read from files or from data loaded since. A chain that
+    /// is not in memory may be read twice, but `f` must see a list once, so the list is copied first. `f` is
+    /// a trait object, so that its code is not compiled into the callers a second time: in the callers it
+    /// stays in registers.
     #[cold]
     #[inline(never)]
     fn list_out_of_memory(
@@ -144,8 +145,8 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Returns a cursor that reads the lists of many vertices over the default label, one after another. It
-    /// reads the view if there is one by now. O(1).
+    /// Returns a cursor that reads the lists of many vertices over the default label, one after another. The
+    /// cursor reads the view if there is one now. O(1).
     pub fn neighbor_cursor(&self, direction: Direction) -> NeighborCursor<'_> {
         let lists = match self.made_view() {
             Some(view) => Lists::in_view(view),
@@ -158,10 +159,10 @@ impl Snapshot {
 
 /// A reader of the lists of many vertices of a snapshot. Made by [`Snapshot::neighbor_cursor`].
 ///
-/// It is for orders in which vertices with neighboring ids come one after another, as in a scan by id or a
-/// sorted frontier. It looks up once what the lists of 64 vertices have in common. It keeps that in memory
-/// until the next 64, or until it is dropped, so do not keep a cursor that is not in use. In other orders it
-/// reads like [`Snapshot::visit_neighbors`]. It belongs to one thread at a time.
+/// It suits orders in which vertices with close ids follow each other, such as a scan by id or a sorted
+/// frontier. It looks up the data that 64 vertices share once, and keeps that data in memory until the next
+/// 64 or until it is dropped. So do not keep a cursor that is not in use. In other orders it reads like
+/// [`Snapshot::visit_neighbors`]. It belongs to one thread at a time.
 ///
 /// ```
 /// use hedgerow::{Direction, Graph, VertexId};
@@ -190,7 +191,7 @@ enum Lists<'a> {
     View(&'a View, Option<(SubgraphId, ViewBlock<'a>)>),
     WeightedView(&'a View),
     Chains(Box<Cursor>),
-    /// Incoming edges, which are not kept.
+    /// Incoming edges, for which the graph has no lists.
     Incoming,
 }
 
@@ -201,11 +202,11 @@ impl<'a> Lists<'a> {
 }
 
 impl NeighborCursor<'_> {
-    /// Calls `f` with the neighbors of `id` in stretches, as [`Snapshot::visit_neighbors`]. O(degree), and
+    /// Calls `f` with the neighbors of `id` in stretches, like [`Snapshot::visit_neighbors`]. O(degree), and
     /// once for 64 vertices O(their delta).
     ///
     /// # Errors
-    /// Those of every [read](Snapshot); `f` may have been called with some neighbors then.
+    /// The errors of every [read](Snapshot). `f` may have been called with some neighbors before an error.
     #[inline]
     pub fn visit(&mut self, id: VertexId, mut f: impl FnMut(&[VertexId], &[f64])) -> Result<()> {
         match &mut self.lists {
@@ -228,7 +229,7 @@ impl NeighborCursor<'_> {
                 let subgraph = self.snapshot.engine().subgraphs.get(id.subgraph());
                 match subgraph.map(|subgraph| lists.visit(subgraph, id, &mut f)) {
                     Some(Ok(())) => {}
-                    // Read separately and copied: the cursor must keep nothing of this list for the next one.
+                    // Read separately and copied: the cursor must keep no data of this list for the next one.
                     _ => self.snapshot.list_out_of_memory(id, self.direction, &mut f)?,
                 }
                 if let Some(in_order) = read {

@@ -1,5 +1,5 @@
-//! Reads of `multi` labels by rank: the newest edges of a vertex, where ranks are times, and the ranks
-//! between two vertices.
+//! Reads of `multi` labels by rank: the newest edges of a vertex, if ranks are times, and the ranks between
+//! two vertices.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -18,17 +18,16 @@ use crate::state::schema::{Label, LabelRef};
 
 /// An edge of a list: its rank and the other endpoint.
 type End = (u64, VertexId);
-/// Weight and properties of an edge, if its list has them.
+/// The weight and the properties of an edge, if its list has them.
 type Copied = Option<(f64, Option<Row>)>;
 
-/// The ends with the greatest ranks among those offered; among equal ranks those with the greatest vertex
-/// ids.
+/// The ends with the greatest ranks among the offered ends. Among equal ranks, the ends with the greatest
+/// vertex ids.
 struct Newest<T> {
     limit: usize,
-    /// Twice `limit` ends at most, among them the greatest of all offered ones, each with the value that came
-    /// with it.
+    /// The best ends so far, at most twice `limit`. All of the greatest offered ends are among them.
     ends: Vec<(End, T)>,
-    /// The bound at or below which an end is not among the greatest.
+    /// An end at or below this bound is not among the greatest.
     bar: Option<End>,
 }
 
@@ -72,8 +71,8 @@ impl Snapshot {
     /// other endpoint. `None` if there is no such vertex. If the ranks of a `multi` label are times, these
     /// are the newest edges of the vertex.
     ///
-    /// O(degree + limit log limit): lists are kept by neighbor, so the call looks at each rank of the list.
-    /// It reads the properties of the returned edges alone. Takes no lock that a writer needs.
+    /// O(degree + limit log limit): lists are sorted by neighbor, so the call compares each rank of the list.
+    /// It reads only the properties of the returned edges. Takes no lock that a writer needs.
     ///
     /// ```
     /// use hedgerow::{Direction, EdgeKey, Graph, LabelOptions};
@@ -110,9 +109,10 @@ impl Snapshot {
     /// Calls `f` with the edges that [`newest_edges_of`](Self::newest_edges_of) returns, in the same order,
     /// lent from the memory of the store. Returns true if there is such a vertex.
     ///
-    /// O(degree + limit log limit), as [`newest_edges_of`](Self::newest_edges_of), but in one pass over the
-    /// list in place of two, and without copies of properties. Properties of incoming edges, and those in
-    /// undirected graphs, are copied. `f` runs while the list is kept in memory: no writer waits for it.
+    /// O(degree + limit log limit), like [`newest_edges_of`](Self::newest_edges_of), but in one pass over the
+    /// list instead of two, and without copies of properties. Only properties of incoming edges, and of edges
+    /// of undirected graphs, are copied. While `f` runs the list stays in memory, and no writer waits for
+    /// that.
     ///
     /// ```
     /// use hedgerow::{Direction, EdgeKey, Graph, LabelOptions, ValueRef};
@@ -135,7 +135,7 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// Those of [`newest_edges_of`](Self::newest_edges_of).
+    /// The errors of [`newest_edges_of`](Self::newest_edges_of).
     pub fn visit_newest_edges_of<'a>(
         &self,
         label: impl Into<LabelRef<'a>>,
@@ -162,7 +162,7 @@ impl Snapshot {
         Ok(true)
     }
 
-    /// Looks up a label as [`label`](Self::label) does, and refuses one whose edges have no ranks.
+    /// Looks up a label like [`label`](Self::label), and refuses a label whose edges have no ranks.
     fn ranked_label(&self, label: LabelRef<'_>) -> Result<LabelId> {
         let label = self.label(label)?;
         let schema = self.engine().schema.load();
@@ -176,8 +176,8 @@ impl Snapshot {
         Err(ArgumentError::Invalid(message).into())
     }
 
-    /// Visits the newest edges in the list of outgoing edges of a directed graph, which has all properties of
-    /// its edges.
+    /// Visits the newest edges in the list of outgoing edges of a directed graph. This list has all
+    /// properties of its edges.
     fn visit_newest_where_they_lie(
         &self,
         (label, of_label): (LabelId, Option<&Label>),
@@ -205,7 +205,7 @@ impl Snapshot {
         self.read_kept_of(wanted, visit).map(drop)
     }
 
-    /// Returns ranks and other endpoints of the newest edges.
+    /// Returns the ranks and the other endpoints of the newest edges.
     fn newest_ends(
         &self,
         label: LabelId,
@@ -218,8 +218,9 @@ impl Snapshot {
         Ok(newest.finish().into_iter().map(|(end, ())| end).collect())
     }
 
-    /// Returns the ranks of the edges of a label from one vertex to another, ascending; 0 alone if the label
-    /// is not `multi`. Empty if there is no edge, or no such vertex. O(log degree + ranks).
+    /// Returns the ranks of the edges of a label from one vertex to another, ascending; for an edge of a
+    /// label that is not `multi`, only 0. Empty if there is no edge, or no such vertex. O(log degree +
+    /// ranks).
     ///
     /// ```
     /// use hedgerow::{EdgeKey, Graph, LabelOptions};
@@ -271,7 +272,7 @@ impl Snapshot {
         direction: Direction,
         ends: &[End],
     ) -> Result<Vec<EdgeOf>> {
-        // Incoming lists have no properties of their own, not even those of a loop.
+        // Incoming lists have no properties, not even for a self-loop.
         let incoming = direction == Direction::In && self.engine().config.directed;
         let is_own = |other| !incoming && self.engine().placement().ends(id, other).0 == id;
         let mut rows = match ends.iter().any(|&(_, other)| is_own(other)) {
@@ -291,7 +292,7 @@ impl Snapshot {
         ends.iter().zip(&mut rows).map(edge).collect()
     }
 
-    /// Returns weight and properties of these edges from the list of the vertex itself, in one pass over it.
+    /// Returns weight and properties of these edges from the vertex's own list, in one pass over the list.
     fn rows_of(
         &self,
         label: LabelId,
@@ -300,7 +301,7 @@ impl Snapshot {
         ends: &[End],
     ) -> Result<Vec<Copied>> {
         let mut order: Vec<usize> = (0..ends.len()).collect();
-        // In the order of the list: by neighbor, then by rank.
+        // The order of the list: by neighbor, then by rank.
         order.sort_unstable_by_key(|&at| (ends[at].1, ends[at].0));
         let (mut next, mut rows) = (order.into_iter().peekable(), vec![None; ends.len()]);
         self.for_each_item(label, id, direction, |item| {

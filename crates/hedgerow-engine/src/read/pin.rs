@@ -21,7 +21,7 @@ pub(super) fn slot_hint() -> usize {
     })
 }
 
-/// A timestamp whose versions are kept, for work of the store itself that holds no handle of the store.
+/// A timestamp whose versions stay readable, for work of the store that has no handle of the store.
 pub(crate) struct Pinned<'a> {
     core: &'a Core,
     registration: Option<Registration>,

@@ -14,7 +14,7 @@ impl Snapshot {
     /// True if the edge of the default label exists. O(log degree).
     ///
     /// # Errors
-    /// Those of every [read](Self).
+    /// The errors of every [read](Self).
     pub fn contains_edge<'a>(
         &self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -30,7 +30,7 @@ impl Snapshot {
     /// degree).
     ///
     /// # Errors
-    /// Those of every [read](Self).
+    /// The errors of every [read](Self).
     pub fn weight<'a>(
         &self,
         src: impl Into<VertexKeyRef<'a>>,
@@ -42,7 +42,7 @@ impl Snapshot {
         }
     }
 
-    /// Looks up the ids of both ends. Meanwhile prefetches the way to the source's list, which is read next.
+    /// Looks up the ids of both ends. At the same time prefetches the source's list, which is read next.
     #[inline]
     fn look_up_edge(&self, src: VertexKeyRef<'_>, dst: VertexKeyRef<'_>) -> Result<[Option<VertexId>; 2]> {
         let engine = self.engine();
@@ -59,11 +59,11 @@ impl Snapshot {
         engine.vertices_to_read([src, dst], self.timestamp(), likely)
     }
 
-    /// Returns the weight by vertex ids, otherwise as [`weight`](Self::weight). In a graph without weights
-    /// reads the view if there is one, as [`contains_edge_by_id`](Self::contains_edge_by_id).
+    /// Returns the weight by vertex ids, otherwise like [`weight`](Self::weight). In a graph without weights
+    /// it reads the view if there is one, like [`contains_edge_by_id`](Self::contains_edge_by_id).
     ///
     /// # Errors
-    /// Those of every [read](Self).
+    /// The errors of every [read](Self).
     pub fn weight_by_id(&self, src: VertexId, dst: VertexId) -> Result<Option<f64>> {
         if let Some(view) = self.made_view()
             && !view.has_weights()
@@ -71,7 +71,7 @@ impl Snapshot {
             return Ok(view.neighbors(src, Direction::Out).contains_near(dst, self.hint()).then_some(1.0));
         }
         let found = self.weight_in_chain(src, dst)?;
-        // Reads that the view does not answer are no reason to make it.
+        // Reads that a view cannot answer do not count as a reason to make one.
         if !self.engine().config.weighted {
             self.note_read(cost::EDGE);
         }
@@ -82,7 +82,7 @@ impl Snapshot {
     fn weight_in_chain(&self, src: VertexId, dst: VertexId) -> Result<Option<f64>> {
         let weight =
             |entry: &Subgraph| entry.edge(Direction::Out, self.timestamp(), src.local(), dst, self.hint());
-        // Reads of files are in a function apart, as for a degree.
+        // Reads of files are in a separate function, as for a degree.
         match self.engine().subgraphs.get(src.subgraph()).map(weight) {
             Some(Ok(found)) => Ok(found),
             _ => self.weight_out_of_memory(src, dst),
@@ -99,12 +99,12 @@ impl Snapshot {
         Ok(found.flatten())
     }
 
-    /// True if the edge exists, by vertex ids; otherwise as [`contains_edge`](Self::contains_edge). Reads the
-    /// [view](Self::view) if this snapshot has one: a read of a list there takes no atomic operation, so that
-    /// searches one after another overlap.
+    /// True if the edge exists, by vertex ids; otherwise like [`contains_edge`](Self::contains_edge). Reads
+    /// the [view](Self::view) if this snapshot has one: a read of a list in the view takes no atomic
+    /// operation, so the cache misses of consecutive searches overlap.
     ///
     /// # Errors
-    /// Those of every [read](Self).
+    /// The errors of every [read](Self).
     #[inline]
     pub fn contains_edge_by_id(&self, src: VertexId, dst: VertexId) -> Result<bool> {
         if let Some(view) = self.made_view() {
@@ -115,11 +115,11 @@ impl Snapshot {
         Ok(found)
     }
 
-    /// Returns the degree by vertex id, otherwise as [`degree`](Self::degree); 0 if there is no such vertex.
-    /// Reads the view if there is one, as [`contains_edge_by_id`](Self::contains_edge_by_id).
+    /// Returns the degree by vertex id, otherwise like [`degree`](Self::degree); 0 if there is no such
+    /// vertex. Reads the view if there is one, like [`contains_edge_by_id`](Self::contains_edge_by_id).
     ///
     /// # Errors
-    /// Those of every [read](Self).
+    /// The errors of every [read](Self).
     #[inline]
     pub fn degree_by_id(&self, id: VertexId, direction: Direction) -> Result<usize> {
         if let Some(view) = self.made_view() {
@@ -130,7 +130,7 @@ impl Snapshot {
         }
         let read = |read: Read<'_>| (read.degree(id.local()), read.delta_len() > 0);
         let stored = self.stored(direction);
-        // Loads are in a function apart: this is the shortest of all reads.
+        // Loads are in a separate function: this is the shortest of all reads.
         let subgraph = self.engine().subgraphs.get(id.subgraph());
         let (degree, beside_delta) = match subgraph.map(|entry| entry.read(stored, self.timestamp(), read)) {
             Some(Ok(found)) => found.unwrap_or_default(),
@@ -147,10 +147,10 @@ impl Snapshot {
     }
 
     /// Returns the number of neighbours over the default label in `direction`, or `None` if there is no such
-    /// vertex. A self-loop counts once. O(1), and a look at the short delta of 64 vertices.
+    /// vertex. A self-loop counts once. O(1), and a search of the short delta of 64 vertices.
     ///
     /// # Errors
-    /// Those of every [read](Self).
+    /// The errors of every [read](Self).
     pub fn degree<'a>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,

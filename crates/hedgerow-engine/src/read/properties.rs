@@ -15,7 +15,7 @@ use crate::state::schema::Schema;
 /// The properties of an edge or vertex that have a value, in the order of their definition.
 pub type Properties = Vec<(Arc<str>, Value)>;
 
-/// Returns the cells of `row` under their names, after the weight of an edge that has one.
+/// Returns the cells of `row` with their names; the weight of an edge, if it has one, comes first.
 pub(crate) fn named(schema: &Schema, label: LabelId, weight: Option<f64>, row: Option<&Row>) -> Properties {
     let mut found: Properties = weight.map(|w| (Arc::from(WEIGHT), Value::F64(w))).into_iter().collect();
     let Some(label) = schema.label_by_id(label) else { return found };
@@ -30,7 +30,7 @@ impl Snapshot {
     /// Returns the properties of a vertex that have a value, if the vertex exists. O(properties).
     ///
     /// # Errors
-    /// Those of every [read](Self).
+    /// The errors of every [read](Self).
     pub fn vertex_properties<'a>(&self, key: impl Into<VertexKeyRef<'a>>) -> Result<Option<Properties>> {
         let Some(id) = self.vertex_id(key)? else { return Ok(None) };
         let row = self.item_by_id(LabelId::VERTICES, id, id, 0)?.and_then(|(_, row)| row);
@@ -40,7 +40,7 @@ impl Snapshot {
     /// Returns one property of a vertex, if the vertex exists; null if it has no such property. O(1).
     ///
     /// # Errors
-    /// Those of every [read](Self).
+    /// The errors of every [read](Self).
     pub fn vertex_property<'a>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,
@@ -53,9 +53,9 @@ impl Snapshot {
     }
 
     /// Calls `f` with one property of a vertex, lent from the memory of the store, and returns the result of
-    /// `f` if the vertex exists. `f` gets null if the vertex has no such property. O(1), as
-    /// [`vertex_property`](Self::vertex_property), but without a copy of text or bytes. `f` runs while the
-    /// properties of 64 vertices are kept in memory: no writer waits for it.
+    /// `f` if the vertex exists. `f` gets null if the vertex has no such property. O(1), like
+    /// [`vertex_property`](Self::vertex_property), but without a copy of text or bytes. While `f` runs the
+    /// properties of 64 vertices stay in memory, and no writer waits for that.
     ///
     /// ```
     /// use hedgerow::{Graph, ValueRef};
@@ -70,7 +70,7 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// Those of every [read](Self).
+    /// The errors of every [read](Self).
     pub fn with_vertex_property<'a, R>(
         &self,
         key: impl Into<VertexKeyRef<'a>>,

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::read::snapshot::Snapshot;
 use crate::state::schema::LabelRef;
 
-/// An edge met by [`Snapshot::for_each_edge_row`].
+/// An edge that [`Snapshot::for_each_edge_row`] passes to its callback.
 #[derive(Clone, Copy)]
 pub struct EdgeRow<'a> {
     src: VertexId,
@@ -41,7 +41,7 @@ impl<'a> EdgeRow<'a> {
     }
 }
 
-/// A vertex met by [`Snapshot::for_each_vertex_row`].
+/// A vertex that [`Snapshot::for_each_vertex_row`] passes to its callback.
 #[derive(Clone, Copy)]
 pub struct VertexRow<'a> {
     id: VertexId,
@@ -67,13 +67,13 @@ impl<'a> VertexRow<'a> {
 }
 
 impl Snapshot {
-    /// Calls `f` with every vertex, by ascending id, until `f` fails. The scan finds properties together with
-    /// the vertex: it looks up nothing by key, and copies nothing. Builds the view if the memory limit has
-    /// room for it. O(vertices).
+    /// Calls `f` with every vertex, by ascending id, until `f` fails. The scan reads properties together with
+    /// the vertex: it looks up no key, and copies no value. Makes the view if the memory limit has room for
+    /// it. O(vertices).
     ///
     /// # Errors
-    /// That of `f`; those of [`view`](Self::view) except the memory limit, and those of every [read](Self),
-    /// as errors of its type.
+    /// The error of `f`; the errors of [`view`](Self::view) except the memory limit, and of every
+    /// [read](Self), converted to the error type of `f`.
     pub fn for_each_vertex_row<E: From<Error>>(
         &self,
         mut f: impl FnMut(VertexRow<'_>) -> std::result::Result<(), E>,
@@ -89,7 +89,7 @@ impl Snapshot {
     }
 
     /// Calls `f` with every edge of a label, by ascending source id; in an undirected graph once per edge.
-    /// The scan finds properties together with the edge: it looks up nothing, and copies nothing. O(edges).
+    /// The scan reads properties together with the edge, without look-ups or copies. O(edges).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`].
@@ -104,12 +104,13 @@ impl Snapshot {
         })
     }
 
-    /// Scans until `f` fails, and returns the error of `f`; otherwise as
-    /// [`for_each_edge_row`](Self::for_each_edge_row). After an error the scan ends with the edges of that
-    /// source, without more calls of `f`.
+    /// Scans until `f` fails, and returns the error of `f`; otherwise like
+    /// [`for_each_edge_row`](Self::for_each_edge_row). After an error the scan reads the edges of that source
+    /// to the end, without more calls of `f`.
     ///
     /// # Errors
-    /// That of `f`; [`ArgumentError::NoSuchLabel`] and those of every [read](Self), as errors of its type.
+    /// The error of `f`; [`ArgumentError::NoSuchLabel`] and the errors of every [read](Self), converted to
+    /// its type.
     pub fn try_for_each_edge_row<'a, E: From<Error>>(
         &self,
         label: impl Into<LabelRef<'a>>,

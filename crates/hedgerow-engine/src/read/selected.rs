@@ -22,13 +22,13 @@ impl ChosenEdges {
 
 impl Snapshot {
     /// Returns the chosen edges at a vertex: other endpoint, label and rank, sorted by all three, or `None`
-    /// if there is no such vertex. Each edge is one entry, a self-loop too. O(labels + degree log degree).
+    /// if there is no such vertex. Each edge has one entry, even a self-loop. O(labels + degree log degree).
     ///
-    /// An edge chosen by a property takes one more look-up if its list does not keep that property. This
-    /// concerns incoming edges, and text and bytes in an undirected graph.
+    /// An edge chosen by a property takes one more look-up if its list does not have that property: incoming
+    /// lists have none, and in an undirected graph one of the two copies has no text and bytes.
     ///
     /// # Errors
-    /// Those of [`view_selected`](Self::view_selected).
+    /// The errors of [`view_selected`](Self::view_selected).
     pub fn neighbors_selected<'a>(
         &self,
         selection: &EdgeSelection<'_>,
@@ -48,12 +48,12 @@ impl Snapshot {
         Ok(Some(found))
     }
 
-    /// Returns the number of chosen edges at a vertex, or `None` if there is no such vertex: the length of
-    /// [`neighbors_selected`](Self::neighbors_selected). O(labels) for all edges of labels in one direction,
-    /// else O(degree).
+    /// Returns the number of chosen edges at a vertex, or `None` if there is no such vertex. This is the
+    /// length of [`neighbors_selected`](Self::neighbors_selected). O(labels) if labels are chosen wholly and
+    /// in one direction, else O(degree).
     ///
     /// # Errors
-    /// Those of [`view_selected`](Self::view_selected).
+    /// The errors of [`view_selected`](Self::view_selected).
     pub fn degree_selected<'a>(
         &self,
         selection: &EdgeSelection<'_>,
@@ -75,11 +75,11 @@ impl Snapshot {
         Ok(Some(degree))
     }
 
-    /// Returns the chosen edges with their properties, otherwise as
+    /// Returns the chosen edges with their properties, otherwise like
     /// [`neighbors_selected`](Self::neighbors_selected).
     ///
     /// # Errors
-    /// Those of [`view_selected`](Self::view_selected).
+    /// The errors of [`view_selected`](Self::view_selected).
     pub fn edges_selected<'a>(
         &self,
         selection: &EdgeSelection<'_>,
@@ -98,9 +98,9 @@ impl Snapshot {
         Ok(Some(edges))
     }
 
-    /// Returns the vertex at which chosen edges are read, or `None` if there is none. A key without a kind
-    /// takes the kind that all labels named by the selection state of their ends in its direction. It takes
-    /// the default kind if one of these labels states none, or if no label is named. O(labels).
+    /// Returns the vertex at which chosen edges are read, or `None` if there is none. If the key names no
+    /// kind, it takes the kind that all named labels state for their ends in the direction of the selection.
+    /// It takes the default kind if a label states none, or if no label is named. O(labels).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel);
@@ -115,11 +115,11 @@ impl Snapshot {
         self.vertex_id(selection.end_of(self, key.into())?)
     }
 
-    /// Returns the vertex at which a kernel over the chosen edges begins, or `None` if there is none. The key
-    /// is looked up as [`vertex_id_selected`](Self::vertex_id_selected) does. O(labels).
+    /// Returns the vertex at which a kernel over the chosen edges begins, or `None` if there is none. Looks
+    /// the key up like [`vertex_id_selected`](Self::vertex_id_selected). O(labels).
     ///
     /// # Errors
-    /// Those of [`vertex_id_selected`](Self::vertex_id_selected);
+    /// The errors of [`vertex_id_selected`](Self::vertex_id_selected);
     /// [`StateError::Forked`](crate::StateError::Forked) in a forked child;
     /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) if the graph of these edges has no vertices
     /// of its [kind](EdgeSelection::kinds).
@@ -135,12 +135,12 @@ impl Snapshot {
     }
 
     /// Calls `f` with label, source, destination, rank and weight of every chosen edge, label after label,
-    /// each by ascending source id. In an undirected graph once per edge; in a directed one along the edges,
-    /// whatever the selection's direction. The weight is NaN if the property that the selection names for it
-    /// has no value. O(edges of the labels).
+    /// each by ascending source id. An undirected edge is passed once, a directed edge from source to
+    /// destination, whatever the direction of the selection. The weight is NaN if the property chosen as
+    /// weight has no value. O(edges of the labels).
     ///
     /// # Errors
-    /// Those of [`view_selected`](Self::view_selected).
+    /// The errors of [`view_selected`](Self::view_selected).
     pub fn for_each_edge_selected(
         &self,
         selection: &EdgeSelection<'_>,
@@ -172,7 +172,7 @@ impl Snapshot {
             for &direction in chosen.directions() {
                 found.clear();
                 self.for_each_item(label.label, id, direction, |item| {
-                    // Both lists have a self-loop.
+                    // A self-loop is in both lists.
                     let again = direction == Direction::In
                         && item.dst == id
                         && chosen.direction == EdgeDirection::Both;
@@ -220,7 +220,7 @@ impl ChosenLabel {
         self.ranks.is_none_or(|(first, last)| (first..=last).contains(&rank))
     }
 
-    /// True if this copy of an edge passes, as far as it keeps the tested properties.
+    /// True if this copy of an edge passes the tests of those properties that it has.
     pub(crate) fn passes(&self, item: &ItemRef<'_>) -> bool {
         self.tests.iter().all(|test| test.passes(item.weight, item.row))
     }

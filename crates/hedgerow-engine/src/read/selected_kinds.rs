@@ -1,5 +1,5 @@
-//! The kinds of the vertices in the graph of chosen edges: those that the labels state, or those that the
-//! call names.
+//! The kinds of the vertices in the graph of chosen edges: the kinds that the labels state, or the kinds that
+//! the call names.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{Changes, KindId, LabelId, VertexKeyRef};
@@ -43,8 +43,8 @@ impl EdgeSelection<'_> {
     }
 }
 
-/// Returns the kinds that all of these labels state of their ends; `None` if one of them states none, or if
-/// they state all kinds.
+/// Returns the kinds that these labels state for their ends; `None` if one of them states none, or if
+/// together they state all kinds.
 fn stated_by(schema: &Schema, labels: &[LabelId]) -> Option<Vec<KindId>> {
     if schema.kinds().is_empty() || faults::is_on(PlantedFault::OtherKindsKept) {
         return None;
@@ -54,16 +54,16 @@ fn stated_by(schema: &Schema, labels: &[LabelId]) -> Option<Vec<KindId>> {
     some_of(schema, kinds)
 }
 
-/// Returns these kinds, each once, ascending; `None` if they are all that there are.
+/// Returns these kinds, each once, ascending; `None` if they are all kinds of the graph.
 fn some_of(schema: &Schema, mut kinds: Vec<KindId>) -> Option<Vec<KindId>> {
     kinds.sort_unstable();
     kinds.dedup();
-    // The default kind is not among those that are defined.
+    // The schema's list of kinds does not have the default kind.
     (kinds.len() <= schema.kinds().len()).then_some(kinds)
 }
 
-/// Returns the kinds that a call names. Refuses them unless they include those of the ends of all edges of
-/// these labels.
+/// Returns the kinds that a call names. Refuses them unless they include the kinds at both ends of all edges
+/// of these labels.
 fn checked(schema: &Schema, kinds: &[KindId], labels: &[LabelId]) -> Result<Option<Vec<KindId>>> {
     if kinds.is_empty() {
         return Err(ArgumentError::Invalid(
@@ -97,7 +97,7 @@ impl Snapshot {
         if label == LabelId::DEFAULT { None } else { stated_by(&self.schema_seen(), &[label]) }
     }
 
-    /// Returns the choice of all edges of one label, with the vertices of the kinds that it states.
+    /// Returns the choice of all edges of one label, with the vertices of the kinds that the label states.
     pub(super) fn whole_label(&self, label: LabelId) -> ChosenEdges {
         let kinds = self.kinds_of_label(label);
         ChosenEdges { kinds, ..ChosenEdges::whole(label, self.engine().is_weighted(label)) }
@@ -110,8 +110,8 @@ impl Snapshot {
         Ok(view.restricted(mask))
     }
 
-    /// Leaves out changed vertices of other kinds. The earlier snapshot of the changes is still open, so each
-    /// id names the vertex that it named then. O(changed vertices).
+    /// Removes changed vertices of other kinds from the changes. The earlier snapshot of the changes is still
+    /// open, so each id names the same vertex as in that snapshot. O(changed vertices).
     pub(super) fn keep_kinds(&self, changes: &mut Changes, kinds: &[KindId]) -> Result<()> {
         let mut kept = Vec::with_capacity(changes.vertices.len());
         for &(v, inserted) in &changes.vertices {

@@ -1,4 +1,4 @@
-//! Views of chosen edges, kept by the snapshot that asked for them.
+//! Views of chosen edges, kept by the snapshots that made them.
 
 use std::sync::Arc;
 
@@ -13,24 +13,24 @@ use crate::state::selection::ChosenEdges;
 
 impl Snapshot {
     /// Returns the graph of the chosen edges for kernels: one entry for each of these edges, and the vertices
-    /// of the [kinds](EdgeSelection::kinds) that their labels state, or else all vertices. For one whole
-    /// label this is its [view](Self::view_of).
+    /// of the [kinds](EdgeSelection::kinds) that their labels state, or else all vertices. If the choice is
+    /// one whole label, this is its [view](Self::view_of).
     ///
-    /// Other views are made once for all snapshots of a timestamp. They are kept while one of these snapshots
-    /// lives, the last eight of each. O(subgraphs) for subgraphs with edges of one label alone, all of which
-    /// are taken; O(edges) for others, 4 bytes for each copied edge and end, and 8 more for its weight. In
-    /// parallel on the current rayon pool.
+    /// Other views are made once for all snapshots of a timestamp. Each of these snapshots keeps its last
+    /// eight. A subgraph costs O(1) if it has edges of one label only and all of them are chosen. Others cost
+    /// O(their edges): 4 bytes for each copied edge and end, and 8 more for its weight. Runs in parallel on
+    /// the current rayon pool.
     ///
-    /// The first view of a snapshot whose labels state kinds reads the kinds of all vertices, in O(vertices),
-    /// and their keys if memory does not know them.
+    /// If labels state kinds, the first view of a snapshot reads the kinds of all vertices in O(vertices),
+    /// and their keys if memory does not have them.
     ///
-    /// Views of a directed graph that choose or weigh edges by a property make their incoming side when it is
-    /// first used, in O(vertices + edges).
+    /// In a directed graph, a view that chooses or weighs edges by a property makes its incoming side when it
+    /// is first used, in O(vertices + edges).
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`], [`ArgumentError::NoSuchProperty`], [`ArgumentError::FilterType`],
-    /// [`ArgumentError::NoSuchKind`]; [`ArgumentError::Invalid`] if no label is named, edges may end at
-    /// vertices of other kinds than the call names, or an edge has no number for its weight;
+    /// [`ArgumentError::NoSuchKind`]; [`ArgumentError::Invalid`] if the list of labels is empty, if edges may
+    /// have ends of kinds that the call does not name, or if an edge has no number for its weight;
     /// [`StateError::Forked`](crate::StateError::Forked) in a forked child.
     pub fn view_selected(&self, selection: &EdgeSelection<'_>) -> Result<Arc<View>> {
         let chosen = self.chosen_edges(selection)?;
@@ -40,7 +40,7 @@ impl Snapshot {
         }
     }
 
-    /// Returns the view of a label, all of whose edges are chosen.
+    /// Returns the view of a label whose edges are all chosen.
     pub(super) fn view_of_whole(&self, label: LabelId, chosen: ChosenEdges) -> Result<Arc<View>> {
         match chosen.kinds {
             None => self.label_view(label),
@@ -48,7 +48,7 @@ impl Snapshot {
         }
     }
 
-    /// Returns the view of these edges that the snapshot keeps, or another one of its timestamp. If there is
+    /// Returns the view of these edges that this snapshot or another one of its timestamp keeps. If there is
     /// none, `make` makes it with all vertices, and the result is restricted to the chosen ones.
     fn shared_view(
         &self,
@@ -64,7 +64,7 @@ impl Snapshot {
         Ok(view)
     }
 
-    /// Resolves a selection for this snapshot; of several labels it takes those that have edges.
+    /// Resolves a selection for this snapshot; if it takes several labels, keeps those that have edges.
     pub(super) fn chosen_edges(&self, selection: &EdgeSelection<'_>) -> Result<ChosenEdges> {
         let mut chosen = selection.resolve(self)?;
         if chosen.labels.len() > 1 {
@@ -83,7 +83,7 @@ impl Snapshot {
         })
     }
 
-    /// Returns the error for an edge without a value of the property that is the weight.
+    /// Returns the error for an edge whose weight property has no value.
     pub(super) fn no_weight(&self, property: &str, edge: Unweighed) -> Error {
         let Unweighed { label, ends: (src, dst) } = edge;
         let engine = self.engine();

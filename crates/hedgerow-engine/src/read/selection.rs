@@ -13,10 +13,11 @@ use crate::state::schema::{Label, LabelRef, Schema};
 use crate::state::selection::{ChosenEdges, ChosenLabel, ChosenWeight, EdgeDirection};
 use crate::state::store::Core;
 
-/// The choice of edges that a read takes: those of one label, of several or of all; of all ranks or of a
-/// range; along edges, against them or both ways; those whose properties meet conditions.
+/// The choice of edges that a read takes: edges of one label, of several or of all; of all ranks or of a
+/// range; along edges, against them or both ways; with properties that meet conditions.
 ///
-/// An edge is one entry: two vertices that edges of two labels join stand twice in each other's lists.
+/// Each edge is one entry: if edges of two labels join two vertices, each vertex is twice in the list of the
+/// other.
 ///
 /// ```
 /// use hedgerow::{Comparison, EdgeDirection, EdgeKey, EdgeSelection, Graph, Topology};
@@ -50,22 +51,22 @@ pub struct EdgeSelection<'a> {
 /// The kinds of the vertices of the graph of chosen edges.
 #[derive(Clone, Debug)]
 pub(super) enum VertexKinds {
-    /// Those that the named labels state of their ends.
+    /// The kinds that the named labels state for their ends.
     Stated,
-    /// All.
+    /// All kinds.
     All,
-    /// These.
+    /// The kinds in this list.
     Of(Vec<KindId>),
 }
 
 /// The source of an edge's weight.
 #[derive(Clone, Copy, Debug)]
 enum Weighing<'a> {
-    /// The stored weight of edges of a weighted graph's default label, and 1 elsewhere.
+    /// The stored weight of the default label's edges in a weighted graph, and 1 for other edges.
     Stored,
-    /// The weight that each label states.
+    /// The weight that each label defines.
     Labels,
-    /// The number in a property, or else the given number.
+    /// The number in a property; the given number if the property has no value.
     Property(&'a str, Option<f64>),
 }
 
@@ -98,8 +99,8 @@ impl<'a> EdgeSelection<'a> {
         self
     }
 
-    /// Sets the direction. A view is turned: [`In`](EdgeDirection::In) makes the source of each edge its
-    /// destination, [`Both`](EdgeDirection::Both) makes an undirected graph of it.
+    /// Sets the direction. This also turns a view: in an [`In`](EdgeDirection::In) view the source of each
+    /// edge is its destination, a [`Both`](EdgeDirection::Both) view is an undirected graph.
     pub fn direction(mut self, direction: impl Into<EdgeDirection>) -> EdgeSelection<'a> {
         self.direction = direction.into();
         self
@@ -111,7 +112,7 @@ impl<'a> EdgeSelection<'a> {
         self
     }
 
-    /// Takes only edges whose property compares with `value` as `comparison` says. An edge without a value
+    /// Takes only edges for whose property the `comparison` with `value` is true. An edge without a value
     /// never passes, nor does an edge of a label without the property. An edge must meet the conditions of
     /// all calls.
     pub fn filter(
@@ -124,30 +125,31 @@ impl<'a> EdgeSelection<'a> {
     }
 
     /// Takes only edges whose property meets the condition. An edge must meet the conditions of all calls, at
-    /// most 1,024. An edge of a label without the property has no value, so it meets [`Condition::Null`].
+    /// most 1,024. In a label without the property no edge has a value, so all meet [`Condition::Null`].
     ///
-    /// Reads fail with an error if none of the labels has the property, or if a value of the condition has
-    /// another type than the property. They also fail if such a value is null or NaN, which equals nothing,
-    /// and if a set is empty or has more than 2^20 values.
+    /// Reads fail with an error if none of the labels has the property, or if the type of a value differs
+    /// from that of the property. They also fail if such a value is null or NaN, which equals no value, and
+    /// if a set is empty or has more than 2^20 values.
     pub fn filter_by(mut self, property: &'a str, condition: Condition) -> EdgeSelection<'a> {
         self.filter.push(property, condition);
         self
     }
 
-    /// Gives each edge of a view the number in this property as its weight (`bool` as 0 or 1, `timestamp` in
-    /// microseconds), and `missing` if it has none. Without this and [`weighted`](Self::weighted), edges of
-    /// the default label of a weighted graph have its weights, and others weigh 1.
+    /// Gives each edge of a view the number in this property as its weight, or `missing` if the edge has no
+    /// number. A `bool` counts as 0 or 1, a `timestamp` in microseconds. Without this and
+    /// [`weighted`](Self::weighted), edges of the default label of a weighted graph have its weights, and
+    /// others weigh 1.
     pub fn weighted_by(mut self, property: &'a str, missing: Option<f64>) -> EdgeSelection<'a> {
         self.weight = Weighing::Property(property, missing);
         self
     }
 
-    /// Gives each edge of a view the weight of its label, unless a property was named. This is the weight of
-    /// a weighted graph's default label, the number in the property `weight` of another label, and 1 if no
-    /// label has weights. Kernels that read weights are run so.
+    /// Gives each edge of a view the weight of its label, unless a property was named. This is the stored
+    /// weight for a weighted graph's default label, the number in the property `weight` for another label,
+    /// and 1 if no label has weights. Kernels that read weights use this selection.
     ///
-    /// A view is refused with an error if some labels have weights and others have none. This concerns the
-    /// named labels, or the labels with edges if no label is named.
+    /// A view is refused with an error if some labels have weights and others have none. The rule applies to
+    /// the named labels, or to the labels with edges if no label is named.
     pub fn weighted(mut self) -> EdgeSelection<'a> {
         if matches!(self.weight, Weighing::Stored) && !faults::is_on(PlantedFault::WeightsOfLabelsIgnored) {
             self.weight = Weighing::Labels;
@@ -156,25 +158,25 @@ impl<'a> EdgeSelection<'a> {
     }
 
     /// Restricts a view to the vertices of these kinds; [`KindId::DEFAULT`] is one too. Without this call a
-    /// view has the vertices of the kinds that the named labels [state](crate::LabelOptions::ends) of their
-    /// ends. If one of them states none, or no label is named, it has all vertices. Lists of vertices do not
+    /// view has vertices of the kinds that the named labels [state](crate::LabelOptions::ends) for their
+    /// ends. If a label states none, or no label is named, it has all vertices. Lists of vertices do not
     /// depend on the kinds.
     ///
-    /// A view is refused with an error unless these include all kinds at which its edges may end. Those are
-    /// the kinds that the named labels state, or the labels with edges if no label is named. Edges of a label
-    /// that states none may end at any.
+    /// A view is refused with an error unless the kinds include all kinds at which its edges may end. These
+    /// are the kinds that the named labels state, or, if no label is named, the labels with edges. Edges of a
+    /// label that states no kinds may end at vertices of any kind.
     pub fn kinds(mut self, kinds: impl IntoIterator<Item = KindId>) -> EdgeSelection<'a> {
         self.kinds = VertexKinds::Of(kinds.into_iter().collect());
         self
     }
 
-    /// Gives a view all vertices. For reads of lists, which do not depend on the kinds of vertices.
+    /// Gives a view all vertices, for reads of lists, which do not depend on the kinds of vertices.
     pub(super) fn of_all_vertices(mut self) -> EdgeSelection<'a> {
         self.kinds = VertexKinds::All;
         self
     }
 
-    /// Takes stored weights. For reads that need no weights, and so must not fail at an edge without one.
+    /// Takes stored weights, for reads that need no weights, and so must not fail at an edge without one.
     pub(super) fn without_weights(mut self) -> EdgeSelection<'a> {
         self.weight = Weighing::Stored;
         self
@@ -184,12 +186,12 @@ impl<'a> EdgeSelection<'a> {
         &self.kinds
     }
 
-    /// True if the call names labels.
+    /// True if the selection names labels.
     pub(super) fn names_labels(&self) -> bool {
         self.labels.is_some()
     }
 
-    /// Returns the name of the property that is the weight; empty for stored weights.
+    /// Returns the name of the weight property; empty for stored weights.
     pub(crate) fn weight_name(&self) -> &'a str {
         match self.weight {
             Weighing::Stored => "",
@@ -198,7 +200,7 @@ impl<'a> EdgeSelection<'a> {
         }
     }
 
-    /// Returns the first and the last rank; `None` if there is none between the bounds.
+    /// Returns the first and the last rank; `None` if no rank is between the bounds.
     fn rank_range(&self) -> Option<(u64, u64)> {
         let first = match self.ranks.0 {
             Bound::Included(rank) => rank,
@@ -271,20 +273,20 @@ impl<'a> EdgeSelection<'a> {
     }
 
     /// Returns the key of the vertex at which these edges are read, of the kind that the named labels state.
-    /// If the call names no label, the key stays as it is: without a kind it is of the default kind.
+    /// If the selection names no label, a key without a kind is of the default kind.
     pub(crate) fn end_of<'k>(&self, snapshot: &Snapshot, key: VertexKeyRef<'k>) -> Result<VertexKeyRef<'k>> {
         let schema = snapshot.schema_seen();
         let named = self.named(&schema)?;
         self.end_of_named(snapshot, &schema, named.as_deref(), key)
     }
 
-    /// Returns the named labels, if the call names some. For look-ups of several keys.
+    /// Returns the named labels, if the selection names some, for look-ups of several keys.
     pub(crate) fn named<'s>(&self, schema: &'s Schema) -> Result<Option<Vec<&'s Label>>> {
         let Some(named) = &self.labels else { return Ok(None) };
         named.iter().map(|&label| schema.find_label(label)).collect::<Result<_>>().map(Some)
     }
 
-    /// Returns the key like [`end_of`](Self::end_of), but for labels that were looked up.
+    /// Returns the key like [`end_of`](Self::end_of), but for labels that were looked up before.
     pub(crate) fn end_of_named<'k>(
         &self,
         snapshot: &Snapshot,
@@ -296,7 +298,7 @@ impl<'a> EdgeSelection<'a> {
         snapshot.engine().end_of_all(schema, named.iter().copied(), key, self.direction)
     }
 
-    /// Returns the weights of edges by their labels.
+    /// Returns the weights of edges that their labels define.
     fn weights_of_labels(
         &self,
         snapshot: &Snapshot,
@@ -318,7 +320,7 @@ impl<'a> EdgeSelection<'a> {
                 |own: Option<_>| own.and_then(std::result::Result::ok).unwrap_or(ChosenWeight::Stored);
             return Ok(own.into_iter().map(stored).collect());
         }
-        // If no label is named, labels without edges do not count.
+        // If no label is named, labels without edges are ignored.
         let used = match &self.labels {
             Some(_) => labels.to_vec(),
             None => snapshot.labels_with_edges()?,
@@ -345,7 +347,7 @@ impl<'a> EdgeSelection<'a> {
     }
 }
 
-/// Returns the weights of edges by a property.
+/// Returns the weights of edges that a property defines.
 fn weights_by(
     core: &Core,
     schema: &Schema,

@@ -23,26 +23,26 @@ use crate::state::schema::Schema;
 use crate::state::selection::SelectedViews;
 use crate::state::store::Engine;
 
-/// The graph as of one timestamp: exactly the commits up to it, for as long as the snapshot lives.
+/// The graph as of one timestamp: exactly the commits up to it, while the snapshot lives.
 ///
-/// A clone shares the snapshot. It never blocks a writer and no writer blocks it. It keeps the versions that
-/// it needs, and none of the later ones. A point read costs one walk to a subgraph. Whole-graph kernels ask
-/// for a [`view`](Snapshot::view). Point reads use the view too if there is one, and make it once there were
-/// many of them ([`Options::views_by_reads`](crate::Options::views_by_reads)).
+/// A clone shares the snapshot. It never blocks a writer and no writer blocks it. It keeps in memory the
+/// versions that it reads, and none of the later ones. A point read costs one walk to a subgraph. Whole-graph
+/// kernels use a [`view`](Snapshot::view). Point reads use the view too if there is one, and make it after
+/// many reads ([`Options::views_by_reads`](crate::Options::views_by_reads)).
 ///
-/// Methods that name no label mean the default one. Methods for one label end in `_of` and take its name or
-/// id. Methods for all labels are [`edge_count`](Snapshot::edge_count),
+/// Methods that name no label use the default one. Methods for one label have names with `_of` and take its
+/// name or id. Methods for all labels are [`edge_count`](Snapshot::edge_count),
 /// [`contains_any_edge`](Snapshot::contains_any_edge), [`degree_of_all`](Snapshot::degree_of_all),
 /// [`neighbors_of_all`](Snapshot::neighbors_of_all) and [`edges_of_all`](Snapshot::edges_of_all).
 /// [`only_label`](Snapshot::only_label) returns the label of all edges, and fails if they have several.
 ///
-/// Every read returns a [`Result`]: it fails if the data that it needs is neither in memory nor readable from
-/// disk. The result of a read belongs to the caller, or lies in memory while the callback that gets it runs.
+/// Every read returns a [`Result`]: it fails if its data is neither in memory nor readable from disk. The
+/// result of a read belongs to the caller, or is lent to a callback while that runs.
 ///
-/// In a forked child, point reads that name no label answer as in the parent and wait for no other thread.
-/// Those that name one, [`contains_any_edge`](Snapshot::contains_any_edge),
-/// [`only_label`](Snapshot::only_label), and a view that was not made before the fork return
-/// [`StateError::Forked`](crate::StateError::Forked).
+/// In a forked child, point reads that name no label work as in the parent and wait for no other thread.
+/// These return [`StateError::Forked`](crate::StateError::Forked): point reads that name a label,
+/// [`contains_any_edge`](Snapshot::contains_any_edge), [`only_label`](Snapshot::only_label), and a view that
+/// was not made before the fork.
 #[derive(Clone)]
 pub struct Snapshot {
     inner: Arc<Inner>,
@@ -77,9 +77,9 @@ impl Snapshot {
         Snapshot::registered(engine, HeldRegistration::new(registration), (ts, counts))
     }
 
-    /// Returns a snapshot of the same timestamp without the view of this one, for callers that ask for
-    /// differences later: a view without references becomes the next one in place. O(1). In a forked child
-    /// returns this snapshot.
+    /// Returns a snapshot of the same timestamp without the view of this one. A caller that later asks for
+    /// differences needs it: a view without references can be updated in place to the next one. O(1). In a
+    /// forked child returns this snapshot.
     pub(super) fn without_view(&self) -> Snapshot {
         let Inner { engine, registration, ts, counts, .. } = &*self.inner;
         if engine.is_forked() {
@@ -133,23 +133,22 @@ impl Snapshot {
         Ok(self.inner.counts.edges)
     }
 
-    /// Returns bounds of [`edge_count`](Self::edge_count), both ends included, as far as memory knows them:
-    /// never reads, never fails. Today both ends are the count. O(1).
+    /// Returns bounds of [`edge_count`](Self::edge_count), both inclusive, from data in memory: never reads a
+    /// file, never fails. Today both bounds are the count. O(1).
     pub fn edge_count_bounds(&self) -> RangeInclusive<u64> {
         self.inner.counts.edges..=self.inner.counts.edges
     }
 
     /// Returns the vertex id of `key`, if the vertex exists. Ids are dense, and stable while the vertex
-    /// lives. O(1); if memory does not know a key, at most one read of a block from each segment file.
+    /// lives. O(1); if memory does not have the key, at most one read of a block from each segment file.
     ///
     /// # Errors
-    /// Those of every [read](Self).
+    /// The errors of every [read](Self).
     pub fn vertex_id<'a>(&self, key: impl Into<VertexKeyRef<'a>>) -> Result<Option<VertexId>> {
         let engine = &self.inner.engine;
         let Some(id) = engine.vertex_to_read(key.into(), self.inner.ts)? else { return Ok(None) };
-        // A key names a vertex for as long as the vertex exists; only a dense graph's number proves nothing.
-        // The call does not ask the vertex itself: if that is not in memory, it would have to read a
-        // directory.
+        // A bound key proves that its vertex exists; only in a dense graph a number proves nothing. The call
+        // does not check the vertex: if the vertex is not in memory, that would read a directory.
         if !engine.ids.is_dense() {
             return Ok(Some(id));
         }
@@ -159,7 +158,7 @@ impl Snapshot {
     /// Returns the key of a vertex id, if the vertex exists. O(1), and O(bytes of the key).
     ///
     /// # Errors
-    /// Those of every [read](Self).
+    /// The errors of every [read](Self).
     pub fn vertex_key(&self, id: VertexId) -> Result<Option<VertexKey>> {
         if self.contains_id(id)? { self.inner.engine.key_of(id).map(Some) } else { Ok(None) }
     }
@@ -169,7 +168,7 @@ impl Snapshot {
             return Ok(view.contains(id));
         }
         let exists = |read: Read<'_>| read.contains_vertex(id.local());
-        // Loads are in a function apart: few reads are shorter.
+        // Loads are in a separate function, since few reads are shorter than this one.
         let subgraph = self.inner.engine.subgraphs.get(id.subgraph());
         let found = match subgraph.map(|entry| entry.read(Direction::Out, self.inner.ts, exists)) {
             Some(Ok(found)) => found,
@@ -201,7 +200,7 @@ impl Snapshot {
         InterpolationHint::over(self.inner.engine.ids.bound())
     }
 
-    /// Returns the direction in which the neighbours are stored: undirected graphs keep one list.
+    /// Returns the direction in which the neighbours are stored: undirected graphs have one list for both.
     pub(crate) fn stored(&self, direction: Direction) -> Direction {
         if self.inner.engine.config.directed { direction } else { Direction::Out }
     }
@@ -209,22 +208,22 @@ impl Snapshot {
     /// True if the vertex exists. O(1).
     ///
     /// # Errors
-    /// Those of every [read](Self).
+    /// The errors of every [read](Self).
     pub fn contains_vertex<'a>(&self, key: impl Into<VertexKeyRef<'a>>) -> Result<bool> {
         Ok(self.vertex_id(key)?.is_some())
     }
 
-    /// Returns all vertices and the edges of the default label for kernels; [`view_of`](Self::view_of) has
-    /// those of another label. The view is kept while the snapshot lives, and snapshots of one timestamp
-    /// share it.
+    /// Returns all vertices and the edges of the default label for kernels; [`view_of`](Self::view_of)
+    /// returns the edges of another label. The view is kept while the snapshot lives, and snapshots of one
+    /// timestamp share it.
     ///
-    /// It is made from the view asked for last, if there is one: O(subgraphs), and O(delta entries) of those
-    /// that changed since; in parallel on the current rayon pool. Lists with a large share of unmerged
-    /// entries are copied, and `stats` counts them; settled lists never are.
+    /// It is made from the view that was asked for last, if there is one. This takes O(subgraphs), and
+    /// O(delta entries) of subgraphs that changed since; in parallel on the current rayon pool. Lists with a
+    /// large share of unmerged entries are copied, and `stats` counts them; settled lists never are.
     ///
     /// # Errors
     /// [`StateError::Forked`](crate::StateError::Forked) in a forked child, if the view was not made before
-    /// the fork; and those of every [read](Self).
+    /// the fork; and the errors of every [read](Self).
     #[inline]
     pub fn view(&self) -> Result<&View> {
         self.kept_view().map(|view| &**view)
@@ -236,18 +235,19 @@ impl Snapshot {
         self.inner.view.get().map_or_else(|| self.make_kept_view(), Ok)
     }
 
-    /// Makes the view that this snapshot keeps. Out of line, so that the access to an existing view can be
-    /// inlined.
+    /// Makes the view that this snapshot keeps. A separate function, so that the access to an existing view
+    /// can be inlined.
     #[cold]
     fn make_kept_view(&self) -> Result<&Arc<View>> {
         self.inner.engine.check_owner()?;
-        // Made outside the cell: a worker that waits for its part may run another task that asks for this
-        // view, and would wait for itself. Two threads that meet here make it twice, and one is kept.
+        // Made outside the cell: a worker that waits for its share may run another task that asks for this
+        // view, and would wait for its own result. If two threads make the view at once, one of the two views
+        // is kept.
         let view = self.cached_view_of(LabelId::DEFAULT, Makers::Pool)?;
         Ok(self.keep_view(view))
     }
 
-    /// Keeps a view of the default label at this timestamp, unless there is one. Returns the kept one.
+    /// Keeps a view of the default label at this timestamp, unless one is kept already. Returns the kept one.
     pub(super) fn keep_view(&self, view: Arc<View>) -> &Arc<View> {
         self.inner.view.get_or_init(|| view)
     }
@@ -267,7 +267,8 @@ impl Snapshot {
         })
     }
 
-    /// Returns the number of edges of a label; for the only label the count that the snapshot has.
+    /// Returns the number of edges of a label; if it is the only label, this is the snapshot's count of
+    /// edges.
     fn view_edges(&self, label: LabelId) -> Result<u64> {
         let engine = &self.inner.engine;
         let alone = label == LabelId::DEFAULT && engine.labels.iter().all(|(l, _)| l == LabelId::VERTICES);
@@ -279,12 +280,12 @@ impl Snapshot {
         &self.inner.selected
     }
 
-    /// Returns the cell of the vertices that exist.
+    /// Returns the cell of the census of existing vertices.
     pub(super) fn kept_census(&self) -> &OnceLock<Arc<Census>> {
         &self.inner.census
     }
 
-    /// Returns the cell of the vertices' kinds.
+    /// Returns the cell of the census of kinds.
     pub(super) fn kept_kinds(&self) -> &OnceLock<Arc<KindCensus>> {
         &self.inner.kinds
     }
@@ -309,17 +310,18 @@ impl Snapshot {
     /// it. O(vertices) in all.
     ///
     /// # Errors
-    /// Those of [`view`](Self::view), except the memory limit; for each vertex those of every [read](Self).
+    /// The errors of [`view`](Self::view), except the memory limit; for each vertex the errors of every
+    /// [read](Self).
     pub fn vertices(&self) -> Result<impl Iterator<Item = Result<(VertexId, VertexKey)>> + '_> {
         Ok(self.live_vertices()?.map(|id| Ok((id, self.inner.engine.key_of(id)?))))
     }
 
     /// Calls `f` with source, destination and weight of every edge of the default label; in an undirected
-    /// graph once per edge. Builds the view if the memory limit has room for it; else reads the edges by the
-    /// page, and keeps none. O(edges).
+    /// graph once per edge. Makes the view if the memory limit has room for it; else reads the edges by the
+    /// page, without keeping them. O(edges).
     ///
     /// # Errors
-    /// Those of [`view`](Self::view), except the memory limit.
+    /// The errors of [`view`](Self::view), except the memory limit.
     pub fn for_each_edge(&self, mut f: impl FnMut(VertexId, VertexId, f64)) -> Result<()> {
         let Some(view) = self.view_if_it_fits()? else {
             return self.tiered(LabelId::DEFAULT)?.try_for_each_edge(|src, dst, weight| {

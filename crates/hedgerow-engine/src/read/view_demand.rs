@@ -1,4 +1,4 @@
-//! The costs of reads of chains, and the sum that a snapshot has spent on them.
+//! The costs of reads of chains, and the sum of the costs of a snapshot's reads.
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
@@ -9,18 +9,18 @@ pub(super) mod cost {
 
     pub(in crate::read) const EXISTENCE: Cost = Cost::new(8, 16);
     pub(in crate::read) const DEGREE: Cost = Cost::new(8, 16);
-    /// The cost for a vertex of which a delta may have entries.
+    /// The cost for a vertex if the subgraph's delta may have entries of it.
     pub(in crate::read) const DEGREE_BESIDE_DELTA: Cost = Cost::new(35, 90);
     pub(in crate::read) const EDGE: Cost = Cost::new(35, 130);
     pub(in crate::read) const LIST: Cost = Cost::new(120, 230);
-    /// The cost of a list that a cursor reads after another one of the subgraph.
+    /// The cost of a list that a cursor reads after another list of the same subgraph.
     pub(in crate::read) const LIST_IN_ORDER: Cost = Cost::new(15, 25);
 }
 
-/// The number of repetitions that counts for all greater ones, so that no sum overflows into the upper half.
+/// The highest number of repetitions that is counted, so that no sum overflows into the upper half.
 const MOST_TIMES: u32 = 1 << 10;
 
-/// Nanoseconds in a graph that the processor's cache holds, and, in the upper half, in a larger one. A sum of
+/// Nanoseconds in a graph that fits the processor's cache, and in the upper half, in a larger graph. A sum of
 /// costs is a cost.
 #[derive(Clone, Copy)]
 pub(super) struct Cost(u64);
@@ -47,30 +47,30 @@ impl Cost {
     }
 }
 
-/// The cost of a snapshot's reads, and the cost from which on they make the view.
+/// The cost of a snapshot's reads, and the cost at which they make the view.
 ///
 /// All threads that read the snapshot write here, each once in some microseconds. The padding before and
 /// after keeps these writes off the cache lines that the threads read for each vertex.
 #[repr(C)]
 pub(super) struct ViewDemand {
     _before: [u64; 8],
-    /// Number of vertices that bulk reads have asked for.
+    /// The number of vertices that bulk reads have asked for.
     pub(super) keys: AtomicU64,
-    /// Nanoseconds that single reads have cost.
+    /// The nanoseconds that single reads have cost.
     pub(super) spent: AtomicU64,
-    /// The value of `spent` at which the next look at the price is due.
+    /// The value of `spent` at which to check the price next.
     pub(super) due: AtomicU64,
-    /// The lock of the thread that looks at the price or makes the view; others walk chains meanwhile. A
+    /// The lock of the thread that checks the price or makes the view; other threads walk chains meanwhile. A
     /// panic of that thread poisons it.
     pub(super) price: Mutex<Price>,
     _after: [u64; 8],
 }
 
-/// The state of what a snapshot knows of the price of the view.
+/// The knowledge of a snapshot about the price of the view.
 #[derive(Clone, Copy)]
 pub(super) enum Price {
     Unknown,
-    /// The price without copies is known.
+    /// A lower bound, the price without copies, is known.
     AtLeast,
     /// The price was estimated from a sample of the subgraphs.
     Sampled,

@@ -1,4 +1,4 @@
-//! The making of a view at a timestamp: from another one, or from scratch.
+//! Making a view at a timestamp: from another one, or from scratch.
 
 use std::sync::Arc;
 
@@ -11,21 +11,22 @@ use rayon::prelude::*;
 use crate::error::{Error, Result, StorageError};
 use crate::state::store::Engine;
 
-/// Number of subgraphs up to which the calling thread reads alone. Waking others takes longer, and the thread
-/// finds the last commits in its cache if they were its own.
+/// The number of subgraphs up to which the calling thread reads alone. Waking others takes longer, and the
+/// thread has its own last commits in the cache.
 const FEW: u32 = 2048;
-/// Number of delta entries after which the calling thread stops reading alone: some tenths of a millisecond.
+/// The number of delta entries after which the calling thread stops reading alone: some tenths of a
+/// millisecond.
 const FEW_ENTRIES: usize = 16 << 10;
-/// Number of subgraphs that the thread takes at once, in whole chunks, between looks at the number of
+/// The number of subgraphs that the thread reads at once, in whole chunks, between checks of the number of
 /// entries.
 const AT_ONCE: u32 = 128;
-/// Number of chunks that one task of several threads takes.
+/// The number of chunks that one of several tasks takes.
 const MIN_CHUNKS: usize = 4;
 
 /// The threads that make a view.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Makers {
-    /// The calling thread, and if there is much to read the current rayon pool.
+    /// The calling thread, and the current rayon pool if there is much to read.
     Pool,
     /// The calling thread alone.
     ThisThread,
@@ -67,8 +68,8 @@ pub(crate) fn make(
     Ok(View::new(shape, out, into))
 }
 
-/// Calls `make` with everything of a label in memory. Loads it first, and again if a part was evicted
-/// meanwhile.
+/// Calls `make` with all data of a label in memory. Loads the data first, and again if a part was evicted in
+/// the meantime.
 fn loaded(engine: &Engine, label: LabelId, makers: Makers, make: impl FnMut() -> Result<()>) -> Result<()> {
     let load = || engine.load_label(label, makers == Makers::Pool);
     engine.with_loaded(load, is_not_in_memory, make)
@@ -78,8 +79,8 @@ pub(super) fn is_not_in_memory(error: &Error) -> bool {
     matches!(error, Error::Storage(StorageError::NotInMemory(_)))
 }
 
-/// Refreshes one side of a view. `tables` are the label's, if it has one, and the one that says which
-/// vertices exist.
+/// Refreshes one side of a view. `tables` are the label's table, if it has one, and the table that shows
+/// which vertices exist.
 fn refresh_side(
     side: &mut DirectionView,
     tables: (Option<&SubgraphTable>, &SubgraphTable),

@@ -26,29 +26,29 @@ use crate::state::store::Core;
 pub struct Backup {
     /// The backup holds exactly the commits up to this timestamp.
     pub timestamp: Timestamp,
-    /// The vertices in it.
+    /// The number of vertices in it.
     pub vertices: u64,
     /// The size of its segment in bytes.
     pub bytes: u64,
 }
 
-/// Size of a log segment in a backup, which needs no room for a log: the store that is opened from it makes
-/// its own.
+/// The size of a log segment in a backup. It can be small: the store that is opened from the backup makes log
+/// segments of its own size.
 const LOG_BYTES: u64 = 4096;
 
 impl Graph {
-    /// Writes everything committed before the call into a new store in the directory `path`, which must not
-    /// exist or be empty. Readers and writers go on meanwhile. Works on stores without files, too. O(edges);
+    /// Writes everything committed before the call into a new store in the directory `path`, which must be
+    /// empty or not exist. Readers and writers are not stopped. Works on stores without files, too. O(edges);
     /// blocks no other thread, and keeps the versions of its timestamp in memory while it runs.
     ///
-    /// The backup is a whole store: to restore it, open it or copy its directory. It has an identity of its
-    /// own, so files of the two stores are never taken for each other. The call reads back and verifies all
-    /// that it wrote before the backup becomes a store.
+    /// The backup is a complete store: to restore it, open it or copy its directory. It has its own identity,
+    /// so files of the two stores cannot be confused. The call reads back and verifies all bytes that it
+    /// wrote before the backup becomes a store.
     ///
     /// # Errors
     /// [`ArgumentError::Invalid`](crate::ArgumentError::Invalid) if `path` has content, or is the store's own
-    /// directory or below it; a [`StorageError`](crate::StorageError), corruption if the bytes read back are
-    /// not those written. After an error the files that were begun are removed as far as possible.
+    /// directory or below it; a [`StorageError`](crate::StorageError), which is corruption if the bytes read
+    /// back are not the bytes written. After an error the new files are removed as far as possible.
     pub fn backup(&self, path: impl AsRef<Path>) -> Result<Backup> {
         self.engine.check_usable()?;
         if let Some(directory) = &self.engine.directory {
@@ -57,10 +57,11 @@ impl Graph {
         self.backup_on(vacant(path.as_ref())?)
     }
 
-    /// Writes a backup into a directory behind the file-system trait, otherwise as [`backup`](Self::backup).
+    /// Writes a backup into a directory behind the file-system trait, otherwise like
+    /// [`backup`](Self::backup).
     ///
     /// # Errors
-    /// Those of [`backup`](Self::backup).
+    /// The errors of [`backup`](Self::backup).
     pub fn backup_on(&self, fs: Arc<dyn Vfs>) -> Result<Backup> {
         self.engine.check_usable()?;
         check_vacant(&fs)?;
@@ -95,8 +96,8 @@ impl Core {
     }
 }
 
-/// Removes the files of an unfinished store from a directory that was empty. Without a manifest it is no
-/// store, and it has no other files.
+/// Removes the files of an unfinished store from a directory that was empty before. Without a manifest it is
+/// no store, and it has no other files.
 pub(super) fn remove_files(fs: &Arc<dyn Vfs>) {
     for name in fs.list().unwrap_or_default() {
         if name != LOCK {
@@ -105,7 +106,7 @@ pub(super) fn remove_files(fs: &Arc<dyn Vfs>) {
     }
 }
 
-/// The facts that a new store states besides its segment.
+/// The facts about a new store, in addition to its segment.
 pub(super) struct StoreContent {
     pub(super) as_of: Timestamp,
     pub(super) next_vertex: u32,
@@ -113,11 +114,11 @@ pub(super) struct StoreContent {
     pub(super) counts: Counts,
 }
 
-/// Makes a store of a segment that was written: reads it back, verifies it, and adds an empty log and a
+/// Makes a store of a written segment: reads the segment back, verifies it, and adds an empty log and a
 /// manifest.
 ///
 /// # Errors
-/// Those of writing files; corruption if the bytes read back are not those written.
+/// The errors of writing files; corruption if the bytes read back are not the bytes written.
 pub(super) fn finish_store(
     fs: &Arc<dyn Vfs>,
     mut manifest: Manifest,

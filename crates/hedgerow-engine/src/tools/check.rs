@@ -1,4 +1,4 @@
-//! The check of a store: what one snapshot states in different places must agree.
+//! The check of a store: data that one snapshot has in several places must agree.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,15 +27,15 @@ const MAX_PROBLEMS: usize = 100;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckReport {
-    /// Vertices looked at.
+    /// The number of checked vertices.
     pub vertices: u64,
-    /// Edges looked at; an undirected edge counts once.
+    /// The number of checked edges; an undirected edge counts once.
     pub edges: u64,
-    /// Segment files whose every byte was verified.
+    /// The number of segment files whose every byte was verified.
     pub segments: u64,
     /// Descriptions of problems, at most 100; empty for a sound store.
     pub problems: Vec<String>,
-    /// True if there are other problems, which `problems` leaves out.
+    /// True if `problems` leaves out further problems.
     pub more: bool,
 }
 
@@ -54,21 +54,21 @@ impl CheckReport {
     }
 }
 
-/// Opens the store at `path` for reading only, which verifies the checksum of every byte that is read, and
-/// checks it. Changes nothing. O(edges log degree), and all of the store in memory.
+/// Opens the store at `path` for reading only, which verifies the checksum of each byte that is read, and
+/// checks it. Changes nothing. O(edges log degree), with the whole store in memory.
 ///
 /// # Errors
-/// Those of [`Options::open`], damage among them.
+/// The errors of [`Options::open`], which include damage.
 pub fn check_path(path: impl AsRef<Path>) -> Result<CheckReport> {
     check_opened(path.as_ref(), Options::new())
 }
 
-/// Checks a store like [`check_path`], but within a [memory limit](Options::memory_limit). Reads by the page
-/// what the limit has no room for, like [`Graph::check`].
+/// Checks a store like [`check_path`], but within a [memory limit](Options::memory_limit). Data for which the
+/// limit has no room is read by the page, as in [`Graph::check`].
 ///
 /// # Errors
-/// Those of [`check_path`]; [`OpenError::MemoryLimit`](crate::OpenError::MemoryLimit) for a limit that is too
-/// low to open the store.
+/// The errors of [`check_path`]; [`OpenError::MemoryLimit`](crate::OpenError::MemoryLimit) for a limit that
+/// is too low to open the store.
 pub fn check_path_within(path: impl AsRef<Path>, memory_limit: u64) -> Result<CheckReport> {
     check_opened(path.as_ref(), Options::new().memory_limit(memory_limit))
 }
@@ -90,14 +90,14 @@ fn verify_segments(fs: &Arc<dyn Vfs>, manifest: &Manifest, report: &mut CheckRep
 
 impl Graph {
     /// Checks a snapshot: every edge has both endpoints, both directions agree, lists ascend, counters and
-    /// the id map agree with the data. Then verifies the checksum of every segment file. O(edges log degree).
-    /// Blocks no reader and no writer; checkpoints wait while it verifies files.
+    /// the key table agree with the data. Then verifies the checksum of every segment file. O(edges log
+    /// degree). Blocks no reader and no writer; checkpoints wait while it verifies files.
     ///
-    /// If a [memory limit](Options::memory_limit) has no room for all of the graph, the check reads it by the
-    /// page and keeps nothing of it in memory: O(edges). It takes memory for one image at a time, which for a
-    /// hub is its whole list, and a 32nd of the limit. It compares the copies of edges by sums of
-    /// fingerprints of 128 bits with a random key, which miss a difference once in 2^128. It reads edges that
-    /// differ again, to name them: those of 100 of the sums at most.
+    /// If a [memory limit](Options::memory_limit) has no room for the whole graph, the check reads it by the
+    /// page and keeps no data in memory: O(edges). It takes memory for one image at a time (for a hub, its
+    /// whole list), and a 32nd of the limit. It compares the copies of edges by sums of 128-bit fingerprints
+    /// with a random key, which miss a difference with a chance of one in 2^128. To name edges that differ it
+    /// reads the edges of up to 100 sums again.
     ///
     /// # Errors
     /// A [`StateError`](crate::StateError): closed, forked; a [`StorageError`](crate::StorageError) for a
@@ -119,8 +119,8 @@ impl Graph {
                 let manifest = durable.manifest.lock().clone();
                 verify_segments(&durable.fs, &manifest, report)
             }
-            // Opened for reading only: the lock keeps writers out, so the manifest is still the one that was
-            // opened.
+            // Opened for reading only: the lock excludes writers, so the manifest has not changed since the
+            // store was opened.
             (None, Some(fs)) => match Manifest::look(fs)? {
                 Some(loaded) => verify_segments(fs, &loaded.manifest, report),
                 None => Ok(()),
@@ -133,7 +133,7 @@ impl Graph {
         if self.engine.has_room_for_all() {
             let mut found = CheckReport::default();
             match self.check_in_memory(&mut found) {
-                // Another thread took the room meanwhile.
+                // Another thread took the room in the meantime.
                 Err(Error::Storage(StorageError::MemoryLimit { .. } | StorageError::NotInMemory(_))) => {}
                 checked => {
                     *report = found;
@@ -148,7 +148,7 @@ impl Graph {
         self.engine.load_all()?;
         self.engine.learn_all()?;
         let snapshot = self.snapshot()?;
-        // The check compares reads with a view, so they must not come from one.
+        // The check compares reads with a view, so the reads must not use a view.
         snapshot.set_views_by_reads(false);
         let view = &snapshot.fresh_view()?;
         let directed = self.engine.config.directed;
@@ -179,7 +179,7 @@ impl Graph {
         self.check_counts(&snapshot, report)
     }
 
-    /// Compares the counts of the report with those of the snapshot.
+    /// Compares the counts of the report with the counts of the snapshot.
     fn check_counts(&self, snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
         let (v, e) = (snapshot.vertex_count(), snapshot.edge_count()?);
         if (report.vertices, report.edges) != (v, e) {
@@ -189,7 +189,8 @@ impl Graph {
         Ok(())
     }
 
-    /// Returns the ids that a table has room for, ascending, whatever the largest id in use is.
+    /// Returns the ids of all vertices that a table has room for, ascending, also beyond the largest id in
+    /// use.
     fn possible_vertices(&self, table: &SubgraphTable) -> impl Iterator<Item = VertexId> {
         let locals = || (0..SUBGRAPH_VERTICES as u8).map(LocalVertex);
         table.existing().flat_map(move |id| locals().map(move |local| id.vertex(local)))

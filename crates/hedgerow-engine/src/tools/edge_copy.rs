@@ -1,5 +1,4 @@
-//! The part of a salvaged edge that the new store keeps at one of its ends, sorted in the order of the
-//! segment.
+//! One of the copies of a salvaged edge for the new store, sorted in the order of the segment.
 
 use hedgerow_core::{Direction, LabelId, LocalVertex, Row, RowRef, SubgraphId, VertexId};
 use hedgerow_io::codec::{PutLe, Reader};
@@ -8,10 +7,11 @@ use hedgerow_tier::ImageId;
 use crate::error::Result;
 use hedgerow_tier::sorter::{Record, Sorter, put_ordered, take_ordered};
 
-/// Number of bits by which the direction is above the local vertex in a key.
+/// The number of bits by which the direction is above the local vertex in a key.
 const DIRECTION_SHIFT: u32 = 6;
 
-/// The part of an edge that the new store keeps at one of its ends. Copies are in the order of a segment.
+/// One copy of an edge: the data that the new store has at one of its ends. Copies are in the order of a
+/// segment.
 #[derive(Debug)]
 pub(super) struct EdgeCopy {
     pub(super) label: LabelId,
@@ -32,7 +32,7 @@ impl EdgeCopy {
     /// Adds the copy with the properties `row` to the sorter.
     ///
     /// # Errors
-    /// Those of writing sorted files.
+    /// The errors of writing sorted files.
     pub(super) fn put(&self, row: RowRef<'_>, payload: &mut Vec<u8>, to: &mut Sorter) -> Result<()> {
         let mut key = Vec::with_capacity(20);
         key.put_bytes(&self.label.0.to_be_bytes());
@@ -46,7 +46,7 @@ impl EdgeCopy {
         Ok(to.push(&key, payload)?)
     }
 
-    /// Reads a copy; `None` for an invalid record, which checksums exclude.
+    /// Reads a copy; `None` for an invalid record, which the checksums rule out.
     pub(super) fn read(record: Record<'_>) -> Option<EdgeCopy> {
         let (label, key) = record.key.split_first_chunk()?;
         let (subgraph, key) = key.split_first_chunk()?;

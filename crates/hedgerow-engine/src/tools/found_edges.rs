@@ -1,9 +1,9 @@
-//! The entries of images and the operations of the log for each edge, sorted outside of memory, and the state
-//! of each edge that follows from them.
+//! The entries of images and the operations of the log for each edge, sorted in files, and the resulting
+//! state of each edge.
 //!
 //! A record is one entry of an image or one operation. Its key is the edge and the order in which it was
-//! found: entries of images first, then the log. The last whole record counts. An entry of the end that does
-//! not keep all properties counts only if there is no other.
+//! found: entries of images first, then the log. The last record with all properties decides. An entry of the
+//! end that lacks some properties counts only if there is no other record.
 
 use hedgerow_core::{GraphConfig, LabelId, Row, RowRef, VertexId};
 use hedgerow_io::codec::{PutLe, Reader};
@@ -13,11 +13,11 @@ use crate::error::{Error, Result};
 use crate::state::placement::Placement;
 use hedgerow_tier::sorter::{Merge, Record, Sorted, Sorter, put_ordered, take_ordered};
 
-/// Label, source, destination, rank. The ends of an undirected edge ascend.
+/// Label, source, destination, rank. The ends of an undirected edge are in ascending order.
 pub(super) type EdgeTuple = (u16, u32, u32, u64);
 
-/// The era of older images that stand for lost ones; [`SOUND`] is that of the others. Losses begin later
-/// eras.
+/// The era of older images that are used instead of lost ones; other images have the era [`SOUND`]. Losses
+/// begin later eras.
 pub(super) const STALE: u32 = 0;
 pub(super) const SOUND: u32 = 1;
 
@@ -26,7 +26,7 @@ pub(super) const SOUND: u32 = 1;
 pub(super) struct Found {
     pub(super) weight: Option<f64>,
     pub(super) row: Option<Row>,
-    /// True if it was read at the end that keeps all its properties, and not at the other one.
+    /// True if it was read at the end that has all its properties.
     pub(super) whole: bool,
     /// The era in which it was last written.
     pub(super) era: u32,
@@ -34,22 +34,22 @@ pub(super) struct Found {
 
 /// Flag: the edge is removed.
 const REMOVED: u8 = 1;
-/// Flag: a weight stands before the properties.
+/// Flag: a weight precedes the properties.
 const WEIGHT: u8 = 2;
 const WHOLE: u8 = 4;
-/// Flag: the record is an entry of an image, whose era follows from which images are the newest.
+/// Flag: the record is an entry of an image. Its era depends on which images are the newest.
 const IMAGE: u8 = 8;
-/// Flag: the image is that of the destination.
+/// Flag: the image belongs to the destination.
 const AT_DST: u8 = 16;
 
-/// The collector of entries and operations as they are found.
+/// The collector of entries and operations while they are found.
 pub(super) struct EdgeSorter {
     sorter: Sorter,
     placement: Placement,
     found: u64,
     key: Vec<u8>,
     payload: Vec<u8>,
-    /// The first error. It is kept because the callers that find entries cannot take it at once.
+    /// The first error, stored because the callers that find entries cannot return it at once.
     failed: Option<Error>,
 }
 
@@ -118,7 +118,7 @@ impl EdgeSorter {
     /// Sorts the records.
     ///
     /// # Errors
-    /// Those of writing sorted files, now or before.
+    /// The errors of writing sorted files, now or earlier.
     pub(super) fn finish(&mut self) -> Result<FoundEdges> {
         match self.failed.take() {
             Some(error) => Err(error),
@@ -133,12 +133,12 @@ pub(super) struct FoundEdges {
 }
 
 impl FoundEdges {
-    /// Calls `take` with each edge that exists. `newest` is true for an image if the newest one of its
-    /// subgraph and label was read. Such an image knows an edge to another subgraph better than an older
-    /// image of that subgraph.
+    /// Calls `take` with each edge that exists. `newest` is true for an image if the newest image of its
+    /// subgraph and label was read. An edge between two subgraphs is taken from such an image rather than
+    /// from an older image of the other subgraph.
     ///
     /// # Errors
-    /// Those of reading sorted files, and of `take`.
+    /// The errors of reading sorted files, and of `take`.
     pub(super) fn for_each(
         &self,
         newest: impl Fn(ImageId) -> bool,
@@ -173,7 +173,7 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Updates the state of the edge by this entry.
+    /// Updates the state of the edge with this entry.
     fn fold(self, place: EdgeTuple, newest: impl Fn(ImageId) -> bool, found: &mut Option<Found>) {
         let has = |flag| self.flags & flag != 0;
         if has(REMOVED) {
@@ -195,7 +195,7 @@ impl Entry<'_> {
     }
 }
 
-/// Decodes a record; `None` for an invalid one, which checksums exclude.
+/// Decodes a record; `None` for an invalid one, which the checksums rule out.
 fn decode(record: Record<'_>) -> Option<(EdgeTuple, Entry<'_>)> {
     let (label, key) = record.key.split_first_chunk()?;
     let (src, key) = key.split_first_chunk()?;

@@ -1,10 +1,10 @@
-//! The vertex that each key names, outside of memory if that does not fit: a hash table whose entries have no
-//! keys.
+//! The vertex that each key names, in a file if memory has no room: a hash table whose entries do not contain
+//! the keys.
 //!
-//! An entry is the hash of a key, and the id of a vertex. It counts as long as this vertex has the key, so no
-//! entry is ever removed. The upper bits of its hash give a place, and the entry is in the first free place
-//! from there on. So a search ends at a free place, and a table and one twice as large have their entries in
-//! one order.
+//! An entry is the hash of a key, and the id of a vertex. It is valid while this vertex has the key, so no
+//! entry is ever removed. The upper bits of its hash give a place, and the entry is in the first place from
+//! there that was free. So a search stops at a free place, and the order of entries is the same in a table
+//! twice as large.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -19,19 +19,19 @@ use hedgerow_tier::temporary::TemporaryDirectory;
 #[cfg(test)]
 mod tests;
 
-/// Size of an entry in bytes. A page has a whole number of entries.
+/// The size of an entry in bytes. A file page has a whole number of entries.
 const ENTRY_BYTES: u64 = 16;
 /// The binary logarithm of the least number of places.
 const LEAST_BITS: u32 = 8;
 
-/// One place of the table. Zeros mark a free one.
+/// One place of the table. Zeros mark a free place.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     hash: u64,
     id: u32,
 }
 
-/// Ids by key. The keys themselves are those of vertices in a [`VertexMap`].
+/// The ids by key. The keys themselves are stored with the vertices in a [`VertexMap`].
 #[derive(Debug)]
 pub(super) struct IdsByKey<S = RandomState> {
     directory: Arc<TemporaryDirectory>,
@@ -44,8 +44,8 @@ pub(super) struct IdsByKey<S = RandomState> {
 }
 
 impl<S: BuildHasher + Default> IdsByKey<S> {
-    /// Returns a table without keys, with places for `keys` of them. Takes `memory` bytes, twice as many
-    /// while it grows, and also 48 bytes for each page of 256 places.
+    /// Returns a table without keys, with places for `keys` of them. It takes `memory` bytes (twice as many
+    /// while it grows), and 48 bytes for each file page of 256 places.
     pub(super) fn new(directory: &Arc<TemporaryDirectory>, memory: usize, keys: u64) -> IdsByKey<S> {
         let mut bits = LEAST_BITS;
         while is_full(keys, bits) {
@@ -55,11 +55,11 @@ impl<S: BuildHasher + Default> IdsByKey<S> {
         IdsByKey { directory: directory.clone(), memory, table, bits, taken: 0, hasher: S::default() }
     }
 
-    /// Makes `key` name `id`, whose vertex must have the key before the next call. Returns the id that it
-    /// named before.
+    /// Makes `key` name `id`. The vertex `id` must have the key before the next call. Returns the id that the
+    /// key named before.
     ///
     /// # Errors
-    /// Those of the temporary files, which every method may return.
+    /// The errors of the temporary files, which every method may return.
     pub(super) fn insert(
         &mut self,
         key: VertexKeyRef<'_>,
@@ -80,9 +80,9 @@ impl<S: BuildHasher + Default> IdsByKey<S> {
         Ok(None)
     }
 
-    /// Returns the place of a key, and the id that it names. If it names none, returns a place for it. That
-    /// is the place of an outdated entry with its hash, so that a key that comes and goes has one entry; else
-    /// a free place.
+    /// Returns the place of a key, and the id that it names. If it names none, returns a place for it: the
+    /// place of an outdated entry with the same hash, or else a free place. So a key that is removed and
+    /// added again has only one entry.
     fn find(
         &mut self,
         hash: u64,
@@ -149,7 +149,7 @@ impl<S: BuildHasher + Default> IdsByKey<S> {
     }
 }
 
-/// True if this many keys are more than three quarters of the places.
+/// True if this many keys take more than three quarters of the places.
 fn is_full(keys: u64, bits: u32) -> bool {
     keys > (1 << bits) / 4 * 3
 }

@@ -1,4 +1,4 @@
-//! The images that salvage knows.
+//! The images that salvage has read.
 
 use std::collections::BTreeMap;
 
@@ -26,12 +26,12 @@ impl KnownImages {
         labels.flat_map(|(&label, known)| known.ids().map(move |subgraph| ImageId { label, subgraph }))
     }
 
-    /// Takes out the subgraphs that are known in `label`.
+    /// Removes and returns the subgraphs that are known in `label`.
     pub(super) fn take(&mut self, label: LabelId) -> Subgraphs {
         self.in_label.remove(&label).unwrap_or_default()
     }
 
-    /// Returns the number of subgraphs that are known in some label.
+    /// Returns the number of subgraphs that are known in at least one label.
     pub(super) fn subgraphs(&self) -> u64 {
         let mut all = Subgraphs::default();
         for known in self.in_label.values() {
@@ -41,7 +41,7 @@ impl KnownImages {
     }
 }
 
-/// A set of subgraphs, about 30 bytes for 64 neighboring ones.
+/// A set of subgraphs. It takes about 30 bytes for 64 neighboring ones.
 #[derive(Default)]
 pub(super) struct Subgraphs {
     masks: BTreeMap<u32, u64>,

@@ -1,4 +1,5 @@
-//! Tools for stores: the check of a store, its backup, and a new store of what is left of a damaged one.
+//! Tools for stores: the check of a store, its backup, and salvage, which makes a new store from a damaged
+//! one.
 
 mod backup;
 mod check;
@@ -41,8 +42,8 @@ fn vacant(path: &Path) -> Result<Arc<dyn Vfs>> {
     Ok(fs)
 }
 
-/// Refuses to write into the directory of the store itself, or below it, by whatever name. There the copy
-/// would be lost together with the original, and its files would lie among those of the store.
+/// Refuses to write into the directory of the store or below it, even if a link leads there. A copy in that
+/// directory would be lost together with the original, and mix its files with those of the store.
 fn refuse_inside(store: &dyn Vfs, path: &Path) -> Result<()> {
     match store.contains(path) {
         Ok(false) => Ok(()),

@@ -27,31 +27,31 @@ struct KindName {
 struct PropertyName {
     name: String,
     kind: PropertyType,
-    /// The kind of vertices that has it.
+    /// The kind of the vertices that have the property.
     of: KindId,
 }
 
-/// The parts of a found edge, or of a vertex's properties, that need names.
+/// The data of a found edge, or of a vertex's properties, that needs names.
 #[derive(Clone, Copy)]
 pub(super) struct Unnamed<'a> {
     pub(super) label: u16,
     pub(super) rank: u64,
     pub(super) row: Option<&'a Row>,
-    /// The kinds of its ends, as far as they are known.
+    /// The kinds of the edge's ends, as far as they are known.
     pub(super) ends: [Option<KindId>; 2],
 }
 
-/// The labels, kinds and properties of a damaged store, by the ids that edges and vertices carry. Ids may be
+/// The labels, kinds and properties of a damaged store, by the ids that edges and vertices use. Ids may be
 /// missing.
 pub(super) struct Names {
     kinds: BTreeMap<KindId, KindName>,
     labels: BTreeMap<u16, LabelName>,
     properties: BTreeMap<(u16, u16), PropertyName>,
-    /// Labels of edges without a known name; true if one of the edges has a rank.
+    /// Labels of edges without a known name; true if an edge of the label has a rank.
     ranked: BTreeMap<u16, bool>,
     /// Properties without a known name that edges or vertices have.
     typed: BTreeMap<(u16, u16), (PropertyType, KindId)>,
-    /// Names made up in place of lost ones.
+    /// Names made up to replace lost ones.
     made_up: Vec<String>,
 }
 
@@ -86,7 +86,7 @@ impl Names {
         self.properties.extend(properties.iter().map(known));
     }
 
-    /// Adds a definition of the log, unless one is known. Definitions before it may be lost.
+    /// Adds a definition of the log, unless one is known already. Earlier definitions may be lost.
     pub(super) fn define(&mut self, op: Op<'_>) {
         match op {
             Op::DefineKind { kind, text, name } => {
@@ -103,13 +103,13 @@ impl Names {
         }
     }
 
-    /// True if vertices of `kind` need a name for it that is lost.
+    /// True if vertices are of `kind` and its name is lost.
     pub(super) fn lacks(&self, kind: KindId) -> bool {
         kind != KindId::DEFAULT && !self.kinds.contains_key(&kind)
     }
 
     /// Makes up names for kinds that have none. `lost` is true for kinds whose keys are texts. Kinds are
-    /// numbered without gaps, so the kinds before the last one get names too.
+    /// numbered without gaps, so all numbers up to the last one get names.
     pub(super) fn complete_kinds(&mut self, lost: &BTreeMap<KindId, bool>) {
         let last = self.kinds.keys().chain(lost.keys()).max().map_or(0, |kind| kind.0);
         for kind in (1..=last).map(KindId) {
@@ -124,13 +124,13 @@ impl Names {
     }
 
     /// Notes an edge, or the properties of a vertex, so that [`complete`](Self::complete) makes up the names
-    /// that it lacks. Drops the kinds that a label states of its ends if the edge contradicts them.
+    /// that it lacks. If an edge contradicts the kinds that a label states for its ends, drops these kinds.
     pub(super) fn see(&mut self, Unnamed { label, rank, row, ends }: Unnamed<'_>) {
         if let Some(known) = self.labels.get_mut(&label) {
             let fits = |said: [KindId; 2]| {
                 said.iter().zip(ends).all(|(said, end)| end.is_none_or(|end| end == *said))
             };
-            // An undirected edge may stand either way round.
+            // An undirected edge may have its ends in either order.
             known.ends = known.ends.filter(|&[a, b]| fits([a, b]) || fits([b, a]));
         } else if label != LabelId::VERTICES.0 {
             *self.ranked.entry(label).or_default() |= rank != 0;
@@ -159,7 +159,7 @@ impl Names {
         }
     }
 
-    /// Defines everything in `graph`, in the order of ids. Returns the names that were made up.
+    /// Defines all labels, kinds and properties in `graph`, in the order of ids. Returns the made-up names.
     pub(super) fn define_in(&self, graph: &Graph) -> Result<Vec<String>> {
         for KindName { name, text } in self.kinds.values() {
             graph.define_kind(name, if *text { KeyKind::Str } else { KeyKind::U64 })?;
@@ -172,7 +172,7 @@ impl Names {
             match self.label(LabelId(label)) {
                 _ if label == LabelId::VERTICES.0 => graph.define_vertex_property_of(*of, name, *kind)?,
                 Some(label) => graph.define_edge_property(label, name, *kind)?,
-                // A label without edges whose definition is lost.
+                // The label has no edges, and its definition is lost.
                 None => continue,
             };
         }
@@ -193,7 +193,7 @@ impl Names {
     }
 }
 
-/// Returns `name`, or a similar one that is not taken.
+/// Returns `name`, or a similar name that is not taken.
 fn unlike(name: String, taken: &BTreeSet<String>) -> String {
     let other = (2u32..).map(|n| format!("{name}-{n}"));
     std::iter::once(name.clone()).chain(other).find(|name| !taken.contains(name)).unwrap_or(name)

@@ -24,7 +24,7 @@ struct Vertices<'a> {
     map: &'a mut VertexMap,
     cursor: VertexCursor,
     next: Option<FoundVertex>,
-    /// One more than the last id that was taken.
+    /// One more than the last id that was returned.
     bound: u32,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Vertices<'a> {
         self.next.map(|vertex| vertex.id.subgraph())
     }
 
-    /// Takes the next vertex if it is in `subgraph`: its id and its key.
+    /// Returns the id and the key of the next vertex, and moves on, if it is in `subgraph`.
     fn take_of(&mut self, subgraph: SubgraphId) -> Result<Option<(VertexId, VertexKey)>> {
         let Some(vertex) = self.next.filter(|vertex| vertex.id.subgraph() == subgraph) else {
             return Ok(None);
@@ -61,7 +61,7 @@ impl<'a> Vertices<'a> {
 pub(super) struct NewStore {
     fs: Arc<dyn Vfs>,
     config: GraphConfig,
-    /// The memory in which keys are sorted.
+    /// The number of bytes of memory for sorting keys.
     memory: usize,
 }
 
@@ -74,7 +74,7 @@ impl NewStore {
     /// numbers of vertices and edges. Takes memory for one image, and for a [`SegmentWriter`].
     ///
     /// # Errors
-    /// Those of temporary files and of writing the store.
+    /// The errors of temporary files and of writing the store.
     pub(super) fn write(
         self,
         graph: &Graph,
@@ -150,7 +150,7 @@ impl ImageWriter<'_> {
         self.write_vertices(None)
     }
 
-    /// Writes the vertices without edges of subgraphs before `end`.
+    /// Writes the vertices without edges whose subgraphs are before `end`.
     fn write_vertices(&mut self, end: Option<SubgraphId>) -> Result<()> {
         while let Some(id) = self.vertices.subgraph()
             && end.is_none_or(|end| id < end)
@@ -161,7 +161,7 @@ impl ImageWriter<'_> {
     }
 
     fn write(&mut self, id: ImageId, mut lists: Vec<Lists>) -> Result<()> {
-        // Images of the default label, which hold the vertices, come first.
+        // Images of the default label come first, since they have the vertices.
         self.write_vertices(Some(id.subgraph).filter(|_| id.label == LabelId::DEFAULT))?;
         lists.iter_mut().for_each(Lists::finish);
         let parts: Vec<PartRef<'_>> = lists.iter().map(Lists::part).collect();
@@ -205,7 +205,7 @@ impl Lists {
         }
     }
 
-    /// Adds a copy; false if the list has it already: then the later one replaces it.
+    /// Adds a copy; false if the list already has the edge: then the later copy replaces the earlier one.
     fn push(&mut self, copy: EdgeCopy) -> bool {
         let local = usize::from(copy.at.local().0);
         let before = self.neighbors.len();

@@ -1,9 +1,9 @@
-//! Bytes that are read and written at any offset, more of them than memory holds. A bounded number of file
-//! pages is in memory, and the others are in a temporary file. What fits in memory never touches a file.
+//! Bytes that are read and written at any offset, and may exceed memory. A bounded number of file pages is in
+//! memory, and the others are in a temporary file. If all fit in memory, there is no file.
 //!
-//! Bytes that were never written are zeros. Pages get their places in the file in the order in which they are
-//! first written, so offsets that are far apart take no more space than neighboring ones. The checksum of a
-//! page is compared when the page is read back.
+//! Bytes that were never written are zeros. File pages are stored in the file in the order of their first
+//! writes. So offsets that are far apart take no more space than neighboring ones. The checksum of a file
+//! page is verified when the page is read back.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,13 +18,13 @@ use hedgerow_tier::temporary::{TemporaryDirectory, TemporaryFile};
 mod tests;
 
 const PAGE_BYTES: usize = 4096;
-/// Size of the checksum that follows a page in the file.
+/// The size of the checksum that follows a page in the file.
 const CHECKSUM_BYTES: usize = 8;
 const ROOM_BYTES: usize = PAGE_BYTES + CHECKSUM_BYTES;
-/// The memory of a page in memory: its content, its slot, and space for more slots in the vector.
+/// The memory that a page takes: its content, its slot, and space for more slots in the vector.
 const SLOT_BYTES: usize = ROOM_BYTES + 96;
 
-/// A page that was written once.
+/// A page that was written at least once.
 #[derive(Debug)]
 struct Page {
     /// The number of the page's place in the file.
@@ -33,15 +33,15 @@ struct Page {
     slot: Option<u32>,
 }
 
-/// Memory for a page, laid out as its place in the file.
+/// Memory for a page, with the same layout as its place in the file.
 #[derive(Debug)]
 struct Slot {
-    /// The number of the page in it.
+    /// The number of the page in this slot.
     page: Option<u64>,
     bytes: Box<[u8; ROOM_BYTES]>,
-    /// True if the file lacks a change of it.
+    /// True if the page has changed since it was last written to the file.
     changed: bool,
-    /// True if it was used since the hand of the clock passed it.
+    /// True if the slot was used after the hand of the clock last passed it.
     used: bool,
 }
 
@@ -55,12 +55,13 @@ pub(super) struct PagedBytes {
     pages: BTreeMap<u64, Page>,
     slots: Vec<Slot>,
     most_slots: usize,
-    /// The slot at which the last search for a free one ended.
+    /// The slot at which the last search for a free slot stopped.
     hand: usize,
 }
 
 impl PagedBytes {
-    /// Returns bytes without content that keep as many pages in memory as `memory` bytes hold, at least one.
+    /// Returns bytes without content. As many pages stay in memory as `memory` bytes have room for, at least
+    /// one.
     pub(super) fn new(directory: &Arc<TemporaryDirectory>, memory: usize) -> PagedBytes {
         PagedBytes {
             directory: directory.clone(),
@@ -75,8 +76,8 @@ impl PagedBytes {
     /// Reads the bytes from offset `at` on into `to`.
     ///
     /// # Errors
-    /// Those of writing a page that leaves memory, and of reading one; a [`Corruption`] for a page that is
-    /// not as it was written.
+    /// The errors of writing a page that leaves memory, and of reading one; a [`Corruption`] for a page that
+    /// has changed in the file.
     pub(super) fn read(&mut self, mut at: u64, mut to: &mut [u8]) -> Result<()> {
         while !to.is_empty() {
             let (page, from) = split(at);
@@ -95,7 +96,7 @@ impl PagedBytes {
     /// Writes `bytes` from offset `at` on.
     ///
     /// # Errors
-    /// Those of [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     pub(super) fn write(&mut self, mut at: u64, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
             let (page, from) = split(at);
@@ -109,14 +110,14 @@ impl PagedBytes {
         Ok(())
     }
 
-    /// Returns the first offset from `at` on whose page was written.
+    /// Returns the first offset at or after `at` whose page was written.
     pub(super) fn first_written(&self, at: u64) -> Option<u64> {
         let (&page, _) = self.pages.range(split(at).0..).next()?;
         Some(at.max(page * PAGE_BYTES as u64))
     }
 
-    /// Returns the page in memory. A page that was never written must be written now, since it gets a place
-    /// in the file.
+    /// Returns the page in memory. The caller must write to a page that was never written, since it gets a
+    /// place in the file now.
     fn slot(&mut self, number: u64) -> Result<&mut Slot> {
         let at = match self.pages.get(&number) {
             Some(Page { slot: Some(at), .. }) => *at as usize,
@@ -142,8 +143,8 @@ impl PagedBytes {
         Ok(at)
     }
 
-    /// Returns a slot without a page: a new one, or the first that was not used since the hand passed it.
-    /// Writes the slot's old page to the file first if it was changed.
+    /// Returns a slot without a page: a new one, or the first slot that was not used since the hand last
+    /// passed it. If the page in that slot was changed, writes it to the file first.
     fn free_slot(&mut self) -> Result<usize> {
         if self.slots.len() < self.most_slots {
             let bytes = Box::new([0; ROOM_BYTES]);
@@ -195,7 +196,7 @@ fn split(at: u64) -> (u64, usize) {
     (at / PAGE_BYTES as u64, (at % PAGE_BYTES as u64) as usize)
 }
 
-/// Returns the checksum of a page. It covers the offset, so that no page passes for another one.
+/// Returns the checksum of a page. It covers the offset, so that a page read from a wrong place is detected.
 fn checksum(offset: u64, page: &[u8]) -> u64 {
     let mut sum = Checksum::new();
     sum.update(&offset.to_le_bytes());

@@ -1,4 +1,4 @@
-//! The step from the findings in a damaged store to a new store.
+//! The step of salvage from the findings in a damaged store to a new store.
 
 use std::collections::BTreeMap;
 
@@ -19,36 +19,36 @@ use crate::state::edge_key::EdgeKey;
 use crate::state::placement::Placement;
 use hedgerow_tier::sorter::Sorter;
 
-/// The content and the losses of a new store, in numbers.
+/// The numbers of items in a new store, and of items that were lost.
 #[derive(Default)]
 pub(super) struct Rebuilt {
     /// Vertices and edges in the new store.
     pub(super) vertices: u64,
     pub(super) edges: u64,
-    /// Edges one end of which is lost.
+    /// Edges with one end that is lost.
     pub(super) dangling: u64,
-    /// Edges known only from the end that does not keep all properties.
+    /// Edges known only from the end that lacks some of their properties.
     pub(super) halves: u64,
-    /// Vertices known only by their edges, in a graph whose vertices have properties.
+    /// Vertices known only from their edges, in a graph whose vertices have properties.
     pub(super) bare: u64,
-    /// Vertices without properties in the log, in a subgraph that has lost the image of its properties.
+    /// Vertices whose properties are not in the log, and whose subgraph has lost the image of its properties.
     pub(super) stripped: u64,
-    /// Vertices whose key is that of another one, which was written later.
+    /// Vertices with the key of another vertex that was written later.
     pub(super) repeated: u64,
-    /// Vertices that lost commits removed, as later ones show.
+    /// Vertices that lost commits must have removed, because later commits contradict them.
     pub(super) replaced: u64,
     /// Vertices and edges that may be stale.
     pub(super) doubtful: (u64, u64),
-    /// Names made up for labels and properties that have lost theirs.
+    /// Names made up for labels and properties whose names are lost.
     pub(super) made_up: Vec<String>,
 }
 
 impl SalvagedGraph {
-    /// Writes all vertices, and all edges that have both ends and are not gone, into a new store. `copies`
-    /// sorts the content of its segment, whose keys are sorted once the found edges are dropped.
+    /// Writes a new store of all vertices, and of all edges that have both ends and are not gone. `copies`
+    /// sorts the content of its segment. The keys are sorted after the found edges are dropped.
     pub(super) fn rebuild(mut self, mut copies: Sorter, into: NewStore) -> Result<Rebuilt> {
         let GraphConfig { directed, keys, weighted, reverse } = self.config;
-        // This graph has no vertices: it serves for the checks that a transaction makes of what it writes.
+        // This graph has no vertices: it only runs the checks that a transaction makes of its writes.
         let options = Options::new().directed(directed).keys(keys).weighted(weighted).reverse(reverse);
         let graph = options.background_settling(false).in_memory()?;
         let edges = self.edges.finish()?;
@@ -83,7 +83,7 @@ impl SalvagedGraph {
         Ok(rebuilt)
     }
 
-    /// True if the edge was removed, or belonged to a vertex that had the id before another one.
+    /// True if the edge was removed, or belonged to an earlier vertex with the same id.
     fn is_gone(&mut self, place: EdgeTuple, found: &Found) -> Result<bool> {
         if !self.has_begun {
             return Ok(false);
@@ -102,7 +102,7 @@ impl SalvagedGraph {
         Ok(unnamed)
     }
 
-    /// Learns from all edges which vertices and which names exist, and which vertices have properties.
+    /// Learns from all edges which vertices and names exist, and which vertices have properties.
     fn look_at_edges(&mut self, edges: &FoundEdges) -> Result<()> {
         let newest = std::mem::take(&mut self.newest);
         let seen = edges.for_each(
@@ -118,7 +118,7 @@ impl SalvagedGraph {
         seen
     }
 
-    /// Learns from one edge, or from the properties of a vertex.
+    /// Learns from one edge, or from the properties of one vertex.
     fn look_at(&mut self, place: EdgeTuple, found: &Found) -> Result<()> {
         let ends = [self.look_at_end(place.1, found.era)?, self.look_at_end(place.2, found.era)?];
         if place.0 == LabelId::VERTICES.0
@@ -132,9 +132,9 @@ impl SalvagedGraph {
         Ok(())
     }
 
-    /// Learns from an edge that was last written in `era` about one of its ends, and returns the kind of that
-    /// end. If keys are the ids, an edge proves that its ends exist. It proves their keys if ids cannot have
-    /// been given to other vertices.
+    /// Learns about one end of an edge that was last written in `era`, and returns the kind of that end. If
+    /// keys are the ids, an edge proves that its ends exist. It also proves their keys, unless the ids may
+    /// have been given to other vertices since.
     fn look_at_end(&mut self, id: u32, era: u32) -> Result<Option<KindId>> {
         let dense = self.config.keys == KeyKind::Dense;
         let proves = !self.rebound && (dense || self.certain_from > 1);
@@ -165,8 +165,8 @@ impl SalvagedGraph {
         Ok(())
     }
 
-    /// Gives vertices their ids in the new store: ascending without gaps, in the order of the old ones,
-    /// unless the id is the key.
+    /// Gives vertices their ids in the new store: ascending without gaps, in the order of the old ids, unless
+    /// keys are the ids.
     fn number_vertices(&mut self, graph: &Graph) -> Result<()> {
         let dense = self.config.keys == KeyKind::Dense;
         let (mut next, mut cursor) = (0, VertexCursor::default());
@@ -204,7 +204,8 @@ impl SalvagedGraph {
         rebuilt.doubtful.1 += u64::from(era < self.certain_from);
         rebuilt.halves += u64::from(!found.whole && self.names.has_properties(label));
         let name = self.names.label(label).unwrap_or_default();
-        // The keys were checked when vertices were numbered. This checks their kinds, the label and the rank.
+        // The keys were checked when vertices were numbered. This checks the kinds of the ends, the label and
+        // the rank.
         let ends = [src, dst].map(|end| end.key_like_its_own());
         let key = EdgeKey::new(name, &ends[0], &ends[1]).rank(place.3);
         let (label, ..) = engine.edge_for_writing(&key)?;
@@ -222,8 +223,8 @@ impl SalvagedGraph {
         Ok(())
     }
 
-    /// Removes all but the last written one of several vertices with one key, and returns the number of
-    /// removed ones.
+    /// Removes all but the last written of several vertices with the same key. Returns the number of removed
+    /// vertices.
     fn drop_repeated(&mut self) -> Result<u64> {
         if self.config.keys == KeyKind::Dense {
             return Ok(0);
@@ -249,7 +250,7 @@ impl SalvagedGraph {
     }
 }
 
-/// The writer of edges' copies into a sorter.
+/// A writer that puts the copies of edges into a sorter.
 struct CopyWriter<'a> {
     graph: &'a Graph,
     copies: &'a mut Sorter,

@@ -11,33 +11,32 @@ const MAX_LOSSES: usize = 1000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SalvageReport {
-    /// Vertices in the new store.
+    /// The number of vertices in the new store.
     pub vertices: u64,
-    /// Edges in the new store.
+    /// The number of edges in the new store.
     pub edges: u64,
-    /// Subgraphs read from segments.
+    /// The number of subgraphs read from segments.
     pub subgraphs: u64,
-    /// Commits read from the log.
+    /// The number of commits read from the log.
     pub commits: u64,
-    /// The last commit that was read, or that a segment holds.
+    /// The last commit that was read from the log, or that a segment contains.
     pub timestamp: Timestamp,
-    /// Subgraphs that are known to be lost, or that were restored from an older image.
+    /// The number of subgraphs that are lost for certain, or were restored from an older image.
     pub lost_subgraphs: u64,
-    /// The most commits that may be lost: timestamps are counted, which may have gaps. If the end of the log
+    /// The most commits that may be lost. This counts timestamps, which may have gaps. If the end of the log
     /// is lost, the number of its commits is unknown, and it counts as one.
     pub lost_commits: u64,
-    /// Edges left out because one of their ends is lost.
+    /// The number of edges left out because one of their ends is lost.
     pub lost_edges: u64,
-    /// Vertices in the new store whose existence nothing proves after a loss: lost commits may have changed
-    /// or removed them.
+    /// The number of vertices in the new store that lost commits may have changed or removed.
     pub doubtful_vertices: u64,
-    /// Edges in the new store that are doubtful for the same reason.
+    /// The number of edges in the new store that lost commits may have changed or removed.
     pub doubtful_edges: u64,
-    /// Damage that `losses` does not name: at most 1,000 items, and the number of others. Damage may have
-    /// cost nothing; then `losses` is empty.
+    /// Damage that `losses` does not name: at most 1,000 items, and the number of others. If damage caused no
+    /// loss, `losses` is empty.
     pub damages: Vec<String>,
     /// Losses and doubtful data: at most 1,000 items, the number of others, and the sums. Empty if the new
-    /// store has everything that the old one held.
+    /// store has all data of the old one.
     pub losses: Vec<String>,
     /// The number of damages, and of losses, beyond the first 1,000.
     unlisted: [u64; 2],
@@ -64,7 +63,7 @@ impl SalvageReport {
         tell(&mut self.losses, &mut self.unlisted[1], what);
     }
 
-    /// Records lost commits; returns their greatest possible number, and `u64::MAX` if it is not known.
+    /// Records lost commits. Returns the largest possible number of them, or `u64::MAX` if it is not known.
     pub(super) fn lose_commits(&mut self, first: Timestamp, last: Option<Timestamp>) -> u64 {
         let before = Timestamp(first.0.saturating_sub(1));
         let Some(last) = last else {
@@ -82,7 +81,7 @@ impl SalvageReport {
         count
     }
 
-    /// Records bytes at the end of the log that are no record, and that nothing proves to have been durable.
+    /// Records bytes at the end of the log that are no valid record, and may never have been durable.
     pub(super) fn lose_tail(&mut self, error: &impl fmt::Display, bytes: u64) {
         self.lose(format_args!(
             "{error}; the {bytes} bytes from there on hold no commit: a crash cut short commits that were never \
@@ -90,7 +89,7 @@ impl SalvageReport {
         ));
     }
 
-    /// Adds the sums, whatever the number of losses.
+    /// Adds the sums, even if there are many losses.
     pub(super) fn sum_up(&mut self, sums: &[(u64, &str)]) {
         let [damages, losses] = self.unlisted;
         if damages > 0 {

@@ -1,7 +1,7 @@
-//! Salvage: a new store of what is left of a damaged one.
+//! Salvage: making a new store from the readable data of a damaged one.
 //!
-//! All used bytes have passed their checksums. Of a subgraph's images the newest readable one is taken; the
-//! log is read on behind every damage. The old store is only read. `docs/design/salvage.md` has the rules.
+//! All used bytes have passed their checksums. The newest readable image of a subgraph is used; the log is
+//! also read after damage. The old store is never changed. `docs/design/salvage.md` has the rules.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -31,24 +31,24 @@ use crate::state::schema::Schema;
 use hedgerow_tier::sorter::Sorter;
 use hedgerow_tier::temporary::TemporaryDirectory;
 
-/// Divisor of the memory limit: one share for each of two sorters at work, one for vertices and keys.
+/// The divisor of the memory limit: one share for each of two sorters at work, one for vertices and keys.
 const SHARE: u64 = 4;
 
-/// Reads what is readable of the store in the directory `path`, whatever is damaged, and makes a new store of
-/// it in the directory `into`, which must not exist or be empty. Changes nothing at `path`, which must not be
-/// open for writing. Takes at most half of the available memory, as [`salvage_within`] says.
+/// Makes a new store in the directory `into` from the undamaged data of the store in the directory `path`.
+/// `into` must be empty or not exist. Changes nothing at `path`, which must not be open for writing. Takes at
+/// most half of the available memory, as [`salvage_within`] explains.
 ///
 /// # Errors
-/// Those of [`salvage_within`].
+/// The errors of [`salvage_within`].
 pub fn salvage(path: impl AsRef<Path>, into: impl AsRef<Path>) -> Result<SalvageReport> {
     salvage_dirs(path.as_ref(), into.as_ref(), default_limit())
 }
 
 /// Salvages like [`salvage`], within `memory_limit` bytes: half of them sort edges, a quarter is for vertices
-/// and their keys. The rest goes to temporary files at `into`. These take about 35 bytes for each end of an
-/// edge as it is read and 30 as it is written, and its properties; twice as much while files are merged. A
-/// vertex takes about 100 bytes, and three times its key. Beside the shares memory holds a byte for each
-/// vertex, a page of images, a commit, and one image, which for a hub is its whole list. O(edges log edges).
+/// and their keys. All else goes to temporary files at `into`. For each end of an edge these take about 35
+/// bytes when it is read, 30 when it is written, and its properties; twice as much while files are merged. A
+/// vertex takes about 100 bytes and three times its key. In addition memory holds a byte for each vertex, a
+/// page of images, a commit, and one image, which for a hub is its whole list. O(edges log edges).
 ///
 /// # Errors
 /// [`OpenError::Locked`]; [`OpenError::NotAStore`] if there is no file of a store;
@@ -71,7 +71,7 @@ pub fn salvage_within(
 fn salvage_dirs(path: &Path, into: &Path, memory_limit: u64) -> Result<SalvageReport> {
     let fs = RealFs::open_dir(path).map_err(io_error(path, "open"))?;
     let fs: Arc<dyn Vfs> = Arc::new(fs);
-    // Looks before it makes anything at `into`.
+    // Looks for a store before it makes a file at `into`.
     let source = Source::find(&fs)?;
     refuse_inside(&*fs, into)?;
     salvage_from(source, vacant(into)?, memory_limit)
@@ -80,7 +80,7 @@ fn salvage_dirs(path: &Path, into: &Path, memory_limit: u64) -> Result<SalvageRe
 /// Salvages like [`salvage`], on directories behind the file-system trait.
 ///
 /// # Errors
-/// Those of [`salvage`].
+/// The errors of [`salvage`].
 pub fn salvage_on(fs: Arc<dyn Vfs>, into: Arc<dyn Vfs>) -> Result<SalvageReport> {
     salvage_on_within(fs, into, default_limit())
 }
@@ -88,7 +88,7 @@ pub fn salvage_on(fs: Arc<dyn Vfs>, into: Arc<dyn Vfs>) -> Result<SalvageReport>
 /// Salvages like [`salvage_on`], within a memory limit, however low.
 ///
 /// # Errors
-/// Those of [`salvage_on`].
+/// The errors of [`salvage_on`].
 #[doc(hidden)]
 pub fn salvage_on_within(fs: Arc<dyn Vfs>, into: Arc<dyn Vfs>, memory_limit: u64) -> Result<SalvageReport> {
     check_vacant(&into)?;
@@ -115,7 +115,7 @@ struct Source {
 impl Source {
     fn find(fs: &Arc<dyn Vfs>) -> Result<Source> {
         let names = fs.list().map_err(io_error(fs.path(), "list"))?;
-        // Makes no lock file where there is none, since it must change nothing here.
+        // Does not make a missing lock file, since salvage must change nothing in this directory.
         let lock = fs.lock_existing(LOCK).map_err(|error| match error.kind() {
             std::io::ErrorKind::WouldBlock => Error::Open(OpenError::Locked {
                 path: fs.path().display().to_string(),
@@ -143,7 +143,7 @@ impl Source {
                 let named = found.segments.iter().map(|s| (s.info.file_id, Some(s.info)));
                 (named.collect(), found.logs.iter().map(|log| log.id).collect())
             }
-            // An older manifest, or none, does not name all files.
+            // An older manifest does not name all files, and there may be none.
             _ => {
                 let info = |id| {
                     let named = manifest.iter().flat_map(|m| &m.segments);
@@ -159,7 +159,7 @@ impl Source {
         Ok(source)
     }
 
-    /// Returns the settings of the graph. Reads segments for that alone if no manifest states them.
+    /// Returns the settings of the graph. If no manifest has them, reads segments to find them.
     fn find_config(&self) -> Option<GraphConfig> {
         let of_segment = |(id, info): &(FileId, Option<SegmentInfo>)| {
             let file = (*id, self.store);
@@ -169,13 +169,13 @@ impl Source {
         named.or_else(|| self.segments.iter().find_map(of_segment))
     }
 
-    /// Gives the content of segments to `salvaged`, newest first. Returns the timestamp that they reach.
+    /// Adds the content of segments to `salvaged`, newest first. Returns the timestamp that they reach.
     fn read_segments(&mut self, schema: &Schema, salvaged: &mut SalvagedGraph) -> Timestamp {
         let mut config = self.manifest.as_ref().map(|manifest| manifest.config);
         let mut checkpoint = self.manifest.as_ref().map_or(Timestamp::ZERO, |m| m.checkpoint);
         let (mut newest, mut added_stale) = (KnownImages::default(), false);
         let (mut seen, mut missed) = (KnownImages::default(), KnownImages::default());
-        // Once a segment is lost as a whole, any image in an older one may be outdated.
+        // Once a segment is lost as a whole, every image in an older one may be outdated.
         let mut outdated = false;
         for (id, info) in &self.segments {
             let (mut losses, mut count) = (Vec::new(), 0);
@@ -219,7 +219,7 @@ impl Source {
         checkpoint
     }
 
-    /// Gives `salvaged` the commits that the segments do not hold; reads the log on behind every damage.
+    /// Adds the commits that the segments lack to `salvaged`; continues reading the log after each damage.
     fn read_log(&mut self, salvaged: &mut SalvagedGraph, checkpoint: Timestamp) {
         let report = &mut self.report;
         report.timestamp = checkpoint;
@@ -234,7 +234,7 @@ impl Source {
                 report.commits += 1;
                 report.timestamp = commit.ts;
             }
-            // The findings that follow report any loss that this damage caused.
+            // Later findings report the loss that this damage caused, if any.
             LogFinding::Damage(error) => report.damage(error),
             LogFinding::Lost { first, last } => {
                 let count = report.lose_commits(first, last);
@@ -252,12 +252,12 @@ impl Source {
 /// The images that a segment has lost.
 struct LostImages {
     images: Vec<ImageId>,
-    /// True if there may be more of which nothing is known.
+    /// True if there may be more lost images, of which nothing is known.
     unknown: bool,
 }
 
-/// Reports the losses of a segment. If it is `whole`, everything else in it was read. Images that were `seen`
-/// in it or in a newer one are not missed.
+/// Reports the losses of a segment. If it is `whole`, all else in it was read. An image that was `seen` in it
+/// or in a newer segment is no loss.
 fn tell_losses(
     report: &mut SalvageReport,
     (name, schema): (&str, &Schema),
@@ -360,10 +360,10 @@ fn finish(mut report: SalvageReport, rebuilt: Rebuilt) -> Result<SalvageReport> 
     Ok(report)
 }
 
-/// Returns the store that most files belong to.
+/// Returns the identity of the store that most files belong to.
 ///
 /// # Errors
-/// [`OpenError::NotAStore`] if no header says one; if a header names another format, the error that names it.
+/// [`OpenError::NotAStore`] if no header has one; if a header names another format, the error that names it.
 fn stated_store(fs: &Arc<dyn Vfs>, names: &[String]) -> Result<StoreId> {
     let dir = Dir::new(fs.clone());
     let header_of = |name: &String| {

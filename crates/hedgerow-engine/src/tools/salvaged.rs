@@ -1,8 +1,8 @@
-//! The findings in a damaged store: vertices and edges under their old ids, whatever is missing around them,
-//! and which of them may be stale.
+//! The findings in a damaged store: vertices and edges under their old ids, and which of them may be stale.
+//! Other data around them may be missing.
 //!
-//! Time is counted in *eras*: each loss of commits begins one. Lost commits may have changed what was last
-//! written in an era before the last loss (`docs/design/salvage.md`).
+//! Time is counted in *eras*: each loss of commits begins one. If data was last written in an era before the
+//! last loss, lost commits may have changed it (`docs/design/salvage.md`).
 
 use std::sync::Arc;
 
@@ -26,33 +26,34 @@ pub(super) struct SalvagedGraph {
     pub(super) vertices: VertexMap,
     pub(super) edges: EdgeSorter,
     era: u32,
-    /// The era before which everything last written may be stale.
+    /// The first era with certain data. Data last written in an earlier era may be stale.
     pub(super) certain_from: u32,
-    /// True if an id may belong to another key than the known one: lost commits may have removed the vertex,
-    /// and given its id to another one.
+    /// True if the key known for an id may be outdated: lost commits may have removed the vertex and given
+    /// its id to another one.
     pub(super) rebound: bool,
     lost_commits: u64,
-    /// The vertex that each key was bound to last; kept once something is lost. What contradicts it is gone.
+    /// The vertex that each key was bound to last; kept from the first loss on. A vertex that contradicts it
+    /// is gone.
     keys: Option<IdsByKey>,
     /// True if an id has [begun](VertexMap::begun) to belong to another vertex.
     pub(super) has_begun: bool,
     directory: Arc<TemporaryDirectory>,
-    /// The memory of a table of keys; it takes twice as much while it grows.
+    /// The memory of a table of keys. The table takes twice as much while it grows.
     table_memory: usize,
-    /// The first error of vertices. It is kept because the readers of segments and of the log cannot take it
-    /// at once.
+    /// The first error about vertices. It is kept because the readers of segments and of the log cannot
+    /// return it at once.
     failed: Option<Error>,
-    /// Vertices that lost commits removed, as later ones show.
+    /// Vertices that lost commits must have removed, because later commits contradict them.
     pub(super) replaced: u64,
-    /// The subgraphs whose newest image of the properties of vertices is lost.
+    /// The subgraphs that have lost the newest image of their vertices' properties.
     pub(super) without_properties: Subgraphs,
     /// The images that are known to be the newest of their subgraph and label.
     pub(super) newest: KnownImages,
 }
 
 impl SalvagedGraph {
-    /// Returns an empty graph. `edges` sorts edges. Vertices and their keys take `memory` bytes; those that
-    /// exceed it are in files in `directory`.
+    /// Returns an empty graph. `edges` sorts edges. Vertices and their keys take `memory` bytes of memory; if
+    /// they need more, the rest is in files in `directory`.
     pub(super) fn new(
         (config, schema): (GraphConfig, &Schema),
         edges: Sorter,
@@ -79,8 +80,8 @@ impl SalvagedGraph {
         }
     }
 
-    /// Adds the content of an image. Vertices of a `stale` image may be stale; edges are judged once all
-    /// images are known.
+    /// Adds the content of an image. Vertices of a `stale` image may be stale. Edges are judged later, when
+    /// all images are known.
     pub(super) fn add_image(&mut self, image: &SubgraphImage, stale: bool) {
         self.attempt(|graph| graph.add_vertices(image, if stale { STALE } else { SOUND }));
         let ImageId { label, subgraph } = image.id;
@@ -127,13 +128,13 @@ impl SalvagedGraph {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    /// Takes over the newest images. `added_stale` is true if others were added too.
+    /// Takes the set of newest images. `added_stale` is true if older images were added too.
     pub(super) fn know_newest(&mut self, newest: KnownImages, added_stale: bool) {
         self.rebound |= added_stale && self.config.keys != KeyKind::Dense;
         self.newest = newest;
     }
 
-    /// Begins an era because something is lost: operations from here on may contradict what is known.
+    /// Begins an era because something is lost: later operations may contradict the known data.
     pub(super) fn distrust(&mut self) {
         if self.keys.is_none() && self.config.keys != KeyKind::Dense {
             self.attempt(SalvagedGraph::bind_keys);
@@ -156,12 +157,12 @@ impl SalvagedGraph {
         IdsByKey::new(&self.directory, self.table_memory, self.vertices.len())
     }
 
-    /// Notes that up to `count` commits are lost here: everything that was written before may be stale.
+    /// Notes that up to `count` commits are lost at this point: all data written before may be stale.
     pub(super) fn lose_commits(&mut self, count: u64) {
         self.distrust();
         self.certain_from = self.era;
         self.lost_commits = self.lost_commits.saturating_add(count);
-        // One commit does not reuse an id that it has freed.
+        // A single commit does not reuse an id that it has freed.
         self.rebound |= self.lost_commits > 1 && self.config.keys != KeyKind::Dense;
     }
 
@@ -169,7 +170,7 @@ impl SalvagedGraph {
         self.era == SOUND
     }
 
-    /// Applies an operation of the log, as far as that is possible.
+    /// Applies an operation of the log as far as possible.
     pub(super) fn apply(&mut self, op: Op<'_>) {
         let era = self.era;
         let edges = &mut self.edges;
@@ -192,8 +193,8 @@ impl SalvagedGraph {
 
     fn insert_vertex(&mut self, id: u32, key: VertexKeyRef<'_>) -> Result<()> {
         if !self.is_sound() {
-            // A vertex that still has the id, with another key or the same one, was removed meanwhile,
-            // together with its edges.
+            // A vertex that still has the id was removed in a lost commit, together with its edges, whether
+            // its key is the same or not.
             self.replaced += u64::from(self.vertices.get(id)?.is_some());
             let elsewhere = match &mut self.keys {
                 Some(keys) => keys.insert(key, id, &mut self.vertices)?,
@@ -213,8 +214,7 @@ impl SalvagedGraph {
         if self.is_sound() { Ok(()) } else { self.begin(id) }
     }
 
-    /// Begins an era in which `id` belongs to another vertex: edges of `id` that were written before are
-    /// gone.
+    /// Begins an era in which `id` belongs to another vertex: earlier edges of `id` are gone.
     fn begin(&mut self, id: u32) -> Result<()> {
         self.era = self.era.saturating_add(1);
         self.has_begun = true;

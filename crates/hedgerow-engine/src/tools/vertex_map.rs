@@ -1,4 +1,4 @@
-//! The vertices of a damaged store by their old ids, outside of memory if they do not fit.
+//! The vertices of a damaged store by their old ids, in a file if memory has no room for them.
 
 use std::sync::Arc;
 
@@ -12,12 +12,13 @@ use hedgerow_tier::temporary::TemporaryDirectory;
 #[cfg(test)]
 mod tests;
 
-/// Size of the record of an id in bytes: an era, then the vertex. A page has a whole number of records.
+/// The size of the record of an id in bytes: an era, then the vertex. A file page has a whole number of
+/// records.
 const RECORD_BYTES: u64 = 32;
 const ERA_BYTES: u64 = 4;
 const VERTEX_BYTES: usize = 28;
 
-/// Flags in the first byte of a vertex. All bytes of an id without vertex are zeros.
+/// Flags in the first byte of a vertex. If an id has no vertex, all bytes of its record are zeros.
 const PRESENT: u8 = 1;
 const TEXT: u8 = 2;
 const BARE: u8 = 4;
@@ -28,16 +29,17 @@ const PROPERTIES: u8 = 8;
 pub(super) struct FoundVertex {
     pub(super) kind: KindId,
     pub(super) era: u32,
-    /// The era in which its properties were last written, if it has any. Known after the pass over the edges.
+    /// The era in which its properties were last written, if it has any. Known only after the pass over the
+    /// edges.
     pub(super) properties: Option<u32>,
-    /// True if only edges prove it.
+    /// True if only edges prove that it exists.
     pub(super) bare: bool,
     /// Its id in the new store.
     pub(super) id: VertexId,
     key: StoredKey,
 }
 
-/// The key of a vertex among those of its kind.
+/// The key of a vertex within its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StoredKey {
     Number(u64),
@@ -50,7 +52,7 @@ impl FoundVertex {
         matches!(self.key, StoredKey::Text(..))
     }
 
-    /// Returns a key of the same form and kind: the vertex's own if that is a number, else an empty text.
+    /// Returns a key of the same form and kind: the vertex's own key if it is a number, else an empty text.
     pub(super) fn key_like_its_own(&self) -> VertexKey {
         let plain = match self.key {
             StoredKey::Number(n) => VertexKey::U64(n),
@@ -103,14 +105,14 @@ impl FoundVertex {
 #[derive(Debug)]
 pub(super) struct VertexMap {
     records: PagedBytes,
-    /// The texts of keys, one behind the other, also those of vertices that are gone.
+    /// The texts of keys, one after another, also the keys of removed vertices.
     texts: PagedBytes,
     text_bytes: u64,
     vertices: u64,
 }
 
 impl VertexMap {
-    /// Returns a map that takes `memory` bytes, half of them for texts, and also 48 bytes for each page of
+    /// Returns a map that takes `memory` bytes, half of them for texts, and 48 bytes for each file page of
     /// 128 ids or of texts.
     pub(super) fn new(directory: &Arc<TemporaryDirectory>, memory: usize) -> VertexMap {
         let half = || PagedBytes::new(directory, memory / 2);
@@ -125,19 +127,19 @@ impl VertexMap {
     /// Returns the vertex that has an id.
     ///
     /// # Errors
-    /// Those of the temporary files, which every method may return.
+    /// The errors of the temporary files, which every method may return.
     pub(super) fn get(&mut self, id: u32) -> Result<Option<FoundVertex>> {
         let mut raw = [0; VERTEX_BYTES];
         self.records.read(record(id) + ERA_BYTES, &mut raw)?;
         Ok(FoundVertex::decode(&raw))
     }
 
-    /// Writes back a vertex that was read and changed.
+    /// Writes a vertex back that was read and changed.
     pub(super) fn update(&mut self, id: u32, vertex: &FoundVertex) -> Result<()> {
         self.records.write(record(id) + ERA_BYTES, &vertex.encode())
     }
 
-    /// Adds a vertex, and replaces the one that has the id, if there is one.
+    /// Adds a vertex. Replaces the vertex that has the id, if there is one.
     pub(super) fn insert(&mut self, id: u32, key: VertexKeyRef<'_>, era: u32, bare: bool) -> Result<()> {
         let (kind, plain) = key.split();
         let key = match plain {
@@ -168,12 +170,12 @@ impl VertexMap {
         let StoredKey::Text(bytes, at) = vertex.key else { return Ok(vertex.key_like_its_own()) };
         let mut text = vec![0; bytes as usize];
         self.texts.read(at, &mut text)?;
-        // The text is UTF-8, as it was when it was written: pages have checksums.
+        // The text is valid UTF-8, as when it was written: file pages have checksums.
         Ok(VertexKey::from(&*String::from_utf8_lossy(&text)).with_kind(vertex.kind))
     }
 
     /// Returns the era in which the id began to belong to its present vertex. Edges of the id that were last
-    /// written before are gone, with the vertex that had the id then.
+    /// written before that era are gone, together with the earlier vertex.
     pub(super) fn begun(&mut self, id: u32) -> Result<u32> {
         let mut era = [0; ERA_BYTES as usize];
         self.records.read(record(id), &mut era)?;
@@ -190,7 +192,7 @@ fn record(id: u32) -> u64 {
     u64::from(id) * RECORD_BYTES
 }
 
-/// A pass over the vertices by ascending ids. They may be changed meanwhile.
+/// A pass over the vertices by ascending ids. The caller may change vertices during the pass.
 #[derive(Debug, Default)]
 pub(super) struct VertexCursor {
     next: u64,

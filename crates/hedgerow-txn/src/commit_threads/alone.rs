@@ -1,13 +1,13 @@
-//! The calling thread alone as the threads of a commit, for the controlled scheduler. It schedules only
-//! threads that it started, and shuttle guards cannot cross threads.
+//! The calling thread as the only thread of a commit, for the controlled scheduler. This scheduler schedules
+//! only threads that it started, and shuttle guards cannot cross threads.
 
 use std::marker::PhantomData;
 
-/// Any type: there is no other thread to share with.
+/// Implemented by any type: there is no other thread to share with.
 pub trait Shared {}
 impl<T> Shared for T {}
 
-/// Any type: there is no other thread to pass to.
+/// Implemented by any type: there is no other thread to pass to.
 pub trait Passed {}
 impl<T> Passed for T {}
 

@@ -1,21 +1,21 @@
 //! The close log: closing readers record their timestamps while a version waits for readers (invariant I27).
 //!
 //! # Protocol
-//! * Closing reader: give the registration up; full fence; if the log watches its timestamp, record it.
+//! * Closing reader: end the registration; full fence; if the log watches its timestamp, record it.
 //! * Waiting side: start the watch; full fence; scan; wait only for timestamps that the scan shows.
 //!
 //! If the reader's fence comes first, the scan does not show the reader. Otherwise the reader sees the watch.
-//! The log watches up to the newest timestamp that a version waits for, so newer snapshots, which are most,
-//! record nothing.
+//! The log watches timestamps up to the newest one that a version waits for. So newer snapshots, which are
+//! the most, record nothing.
 //!
-//! A reader records its timestamp in one of a few cells. If these are taken it records that there were more,
-//! and the waiting side then checks every timestamp that it waits for. So a close takes no lock and never
-//! waits.
+//! A reader records its timestamp in one of a few cells. If these are taken, it sets a flag that there were
+//! more, and the waiting side then checks every timestamp that it waits for. So a close takes no lock and
+//! never waits.
 
 use hedgerow_core::Timestamp;
 use hedgerow_core::sync::{AtomicBool, AtomicU64, Ordering, fence};
 
-/// The number of closes that the log holds by timestamp until the waiting side takes them.
+/// The number of closes that the log can record by timestamp before the waiting side takes them.
 const CELLS: usize = if cfg!(feature = "model-checking") { 2 } else { 256 };
 /// The number of cells that a reader tries.
 const PROBES: usize = if cfg!(feature = "model-checking") { 1 } else { 4 };
@@ -24,11 +24,11 @@ const EMPTY: u64 = u64::MAX;
 
 /// The closes of a registry's readers.
 pub(super) struct CloseLog {
-    /// The timestamp before which the log watches.
+    /// The log watches timestamps before this one.
     watched: AtomicU64,
     any: AtomicBool,
     cells: Box<[AtomicU64]>,
-    /// True if registrations ended for which there was no cell.
+    /// True if registrations ended for which no cell was free.
     more: AtomicBool,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct CloseLog {
 pub struct Ended {
     /// The timestamps that cells recorded.
     pub timestamps: Vec<Timestamp>,
-    /// True if there were further ones, of any watched timestamps.
+    /// True if further registrations at watched timestamps ended.
     pub more: bool,
 }
 
@@ -53,7 +53,7 @@ impl Default for CloseLog {
 }
 
 impl CloseLog {
-    /// True if a reader at `ts` that gave up its registration must record its close.
+    /// True if a reader that has ended its registration at `ts` must record its close.
     #[inline]
     pub(super) fn are_watched(&self, ts: Timestamp) -> bool {
         fence(Ordering::SeqCst);
@@ -70,15 +70,15 @@ impl CloseLog {
         self.any.swap(true, Ordering::AcqRel);
     }
 
-    /// Watches up to `until` at least; the scan after it fences. Two threads must not call it at once, nor
-    /// beside [`ignore`](Self::ignore).
+    /// Watches timestamps up to `until` at least; the scan after it fences. Two threads must not call it at
+    /// once, nor while another calls [`ignore`](Self::ignore).
     pub(super) fn watch(&self, until: Timestamp) {
         if self.watched.load(Ordering::Relaxed) < until.0 {
             self.watched.store(until.0, Ordering::Relaxed);
         }
     }
 
-    /// Watches no timestamp.
+    /// Stops watching timestamps.
     pub(super) fn ignore(&self) {
         if self.watched.load(Ordering::Relaxed) > 0 {
             self.watched.store(0, Ordering::Relaxed);
@@ -90,12 +90,12 @@ impl CloseLog {
         self.any.load(Ordering::Relaxed)
     }
 
-    /// Takes out the recorded closes.
+    /// Removes and returns the recorded closes.
     pub(super) fn take(&self) -> Ended {
         if !self.any() {
             return Ended::default();
         }
-        // The flag is cleared first: a close that is recorded after its cell was read sets it again.
+        // The flag is cleared first: if a close is recorded after its cell was read, the flag is set again.
         self.any.swap(false, Ordering::AcqRel);
         let noted = self.cells.iter().filter(|cell| cell.load(Ordering::Relaxed) != EMPTY);
         let timestamps = noted.map(|cell| cell.swap(EMPTY, Ordering::AcqRel)).filter(|&ts| ts != EMPTY);
@@ -110,9 +110,9 @@ trait Note {
 }
 
 impl Note for AtomicU64 {
-    /// Records `ts` unless the cell holds another timestamp.
+    /// Records `ts` unless the cell has another timestamp.
     fn note(&self, ts: Timestamp) -> bool {
-        // The cell is also written if it holds `ts` already: the thread that takes it must come after this
+        // Writes the cell even if it has `ts` already: the thread that takes it must be ordered after this
         // reader's end.
         [EMPTY, ts.0]
             .iter()

@@ -1,25 +1,25 @@
-//! Readers that stay long: a table of timestamps with counts, in place of slots (rule R5, invariant I26).
+//! Readers that stay long: a table of timestamps with counts replaces their slots (rule R5, invariant I26).
 //! Readers take no lock in it, and scans wait for no reader: a reader that loses its processor here delays no
-//! writer. Another reader waits for it only while it puts a new level in place that both need; there are at
-//! most 24 levels.
+//! writer. Another reader waits for it only while it adds a level that both need; there are at most 24
+//! levels.
 //!
 //! # Protocol
-//! * Mover: count the timestamp, *then* free the slot if it still holds that timestamp; else take the count
-//!   back.
-//! * Reader that closes: free the slot if it holds the reader's timestamp; if not, subtract one from the
-//!   count of that timestamp.
+//! * Mover: count the timestamp, *then* free the slot if it still has that timestamp; else subtract the count
+//!   again.
+//! * Reader that closes: free the slot if it has the reader's timestamp; if not, subtract one from the count
+//!   of that timestamp.
 //! * Scanner: read the slots, *then* the table.
 //!
-//! A slot and the table record a number of readers of a timestamp, not which ones. One reader of a timestamp
-//! may leave a slot and another take it; then either of the two may free it.
+//! A slot and the table record how many readers a timestamp has, not which ones. If one reader of a timestamp
+//! leaves a slot and another takes it, either of the two may free it.
 //!
 //! # The table
-//! Open addressing over levels of doubling size. A timestamp may stand in any of [`PROBES`] cells of each
-//! level, and in several of them at once. The state of a cell holds a count and a generation. The key of a
-//! cell changes only while its state says that it is being taken, and the generation changes with it. So a
-//! thread that changes a count with a compare-and-swap knows that the key that it read before belongs to that
-//! count. All searches visit the cells in one order: only then does a search for a timestamp that is held all
-//! along find a count of it.
+//! Open addressing over levels of doubling size. A timestamp may be in any of [`PROBES`] cells of each level,
+//! and in several of them at once. The state of a cell has a count and a generation. The key of a cell
+//! changes only while its state marks it as being taken, and then the generation changes too. So if a thread
+//! changes a count with a compare-and-swap, the key that it read before belongs to that count. All searches
+//! visit the cells in one order: only so a search for a timestamp that is counted all the time finds a count
+//! of it.
 
 use std::cell::OnceCell;
 use std::sync::{Arc, OnceLock};
@@ -31,14 +31,14 @@ use hedgerow_core::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, yield_now};
 const FIRST: usize = if cfg!(feature = "model-checking") { 4 } else { 256 };
 /// The number of levels; one under the model checkers.
 const LEVELS: usize = if cfg!(feature = "model-checking") { 1 } else { 24 };
-/// The number of cells of a level in which a timestamp may stand.
+/// The number of cells of a level that may have a timestamp.
 const PROBES: usize = if cfg!(feature = "model-checking") { 4 } else { 16 };
 
-/// The number of questions answered by a look at all cells, before a sort of the timestamps pays. While
-/// readers come all the time, no later question could use the order.
+/// The number of questions answered from all cells before the timestamps are sorted. While new readers keep
+/// coming, a sort does not pay, since no later question could use it.
 const QUESTIONS: u64 = 4;
 
-/// The part of a cell's state with the count; [`TAKING`] and the generation are the other parts.
+/// The bits of a cell's state with the count; the others are [`TAKING`] and the generation.
 const COUNT: u64 = (1 << 32) - 1;
 const TAKING: u64 = 1 << 32;
 const GENERATION: u64 = 1 << 33;
@@ -51,19 +51,20 @@ struct HeldCell {
 /// The table of a registry.
 pub(super) struct HeldReaders {
     levels: [OnceLock<Box<[HeldCell]>>; LEVELS],
-    /// The number of cells with a count, or more: a scanner that reads 0 after the slots need not look.
+    /// The number of cells with a count, or more: a scanner that reads 0 after the slots need not read the
+    /// cells.
     used: AtomicUsize,
-    /// The number of times that a timestamp was counted, and that a cell's count fell to 0.
+    /// The number of times that a timestamp was counted, and the number of times that a count fell to 0.
     counted: AtomicU64,
     emptied: AtomicU64,
-    /// The number of questions answered by a look at all cells since a timestamp was counted last, and the
-    /// value of [`counted`](Self::counted) then. Approximate.
+    /// The number of questions answered from all cells since a timestamp was last counted, and the value of
+    /// [`counted`](Self::counted) at that time. Approximate.
     questions: AtomicU64,
     questions_at: AtomicU64,
     index: Mutex<Index>,
 }
 
-/// The timestamps of the table in order, as of a moment. Only scanners use it.
+/// The sorted timestamps of the table, as of a moment. Only scanners use it.
 #[derive(Clone, Default)]
 struct Index {
     counted: u64,
@@ -71,12 +72,12 @@ struct Index {
     timestamps: Arc<[Timestamp]>,
 }
 
-/// A scanner's view of the table: every reader that was in it when the scan began, and has not left, is in
-/// the view.
+/// A scanner's view of the table. It has every reader that was in the table when the scan began and is still
+/// in it.
 #[derive(Clone)]
 pub(super) struct HeldScan<'a> {
     table: &'a HeldReaders,
-    /// The timestamps in order, if they are known or a sort paid.
+    /// The sorted timestamps, if they are known or sorting them paid.
     ordered: OnceCell<Arc<[Timestamp]>>,
 }
 
@@ -91,16 +92,16 @@ impl Default for HeldReaders {
             questions_at: AtomicU64::new(0),
             index: Mutex::new(Index::default()),
         };
-        // The model checker cannot make atomics for a cell that outlives a schedule: the table makes them at
-        // its own creation.
+        // The model checker cannot make atomics for a cell that outlives a schedule: the table makes them
+        // when it is created.
         held.level(0);
         held
     }
 }
 
 impl HeldCell {
-    /// Changes the count with `next`, if the cell counts readers of `ts`, also at the moment of the change.
-    /// Returns the new count.
+    /// Changes the count with `next`, if the cell counts readers of `ts`, which must also be so at the moment
+    /// of the change. Returns the new count.
     fn update(&self, ts: Timestamp, next: impl Fn(u64) -> u64) -> Option<u64> {
         loop {
             let state = self.state.load(Ordering::Acquire);
@@ -109,8 +110,8 @@ impl HeldCell {
                 return None;
             }
             let new = next(state);
-            // Acquire and release: a thread that finds a count of 0 comes after all readers that left the
-            // cell.
+            // Acquire and release: a thread that finds a count of 0 is ordered after all readers that left
+            // the cell.
             if self.state.compare_exchange(state, new, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
                 return Some(new & COUNT);
             }
@@ -141,7 +142,7 @@ impl HeldCell {
 }
 
 impl HeldReaders {
-    /// Counts a reader of `ts`. O(1) of the timestamps held, except for a new level now and then.
+    /// Counts a reader of `ts`. O(1) for any number of timestamps, except when a new level is made.
     pub(super) fn add(&self, ts: Timestamp) {
         let counted = self.cells(ts).any(|cell| cell.update(ts, |state| state + 1).is_some());
         if !counted {
@@ -151,23 +152,23 @@ impl HeldReaders {
         self.counted.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Takes a cell for a reader of `ts`, on a new level if the present ones have no room.
+    /// Takes a cell for a reader of `ts`, on a new level if the present levels have no room.
     fn take_cell(&self, ts: Timestamp) {
         loop {
-            // Before the search: another thread may make a level meanwhile, which has room.
+            // Found before the search: another thread may make a level meanwhile, which has room.
             let missing = self.levels.iter().position(|level| level.get().is_none());
             if self.cells(ts).any(|cell| cell.take(ts)) {
                 return;
             }
             match missing {
                 Some(next) => _ = self.level(next),
-                // All levels are full: only a model has so few cells.
+                // All levels are full: only in a model there are so few cells.
                 None => yield_now(),
             }
         }
     }
 
-    /// Subtracts a counted reader of `ts`. O(1) of the timestamps held.
+    /// Subtracts a counted reader of `ts`. O(1) for any number of timestamps.
     #[cold]
     pub(super) fn remove(&self, ts: Timestamp) {
         loop {
@@ -199,15 +200,15 @@ impl HeldReaders {
         Some(scan)
     }
 
-    /// True if no reader came since `index` was made, and not too many left.
+    /// True if no reader was added since `index` was made, and not too many have left.
     fn is_current(&self, index: &Index) -> bool {
         let left = self.emptied.load(Ordering::Acquire).wrapping_sub(index.emptied);
         index.counted == self.counted.load(Ordering::Acquire)
             && left <= 16 + index.timestamps.len() as u64 / 4
     }
 
-    /// Notes a question that no order answers. Returns whether there were many since a timestamp was counted
-    /// last.
+    /// Notes a question that no sorted order answers. Returns true if there were many since a timestamp was
+    /// last counted.
     fn ordering_pays(&self) -> bool {
         let counted = self.counted.load(Ordering::Relaxed);
         if self.questions_at.swap(counted, Ordering::Relaxed) != counted {
@@ -220,7 +221,7 @@ impl HeldReaders {
     fn order(&self) -> Arc<[Timestamp]> {
         let (counted, emptied) = (self.counted.load(Ordering::Acquire), self.emptied.load(Ordering::Acquire));
         let timestamps: Arc<[Timestamp]> = self.sorted().into();
-        // Another scan that holds the lock stores its own order.
+        // Another scan that has the lock stores its own order.
         if let Some(mut index) = self.index.try_lock() {
             *index = Index { counted, emptied, timestamps: timestamps.clone() };
         }
@@ -251,20 +252,20 @@ impl HeldReaders {
         found
     }
 
-    /// Returns the cells in which `ts` may stand.
+    /// Returns the cells that may have `ts`.
     fn cells(&self, ts: Timestamp) -> impl Iterator<Item = &HeldCell> {
         // Fibonacci hashing: consecutive timestamps spread over the level.
         let hash = (ts.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize;
         let levels = self.levels.iter().map_while(OnceLock::get);
-        // The cells do not wrap around the end of a level: a search of these cells and one of all cells visit
-        // them in one order, on which I26 rests.
+        // The cells do not wrap around the end of a level: a search of these cells and a search of all cells
+        // visit them in one order, which I26 requires.
         levels.flat_map(move |level| level.iter().skip(hash % (level.len() - PROBES + 1)).take(PROBES))
     }
 
     fn level(&self, number: usize) -> &[HeldCell] {
         let cell = |_| HeldCell { key: AtomicU64::new(0), state: AtomicU64::new(0) };
         if self.levels[number].get().is_none() {
-            // The level is made first: other threads wait for it only while it is put in place.
+            // The level is made first, so that other threads wait only while it is put in place.
             let _ = self.levels[number].set((0..FIRST << number).map(cell).collect());
         }
         self.levels[number].get().map_or(&[], |level| level)
@@ -272,8 +273,8 @@ impl HeldReaders {
 }
 
 impl HeldScan<'_> {
-    /// Returns the newest timestamp in `begin..end`. O(log n) of the timestamps held, plus the timestamps in
-    /// between that closed since the sort. O(n) for the first questions after new readers came.
+    /// Returns the newest timestamp in `begin..end`. O(log n) for n timestamps, plus the timestamps in
+    /// between that have closed since the sort. O(n) for the first questions after new readers were added.
     pub(super) fn newest_in(&self, begin: Timestamp, end: Timestamp) -> Option<Timestamp> {
         let Some(ordered) = self.ordered() else {
             return self.table.all().filter(|&ts| begin <= ts && ts < end).max();
@@ -296,8 +297,7 @@ impl HeldScan<'_> {
         self.table.sorted()
     }
 
-    /// Returns the timestamps in order, if they are known, or if there were enough questions for a sort to
-    /// pay.
+    /// Returns the sorted timestamps, if they are known, or if there were enough questions for a sort to pay.
     fn ordered(&self) -> Option<&[Timestamp]> {
         let pays = self.ordered.get().is_some() || self.table.ordering_pays();
         pays.then(|| &**self.ordered.get_or_init(|| self.table.order()))

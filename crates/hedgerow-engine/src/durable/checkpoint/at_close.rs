@@ -17,15 +17,15 @@ struct Work {
     /// Bytes in memory of the subgraphs that changed since the last checkpoint; the log touches these
     /// subgraphs.
     changed: u64,
-    /// The part of `changed` that has an older image in files. A replay loads that image.
+    /// The bytes in `changed` of subgraphs that have an older image in files, which a replay loads.
     loaded: u64,
     /// Bytes of unchanged older images that the checkpoint rewrites as it merges segments.
     taken_in: u64,
 }
 
 impl Work {
-    /// Bytes per microsecond: of the log, read by a replay; of images, loaded and merged by a replay; of
-    /// images, written by a checkpoint.
+    /// Bytes per microsecond, here and in the next two constants: log that a replay reads, images that a
+    /// replay loads and merges, images that a checkpoint writes.
     const LOG_REPLAYED: u64 = 15;
     const IMAGES_LOADED: u64 = 30;
     const IMAGES_WRITTEN: u64 = 45;

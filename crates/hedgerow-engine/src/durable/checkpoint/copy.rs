@@ -11,10 +11,9 @@ use crate::error::Result;
 use crate::files::sources::Sources;
 use crate::state::pages::{invalid, page_of};
 
-/// The images of the page that was read last. A segment has its images in order, so each page is read
-/// once, and again if another manifest holds since. A backup runs beside checkpoints: chains that one of
-/// them wrote may be evicted before the backup comes to them, and images that were read before do not have
-/// them.
+/// The images of the page that was read last. A segment has its images in order, so each page is read once,
+/// and again if the manifest has changed since. A backup needs the second read: chains that a checkpoint
+/// wrote meanwhile may be evicted before the backup reads them, and the images of the first read lack them.
 #[derive(Default)]
 pub(super) struct PageCopy {
     page: Option<(PageId, Arc<Sources>)>,
@@ -24,8 +23,8 @@ pub(super) struct PageCopy {
 }
 
 impl PageCopy {
-    /// Writes an image as files have it; returns its bytes, if there was one to write. It has not changed
-    /// since it was written, so it keeps its timestamp.
+    /// Copies an image from files; returns its bytes, or `None` if there is none to write. The image keeps
+    /// its timestamp, since it has not changed.
     pub(super) fn write(
         &mut self,
         sources: Arc<Sources>,
@@ -55,14 +54,14 @@ impl PageCopy {
         Ok(Some(image.with_ref(|image| writer.write(image))?))
     }
 
-    /// Returns about the bytes of memory that it takes.
+    /// Returns an estimate of the memory that this takes, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 }
 
-/// The keys of the page that was last needed. Nothing is bound: that would take the latches of keys, which a
-/// commit may hold that waits for the checkpoint.
+/// The keys of the page that was needed last. They are not bound in memory: binding takes latches of keys,
+/// and a commit that waits for the checkpoint may hold these.
 #[derive(Default)]
 pub(super) struct KeyCopy {
     page: Option<PageId>,

@@ -1,5 +1,5 @@
-//! Checkpoints: changes since the last one, as of one timestamp, written as a segment, and a manifest that
-//! names it.
+//! Checkpoints: the changes since the last one are written as a segment, as of one timestamp, and then a
+//! manifest names the segment.
 
 mod at_close;
 mod copy;
@@ -28,8 +28,8 @@ use crate::files::runs::{Merge, Runs};
 use crate::state::store::Core;
 use write::{ImageMode, Target, Written, reach};
 
-/// The most bytes of commits that a checkpoint covers and that may stay in the log: the next opening reads
-/// them, and skips them.
+/// The most bytes of covered commits that a checkpoint leaves in the log. The next opening reads and skips
+/// them.
 const LOG_LEFT: u64 = 256 << 10;
 
 /// The outcome of a checkpoint.
@@ -40,7 +40,7 @@ pub struct Checkpoint {
     pub timestamp: Timestamp,
     /// The size in bytes of the segment that was written; 0 if nothing had changed.
     pub bytes: u64,
-    /// The number of images in it: one for each subgraph in each label with data there.
+    /// The number of images in the segment: one for each subgraph and each label in which it has data.
     pub subgraphs: u64,
     /// The number of segments that the store has now.
     pub segments: usize,
@@ -48,25 +48,26 @@ pub struct Checkpoint {
     pub log_segments_removed: usize,
 }
 
-/// The room on the disk that a checkpoint takes.
+/// The source of the disk space that a checkpoint takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Room {
     Free,
-    /// The room of the reserve, on a full disk.
+    /// The disk is full: the space comes from the reserve.
     OfReserve,
 }
 
 /// The amount that a checkpoint writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// Changes, and the images that merging segments takes in.
+    /// The changed images, and the images of segments that are merged.
     Changed,
     /// Everything.
     Whole,
 }
 
 impl Core {
-    /// Writes a checkpoint. One at a time. It never waits for a commit that waits for memory (rule E7).
+    /// Writes a checkpoint; one thread at a time does. It never waits for a commit that waits for memory
+    /// (rule E7).
     pub(crate) fn checkpoint(&self, extent: Extent) -> Result<Checkpoint> {
         self.check_owner_by_id()?;
         self.check_writable().inspect_err(|_| self.eviction.demand.failed_to_begin())?;
@@ -80,13 +81,13 @@ impl Core {
         if done.as_ref().is_err_and(Error::is_file_without_room) && durable.log.spend_reserve() {
             done = write(Room::OfReserve);
         }
-        // Usually there is nothing to do. Files that a checkpoint removed may free their room only when the
-        // snapshots that read them are closed.
+        // Usually the reserve is complete. Files that a checkpoint removed may free their room later, when
+        // the snapshots that read them are closed.
         if let Err(error) = durable.log.renew_reserve() {
             self.poisoned_by(error.into());
         }
-        // Before the threads that wait for the checkpoint look for the room that it made. Data that snapshots
-        // pin may not fit the disk although the checkpoint did: then commits are refused for that.
+        // Done before the waiting threads check for room. The disk may have room for the checkpoint, but none
+        // for data that snapshots pin: then commits are refused.
         let made = if done.is_ok() { self.make_room_by_page_versions(durable) } else { Ok(()) };
         let full = made.as_ref().err().filter(|error| error.is_disk_full());
         attempt.ends(done.as_ref().err().or(full).map(Error::is_disk_full));
@@ -94,8 +95,8 @@ impl Core {
     }
 
     fn write_checkpoint(&self, durable: &Durable, extent: Extent, room: Room) -> Result<Checkpoint> {
-        // A new log segment, so that the log segments before it can be removed as a whole, and no opening
-        // reads them again. It would take the room that the reserve has given.
+        // Begins a new log segment, so that the log segments before it can be removed as a whole, and no
+        // opening reads them again. On a full disk it would take the room that the reserve has given.
         if room == Room::Free {
             self.begin_log_segment(durable, LOG_LEFT)?;
         }
@@ -103,7 +104,7 @@ impl Core {
         // next.
         let covers = durable.log.end().0;
         self.wait_published(self.clock.drawn())?;
-        // An opening leaves this to the first checkpoint: finding out which segment has which image.
+        // An opening does not read which segment has which image; the first checkpoint does.
         self.read_runs(durable)?;
         let pinned = self.pin();
         // A manifest may name an image only if every commit in it is durable.
@@ -116,7 +117,7 @@ impl Core {
         if room == Room::OfReserve {
             self.make_reserve_good(durable, as_of, &merge, written.as_ref())?;
         }
-        // If it panics, the manifest on the disk is unknown.
+        // After a panic it is unknown which manifest the disk has.
         let known = UnlessDone::new(|| self.commits.fail());
         let done = self.switch(durable, (as_of, pinned.counts()), written, merge);
         known.done();
@@ -125,9 +126,9 @@ impl Core {
         Ok(done)
     }
 
-    /// Makes the reserve again before the switch of manifests, except for the bytes that the checkpoint will
-    /// free. If the disk has no room for that, removes the segment and fails: a checkpoint that used up the
-    /// reserve would leave none for the next opening.
+    /// Restores the reserve before the switch of manifests, less the bytes that the checkpoint will free. If
+    /// the disk has no room for that, removes the segment and fails: a checkpoint that used up the reserve
+    /// would leave none for the next opening.
     fn make_reserve_good(
         &self,
         durable: &Durable,
@@ -144,8 +145,8 @@ impl Core {
         })
     }
 
-    /// Returns the images that changed since the last checkpoint, and the segments that the next one takes
-    /// in. The caller has read which segment has which image. O(subgraphs + images).
+    /// Returns the images that changed since the last checkpoint, and the segments to merge into the next
+    /// one. The caller has read which segment has which image. O(subgraphs + images).
     fn plan_checkpoint(&self, durable: &Durable, extent: Extent) -> (HashSet<ImageId>, Merge) {
         let (last, segments) = {
             let manifest = durable.manifest.lock();
@@ -159,8 +160,8 @@ impl Core {
         (changes, merge)
     }
 
-    /// Returns the subgraphs, by label, with operations applied after `last`. It has all that are published;
-    /// unpublished ones may be among them.
+    /// Returns the subgraphs, by label, with operations after `last`: with all published operations, and
+    /// perhaps with some that are not published yet.
     fn changed_after(&self, last: Timestamp) -> HashSet<ImageId> {
         let labels = if faults::is_on(PlantedFault::ChangesOfLabelsMissed) { 1 } else { usize::MAX };
         let is_later =
@@ -194,7 +195,7 @@ impl Core {
                 ImageMode::Image
             }
         };
-        // A manifest with a checkpoint names a segment, be it an empty one.
+        // A manifest with a checkpoint must name a segment, even if the segment is empty.
         let nothing = || self.image_ids().all(|id| ask(id) == ImageMode::Nothing);
         if !merge.keep.is_empty() && nothing() {
             return Ok(None);
@@ -207,7 +208,7 @@ impl Core {
         let name = segment_name(target.file_id);
         let written = self.write_run(as_of, target, |id| Ok(ask(id)));
         written.map(Some).map_err(|error| {
-            // No manifest names the file. If it cannot be removed now, the next opening does.
+            // No manifest names the file. If it cannot be removed now, the next opening removes it.
             let _ = durable.fs.unlink(&name);
             self.poisoned_by(error)
         })
@@ -274,8 +275,8 @@ impl Core {
         if self.read_pages_from(durable, &manifest) {
             self.eviction.set_clean(as_of);
         }
-        // The checkpoint holds. The next opening removes files that cannot be removed now, since no manifest
-        // names them.
+        // The checkpoint is valid from now on. If a file cannot be removed, the next opening removes it,
+        // since no manifest names it.
         let removed = remove_covered(durable, &manifest, &merge.gone, as_of);
         let removed = removed.map_err(|error| self.poisoned_by(error)).unwrap_or(0);
         Ok(Checkpoint {
@@ -289,16 +290,16 @@ impl Core {
 }
 
 impl Core {
-    /// Has data outside memory read from the segments of the new manifest. If one of them cannot be opened it
-    /// is read from the open ones, whose files may be gone by now. They hold the same, but no later changes,
-    /// which stay in memory (rule E1). Returns whether it could.
+    /// Makes reads of data outside memory use the segments of the new manifest; false if one of them cannot
+    /// be opened. Then reads use the older open segments. These have the same data except for later changes,
+    /// which stay in memory (rule E1).
     fn read_pages_from(&self, durable: &Durable, manifest: &Manifest) -> bool {
         let sources = self.pages.sources().following(&durable.fs, manifest);
         sources.map(|sources| self.pages.replace(sources)).is_ok()
     }
 }
 
-/// Takes the number of the next segment: no other ever had it, nor will have.
+/// Takes the number of the next segment. A number is never used twice.
 fn next_file_id(manifest: &mut Manifest) -> Result<FileId> {
     let id = manifest.next_file_id;
     let next = id.0.checked_add(1).filter(|&next| next < u64::MAX);

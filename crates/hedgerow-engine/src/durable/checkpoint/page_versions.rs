@@ -16,17 +16,17 @@ use crate::files::log::Durable;
 use crate::files::sources::Sources;
 use crate::state::store::Core;
 
-/// The most bytes that an open segment takes in memory for each image of a page version, if each is on a page
-/// of its own.
+/// The most bytes of memory that an open segment takes for each image of a page version: the case of one
+/// image on each page.
 const BYTES_OF_IMAGE: u64 = 48;
 
 impl Core {
-    /// Writes page versions, and evicts the data that snapshots pinned, if memory stays scarce after a
-    /// checkpoint, or commits wait for one. Pinned data here and there keeps the regions around it. Called
-    /// under the lock of checkpoints, right after one.
+    /// Writes page versions and evicts the data that snapshots pinned, if memory is still scarce after a
+    /// checkpoint, or commits wait for one. Even little pinned data keeps whole regions in memory. The caller
+    /// has the lock of checkpoints, and has just written one.
     ///
     /// # Errors
-    /// That of a page version that could not be written, if memory stays scarce.
+    /// The error of writing a page version, if memory is still scarce.
     pub(super) fn make_room_by_page_versions(&self, durable: &Durable) -> Result<()> {
         let is_scarce = || !self.has_made_room() || self.eviction.demand.is_waited_for();
         if self.memory_limit.is_none() || !is_scarce() {
@@ -36,13 +36,13 @@ impl Core {
         if self.has_made_room() { Ok(()) } else { written }
     }
 
-    /// Writes a page version of each timestamp that snapshots hold from before the last checkpoint, oldest
-    /// first; returns how many. Called under the lock of checkpoints. O(subgraphs) for each timestamp, and
-    /// O(edges) of those that changed since.
+    /// Writes a page version for each timestamp before the last checkpoint that snapshots hold, oldest first.
+    /// Returns their number. The caller has the lock of checkpoints. For each timestamp O(subgraphs), and
+    /// O(edges) of the subgraphs that changed since.
     ///
     /// # Errors
-    /// Those of the first that fails: it changes nothing, data that its readers and later ones hold stays in
-    /// memory.
+    /// The errors of the first page version that fails. It changes nothing: the data that its readers and
+    /// later readers see stays in memory.
     pub(crate) fn write_page_versions(&self, durable: &Durable) -> Result<usize> {
         self.drop_page_versions();
         let Some(clean) = self.eviction.clean() else { return Ok(0) };
@@ -63,11 +63,11 @@ impl Core {
         Ok(written)
     }
 
-    /// Writes the subgraphs that changed after `t` as of `t`, in front of the segments of the last
-    /// checkpoint, which comes after `t`.
+    /// Writes a segment of the subgraphs that changed after `t`, as of `t`. Readers at `t` search it before
+    /// the segments of the last checkpoint, which is later than `t`.
     fn write_page_version(&self, durable: &Durable, t: Timestamp) -> Result<()> {
-        // The segments hold the state as of `t` of subgraphs that have not changed since; that of later
-        // changes is in memory.
+        // For subgraphs that have not changed since `t`, the segments have the state as of `t`. For the
+        // others, memory has that state.
         let sources = self.pages.sources();
         let changes = self.changed_after(t);
         let target = {
@@ -85,17 +85,17 @@ impl Core {
         let opened = self
             .write_run(t, target, ask)
             .and_then(|written| Ok((sources.behind(&durable.fs, written.info, store)?, written.info)));
-        // No manifest names the file. It can be read for as long as it is open; if it cannot be removed now,
-        // the next opening removes it.
+        // No manifest names the file. It stays readable while it is open. If it cannot be removed now, the
+        // next opening removes it.
         let _ = durable.fs.unlink(&name);
         let (sources, info) = opened.map_err(|error| self.poisoned_by(error))?;
         self.keep_page_version(t, sources, info);
         Ok(())
     }
 
-    /// Has readers at `t` use the page version, if there still are some. If so there were all the time, since
-    /// no reader registers at a timestamp after another was published: nothing that they see was given up
-    /// while it was written.
+    /// Makes readers at `t` use the page version, if such a reader is left. No reader registers at `t` once a
+    /// later timestamp is published, so that one was registered all the time. No data that it sees was freed
+    /// meanwhile.
     fn keep_page_version(&self, t: Timestamp, sources: Sources, info: SegmentInfo) {
         if !self.readers.scan().contains(t) {
             return;

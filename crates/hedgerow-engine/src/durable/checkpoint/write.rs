@@ -38,28 +38,29 @@ pub(crate) struct Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ImageMode {
     Nothing,
-    /// Its image, if it is not empty: it has vertices in the default label, edges in another.
+    /// Its image, unless it is empty: without vertices in the default label, without edges in another.
     Image,
     /// Its image, even if it is empty.
     ImageOrEmpty,
 }
 
-/// The memory in which keys are sorted within a limit: a part of what commits keep free for buffers.
+/// Returns the memory for sorting keys within a limit: a share of the room that commits leave free for
+/// buffers.
 fn memory_to_sort_keys(limit: u64) -> usize {
     (limit / 32).min(1 << 20) as usize
 }
 
 /// The time of work after which a writer of images checks whether other threads commit.
 const SLICE: Duration = Duration::from_micros(500);
-/// The rest of a writer of images while other threads commit, in times of its work: commits get the processor
-/// and the disk nearly all the time.
+/// The rest of a writer of images while other threads commit, as a multiple of the time that it worked. So
+/// commits get the processor and the disk nearly all the time.
 const REST: u32 = 16;
-/// Caps the work that a rest is computed from, so a rest takes at most 16 x 100 ms: a stalled disk does not
-/// stall the checkpoint for minutes.
+/// The most work that a rest is computed from, so that a rest takes at most 16 x 100 ms: a stalled disk does
+/// not stall the checkpoint for minutes.
 const MOST_WORK: Duration = Duration::from_millis(100);
 
-/// The pace that keeps a checkpoint out of the way of commits. It does not rest if no thread commits, or all
-/// wait for the checkpoint.
+/// The pace of a checkpoint, which rests to leave processor and disk to commits. It does not rest if no
+/// thread commits, or if all threads wait for the checkpoint.
 struct Pace<'a> {
     core: &'a Core,
     begun: Instant,
@@ -156,10 +157,10 @@ impl Core {
         }
     }
 
-    /// Writes an image as files have it, of a subgraph that was found out of memory: it has not changed since
-    /// it was written (rules P1 and E1). A backup runs beside checkpoints. If one ends between the looks into
-    /// memory and at the segments, these may have the changes of a later commit, or not yet a chain that was
-    /// evicted. Then both are looked at again. The loop ends when no checkpoint does.
+    /// Copies the image of a subgraph that is not in memory, so files have its last change (rules P1 and E1).
+    /// A backup runs concurrently with checkpoints. If a checkpoint ends after the look into memory, the
+    /// segments may have changes of a later commit, or lack a chain that was just evicted. Then the loop
+    /// looks at both again, until no checkpoint has ended in between.
     #[cold]
     fn copy_image(
         &self,
@@ -170,7 +171,8 @@ impl Core {
         writer: &mut SegmentWriter,
     ) -> Result<Option<u64>> {
         let (copies, keys) = copies;
-        // Chains that a backup sees may have been evicted since, for files that hold its timestamp.
+        // Chains that a backup sees may have been evicted since, because a page version of its timestamp has
+        // them.
         if let Some(sources) = self.eviction.page_versions.at(as_of) {
             return copies.write(sources, id, ask == ImageMode::ImageOrEmpty, writer);
         }
@@ -252,7 +254,7 @@ impl Core {
     }
 }
 
-/// Calls `f` with keys in the form in which an image has them.
+/// Calls `f` with keys in the form that an image stores.
 pub(crate) fn with_form<R>(form: KeyKind, keys: &[VertexKey], f: impl FnOnce(KeysRef<'_>) -> R) -> R {
     if keys.iter().any(|key| key.kind() != KindId::DEFAULT) {
         return f(KeysRef::Kinds(keys));

@@ -1,10 +1,10 @@
-//! Application of a batch: one thread for each subgraph, all operations on it at once.
+//! Application of a batch: one thread applies all operations on a subgraph together.
 //!
-//! If the operations on a subgraph end no vertex, they are sorted by edge, edges of a `multi` label by rank
-//! too. Then only the final state of each edge is written, in one go for each list. Otherwise they are
+//! If no operation on a subgraph removes a vertex, the operations are sorted by edge (in a `multi` label also
+//! by rank). Then only the final state of each edge is written, once for each list. Otherwise operations are
 //! applied one by one, in their order. Either way each operation is checked against the state before it,
-//! separately at each end. The first misfit of all is reported, which is the one at which a replay in order
-//! would have stopped: operations before it are applied in every subgraph as if there were nothing else.
+//! separately at each end. The first misfit of all is reported, where a replay in order would have stopped.
+//! All earlier operations are applied.
 
 use hedgerow_core::faults::{self, PlantedFault};
 use hedgerow_core::{
@@ -102,7 +102,7 @@ impl Loaded {
         let id = group[0].subgraph();
         let alive = self.begin_vertices(id, group, &mut outcome);
         if alive.iter().all(Option::is_none) {
-            // A subgraph without vertices is not made for operations that cannot be right.
+            // Operations on a subgraph without vertices cannot be valid, so that the subgraph is not made.
             group.iter().for_each(|entry| {
                 outcome.note(entry, if entry.act().removes() { NO_EDGE } else { NO_VERTEX });
             });
@@ -119,7 +119,7 @@ impl Loaded {
         outcome
     }
 
-    /// Checks the vertices that begin; returns the operation before which each vertex does not exist.
+    /// Checks the inserted vertices; returns for each vertex the operation before which it does not exist.
     fn begin_vertices(
         &self,
         id: SubgraphId,
@@ -324,7 +324,7 @@ impl Loaded {
     }
 }
 
-/// The changes of one list of neighbors, as they are put together.
+/// The changes of one list of neighbors, while they are collected.
 struct Chain<'a> {
     loaded: &'a Loaded,
     id: SubgraphId,
@@ -385,7 +385,7 @@ fn vertex_op(local: LocalVertex, exists: bool) -> LocalOp {
 }
 
 fn check_alive(entry: &ReplayEntry, alive: &[Option<u32>; SUBGRAPH_VERTICES], outcome: &mut Outcome) {
-    // A removal finds no edge at a vertex that is not there.
+    // A removal finds no edge at a vertex that does not exist.
     let begins = alive[entry.local().index()];
     if !entry.act().removes() && begins.is_none_or(|from| from > entry.order()) {
         outcome.note(entry, NO_VERTEX);

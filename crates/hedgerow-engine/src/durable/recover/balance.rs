@@ -11,8 +11,8 @@ pub(super) fn secret() -> [u64; 2] {
     [state.hash_one(0u8), state.hash_one(1u8)]
 }
 
-/// Returns the properties of fixed width of an entry in one number: in an undirected graph both entries of an
-/// edge have them.
+/// Returns a hash of the properties of fixed width of one edge copy. In an undirected graph both copies of an
+/// edge have these properties.
 fn fixed_props(part: &AdjacencyPart, at: usize, secret: [u64; 2]) -> u64 {
     part.columns.iter().filter(|(_, column)| column.kind().is_fixed()).fold(0, |sum, (id, column)| {
         let bits = match column.get(at) {
@@ -26,10 +26,10 @@ fn fixed_props(part: &AdjacencyPart, at: usize, secret: [u64; 2]) -> u64 {
     })
 }
 
-/// Returns a sum over the edges of an image in which the two sides of an edge cancel each other: over a whole
-/// graph it is zero. With two sides that disagree about an edge, its weight or its properties it is not (but
-/// for one case in 2^64). Collisions depend on `secret`, which is drawn at each opening: they cannot be
-/// forged beforehand.
+/// Returns a sum over the edges of an image in which the two copies of an edge cancel out: over a whole graph
+/// it is zero. If two copies disagree about an edge, its weight or its properties, it is not zero (except
+/// with a chance of one in 2^64). Collisions cannot be forged, since they depend on `secret`, which is drawn
+/// at each opening.
 pub(super) fn balance_of(image: &SubgraphImage, directed: bool, secret: [u64; 2]) -> u64 {
     let mix = |src: u32, dst: u32, label: LabelId, rank: u64, weight: f64| {
         let x = ((u64::from(src) << 32) | u64::from(dst)) ^ weight.to_bits().rotate_left(17) ^ secret[0];

@@ -7,15 +7,15 @@ use hedgerow_log::CommitPlace;
 
 /// A batch is applied when it holds this many sides of operations: 96 MiB of them.
 pub(super) const MOST_SIDES: usize = 1 << 22;
-/// The first batches are applied at this many sides, 24 MiB, where [`MOST_SIDES`] is not the less: while
-/// lists are short, merging them twice costs less than sorting sides that no cache holds.
+/// The first batches are applied at this many sides (24 MiB), or at the limit if that is lower: while lists
+/// are short, merging them twice costs less than sorting sides that exceed the cache.
 const FIRST_SIDES: usize = 1 << 20;
 /// A batch is applied when it holds about this many bytes of properties.
 const MOST_ROW_BYTES: usize = 16 << 20;
-/// Subgraphs are dealt out to this many lists, each of which one thread sorts and applies.
+/// The number of lists among which subgraphs are divided. One thread sorts and applies a list.
 const LISTS: usize = 256;
 
-/// Returns how many sides a batch of `bytes` has.
+/// Returns the number of sides in a batch of `bytes`.
 pub(super) fn most_sides(bytes: u64) -> usize {
     let sides = bytes / size_of::<ReplayEntry>() as u64;
     usize::try_from(sides).map_or(MOST_SIDES, |sides| sides.clamp(1, MOST_SIDES))
@@ -24,17 +24,17 @@ pub(super) fn most_sides(bytes: u64) -> usize {
 /// The effect of an operation at one edge copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
-    /// The edge exists from now on; the weight is beside it.
+    /// The edge exists from now on, with the weight in the entry.
     Put,
     /// The edge is gone.
     Remove,
-    /// The vertex must exist, for an edge that only the list of its other end keeps.
+    /// The vertex must exist: an edge leads to it that only the list of the other end has.
     Exists,
-    /// The vertex begins.
+    /// The vertex is inserted.
     InsertVertex,
-    /// The vertex ends.
+    /// The vertex is removed.
     RemoveVertex,
-    /// Like `Put`, with rank or properties; the place of these replaces the weight.
+    /// Like `Put`, with rank or properties: instead of a weight the entry has their place.
     PutItem,
     /// Like `Remove`, with a rank.
     RemoveItem,
@@ -81,12 +81,12 @@ impl ReplayEntry {
         SubgraphId((self.place >> 32) as u32)
     }
 
-    /// Returns the value that sides of one chain share: subgraph, label and direction.
+    /// Returns the value that all sides of one chain have in common: subgraph, label and direction.
     pub(super) fn chain(&self) -> u64 {
         self.place >> 8
     }
 
-    /// Returns the value that sides of one label's subgraph share.
+    /// Returns the value that all sides of a subgraph in one label have in common.
     pub(super) fn table(&self) -> u64 {
         self.place >> 16
     }
@@ -107,7 +107,7 @@ impl ReplayEntry {
         VertexId((self.target >> 32) as u32)
     }
 
-    /// True if two sides are of one entry of a list.
+    /// True if two sides concern the same entry of a list.
     pub(super) fn same_edge(&self, other: &ReplayEntry) -> bool {
         self.place == other.place && self.target >> 32 == other.target >> 32
     }
@@ -126,7 +126,7 @@ impl ReplayEntry {
     }
 }
 
-/// The parts of an operation that do not fit into a [`ReplayEntry`].
+/// The data of an operation that does not fit into a [`ReplayEntry`].
 #[derive(Debug)]
 pub(super) struct ReplayAttributes {
     pub(super) rank: u64,
@@ -156,7 +156,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Makes an empty batch that is full at `most_sides`, or earlier as long as few sides have been applied.
+    /// Makes an empty batch that is full at `most_sides`, or earlier while few sides have been applied.
     pub(super) fn new(most_sides: usize) -> Batch {
         Batch {
             most_sides,
@@ -185,7 +185,7 @@ impl Batch {
         self.sides >= enough || self.row_bytes >= MOST_ROW_BYTES
     }
 
-    /// Returns how many sides there are.
+    /// Returns the number of sides in the batch.
     pub(super) fn len(&self) -> usize {
         self.sides
     }
@@ -208,7 +208,7 @@ impl Batch {
         self.sides += 1;
     }
 
-    /// Keeps an item and returns the word that replaces its weight.
+    /// Stores an item and returns the word that replaces the weight in its entry.
     pub(super) fn keep(&mut self, item: ReplayAttributes) -> f64 {
         let at = self.items.len() as u64;
         self.row_bytes += size_of::<ReplayAttributes>() + item.row.as_ref().map_or(0, Row::bytes);
@@ -220,12 +220,12 @@ impl Batch {
         self.items.get(side.weight.to_bits() as usize)
     }
 
-    /// True if operations on one edge or vertex can be reduced to the last of them. The end of a vertex
+    /// True if the operations on an edge or a vertex can be reduced to the last one. A removal of a vertex
     /// cannot: its effect depends on the order.
     pub(super) fn is_sortable(&self, side: &ReplayEntry) -> bool {
         match side.act() {
             Act::Put | Act::Remove | Act::Exists | Act::InsertVertex => true,
-            // An item that the batch does not keep is damaged; `apply` reports it.
+            // An item that is missing in the batch is damaged; `apply` reports it.
             Act::PutItem | Act::RemoveItem => self.item(side).is_some(),
             Act::RemoveVertex => false,
         }
@@ -268,7 +268,7 @@ impl Batch {
         std::mem::take(&mut self.lists)
     }
 
-    /// Empties the batch and keeps its memory. The present commit goes on in it.
+    /// Empties the batch but keeps its memory. The present commit continues in it.
     pub(super) fn put_back(&mut self, mut lists: Vec<Vec<ReplayEntry>>) {
         let present = self.commits.last().copied();
         self.applied = self.applied.saturating_add(self.sides);
@@ -281,7 +281,7 @@ impl Batch {
     }
 }
 
-/// The first operation that does not fit what was before it, with the reason.
+/// The first operation that does not fit the state before it, with the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Misfit {
     pub(super) order: u32,

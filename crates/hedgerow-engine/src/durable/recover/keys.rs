@@ -43,7 +43,7 @@ impl Loaded {
         Ok(())
     }
 
-    /// Returns what `f` finds on the pages of the default label, in no order.
+    /// Calls `f` for each page of the default label, and returns the results in no order.
     fn each_page(
         &self,
         f: impl Fn(PageId) -> Result<Vec<(SubgraphId, u64)>> + Sync + Send,
@@ -59,14 +59,14 @@ impl Loaded {
         Ok(std::mem::take(&mut *all.lock()))
     }
 
-    /// Includes the ids of existing vertices: only they get room.
+    /// Makes room for the ids of the existing vertices of a subgraph.
     fn include(&self, id: SubgraphId, present: u64) {
         if let Some(last) = present.checked_ilog2() {
             self.ids.include(id.vertex(LocalVertex(last as u8)));
         }
     }
 
-    /// Binds the keys of a page; returns which vertices its subgraphs have.
+    /// Binds the keys of a page; returns the vertices that its subgraphs have.
     fn bind_keys_of(&self, sources: &Sources, page: PageId) -> Result<Vec<(SubgraphId, u64)>> {
         let mut found: Vec<(SubgraphKeys, &str)> = Vec::with_capacity(SUBGRAPH_VERTICES);
         sources.read_keys((page, u64::MAX), |keys, file| {
@@ -95,8 +95,9 @@ impl Loaded {
         self.ids.bind_all(bindings.into_iter(), self.checkpoint, Timestamp::INFINITY);
     }
 
-    /// Has memory learn the key that an operation binds, so that replay sees whether it names a vertex.
-    /// Learns all keys once that costs no more than the look-ups did, if the memory limit has room for them.
+    /// Makes memory learn the key that an operation binds, so that replay sees if the key names a vertex
+    /// already. Once that costs no more than the look-ups so far, learns all keys, if the memory limit has
+    /// room for them.
     pub(super) fn learn_keys_of(&self, op: &Op<'_>) -> Result<()> {
         match op {
             Op::InsertVertex { key, .. } if !self.ids.stored.all_known() => self.learn(*key),
@@ -120,8 +121,8 @@ impl Loaded {
         stored.learn(key)
     }
 
-    /// Frees the ids without a vertex, after everything is replayed. Pages in memory tell which vertices
-    /// exist, and for other pages the segments. O(vertices), whatever their ids are.
+    /// Frees the ids without a vertex after the replay. Pages in memory show which vertices exist; segments
+    /// show it for other pages. O(vertices), however large their ids are.
     pub(crate) fn free_unused_ids(&mut self) {
         if self.config.keys == KeyKind::Dense {
             return;
@@ -151,7 +152,7 @@ impl Loaded {
     }
 }
 
-/// Returns which vertices the subgraphs of a page have, from directories.
+/// Returns the vertices that the subgraphs of a page have, from directories.
 fn living(
     sources: &Sources,
     page: PageId,

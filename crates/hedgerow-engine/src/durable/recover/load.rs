@@ -1,9 +1,8 @@
-//! Opening the segments of the last checkpoint. Their pages are loaded at the first touch, first by replay.
-//! If the manifest has no counts of vertices and edges, all images are read at once.
+//! Opening the segments of the last checkpoint. A page is loaded when it is first used, by the replay or
+//! later. If the manifest has no counts of vertices and edges, all images are read at once.
 //!
 //! Memory learns the keys of vertices when they are looked up. If a segment has no key index, an opening
-//! reads all keys, without the edges beside them. Programs before the first release wrote such manifests and
-//! segments.
+//! reads all keys, but no edges. Programs before the first release wrote such manifests and segments.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,9 +26,9 @@ use crate::state::pages::{Installer, Pages, invalid};
 use crate::state::schema::Schema;
 use crate::state::tables::LabelTables;
 
-/// Opens the segments that the manifest, whose file is `manifest_file`, names. Loaded data lies in `memory`.
-/// Reads footers, top indexes, and directories: those of the last pages if ids are dense, else of all pages
-/// with vertices. O(edges) if the manifest has no counts, O(vertices) if their keys have no index.
+/// Opens the segments that the manifest in `manifest_file` names. Loaded data goes into `memory`. Reads
+/// footers, top indexes, and directories: of the last pages if ids are dense, else of all pages with
+/// vertices. O(edges) if the manifest has no counts, O(vertices) if a segment has no key index.
 pub(crate) fn load_segments(
     fs: &Arc<dyn Vfs>,
     (manifest, manifest_file): (&Manifest, &str),
@@ -145,7 +144,7 @@ impl Loaded {
         sums: &LoadedSums,
     ) -> Result<()> {
         sums.vertices.fetch_add(u64::from(image.vertex_count()), Ordering::Relaxed);
-        // Without a second side there is nothing to compare.
+        // In a one-way graph an edge has no second copy to compare with.
         if !self.config.is_one_way() {
             let balance = balance_of(&image, self.config.directed, sums.secret);
             sums.balance.fetch_add(balance, Ordering::Relaxed);
@@ -159,8 +158,8 @@ impl Loaded {
         Ok(())
     }
 
-    /// Installs the image of a label other than the default one, whose vertices are loaded; returns how many
-    /// edges.
+    /// Installs an image of a label other than the default one, whose vertices are loaded; returns the number
+    /// of edges.
     fn install_label(&self, image: SubgraphImage, file: &str, installer: &Installer<'_>) -> Result<u64> {
         let ImageId { label, subgraph } = image.id;
         let live = self.subgraphs.get(subgraph).map_or(0, |entry| entry.latch().present());
@@ -171,7 +170,8 @@ impl Loaded {
             return Err(invalid(file, "an edge label that is not defined"));
         }
         if image.present == 0 {
-            // The image hides that of an older segment, and the next checkpoint must consider its subgraph.
+            // This image replaces that of an older segment, and the next checkpoint must consider its
+            // subgraph.
             self.labels.get_or_create(label).get_or_create(subgraph);
         }
         let mut edges = 0;
@@ -189,7 +189,8 @@ impl Loaded {
         let (id, present) = (image.id.subgraph, image.present);
         installer.check_vertices((id, present), file)?;
         if present == 0 {
-            // The image hides that of an older segment, and the next checkpoint must consider its subgraph.
+            // This image replaces that of an older segment, and the next checkpoint must consider its
+            // subgraph.
             self.subgraphs.get_or_create(id);
             return Ok(0);
         }

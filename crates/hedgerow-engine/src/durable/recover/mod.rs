@@ -1,8 +1,9 @@
 //! Recovery of the state of a store: images of the last checkpoint, then the log.
 //!
-//! Both are done in parallel, subgraph by subgraph. [`load`] opens the segments, [`keys`] finds the vertices
+//! Both are read in parallel, subgraph by subgraph. [`load`] opens the segments, [`keys`] finds the vertices
 //! in them. [`replay`] reads commits in order and sorts their operations by subgraph, [`touched`] loads the
-//! subgraphs that those need, [`apply`] applies them. The result is that of one operation after the other.
+//! subgraphs that the operations need, [`apply`] applies the operations. The result is the same as that of
+//! applying them one by one.
 
 mod apply;
 mod balance;
@@ -39,7 +40,7 @@ pub(crate) use replay::Replay;
 /// timestamps in 56 bits.
 pub(crate) const LAST_TIMESTAMP: Timestamp = Timestamp(1 << 55);
 
-/// The state being rebuilt.
+/// The state of the store while recovery rebuilds it.
 pub(crate) struct Loaded {
     pub(crate) config: GraphConfig,
     pub(crate) subgraphs: SubgraphTable,
@@ -51,7 +52,7 @@ pub(crate) struct Loaded {
     pub(crate) runs: Runs,
     /// The source of pages that are not loaded yet.
     pub(crate) pages: Pages,
-    /// The vertices that the segments hold, by subgraph, in no order. Empty in a dense graph.
+    /// The vertices that the segments have, by subgraph, in no order. Empty in a dense graph.
     living: Vec<(SubgraphId, u64)>,
     /// The number of subgraphs of loaded pages whose chains are not in memory.
     pub(crate) evicted: u64,
@@ -85,7 +86,7 @@ impl Loaded {
     }
 }
 
-/// The horizon while a store is opened: there are no readers, and everything is as good as published.
+/// The horizon while a store is opened: there are no readers, and all commits count as published.
 struct NoReaders(Timestamp);
 
 impl Horizon for NoReaders {
@@ -108,7 +109,7 @@ impl Loaded {
         std::iter::once((LabelId::DEFAULT, &self.subgraphs)).chain(self.labels.iter())
     }
 
-    /// Returns the places of the copies of edges.
+    /// Returns the rule for the lists that have a copy of an edge.
     fn placement(&self) -> Placement {
         Placement::of(&self.config)
     }

@@ -13,16 +13,17 @@ use crate::state::pages::fits_kind;
 
 /// The share of a memory limit that a batch takes at most.
 const LIMIT_SHARE: u64 = 16;
-/// The share of the memory available to the process that a batch takes without a limit, but not less than
-/// `FEWEST_BYTES`. Each list is merged once for each batch that has operations on it: the larger batches are,
-/// the fewer merges there are.
+/// The share of the process's available memory that a batch takes without a limit; at least `FEWEST_BYTES`.
+/// Each list is merged once for each batch that has operations on it: the larger batches are, the fewer
+/// merges there are.
 const MACHINE_SHARE: u64 = 64;
 const FEWEST_BYTES: u64 = 24 << 20;
 
 /// A replay under way. It applies commits batch by batch; call [`finish`](Self::finish) for the rest.
 ///
-/// Memory beside the state itself is in proportion to the log, up to about 200 MiB, or three 64ths of the
-/// memory of the machine, at least 64 MiB. Within a memory limit it is about an eighth of the limit.
+/// In addition to the state, a replay takes memory in proportion to the log. The most is about 200 MiB, or
+/// three 64ths of the memory of the machine, at least 64 MiB. Within a memory limit it is about an eighth of
+/// the limit.
 pub(crate) struct Replay<'a> {
     state: &'a mut Loaded,
     batch: Batch,
@@ -48,16 +49,17 @@ impl<'a> Replay<'a> {
         Replay::in_batches(state, most_sides(bytes))
     }
 
-    /// Like [`new`](Self::new), but applies a batch whenever it has `sides` ends of operations.
+    /// Like [`new`](Self::new), but applies a batch whenever it has this many sides of operations.
     pub(super) fn in_batches(state: &'a mut Loaded, sides: usize) -> Replay<'a> {
         Replay { state, batch: Batch::new(sides.min(MOST_SIDES)) }
     }
 
-    /// Takes one commit, unless the checkpoint holds it already. Commits come in the order of the log.
+    /// Replays one commit, unless the checkpoint has it already. Commits must be passed in the order of the
+    /// log.
     ///
     /// # Errors
-    /// Damage under a right checksum: this commit, or one before it, does not fit what precedes it. The state
-    /// is of no use then.
+    /// Damage under a valid checksum: this commit, or one before it, does not fit the state before it. The
+    /// state must not be used then.
     pub(crate) fn commit(&mut self, commit: CommitPlace, ops: Ops<'_>) -> Result<()> {
         if commit.ts <= self.state.checkpoint {
             return Ok(());
@@ -103,8 +105,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Reports that the present commit does not fit; but applies the batch first, since one before it may not
-    /// fit either.
+    /// Reports that the present commit does not fit. Applies the batch first, since an earlier commit in it
+    /// may not fit either.
     fn refuse(&mut self, commit: CommitPlace, what: &'static str) -> Result<()> {
         self.apply()?;
         Err(damaged(commit, what))
@@ -193,7 +195,7 @@ impl<'a> Replay<'a> {
         edge.label != LabelId::VERTICES && label.is_some_and(|l| !l.is_multi() && l.properties().is_empty())
     }
 
-    /// Adds the ends at which an edge is kept, and the conditions at the other ends.
+    /// Adds a side for each edge copy, and the condition that the other end exists.
     fn sides(&mut self, act: Act, edge: &Edge, weight: f64) -> Fits<()> {
         let Edge { label, src, dst, .. } = *edge;
         let placement = self.state.placement();

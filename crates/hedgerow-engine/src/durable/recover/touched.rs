@@ -15,10 +15,10 @@ use super::batch::{Act, Batch};
 use crate::error::{Error, Result};
 use crate::state::pages::{AnyRoom, page_of};
 
-/// Pages, with the places whose chains are needed.
+/// Pages, each with the places of the subgraphs whose chains are needed.
 type Touched = HashMap<PageId, u64>;
 
-/// The need of a batch for a subgraph in a label.
+/// The data of a subgraph in a label that a batch needs.
 #[derive(Clone, Copy, PartialEq)]
 enum Need {
     /// The existence of its vertices.
@@ -28,8 +28,9 @@ enum Need {
 }
 
 impl Loaded {
-    /// Loads the data that a batch reads or writes: that of the labels of its sides, of the existence of
-    /// their vertices, and of all labels if a vertex ends. O(1) if everything is in memory.
+    /// Loads the data that a batch reads or writes: for each side the page of its label and the page that
+    /// shows if its vertices exist, and the pages of all labels if a vertex is removed. O(1) if everything is
+    /// in memory.
     pub(super) fn load_touched(&mut self, batch: &Batch) -> Result<()> {
         if self.tables().all(|(_, table)| table.all_loaded()) && self.evicted == 0 {
             return Ok(());
@@ -76,7 +77,7 @@ impl Loaded {
     }
 }
 
-/// Notes needed data that is not in memory. Looks into the table first, where nearly all is found.
+/// Notes needed data that is not in memory. Checks the table first, which has nearly all of it.
 fn touch(
     touched: &mut Touched,
     table: Option<&SubgraphTable>,

@@ -34,9 +34,10 @@ impl Living {
 }
 
 impl Loaded {
-    /// True if every edge of a graph without incoming lists leads to a vertex. In other graphs the two sides
-    /// of an edge vouch for each other, and a list belongs to a vertex: they are not checked. Nor is a graph
-    /// of which a part is not loaded: the check of a store does that. O(edges), in parallel.
+    /// True if every edge of a graph without incoming lists leads to an existing vertex. In other graphs the
+    /// two copies of an edge confirm each other, and a list belongs to a vertex, so they are not checked. A
+    /// graph that is not loaded wholly is not checked here either, but by the check of a store. O(edges), in
+    /// parallel.
     pub(crate) fn edges_lead_somewhere(&self) -> bool {
         if !self.config.is_one_way()
             || self.evicted > 0

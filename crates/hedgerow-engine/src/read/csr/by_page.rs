@@ -1,5 +1,5 @@
-//! Compressed rows of a label that is not in memory. Its lists are read twice, for their lengths and for
-//! their content, so that the copy alone takes memory.
+//! Compressed rows of a label that is not in memory. Its lists are read twice, first for their lengths and
+//! then for their content, so that only the copy takes memory.
 
 use std::ops::ControlFlow;
 
@@ -13,11 +13,11 @@ use crate::error::Result;
 use crate::read::tiered::TieredView;
 use crate::state::csr::Csr;
 
-/// Copies the edges of a view into rows of these vertices, which are all vertices of the view. On the calling
-/// thread.
+/// Copies the edges of a view into rows of `vertices`, which are all vertices of the view. Works on the
+/// calling thread.
 ///
 /// # Errors
-/// Those of every read of a file.
+/// The errors of every read of a file.
 pub(super) fn copy(
     view: &TieredView,
     direction: Direction,
@@ -54,7 +54,7 @@ pub(super) fn copy(
     Ok(room.finish(keys, view.has_weights()))
 }
 
-/// Calls `f` with each vertex that has neighbors, ascending, its list and the weights of the list.
+/// Calls `f` with each vertex that has neighbors, ascending, with its list and the weights of the list.
 fn for_each_list(
     view: &TieredView,
     direction: Direction,

@@ -1,10 +1,10 @@
-//! Rows, their order, and the room that their edges are copied into.
+//! Rows, their order, and the memory that their edges are copied into.
 
 use hedgerow_core::{KeyColumn, VertexId, VertexKey, VertexKeyRef};
 
 use crate::state::csr::Csr;
 
-/// Returns the row of each vertex id; `None` if the id is the row.
+/// Returns the row of each vertex id; `None` if every id is its own row.
 pub(super) fn rows_of(vertices: &[VertexId], bound: usize) -> Option<Vec<u32>> {
     if vertices.last().is_none_or(|last| last.index() + 1 == vertices.len()) && vertices.is_sorted() {
         return None;
@@ -16,7 +16,7 @@ pub(super) fn rows_of(vertices: &[VertexId], bound: usize) -> Option<Vec<u32>> {
     Some(rows)
 }
 
-/// The share that one task fills: its rows, their ends in `offsets`, their edges.
+/// The share of the rows that one task fills: rows, their ends in `offsets`, and their edges.
 pub(super) struct Part<'a> {
     pub(super) vertices: &'a [VertexId],
     pub(super) offsets: &'a mut [i64],
@@ -25,7 +25,7 @@ pub(super) struct Part<'a> {
     pub(super) weights: &'a mut [f64],
 }
 
-/// Room for all rows, which is handed out in parts.
+/// Memory for all rows, which tasks get in shares.
 pub(super) struct Room {
     pub(super) vertices: Vec<VertexId>,
     pub(super) offsets: Vec<i64>,

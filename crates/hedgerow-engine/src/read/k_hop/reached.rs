@@ -1,13 +1,13 @@
-//! The vertices that a search has reached, in their order, and the reasons that end it early.
+//! The vertices that a search has reached, in their order, and the reasons why a search stops early.
 
 use std::collections::HashSet;
 
 use foldhash::fast::RandomState;
 use hedgerow_core::VertexId;
 
-/// Number of edges between two polls.
+/// The number of edges between two polls.
 const EDGES_BETWEEN_POLLS: usize = 1 << 17;
-/// The share of ids, one in this many, below which a set takes less memory than a bit for each id.
+/// A set of fewer ids than one in this many takes less memory than a bitmap of all ids.
 const SPARSE: usize = 64;
 
 /// The reason why a search ended before it had all vertices.
@@ -27,7 +27,7 @@ pub(super) struct Reached<'f> {
     until: Option<&'f dyn Fn() -> bool>,
     /// One more than the largest id.
     bound: usize,
-    /// Edges until the next poll.
+    /// The number of edges until the next poll.
     left: usize,
     end: Option<End>,
 }
@@ -57,12 +57,12 @@ impl<'f> Reached<'f> {
         self.ids.len()
     }
 
-    /// Returns all vertices in the order in which they were reached.
+    /// Returns all vertices in the order in which the search reached them.
     pub(super) fn ids(&self) -> &[VertexId] {
         &self.ids
     }
 
-    /// Returns the vertex at a place; `None` once the search has ended.
+    /// Returns the vertex at a place; `None` once the search has stopped.
     #[inline]
     pub(super) fn at(&self, place: usize) -> Option<VertexId> {
         self.ids.get(place).copied().filter(|_| self.end.is_none())
@@ -72,7 +72,7 @@ impl<'f> Reached<'f> {
         self.end
     }
 
-    /// Reaches the ends of edges; does nothing once the search has ended.
+    /// Adds the ends of edges; does nothing once the search has stopped.
     #[inline]
     pub(super) fn take(&mut self, run: &[VertexId]) {
         for part in run.chunks(EDGES_BETWEEN_POLLS) {
@@ -106,7 +106,7 @@ impl<'f> Reached<'f> {
         }
     }
 
-    /// Asks the caller if the search should end.
+    /// Asks the caller if the search should stop.
     pub(super) fn poll(&mut self) {
         self.left = EDGES_BETWEEN_POLLS;
         if self.end.is_none() && self.until.is_some_and(|until| until()) {

@@ -1,5 +1,5 @@
-//! The memory that views by the page read into. It is taken from the reservations of the store's reads, and
-//! used again from run to run.
+//! The memory that views by the page read into. It comes from the reservations of the store's reads, and is
+//! used again for one run of subgraphs after another.
 
 use std::sync::Arc;
 
@@ -30,7 +30,8 @@ pub(super) enum Stop {
 }
 
 impl Stop {
-    /// Adds the bytes that the caller held beside the read, which it releases before room is made.
+    /// Adds the bytes that the caller held in addition to the read; the caller releases them before room is
+    /// made.
     pub(super) fn beside(self, held: u64) -> Stop {
         match self {
             Stop::NoRoom(bytes) => Stop::NoRoom(bytes.saturating_add(held)),
@@ -39,8 +40,8 @@ impl Stop {
     }
 }
 
-/// The permission of a call to wait until others give memory back. A call that holds memory must not wait,
-/// since the others may wait for that memory.
+/// The permission of a call to wait until other calls give memory back. A call that holds memory must not
+/// wait, since the others may wait for that memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waits {
     Yes,
@@ -59,14 +60,14 @@ impl Budget {
         Budget { core: core.clone() }
     }
 
-    /// Calls `read`, and again after it has made room if `read` found none. `read` keeps none of its
-    /// reservations when it finds no room. The caller holds no latch and is in no walk. If it `waits`, it has
-    /// nothing reserved, and is within [`Lends`]; the call waits for no other thread if this thread is in
-    /// another call that lends memory.
+    /// Calls `read`. If `read` found no room, makes room and calls it again; `read` then has kept no
+    /// reservation. The caller has no latch and is in no walk. If it `waits`, it has nothing reserved, and is
+    /// within [`Lends`]. The call does not wait for other threads if this thread is inside another call that
+    /// lends memory.
     ///
     /// # Errors
-    /// No room within the limit, and, if the call waits, nothing in progress that makes some; the errors of
-    /// `read`.
+    /// No room within the limit and, if the call waits, no other read in progress that will make room; the
+    /// errors of `read`.
     pub(super) fn with_room<R>(
         &self,
         waits: Waits,
@@ -91,7 +92,7 @@ impl Budget {
         Err(Stop::NoRoom(needed))
     }
 
-    /// Returns the error for the caller of the store.
+    /// Returns the error that the user gets.
     pub(super) fn error_of(&self, stop: Stop) -> Error {
         match stop {
             Stop::NoRoom(needed) => self.core.no_room_to_read(needed),
@@ -122,7 +123,7 @@ impl Grant {
         self.set(self.asked.with(memory))
     }
 
-    /// Reserves `bytes` in all for what is kept, the last read included; false if there is no room.
+    /// Reserves `bytes` in all for the data that is kept, including the last read; false if there is no room.
     pub(super) fn keep(&mut self, bytes: u64) -> bool {
         self.set(self.asked.keeping(bytes))
     }
@@ -142,7 +143,7 @@ impl Grant {
         self.lacking
     }
 
-    /// Returns `done`, or [`Stop::NoRoom`] if there was no room for it.
+    /// Returns `done`, or [`Stop::NoRoom`] if a reservation has failed.
     pub(super) fn checked<R>(&self, done: Result<R>) -> std::result::Result<R, Stop> {
         match self.lacking {
             Some(bytes) => Err(Stop::NoRoom(bytes)),

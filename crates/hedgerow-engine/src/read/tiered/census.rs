@@ -1,5 +1,5 @@
-//! The vertices that exist, and about how many edges they have, for questions of kernels that take no read.
-//! Read once, and kept.
+//! The existing vertices, and estimates of the number of their edges. Kernels ask for both without a read, so
+//! they are read once and kept.
 
 use hedgerow_core::account::{Charge, Purpose};
 use hedgerow_core::{Direction, LabelId, SUBGRAPH_VERTICES, SubgraphId, Timestamp, VertexId};
@@ -11,10 +11,10 @@ use crate::error::Result;
 use crate::state::pages::{places, places_below};
 use crate::state::store::Core;
 
-/// The vertices of a label as of one timestamp, by page, without entries for pages that have none.
+/// The existing vertices of a label as of one timestamp, by page. Pages without vertices have no entry.
 pub(crate) struct Census {
     pages: Vec<Option<Box<PageCensus>>>,
-    /// Number of entries of all outgoing lists.
+    /// The number of entries of all outgoing lists.
     entries: u64,
     _charge: Charge,
 }
@@ -26,17 +26,17 @@ struct PageCensus {
     means: [u32; PAGE],
 }
 
-/// The existing vertices of each subgraph of a page, as its chain of the default label states them, and the
-/// number of entries of its outgoing lists.
+/// The existing vertices of each subgraph of a page, from its chain of the default label, and the number of
+/// entries of its outgoing lists.
 type Counted = [(u64, u64); PAGE];
 
 impl Census {
-    /// Takes the census of the default label, whose chains state which vertices exist, at a registered
-    /// timestamp. Reads directories for what is not in memory, by one read for each page and segment that has
-    /// it. O(subgraphs); in parallel on the current rayon pool.
+    /// Takes the census of the default label, whose chains show which vertices exist, at a registered
+    /// timestamp. For data that is not in memory it reads directories: one read for each page and each
+    /// segment with the page. O(subgraphs); in parallel on the current rayon pool.
     ///
     /// # Errors
-    /// Those of every read of a file.
+    /// The errors of every read of a file.
     pub(super) fn of_default(core: &Core, ts: Timestamp, bound: u32) -> Result<Census> {
         Census::of(core, LabelId::DEFAULT, ts, bound, |_, counted| counted.map(|(present, _)| present))
     }
@@ -44,7 +44,7 @@ impl Census {
     /// Takes the census of another label, otherwise like [`of_default`](Self::of_default).
     ///
     /// # Errors
-    /// Those of [`of_default`](Self::of_default).
+    /// The errors of [`of_default`](Self::of_default).
     pub(super) fn of_label(
         core: &Core,
         label: LabelId,
@@ -116,8 +116,8 @@ impl Census {
     }
 }
 
-/// Counts the vertices and entries of each subgraph of a page. Ignores vertices beyond the bound that a
-/// directory names, since kernels have arrays up to there. The image itself is refused when it is read.
+/// Counts the vertices and entries of each subgraph of a page. Ignores vertices that a damaged directory
+/// names beyond the bound, since kernels have arrays only up to the bound. A read of such an image fails.
 fn count(core: &Core, page: PageId, ts: Timestamp, bound: u32) -> Result<Counted> {
     let mut found = [(0, 0); PAGE];
     let cold = core.read_in_memory(page, u64::MAX, ts, |place, subgraph| {

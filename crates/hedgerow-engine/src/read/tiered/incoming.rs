@@ -1,9 +1,8 @@
-//! Incoming edges of a directed graph that keeps none. They are found by reading all outgoing edges, for as
-//! many pages at a time as there is room for.
+//! Incoming edges of a directed graph without incoming lists. They are found by reading all outgoing edges,
+//! for as many pages at a time as memory has room for.
 //!
-//! A pass over the graph gathers the edges into a *window* of pages. Windows are kept, one for each thread.
-//! So a kernel that goes over the graph in order makes one pass for each window, and not for each block that
-//! it asks for.
+//! A pass over the graph gathers the edges into a *window* of pages. The view keeps one for each thread. So a
+//! kernel that reads the graph in order makes one pass for each window, and not for each list block.
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -16,7 +15,7 @@ use super::budget::{Budget, Grant, Stop, Waits};
 use super::windows::{Gathering, Totals, Window, Windows, page_of};
 use super::{TieredBlock, TieredView, take_batch};
 
-/// Divisor of the memory limit: the share that all windows together may take. They may take half of the
+/// The divisor of the memory limit that gives the share of all windows together. They may take half of the
 /// limit's free room if that is more, or [`BYTES`] without a limit.
 const SHARE: u64 = 8;
 const BYTES: u64 = 256 << 20;
@@ -31,7 +30,7 @@ impl TieredView {
         let mut window: Option<Arc<Window>> = None;
         for id in (subgraphs.start.0..subgraphs.end.0).map(SubgraphId) {
             let page = id.0 / PAGE as u32;
-            // Dropped before the next one is made.
+            // Drops the old window before the next one is made.
             window = window.filter(|window| window.pages.contains(&page));
             let window = match &mut window {
                 Some(window) => window,
@@ -61,7 +60,7 @@ impl TieredView {
                 continue;
             }
             let window = self.window_at(page_of(*first), waits)?;
-            // A kept window may begin before these pages, and end before the last of them.
+            // A kept window may not have all of these pages.
             if !window.pages.contains(&page_of(*last)) {
                 drop(window);
                 self.visit_far(&batch, waits, &mut f)?;
@@ -75,8 +74,8 @@ impl TieredView {
         }
     }
 
-    /// Visits vertices of any pages, in one pass over the graph for the edges into them alone. Takes half of
-    /// the vertices at a time if there is no room for all those edges.
+    /// Visits vertices of any pages in one pass over the graph, which gathers only edges into these vertices.
+    /// If there is no room for all those edges, takes half of the vertices at a time.
     fn visit_far(
         &self,
         batch: &[VertexId],
@@ -94,9 +93,9 @@ impl TieredView {
         })
     }
 
-    /// Calls `f` with each of the sorted vertices and what `find` finds for it. Finds for all of them, or for
-    /// half of them at a time if there is no room, down to one. `find` holds what it finds, and so must not
-    /// wait.
+    /// Calls `f` with each of the sorted vertices and the edges that `find` finds for it. Calls `find` for
+    /// all of them, or for half as many each time that there is no room, down to one. `find` keeps memory for
+    /// its result, so it must not wait.
     pub(super) fn in_halves(
         &self,
         group: &[VertexId],
@@ -124,17 +123,17 @@ impl TieredView {
         Ok(())
     }
 
-    /// Returns a window that has the page: a kept one, or one that begins with the page, made now, of fewer
-    /// pages if there is no room.
+    /// Returns a window that has the page: a kept one, or a new one that begins with the page. The new one
+    /// has fewer pages if there is little room.
     pub(super) fn window_at(&self, page: u32, waits: Waits) -> std::result::Result<Arc<Window>, Stop> {
         if let Some(found) = self.incoming.find(page) {
             return Ok(found);
         }
-        // Threads make windows side by side, and hold no lock meanwhile. The oldest window goes first.
+        // Several threads may make windows at once, without a lock. The oldest window is dropped first.
         self.incoming.make_room(hedgerow_par::threads());
         let mut pages = self.pages_from(page, waits)?;
         let window = self.budget.with_room(waits, || {
-            // Forgets kept windows once: other threads may keep some again meanwhile.
+            // Drops kept windows once: other threads may keep new ones in the meantime.
             let mut forgets = true;
             loop {
                 match self.make_window(pages.clone()) {
@@ -151,8 +150,8 @@ impl TieredView {
         Ok(window)
     }
 
-    /// Keeps the first half of those pages of a window to which edges lead; false if there are fewer than
-    /// two.
+    /// Halves the range of pages of a window, counting only pages with incoming edges; false if it has fewer
+    /// than two of these.
     fn halve(&self, pages: &mut Range<u32>) -> std::result::Result<bool, Stop> {
         let totals = self.totals(Waits::No)?;
         let count = totals.range(pages.clone()).count();
@@ -163,8 +162,8 @@ impl TieredView {
         Ok(true)
     }
 
-    /// Returns the pages of the window that begins with `page`: as many as there is room for, and `page`
-    /// whatever it takes.
+    /// Returns the pages of the window that begins with `page`: as many as there is room for, but always
+    /// `page`, however much it takes.
     fn pages_from(&self, page: u32, waits: Waits) -> std::result::Result<Range<u32>, Stop> {
         let threads = hedgerow_par::threads().max(1) as u64;
         let share = |limit: u64| (limit / SHARE).max(self.core().account().room() / 2);
@@ -224,7 +223,7 @@ impl TieredView {
     }
 }
 
-/// Edges that were found for some vertices, as vertex, neighbor and weight, within reserved memory.
+/// Edges that were found for some vertices, as vertex, neighbor and weight, within a reservation.
 pub(super) struct Found {
     edges: Vec<(VertexId, VertexId, f64)>,
     grant: Grant,
@@ -239,8 +238,8 @@ impl Found {
     pub(super) fn push(&mut self, edge: (VertexId, VertexId, f64)) -> ControlFlow<()> {
         if self.edges.len() == self.edges.capacity() {
             let most = (2 * self.edges.len()).max(64);
-            // The old and the new buffer for a moment, and then the buffer of the sort, or the list of one
-            // vertex.
+            // For a moment both the old and the new buffer exist; later, the buffer of the sort or the list
+            // of one vertex.
             let each = size_of::<(VertexId, VertexId, f64)>() * 3;
             if self.grant.lacking().is_some() || !self.grant.keep((most * each / 2) as u64) {
                 return ControlFlow::Break(());
@@ -251,7 +250,7 @@ impl Found {
         ControlFlow::Continue(())
     }
 
-    /// Returns these edges once all were `read`, unless there was no room for them or for the read.
+    /// Returns these edges if all were `read`; fails if there was no room for them or for the read.
     pub(super) fn checked(self, read: std::result::Result<(), Stop>) -> std::result::Result<Found, Stop> {
         self.grant.checked(Ok(()))?;
         read.map_err(|stop| stop.beside(self.grant.bytes()))?;
@@ -263,7 +262,7 @@ impl Found {
     }
 }
 
-/// Calls `f` with each vertex of a batch, and its edges. `found` has vertex, neighbor and weight of each
+/// Calls `f` with each vertex of a batch, and its edges. `found` has the vertex, neighbor and weight of each
 /// edge, in any order.
 fn give(
     batch: &[VertexId],

@@ -16,12 +16,12 @@ use super::{TieredBlock, TieredView, mask_of, of_page, take_batch};
 use crate::error::Result;
 use crate::state::memory_pool::Lends;
 
-/// Number of subgraphs whose chosen edges a visit reads at once; a part of a page.
+/// The number of subgraphs of a page whose chosen edges a visit reads at once.
 const AT_ONCE: u32 = 16;
 const _: () = assert!((PAGE as u32).is_multiple_of(AT_ONCE));
 
 impl TieredView {
-    /// Counts the chosen edges; those of an undirected store once.
+    /// Counts the chosen edges; in an undirected store each edge once.
     pub(super) fn count_taken(&self) -> Result<u64> {
         if self.core().config.directed && self.taken.is_all() {
             return Ok(self.taken.entries());
@@ -51,8 +51,7 @@ impl TieredView {
         Ok(self.taken.edges_of(entries, loops))
     }
 
-    /// Visits vertices of one page, which are sorted, in a view that does not have the edges of one label as
-    /// they are.
+    /// Visits sorted vertices of one page, in a view that does not take all edges of one label unchanged.
     pub(super) fn visit_taken(
         &self,
         group: &[VertexId],
@@ -101,8 +100,9 @@ impl TieredView {
         })
     }
 
-    /// Reads the lists of some neighboring subgraphs of a page along the edges and against them, and reserves
-    /// room to merge those of one. Must not wait, since it holds the one while it reads the other.
+    /// Reads the lists of some neighboring subgraphs of a page in both directions, and reserves room to merge
+    /// the lists of one subgraph. It must not wait, since it holds the lists of one direction while it reads
+    /// those of the other.
     fn read_both(&self, page: u32, range: &Range<u32>) -> std::result::Result<Both, Stop> {
         let read = |direction| self.read_lists(page, range, mask_of(range), direction);
         let against = match self.taken.against() {
@@ -129,7 +129,8 @@ impl TieredView {
         mut f: impl FnMut(VertexId, &[VertexId], &[f64]),
     ) -> std::result::Result<(), Stop> {
         let (mut frontier, mut batch) = (frontier.into_iter(), Vec::new());
-        // Searched edges are found for all of a batch at once: each search is a pass over the graph.
+        // The search for incoming edges is done once for a whole batch, since each search is a pass over the
+        // graph.
         let is_searched = self.taken.against() == Side::Searched;
         loop {
             take_batch(&mut frontier, &mut batch);
@@ -142,8 +143,8 @@ impl TieredView {
         }
     }
 
-    /// Visits vertices, which are sorted, along the edges and against them. Their edges are in memory
-    /// meanwhile.
+    /// Visits sorted vertices, along the edges and against them. All their edges are in memory during the
+    /// visit.
     fn visit_both(
         &self,
         group: &[VertexId],
@@ -176,11 +177,11 @@ impl TieredView {
     }
 }
 
-/// Lists of neighboring subgraphs along the edges and against them.
+/// The lists of neighboring subgraphs in both directions.
 struct Both {
     along: Run,
     against: Against,
-    /// The room for the lists of one subgraph, merged.
+    /// The room for the merged lists of one subgraph.
     merged: Grant,
 }
 
@@ -190,7 +191,7 @@ enum Against {
 }
 
 impl Against {
-    /// Returns the bytes that are reserved for it alone.
+    /// Returns the bytes that are reserved only for these lists.
     fn bytes(&self) -> u64 {
         match self {
             Against::Stored(run) => run.grant.bytes(),
@@ -200,7 +201,7 @@ impl Against {
 }
 
 impl Both {
-    /// Returns the lists of the subgraph `id`, at the place `at`, along the edges and against them.
+    /// Returns the lists of the subgraph `id`, which is at place `at`, along the edges and against them.
     fn sides(&self, at: usize, id: SubgraphId) -> (TieredBlock<'_>, TieredBlock<'_>) {
         let against = match &self.against {
             Against::Stored(run) => TieredBlock(run.lists.get(at)),
@@ -209,7 +210,7 @@ impl Both {
         (TieredBlock(self.along.lists.get(at)), against)
     }
 
-    /// Returns both lists as one, each self-loop once.
+    /// Returns the lists of both directions merged, with each self-loop once.
     fn joined(&self, at: usize, id: SubgraphId) -> Lists {
         let (along, against) = self.sides(at, id);
         Lists::merged(along, against, |local, u| u != id.vertex(local))

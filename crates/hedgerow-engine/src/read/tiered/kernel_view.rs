@@ -12,7 +12,7 @@ use crate::read::snapshot::Snapshot;
 use crate::read::views::Makers;
 use crate::state::selection::ChosenEdges;
 
-/// A graph for kernels. They are compiled for each of the two forms: the caller chooses by a `match`.
+/// A graph for kernels. Kernels are compiled for each of the two forms, and the caller chooses by a `match`.
 pub enum KernelView {
     /// A graph in memory, which is [`Resident`](hedgerow_core::Resident).
     Resident(Arc<View>),
@@ -31,7 +31,8 @@ macro_rules! either {
 }
 
 impl KernelView {
-    /// Returns one more than the largest id that can be live. O(1), as all of these, and without a read.
+    /// Returns one more than the largest id that can be live. O(1) and without a read, like the methods
+    /// below.
     pub fn vertex_bound(&self) -> usize {
         either!(self, it => it.vertex_bound())
     }
@@ -63,19 +64,19 @@ impl KernelView {
 }
 
 impl Snapshot {
-    /// Returns the graph of the chosen edges for kernels, in the form that the memory limit has room for.
-    /// This is the [view](Self::view_selected) if it fits beside what is in memory, and always without a
-    /// limit; else a [`TieredView`]. O(pages) more than that costs.
+    /// Returns the graph of the chosen edges for kernels, in the form for which the memory limit has room.
+    /// This is the [view](Self::view_selected) if there is no limit, or if the view fits in addition to the
+    /// data in memory; else a [`TieredView`]. Costs O(pages) more than that.
     ///
     /// # Errors
-    /// Those of [`view_selected`](Self::view_selected).
+    /// The errors of [`view_selected`](Self::view_selected).
     pub fn kernel_view(&self, selection: &EdgeSelection<'_>) -> Result<KernelView> {
         if self.engine().memory_limit.is_some() {
             let chosen = selection.resolve(self)?;
             if !self.engine().has_room_for_labels(chosen.labels.iter().map(|label| label.label)) {
                 return match chosen.only_whole_label() {
                     Some(label) => self.kernel_view_of_whole(label, chosen),
-                    // A view that was made costs nothing more.
+                    // A view that was made before costs nothing more.
                     None => match self.selected().find(&chosen) {
                         Some(view) => Ok(KernelView::Resident(view)),
                         None => self.tiered_view_selected(selection).map(KernelView::Tiered),
@@ -88,7 +89,7 @@ impl Snapshot {
             return self.kernel_view_of_whole(label, chosen);
         }
         match self.view_selected(selection) {
-            // Another thread took the room meanwhile.
+            // Another thread took the room in the meantime.
             Err(Error::Storage(StorageError::MemoryLimit { .. })) => {
                 self.tiered_view_selected(selection).map(KernelView::Tiered)
             }
@@ -96,7 +97,7 @@ impl Snapshot {
         }
     }
 
-    /// Returns the [`kernel_view`](Self::kernel_view) of a label, all of whose edges are chosen.
+    /// Returns the [`kernel_view`](Self::kernel_view) of a label whose edges are all chosen.
     fn kernel_view_of_whole(&self, label: LabelId, chosen: ChosenEdges) -> Result<KernelView> {
         if chosen.kinds.is_none() {
             return self.kernel_view_by_id(label);
@@ -127,7 +128,7 @@ impl Snapshot {
             label => self.cached_view_of(label, Makers::Pool),
         };
         match view {
-            // Another thread took the room meanwhile.
+            // Another thread took the room in the meantime.
             Err(Error::Storage(StorageError::MemoryLimit { .. })) => {
                 self.tiered(label).map(KernelView::Tiered)
             }

@@ -34,7 +34,7 @@ impl Lists {
         Lists { neighbors, weights, ..Lists::default() }
     }
 
-    /// Gives back unused capacity, if it is much.
+    /// Gives unused capacity back, if it is large.
     pub(super) fn shrink(&mut self) {
         if self.neighbors.len() < self.neighbors.capacity() / 2 {
             self.neighbors.shrink_to_fit();
@@ -42,7 +42,7 @@ impl Lists {
         }
     }
 
-    /// Copies what a reader sees of a version. O(edges + delta).
+    /// Copies the lists that a reader sees in a version. O(edges + delta).
     pub(super) fn copy(read: Read<'_>, weighted: bool) -> Lists {
         let entries = read.edge_entries() as usize;
         let mut lists = Lists::with_capacity(entries, if weighted { entries } else { 0 });
@@ -58,21 +58,21 @@ impl Lists {
         lists
     }
 
-    /// Ends the list of a vertex at the present number of neighbors. The vertices end their lists in
+    /// Ends the list of a vertex at the present number of neighbors. The caller ends the lists of vertices in
     /// ascending order.
     pub(super) fn end_list(&mut self, local: LocalVertex) {
         self.offsets[local.index() % SUBGRAPH_VERTICES + 1] = self.neighbors.len() as u32;
     }
 
-    /// Adds an edge to the list that ends next.
+    /// Adds an edge to the list that is ended next.
     #[inline]
     pub(super) fn push(&mut self, neighbor: VertexId, weight: Option<f64>) {
         self.neighbors.push(neighbor);
         self.weights.extend(weight);
     }
 
-    /// Merges the lists of both in order; takes of `b` only the neighbors to `keep`. Either has weights if
-    /// the other has, unless it is empty.
+    /// Merges the lists of `a` and `b` in order; of `b` takes only the neighbors to `keep`. If one has
+    /// weights, the other has weights too, or is empty.
     pub(super) fn merged(
         a: TieredBlock<'_>,
         b: TieredBlock<'_>,
@@ -100,14 +100,15 @@ impl Lists {
         self.neighbors.capacity() * size_of::<VertexId>() + self.weights.capacity() * size_of::<f64>()
     }
 
-    /// Returns the neighbors of a vertex, and the weights of the edges to them, empty if all weigh 1.
+    /// Returns the neighbors of a vertex and the weights of the edges to them; no weights if all edges weigh
+    /// 1.
     #[inline]
     pub(super) fn list(&self, local: LocalVertex) -> (&[VertexId], &[f64]) {
         list_of(&self.offsets, &self.neighbors, &self.weights, local)
     }
 
-    /// Makes lists of edges that come in any order of their vertices; the edges of one vertex keep their
-    /// order. `weights` is as long, or empty if all weigh 1.
+    /// Makes lists of edges whose vertices come in any order; the edges of one vertex keep their order.
+    /// `weights` has one weight for each edge, or is empty if all edges weigh 1.
     pub(super) fn of_edges(edges: &[(LocalVertex, VertexId)], weights: &[f64]) -> Lists {
         let mut lists = Lists::default();
         for (local, _) in edges {
@@ -151,7 +152,7 @@ fn entries(block: TieredBlock<'_>, local: LocalVertex) -> impl Iterator<Item = (
 
 /// The lists of neighboring subgraphs.
 pub(super) struct Page {
-    /// The first of them; the others follow.
+    /// The lists of each subgraph, in order.
     lists: Vec<Lists>,
     bytes: usize,
 }
@@ -168,13 +169,13 @@ impl Page {
         Page { lists, bytes: subgraphs * size_of::<Lists>() }
     }
 
-    /// Returns the bytes that an [`add`](Self::add) of lists of `bytes` takes for a moment.
+    /// Returns the bytes that [`add`](Self::add) takes temporarily, for lists of `bytes`.
     pub(super) fn bytes_to_add(&self, at: usize, bytes: usize) -> usize {
         let there = self.lists.get(at).map_or(0, Lists::bytes);
         if there == 0 { 0 } else { there + bytes }
     }
 
-    /// Adds lists of a subgraph to those that it has.
+    /// Adds lists to the lists of a subgraph.
     pub(super) fn add(&mut self, at: usize, lists: Lists) {
         let Some(slot) = self.lists.get_mut(at) else { return };
         let lists = match slot.neighbors.is_empty() {
@@ -195,18 +196,18 @@ impl Page {
     }
 }
 
-/// The lists of one subgraph of a [`TieredView`](super::TieredView). No list has corrections.
+/// The lists of one subgraph of a [`TieredView`](super::TieredView), without corrections.
 #[derive(Clone, Copy)]
 pub struct TieredBlock<'a>(pub(super) Option<&'a Lists>);
 
 impl TieredBlock<'_> {
-    /// Returns the bytes that a copy of its lists takes.
+    /// Returns the bytes that a copy of these lists takes.
     pub(super) fn bytes(&self) -> usize {
         self.0.map_or(0, Lists::bytes)
     }
 
-    /// Returns the neighbours of the vertex at `local`, ascending, and the weights of the edges to them,
-    /// which are empty if all weigh 1.
+    /// Returns the neighbours of the vertex at `local`, ascending, and the weights of the edges to them. The
+    /// weights are empty if all edges weigh 1.
     #[inline]
     pub fn weighted_neighbors(&self, local: LocalVertex) -> (&[VertexId], &[f64]) {
         self.0.map_or((&[], &[]), |lists| lists.list(local))

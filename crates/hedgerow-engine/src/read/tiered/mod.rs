@@ -1,9 +1,9 @@
 //! Views that are partly in files: kernels and scans in bounded memory.
 //!
 //! A [`View`](hedgerow_mem::View) needs all of its lists in memory. A [`TieredView`] reads them by the page:
-//! a run of neighboring subgraphs of one page at a time. It takes what is in memory from its versions, and
-//! the rest from images (`state::pages`, rule E6). It puts nothing into tables, so a scan evicts nothing that
-//! others use. It drops what it read when the next page comes.
+//! a run of neighboring subgraphs of one page at a time. It reads lists in memory from versions, and other
+//! lists from images (`state::pages`, rule E6). It puts no data into the store's tables, so a scan evicts
+//! nothing that others use. It drops the lists when it reads the next run.
 
 mod budget;
 mod census;
@@ -40,67 +40,69 @@ use crate::state::store::Core;
 use taken::Taken;
 use windows::Windows;
 
-/// Number of vertices of a frontier that are sorted by their pages at a time.
+/// The number of vertices of a frontier that are sorted by page at a time.
 const BATCH: usize = 1 << 14;
 
-/// The graph of one label, or of chosen edges, as of a snapshot, for kernels, whatever part of it is in
-/// memory.
+/// The graph of one label, or of chosen edges, as of a snapshot, for kernels. Its lists may be in memory or
+/// in files.
 ///
 /// Made by [`Snapshot::tiered_view_of`] and [`Snapshot::tiered_view_selected`]. It keeps its snapshot open.
-/// It keeps in memory 12 bytes for each 64 vertex ids, and 24 more if it has the vertices of some kinds
-/// alone. It reads all else on request, and drops it right after.
+/// It takes 12 bytes of memory for each 64 vertex ids, and 24 more if it has only the vertices of some kinds.
+/// It reads all other data on request, and drops it right after.
 ///
 /// A thread that scans holds the lists of up to 64 neighboring subgraphs (4,096 vertices) in one direction. A
-/// thread that visits holds those of one subgraph. Each also holds the blocks of one read, 512 KiB or one
-/// record if that is longer. So the view takes at most that times the threads, and a hub counts with its
-/// whole list. Lists are charged to the account of the store before they are read; a call for which the
-/// memory limit gets no room fails with [`StorageError::MemoryLimit`](crate::StorageError::MemoryLimit).
+/// thread that visits holds the lists of one subgraph. Each thread also holds the blocks of one read: 512
+/// KiB, or one record if that is longer. The view takes at most this memory times the number of threads; a
+/// hub counts with its whole list. Lists are charged to the account of the store before they are read. If the
+/// memory limit can make no room for a call, it fails with
+/// [`StorageError::MemoryLimit`](crate::StorageError::MemoryLimit).
 ///
-/// A failed read of a file, and damage, is the error of the call that needs the read.
+/// If a file cannot be read, or is damaged, the call that needs it fails.
 ///
-/// In a directed graph that keeps no incoming edges these are found by reading all outgoing ones. Each pass
-/// takes O(edges), and finds the edges into the vertices of one visit, or into as many pages as there is room
-/// for. This room is an eighth of the memory limit, or half of its free room if that is more, or 256 MiB
-/// without a limit. The edges into pages are kept until others are asked for. The same holds against the
-/// edges of any directed graph if a property tests or weighs them: incoming lists do not keep it.
+/// In a directed graph without incoming lists, incoming edges are found by reading all outgoing ones. Each
+/// pass takes O(edges). It finds the edges into the vertices of one visit, or into as many pages as there is
+/// room for: an eighth of the memory limit, or half of its free room if that is more, or 256 MiB without a
+/// limit. The edges into pages are kept until other pages are needed. The same applies to any directed graph
+/// if a property tests or weighs edges, because incoming lists have no properties.
 pub struct TieredView {
     budget: Budget,
     snapshot: Snapshot,
-    /// The census of the default label, which states the vertices that exist.
+    /// The census of the default label, which shows which vertices exist.
     existing: Arc<Census>,
-    /// The vertices, if they are not all that exist.
+    /// The vertices of the view, unless it has all existing ones.
     mask: Option<Arc<VertexMask>>,
     /// The choice of its edges.
     taken: Taken,
     /// One more than the largest vertex id that can be live.
     bound: u32,
     edge_count: u64,
-    /// The edges into some pages, if incoming edges must be searched.
+    /// The edges into some pages, if incoming edges must be searched for.
     incoming: Arc<Windows>,
 }
 
 impl Snapshot {
-    /// Returns the graph of one label for kernels, no part of which has to be in memory: see [`TieredView`].
-    /// If all is in memory, a [`view`](Self::view_of) is quicker by far; [`kernel_view`](Self::kernel_view)
-    /// chooses. O(subgraphs), and a read of the directory of each page that is not in memory, in parallel on
-    /// the current rayon pool; in an undirected graph with several labels also a scan of the label, to count
-    /// its edges.
+    /// Returns the graph of one label for kernels, whose data need not be in memory: see [`TieredView`]. If
+    /// all is in memory, a [`view`](Self::view_of) is much faster; [`kernel_view`](Self::kernel_view) chooses
+    /// between them. O(subgraphs), and a read of the directory of each page that is not in memory, in
+    /// parallel on the current rayon pool. In an undirected graph with several labels it also scans the
+    /// label, to count its edges.
     ///
     /// # Errors
     /// [`ArgumentError::NoSuchLabel`](crate::ArgumentError::NoSuchLabel);
-    /// [`StateError::Forked`](crate::StateError::Forked) in a forked child; and those of every [read](Self).
+    /// [`StateError::Forked`](crate::StateError::Forked) in a forked child; and the errors of every
+    /// [read](Self).
     pub fn tiered_view_of<'a>(&self, label: impl Into<LabelRef<'a>>) -> Result<TieredView> {
         self.engine().check_owner()?;
         let label = self.label(label.into())?;
         self.tiered_selected(self.whole_label(label), "")
     }
 
-    /// Returns the graph of the chosen edges, otherwise as [`tiered_view_of`](Self::tiered_view_of). Also
-    /// scans the labels in parallel to count the edges, unless it takes all edges of labels of a directed
-    /// graph. A thread that visits holds the chosen edges of 16 neighboring subgraphs, not of one.
+    /// Returns the graph of the chosen edges, otherwise like [`tiered_view_of`](Self::tiered_view_of). To
+    /// count the edges it also scans the labels in parallel, unless all edges of labels of a directed graph
+    /// are chosen. A thread that visits holds the chosen edges of 16 neighboring subgraphs, not of one.
     ///
     /// # Errors
-    /// Those of [`view_selected`](Self::view_selected), and those of every [read](Self).
+    /// The errors of [`view_selected`](Self::view_selected), and of every [read](Self).
     pub fn tiered_view_selected(&self, selection: &EdgeSelection<'_>) -> Result<TieredView> {
         self.tiered_selected(selection.resolve(self)?, selection.weight_name())
     }
@@ -110,7 +112,7 @@ impl Snapshot {
         self.tiered_selected(ChosenEdges::whole(label, self.engine().is_weighted(label)), "")
     }
 
-    /// Makes a view. `weight` is the property that is the weight, if one was named.
+    /// Makes a view. `weight` is the name of the weight property, if there is one.
     fn tiered_selected(&self, chosen: ChosenEdges, weight: &str) -> Result<TieredView> {
         let (core, existing) = (self.engine(), self.census()?.clone());
         let (snapshot, incoming, bound) = (self.clone(), Arc::<Windows>::default(), core.ids.bound());
@@ -140,14 +142,14 @@ impl Snapshot {
         }
         let core = self.engine();
         core.check_owner()?;
-        // Made outside the cell, like views.
+        // Computed outside the cell, like views.
         let census = Census::of_default(core, self.timestamp(), core.ids.bound())?;
         Ok(self.kept_census().get_or_init(|| Arc::new(census)))
     }
 }
 
 impl Snapshot {
-    /// Returns the vertices, ascending: those of the view, if the memory limit has room for it.
+    /// Returns the vertices, ascending; from the view, if the memory limit has room for one.
     pub(crate) fn live_vertices(&self) -> Result<impl Iterator<Item = VertexId> + '_> {
         let view = self.view_if_it_fits()?;
         let census = if view.is_none() { Some(self.census()?) } else { None };
@@ -156,18 +158,18 @@ impl Snapshot {
     }
 }
 
-/// Returns the part of a page that is in a range of subgraphs.
+/// Returns those subgraphs of a range that are on a page.
 fn of_page(page: u32, range: &Range<SubgraphId>) -> Range<u32> {
     let first = page * PAGE as u32;
     range.start.0.max(first)..range.end.0.min(first + PAGE as u32)
 }
 
-/// Returns the places of subgraphs of one page as a mask.
+/// Returns the places of subgraphs of one page, as a mask.
 fn mask_of(subgraphs: &Range<u32>) -> u64 {
     subgraphs.clone().fold(0, |mask, id| mask | 1 << (id as usize % PAGE))
 }
 
-/// Takes the next vertices of a frontier and sorts them, so that those of one page follow each other.
+/// Takes the next vertices of a frontier and sorts them, so that vertices of one page are consecutive.
 fn take_batch(frontier: &mut impl Iterator<Item = VertexId>, batch: &mut Vec<VertexId>) {
     batch.clear();
     batch.extend(frontier.take(BATCH));
@@ -189,8 +191,8 @@ impl TieredView {
         self.existing.vertices().filter(|&v| self.mask.as_ref().is_none_or(|mask| mask.contains(v)))
     }
 
-    /// Keeps only the vertices of these kinds, if some are named. Lists are read as before: images are
-    /// compared with all vertices that exist.
+    /// Keeps only the vertices of these kinds, if some are named. Lists are read as before, since images are
+    /// checked against all existing vertices.
     pub(super) fn restrict(&mut self, kinds: Option<&[KindId]>) -> Result<()> {
         let exists = |subgraph| self.existing.present(subgraph);
         let mask = kinds.map(|kinds| self.snapshot.vertices_of_kinds(kinds, exists)).transpose()?;
@@ -199,11 +201,11 @@ impl TieredView {
     }
 
     /// Calls `f` with source, destination and weight of each edge by ascending source, until it breaks; in an
-    /// undirected graph once per edge, at the smaller end. Takes the memory of a scan by one thread.
+    /// undirected graph once per edge, at the smaller end. Takes as much memory as a scan by one thread.
     /// O(edges).
     ///
     /// # Errors
-    /// The error of a page that cannot be read, after `f` had the edges before it.
+    /// The error of a page that cannot be read, after `f` got the edges before it.
     pub fn try_for_each_edge(
         &self,
         mut f: impl FnMut(VertexId, VertexId, f64) -> ControlFlow<()>,
@@ -242,7 +244,7 @@ impl TieredView {
         if self.core().config.directed || entries == 0 {
             return Ok(entries);
         }
-        // A loop has one entry, every other edge two.
+        // A self-loop has one entry, every other edge two.
         let mut edges = 0;
         self.try_for_each_edge(|_, _, _| {
             edges += 1;

@@ -1,5 +1,5 @@
-//! Runs of neighboring subgraphs whose lists are read together, and visits of single vertices, in memory that
-//! is reserved before it is taken.
+//! Runs of neighboring subgraphs whose lists are read together, and visits of single vertices. Memory is
+//! reserved before it is taken.
 
 use std::cell::RefCell;
 use std::ops::{ControlFlow, Range};
@@ -35,9 +35,9 @@ impl TieredView {
         })
     }
 
-    /// Calls `f` with runs of subgraphs that make up a range, each of one page, until it breaks. Each run
-    /// comes with what `read` read: `read` takes the first subgraphs of a range on a page. A page without
-    /// vertices comes without it. What was read is dropped before the next read.
+    /// Calls `f` with the runs of subgraphs that make up a range, each on one page, until `f` breaks. `read`
+    /// reads the first subgraphs of a range on a page, and `f` gets the result, or `None` for a page without
+    /// vertices. The result is dropped before the next read.
     pub(super) fn for_each_run<R>(
         &self,
         subgraphs: Range<SubgraphId>,
@@ -76,7 +76,7 @@ impl TieredView {
     }
 
     /// Reads the first subgraphs of a range: all of them, or half as many each time that there is no room.
-    /// Asks for memory that others use only for a single subgraph.
+    /// Only for a single subgraph does it take room that other threads use.
     pub(super) fn first_half_that_fits<R>(
         &self,
         range: Range<u32>,
@@ -95,8 +95,8 @@ impl TieredView {
         })
     }
 
-    /// Reads the lists of some neighboring subgraphs of a page in a stored direction: of those in the mask
-    /// `wanted`.
+    /// Reads the lists of neighboring subgraphs of a page in a stored direction, but only of subgraphs in the
+    /// mask `wanted`.
     pub(super) fn read_lists(
         &self,
         page: u32,
@@ -124,9 +124,9 @@ impl TieredView {
         }
     }
 
-    /// Adds the `wanted` lists of one label to a run that begins with the subgraph `first`. Stops if there is
-    /// no room, which the run's grant reports. Returns the least edge without a number for its weight, if
-    /// there is one.
+    /// Adds the `wanted` lists of one label to a run that begins with the subgraph `first`. If there is no
+    /// room it stops, and the run's grant reports that. Returns the least edge without a number for its
+    /// weight, if there is one.
     fn read_label(
         &self,
         (page, first, wanted): (PageId, u32, u64),
@@ -140,7 +140,7 @@ impl TieredView {
         let mut give = |run: &mut Run, place: usize, taking: Taking| match taking {
             Ok(lists) => {
                 let at = (place + PAGE - first as usize % PAGE) % PAGE;
-                // If several labels have edges, both lists are in memory beside the merged one.
+                // If several labels have edges, both lists are in memory while they are merged.
                 let beside = run.lists.bytes_to_add(at, lists.bytes()) as u64;
                 if run.grant.has(ReadMemory::Image(beside)) {
                     run.lists.add(at, lists);
@@ -152,7 +152,7 @@ impl TieredView {
             }
         };
         let cold = core.read_in_memory(page, wanted, ts, |place, subgraph| {
-            // Read by a reference that keeps the version, since a hub takes its time.
+            // Reads by a counted reference to the version, since the list of a hub takes long.
             let found = subgraph.read_kept(direction, ts, |read| {
                 let bytes = taker.bytes_of(read.edge_entries() as usize);
                 let has = run.grant.lacking().is_none() && run.grant.has(ReadMemory::Image(bytes));
@@ -202,8 +202,8 @@ impl TieredView {
         }
     }
 
-    /// Visits vertices of one page, which are sorted, in a whole label. If there is no room for the subgraphs
-    /// from the first to the last of them, visits half as many at a time, down to one.
+    /// Visits sorted vertices of one page, in a whole label. If there is no room for all subgraphs from the
+    /// first to the last vertex, visits half as many at a time, down to one.
     fn visit_page(
         &self,
         group: &[VertexId],
@@ -238,7 +238,7 @@ impl TieredView {
         }
     }
 
-    /// Visits those vertices of the page's `rest` whose subgraphs are in the mask, and takes them off `rest`.
+    /// Visits the vertices in `rest` whose subgraphs are in the mask, and removes them from `rest`.
     fn visit_some(
         &self,
         (page, mask): (u32, u64),
@@ -249,7 +249,7 @@ impl TieredView {
         let Some(label) = self.taken.plain else { return Ok(()) };
         let (page, ts) = (PageId { label, page }, self.snapshot.timestamp());
         let cold = self.core().read_in_memory(page, mask, ts, |place, subgraph| {
-            // A visited vertex is not visited again if a later one is not in memory.
+            // Removed at once, so that no vertex is visited again if a later one is not in memory.
             while let Some((&v, others)) = rest[place].split_first() {
                 subgraph.visit(direction, ts, v.local(), |run, weights| f(v, run, weights))?;
                 rest[place] = others;

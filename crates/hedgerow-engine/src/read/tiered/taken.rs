@@ -1,4 +1,4 @@
-//! The edges that a view by the page has, and how they are read.
+//! The edges that a view by the page has, and the ways to read them.
 
 use std::sync::Arc;
 
@@ -23,17 +23,17 @@ pub(super) struct Taken {
     /// The censuses of these labels.
     edges: Vec<Arc<Census>>,
     direction: EdgeDirection,
-    /// The label, if the view has its edges as they are.
+    /// The label, if the view takes all edges of one label unchanged.
     pub(super) plain: Option<LabelId>,
     pub(super) weighted: bool,
     /// True if the store is directed.
     directed: bool,
-    /// True if second copies are found by turning first ones: in an undirected store the first copy of an
-    /// edge has the text that is tested.
+    /// True if second copies are made by reversing first copies: in an undirected store only the first copy
+    /// of an edge has the text that a test reads.
     first_copies: bool,
-    /// True if the lists against the edges are stored, with all that is read of an edge.
+    /// True if incoming lists are stored with all data that the view reads of an edge.
     stores_incoming: bool,
-    /// The property that is the weight.
+    /// The name of the weight property.
     weight_name: Box<str>,
 }
 
@@ -42,15 +42,15 @@ pub(super) struct Taken {
 pub(super) enum Side {
     /// The lists in a stored direction.
     Stored(Direction),
-    /// A search against edges whose outgoing lists alone can be read.
+    /// A search for incoming edges in the outgoing lists, which alone can be read.
     Searched,
-    /// The lists along the edges and against them: each edge once, self-loops too.
+    /// The lists of both directions: each edge once, also self-loops.
     Joined,
 }
 
 impl Taken {
-    /// Takes the chosen edges of a snapshot with these `vertices`. As in resident views, of several labels it
-    /// takes those that have edges.
+    /// Makes the choice of edges of a snapshot with these `vertices`. Of several labels it takes those that
+    /// have edges, like views in memory.
     pub(super) fn new(
         snapshot: &Snapshot,
         chosen: ChosenEdges,
@@ -101,7 +101,7 @@ impl Taken {
         if along { Side::Stored(Direction::Out) } else { self.against() }
     }
 
-    /// Returns the source of the lists against the edges.
+    /// Returns the source of the incoming lists.
     pub(super) fn against(&self) -> Side {
         let is_stored = self.directed && self.stores_incoming;
         if is_stored { Side::Stored(Direction::In) } else { Side::Searched }
@@ -119,13 +119,13 @@ impl Taken {
         self.edges.iter().map(|edges| edges.entries()).sum()
     }
 
-    /// True if every entry is taken, and has its weight.
+    /// True if every entry is taken, with its stored weight.
     pub(super) fn is_all(&self) -> bool {
         let weighs = |label: &ChosenLabel| !matches!(label.weight, ChosenWeight::Property(_, None));
         self.labels.iter().all(|label| label.is_all() && weighs(label))
     }
 
-    /// Returns the number of edges in lists along them with this many `entries`, of which `loops` are
+    /// Returns the number of edges in outgoing lists with this many `entries`, of which `loops` are
     /// self-loops.
     pub(super) fn edges_of(&self, entries: u64, loops: u64) -> u64 {
         if self.directed || self.first_copies { entries } else { (entries + loops) / 2 }
@@ -135,7 +135,7 @@ impl Taken {
         &self.weight_name
     }
 
-    /// Returns a taker of the edges of each label.
+    /// Returns for each label the rule by which its edges are taken.
     pub(super) fn takers<'a>(&'a self, core: &'a Core) -> impl Iterator<Item = Taker<'a>> {
         self.labels.iter().map(move |label| {
             let id = label.label;
@@ -147,13 +147,13 @@ impl Taken {
     }
 }
 
-/// The lists that are taken of a subgraph, or the ends of the least edge without a number for its weight.
+/// The edges taken of a subgraph's lists; or the ends of the least edge without a number for its weight.
 pub(super) type Taking = std::result::Result<Lists, (VertexId, VertexId)>;
 
-/// The rule by which the chosen edges of a label are taken.
+/// The rule by which edges of a label are chosen and copied.
 pub(super) struct Taker<'a> {
     label: LabelId,
-    /// True if lists are taken as they are.
+    /// True if lists are copied unchanged.
     is_whole: bool,
     take: Take<'a>,
     /// True if the edges of the view have weights.
@@ -170,12 +170,12 @@ impl Taker<'_> {
         (entries * (size_of::<VertexId>() + if self.weighted { size_of::<f64>() } else { 0 })) as u64
     }
 
-    /// Returns the bytes that the lists of an image's part take beside the image.
+    /// Returns the bytes that lists made from an image's part take, in addition to the image.
     pub(super) fn bytes_beside(&self, part: &AdjacencyPart) -> u64 {
         if self.is_whole { 0 } else { self.bytes_of(part.neighbors.len()) }
     }
 
-    /// Takes the edges of what a reader sees of a subgraph's version. O(edges + delta).
+    /// Takes the edges that a reader sees in a subgraph's version. O(edges + delta).
     pub(super) fn of_version(&self, id: SubgraphId, read: Read<'_>) -> Taking {
         if self.is_whole {
             return Ok(Lists::copy(read, self.weighted));
@@ -199,7 +199,7 @@ impl Taker<'_> {
         })
     }
 
-    /// Takes the edges that `each` gives for each vertex, ascending, at most `most`.
+    /// Takes the edges that `each` passes for each vertex, ascending; there are at most `most`.
     fn taking(
         &self,
         (id, most): (SubgraphId, usize),

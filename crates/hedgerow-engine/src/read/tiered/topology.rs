@@ -10,8 +10,8 @@ use super::{BATCH, TieredBlock, TieredView};
 use crate::error::Error;
 use crate::state::memory_pool::Lends;
 
-/// A kernel's callback for a list block, or for a run, as a trait object: so the code that reads files is
-/// compiled once, and not for each loop of each kernel.
+/// A kernel's callback for a list block, or for a run. It is a trait object, so that the code that reads
+/// files is compiled once, and not for each loop of each kernel.
 type ScanBlock<'f> = dyn FnMut(SubgraphId, TieredBlock<'_>) -> ControlFlow<()> + 'f;
 type VisitRun<'f> = dyn FnMut(VertexId, &[VertexId], &[f64]) + 'f;
 
@@ -49,7 +49,7 @@ impl Topology for TieredView {
     }
 
     /// Estimates outgoing edges by the mean over 64 vertices, including edges of the labels that are not
-    /// chosen. Estimates others by the mean over all vertices, since directories do not count them.
+    /// chosen. Estimates incoming edges by the mean over all vertices, since directories do not count these.
     fn degree_estimate(&self, v: VertexId, direction: Direction) -> usize {
         let mean = self.edge_count.div_ceil(self.vertex_count().max(1) as u64) as usize;
         match self.taken.side(direction) {

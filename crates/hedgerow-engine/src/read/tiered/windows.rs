@@ -1,4 +1,4 @@
-//! The edges into some pages, in memory: the windows that are kept, and how they are gathered.
+//! The edges into some pages, in memory: how windows of them are gathered and kept.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,11 +15,11 @@ use crate::state::memory_pool::KeptForReads;
 /// The kept windows of a view.
 #[derive(Default)]
 pub(super) struct Windows {
-    /// The number of edges that lead to each page, for pages to which some lead.
+    /// The number of edges into each page; pages without such edges have no entry.
     pub(super) totals: OnceLock<BTreeMap<u32, Totals>>,
-    /// The kept windows; the one asked for last is at the end.
+    /// The kept windows; the most recently used one is last.
     kept: Mutex<Vec<Arc<Window>>>,
-    /// True if the store knows that it may have these windows given up.
+    /// True if the memory pool knows these windows, and so can free them.
     is_known: AtomicBool,
 }
 
@@ -33,7 +33,7 @@ impl Windows {
         Some(found)
     }
 
-    /// Drops the window that was asked for longest ago, if `most` are kept.
+    /// Drops the least recently used window, if `most` are kept.
     pub(super) fn make_room(&self, most: usize) {
         let mut kept = self.kept.lock();
         let oldest = (kept.len() >= most).then(|| kept.remove(0));
@@ -47,8 +47,8 @@ impl Windows {
         !kept.is_empty()
     }
 
-    /// Keeps a window, and at most `most` of them, since several threads may have found room for theirs. True
-    /// if it is the first one ever.
+    /// Keeps a window, and drops the oldest ones beyond `most`, since several threads may have found room at
+    /// once. True if it is the first window of this view.
     pub(super) fn keep(&self, window: Arc<Window>, most: usize) -> bool {
         let mut kept = self.kept.lock();
         kept.push(window);
@@ -66,7 +66,7 @@ impl KeptForReads for Windows {
     }
 }
 
-/// The number of edges that lead to the vertices of each subgraph of a page.
+/// The number of edges into each subgraph of a page.
 #[derive(Clone, Copy)]
 pub(super) struct Totals([u32; PAGE]);
 
@@ -85,8 +85,8 @@ impl Totals {
         self.0.iter().map(|&edges| u64::from(edges)).sum()
     }
 
-    /// Returns the most bytes that a window takes for this page. These are all its edges as they are met, and
-    /// the lists of one subgraph, which take no more than its edges did.
+    /// Returns the most bytes that a window takes for this page: all its edges as they were found, and the
+    /// lists of one subgraph, which take no more than its edges.
     pub(super) fn bytes(&self, weighted: bool) -> u64 {
         let each = size_of::<(LocalVertex, VertexId)>() + if weighted { size_of::<f64>() } else { 0 };
         let largest = self.0.iter().copied().max().unwrap_or(0);
@@ -97,13 +97,13 @@ impl Totals {
 /// The edges into some pages.
 pub(super) struct Window {
     pub(super) pages: Range<u32>,
-    /// The pages to which edges lead, ascending, with their lists.
+    /// The pages with incoming edges, ascending, with their lists.
     lists: Vec<(u32, Page)>,
     grant: Grant,
 }
 
 impl Window {
-    /// Returns the bytes that are reserved for it.
+    /// Returns the bytes that are reserved for the window.
     pub(super) fn reserved(&self) -> u64 {
         self.grant.bytes()
     }
@@ -116,15 +116,15 @@ impl Window {
     }
 }
 
-/// A window in the making, while its edges are met.
+/// A window in the making, while its edges are collected.
 pub(super) struct Gathering {
-    /// The pages to which edges lead, ascending, and their edges.
+    /// The pages with incoming edges, ascending, and these edges.
     numbers: Vec<u32>,
     gathered: Vec<Gathered>,
 }
 
-/// The edges into the subgraphs of a page, in the order in which they are met, each with its weight if edges
-/// have weights.
+/// The edges into the subgraphs of a page, in the order in which they are found, each with its weight if
+/// edges have weights.
 struct Gathered {
     edges: [Vec<(LocalVertex, VertexId)>; PAGE],
     weights: [Vec<f64>; PAGE],
@@ -136,8 +136,8 @@ impl Default for Gathered {
     }
 }
 
-/// Returns the most bytes that a page of a window takes beside its edges, while they are gathered and when
-/// they are lists.
+/// Returns the most bytes that a page of a window takes in addition to its edges, both as gathered edges and
+/// as lists.
 fn page_bytes() -> u64 {
     size_of::<Gathered>() as u64 + Page::bytes_of(PAGE)
 }
@@ -148,7 +148,7 @@ pub(super) fn page_of(v: VertexId) -> u32 {
 }
 
 impl Gathering {
-    /// Returns a gathering for the pages to which edges lead, with room for all these edges.
+    /// Returns a gathering for the pages that have incoming edges, with room for all of these edges.
     pub(super) fn new<'t>(totals: impl Iterator<Item = (&'t u32, &'t Totals)>, weighted: bool) -> Gathering {
         let room_for = |totals: &Totals| {
             let mut page = Gathered::default();
@@ -162,7 +162,7 @@ impl Gathering {
         Gathering { numbers, gathered }
     }
 
-    /// Takes an edge, if it leads to one of the pages.
+    /// Adds an edge, if it leads to one of the pages.
     #[inline]
     pub(super) fn take(&mut self, src: VertexId, dst: VertexId, weight: Option<f64>) {
         let Ok(at) = self.numbers.binary_search(&page_of(dst)) else { return };
@@ -171,7 +171,7 @@ impl Gathering {
         page.weights[place].extend(weight);
     }
 
-    /// Returns the window of the gathered edges, for which there is a `grant`.
+    /// Returns the window of the gathered edges; `grant` is the memory for it.
     pub(super) fn finish(self, pages: Range<u32>, mut grant: Grant) -> Window {
         let mut lists = Vec::with_capacity(self.numbers.len());
         for (number, of_page) in self.numbers.into_iter().zip(self.gathered) {

@@ -1,4 +1,4 @@
-//! The check of a graph that the memory limit has no room for. It reads every list by the page: once, and
+//! The check of a graph for which the memory limit has no room. It reads every list by the page: once, and
 //! again if copies of edges differ.
 
 use std::collections::BTreeMap;
@@ -16,16 +16,16 @@ use crate::graph::Graph;
 use crate::read::snapshot::Snapshot;
 use crate::state::schema::Label;
 
-/// Divisor of the memory limit: about the share for copies of edges that are compared one by one. [`BYTES`]
-/// without a limit.
+/// The divisor of the memory limit that gives the approximate share for copies of edges that are compared one
+/// by one. Without a limit the share is [`BYTES`].
 const SHARE: u64 = 32;
 const BYTES: u64 = 64 << 20;
 
 impl Graph {
-    /// Checks the graph by the page, whatever the memory limit has room for. For tests.
+    /// Checks the graph by the page, even if the memory limit has room for it. For tests.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check).
+    /// The errors of [`check`](Self::check).
     #[doc(hidden)]
     pub fn check_by_page(&self) -> Result<CheckReport> {
         let mut report = CheckReport::default();
@@ -44,7 +44,7 @@ impl Graph {
         for (label, _) in self.engine.tables() {
             match schema.label_by_id(label) {
                 Some(defined) => LabelCheck::new(self, lists, &snapshot, defined).run(report)?,
-                // Defined after the snapshot, which must not see an edge of it.
+                // The label was defined after the snapshot, which must not see an edge of it.
                 None if snapshot.count_edges(label)? > 0 => {
                     report.problem(format!("edges of label {}, which is not defined", label.0));
                 }
@@ -62,7 +62,7 @@ struct LabelCheck<'a> {
     lists: Lists<'a>,
     snapshot: &'a Snapshot,
     label: &'a Label,
-    /// Edges into vertices that do not exist, in a graph that keeps no incoming edges.
+    /// Edges into vertices that do not exist, in a graph without incoming lists.
     into_nothing: BTreeMap<VertexId, u64>,
     edges: u64,
     reversed: u64,
@@ -87,7 +87,8 @@ impl<'a> LabelCheck<'a> {
         self.label.id() == LabelId::DEFAULT
     }
 
-    /// True if each edge is compared with the schema: in the default label only if it has properties.
+    /// True if each edge is compared with the schema. In the default label this is so only if its edges have
+    /// properties.
     fn is_of_schema(&self) -> bool {
         !self.is_default() || !self.label.properties().is_empty()
     }
@@ -142,7 +143,7 @@ impl<'a> LabelCheck<'a> {
         }
     }
 
-    /// Notes an edge into a vertex that does not exist. If incoming edges are kept, the other copy reports
+    /// Notes an edge into a vertex that does not exist. In a graph with incoming lists the other copy reports
     /// it.
     fn note_end_that_is_not(&mut self, dst: VertexId) {
         let core = &self.graph.engine;
@@ -182,7 +183,7 @@ impl<'a> LabelCheck<'a> {
         }
     }
 
-    /// Reads the lists again for the edges of sums that are not zero, and names those whose copies differ.
+    /// Reads the lists again for the edges of sums that are not zero, and names edges whose copies differ.
     fn name_differences(&self, sides: &Sides, report: &mut CheckReport) -> Result<()> {
         let core = &self.graph.engine;
         let differing = sides.differing();
@@ -225,7 +226,7 @@ impl<'a> LabelCheck<'a> {
             let other = other.map(|other| &other.listed);
             let back = other.map(|other| other.weight);
             let same = back.map(f64::to_bits) == Some(listed.weight.to_bits());
-            // An incoming list of the default label is counted, and not compared.
+            // Entries of an incoming list of the default label are counted, and not compared.
             if self.is_default() && direction == Direction::Out && !same {
                 let (u, weight) = (listed.dst, listed.weight);
                 report.problem(format!("edge from {} to {}: weight {weight} out, {back:?} in", at.0, u.0));

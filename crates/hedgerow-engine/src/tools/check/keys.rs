@@ -1,10 +1,11 @@
 //! The check that the key of each vertex names it.
 //!
-//! If memory does not keep all keys, a look-up would read a block of a key index for each vertex. So the
-//! check does not look them up. A pass over the vertices adds a fingerprint of each key that memory does not
-//! know, and of its vertex, to the sum of some neighboring ids. A pass over the indexes takes off the
-//! fingerprints that a look-up would find. Keys of ids whose sum is not zero are looked up one by one. All
-//! others name their vertices, except once in 2^128, as with the [copies of edges](super::sides).
+//! If memory does not have all keys, a look-up would read a block of a key index for each vertex. So the
+//! check avoids look-ups. Each sum belongs to some neighboring ids. A pass over the vertices adds to it a
+//! fingerprint of each vertex and key that memory does not have. A pass over the indexes subtracts the
+//! fingerprints of all keys that a look-up would find. Only ids whose sum is not zero have their keys looked
+//! up. All others are right, except with a chance of one in 2^128, as with the [copies of
+//! edges](super::sides).
 
 use std::hash::{DefaultHasher, Hash, RandomState};
 
@@ -21,11 +22,12 @@ use crate::read::snapshot::Snapshot;
 use crate::read::tiered::Census;
 use crate::state::store::Core;
 
-/// Number of vertices whose keys are read at a time: keys of neighbors stand in the same blocks.
+/// The number of vertices whose keys are read at a time: keys of neighboring ids are in the same blocks.
 const TOGETHER: usize = 512;
-/// Least number of ids that share a sum.
+/// The least number of ids that share a sum.
 const IDS_PER_SUM: u32 = 1 << 8;
-/// Divisor of the memory limit: the share that sums take at most. [`BYTES`] without a limit.
+/// The divisor of the memory limit that gives the largest share for sums. Without a limit the share is
+/// [`BYTES`].
 const SHARE: u64 = 64;
 const BYTES: u64 = 16 << 20;
 
@@ -53,8 +55,8 @@ impl Graph {
             Ok(())
         })?;
         if sums.keys > 0 {
-            // The present sources: a checkpoint may have replaced files that were read above by files with
-            // the same keys.
+            // Uses the present sources: a checkpoint may have replaced files that were read above by files
+            // with the same keys.
             self.engine.pages.sources().for_each_key(|key, named| {
                 if !self.engine.ids.knows(named) {
                     sums.take_off(key, named);
@@ -104,7 +106,7 @@ struct Sums {
     fingerprints: RandomState,
     ids_per_sum: u32,
     sums: Vec<Sum>,
-    /// Number of keys that were added.
+    /// The number of keys that were added.
     keys: u64,
     _charge: Charge,
 }
@@ -112,7 +114,7 @@ struct Sums {
 #[derive(Clone, Copy, Default)]
 struct Sum {
     keys: u128,
-    /// True if keys are to be looked up whatever the sum is.
+    /// True if keys must be looked up even if the sum is zero.
     is_suspect: bool,
 }
 
@@ -126,7 +128,7 @@ impl Sums {
         Sums { fingerprints: RandomState::new(), ids_per_sum, sums, keys: 0, _charge: charge }
     }
 
-    /// Returns the sum of an id; `None` for ids that came later.
+    /// Returns the sum of an id; `None` for ids that were added later.
     fn of(&mut self, id: VertexId) -> Option<&mut Sum> {
         self.sums.get_mut((id.0 / self.ids_per_sum) as usize)
     }
@@ -135,7 +137,7 @@ impl Sums {
         fingerprint(&self.fingerprints, |hasher: &mut DefaultHasher| (key, id.0).hash(hasher))
     }
 
-    /// Adds the key of a vertex, which memory does not know.
+    /// Adds the key of a vertex that memory does not have.
     fn add(&mut self, sources: &Sources, key: VertexKeyRef<'_>, id: VertexId) {
         let Some(key) = sources.indexed_key(key) else { return self.suspect(id) };
         let fingerprint = self.fingerprint(key, id);
@@ -145,7 +147,7 @@ impl Sums {
         }
     }
 
-    /// Takes off a key of an index, with the vertex that it names.
+    /// Subtracts a key of an index, with the vertex that it names.
     fn take_off(&mut self, key: IndexedKey<'_>, named: VertexId) {
         let fingerprint = self.fingerprint(key, named);
         if let Some(sum) = self.of(named) {
@@ -159,7 +161,7 @@ impl Sums {
         }
     }
 
-    /// True if keys of the ids around this one are to be looked up.
+    /// True if the keys of this id and its neighboring ids must be looked up.
     fn differs(&self, id: VertexId) -> bool {
         let sum = self.sums.get((id.0 / self.ids_per_sum) as usize);
         sum.is_none_or(|sum| sum.keys != 0 || sum.is_suspect)

@@ -33,7 +33,7 @@ pub(super) fn list_shown(label: &Label, v: VertexId, direction: Direction) -> St
     format!("{}, vertex number {}, {direction:?}", label.shown(), v.0)
 }
 
-/// Returns the fault of a copy of an edge compared with the other copy, as far as both keep the same.
+/// Returns the difference of two copies of an edge, in the data that both copies have.
 pub(super) fn difference(edge: &Listed, other: Option<&Listed>, directed: bool) -> Option<&'static str> {
     let Some(other) = other else { return Some("it has no other copy") };
     if other.weight.to_bits() != edge.weight.to_bits() {
@@ -43,8 +43,8 @@ pub(super) fn difference(edge: &Listed, other: Option<&Listed>, directed: bool) 
     (!directed && fixed(other) != fixed(edge)).then_some("its copies have different properties")
 }
 
-/// Returns the fault of the copy of an edge in the list of `v` that does not concern the other copy. Where
-/// both are known, a difference of the two copies has precedence.
+/// Returns the fault of the copy of an edge in the list of `v` that does not depend on the other copy. If the
+/// two copies also differ, the difference is reported instead.
 pub(super) fn misplaced(edge: &Listed, v: VertexId, directed: bool) -> Option<&'static str> {
     let row = edge.row.as_ref().filter(|_| !directed && v > edge.dst)?;
     (row.fixed_only().as_ref() != Some(row)).then_some("text in its second copy")
@@ -52,13 +52,13 @@ pub(super) fn misplaced(edge: &Listed, v: VertexId, directed: bool) -> Option<&'
 
 impl Graph {
     /// Checks the edges of all labels: order, endpoints, both copies, properties against the schema; and the
-    /// properties of vertices. For the default label it checks properties alone: the rest is checked
-    /// elsewhere.
+    /// properties of vertices. For the default label it checks only properties, since other functions check
+    /// the rest.
     pub(super) fn check_labels(&self, snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
         let schema = snapshot.schema();
         for (label, table) in self.engine.tables() {
             let Some(defined) = schema.label_by_id(label) else {
-                // Defined after the snapshot, which must not see an edge of it.
+                // The label was defined after the snapshot, which must not see an edge of it.
                 if snapshot.count_edges(label)? > 0 {
                     report.problem(format!("edges of label {}, which is not defined", label.0));
                 }
@@ -143,7 +143,7 @@ impl Graph {
         Ok(what.or_else(|| misplaced(edge, v, directed)))
     }
 
-    /// Returns the fault of an edge in the list of `v`, whatever its other copy states.
+    /// Returns the fault of an edge in the list of `v`, without regard to the other copy.
     pub(super) fn own_fault(
         &self,
         label: &Label,

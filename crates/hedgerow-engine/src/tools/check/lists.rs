@@ -1,6 +1,6 @@
-//! A pass over every list of a label, a page at a time. It reads versions of what is in memory, and images of
-//! the rest, which it drops once they were read (rule E6 of `docs/design/cold-reads.md`). It puts nothing
-//! into tables.
+//! A pass over every list of a label, a page at a time. It reads versions in memory, and images of all other
+//! lists, which it drops right after (rule E6 of `docs/design/cold-reads.md`). It puts no data into the
+//! store's tables.
 
 use std::sync::Arc;
 
@@ -21,16 +21,16 @@ use crate::state::store::Core;
 pub(super) enum Met<'a> {
     /// An edge.
     Edge(ItemRef<'a>),
-    /// The end of the list: every list has one, those without edges too.
+    /// The end of the list. Every list has one, even a list without edges.
     End,
 }
 
-/// The lists of a graph as of a timestamp that is registered.
+/// The lists of a graph as of a registered timestamp.
 #[derive(Clone, Copy)]
 pub(super) struct Lists<'a> {
     pub(super) core: &'a Core,
     pub(super) ts: Timestamp,
-    /// The vertices that exist then.
+    /// The vertices that exist at that timestamp.
     pub(super) census: &'a Census,
 }
 
@@ -39,7 +39,7 @@ impl Lists<'_> {
     /// at a time.
     ///
     /// # Errors
-    /// Those of every read of a file.
+    /// The errors of every read of a file.
     pub(super) fn of_label(
         self,
         label: LabelId,
@@ -60,7 +60,7 @@ impl Lists<'_> {
             for (version, &direction) in versions.iter_mut().zip(directions) {
                 *version = subgraph.version(direction, self.ts)?;
             }
-            // Both versions are there: from here on nothing is read again.
+            // Both versions were found: from here on nothing is read twice.
             for (version, &direction) in versions.iter().zip(directions) {
                 let Some(version) = version else { continue };
                 for local in (0..SUBGRAPH_VERTICES as u8).map(LocalVertex) {

@@ -1,10 +1,10 @@
 //! The check that the two copies of each edge agree, without a look-up of either.
 //!
-//! Each edge has a fingerprint of 128 bits, of all that both of its copies keep. The edges of a label are
-//! spread over some sums. A pass over the lists adds the fingerprint of each first copy to its sum, and takes
-//! off that of each second copy. If all agree, all sums end at zero. Fingerprints are keyed with random
-//! numbers of the process, so they are as good as random: edges that differ leave a sum at zero once in
-//! 2^128.
+//! Each edge has a fingerprint of 128 bits over the data that both of its copies have. The edges of a label
+//! are divided among some sums. A pass over the lists adds the fingerprint of each first copy to its sum, and
+//! subtracts that of each second copy. If all copies agree, all sums are zero at the end. Fingerprints are
+//! keyed with random numbers of the process. So a sum of edges that differ is zero only with a chance of one
+//! in 2^128.
 
 use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
 
@@ -17,9 +17,9 @@ use super::labels::Listed;
 use crate::state::placement::Placement;
 use crate::state::store::Core;
 
-/// About the number of edges that share a sum.
+/// The approximate number of edges that share a sum.
 const EDGES_PER_SUM: u64 = 256;
-/// Divisor of the memory limit: the share that sums take at most.
+/// The divisor of the memory limit that gives the largest share for sums.
 const SHARE: u64 = 64;
 const FEWEST: u64 = 1 << 8;
 const MOST: u64 = 1 << 20;
@@ -31,7 +31,7 @@ pub(super) struct Sides {
     /// Factors that choose the sum of an edge, the same for both copies.
     spread: [u64; 2],
     sums: Vec<u128>,
-    /// Number of first copies that were met.
+    /// The number of first copies that were added.
     edges: u64,
     _charge: Charge,
 }
@@ -42,14 +42,14 @@ pub(super) type EdgeName = (VertexId, VertexId, u64);
 /// A copy of an edge.
 pub(super) struct Copied {
     pub(super) edge: EdgeName,
-    /// True if it is the second one.
+    /// True if it is the second copy.
     pub(super) second: bool,
-    /// True if it has a fault of its own.
+    /// True if it has a fault apart from a difference to the other copy.
     pub(super) has_fault: bool,
     pub(super) listed: Listed,
 }
 
-/// Returns 128 bits of what `feed` gives a hasher, keyed with random numbers.
+/// Returns 128 bits of hash of the data that `feed` writes, keyed with random numbers.
 pub(super) fn fingerprint(keyed: &RandomState, feed: impl Fn(&mut DefaultHasher)) -> u128 {
     let half = |which: u8| {
         let mut hasher = keyed.build_hasher();
@@ -67,14 +67,14 @@ impl Sides {
         let spread = [0_u64, 1].map(|n| fingerprints.hash_one(n) | 1);
         let room = core.memory_limit.unwrap_or(u64::MAX) / SHARE / size_of::<u128>() as u64;
         let wanted = (edges / EDGES_PER_SUM).clamp(FEWEST, MOST).next_power_of_two();
-        // A power of two for the limit as well: sums are chosen by bits.
+        // A power of two, even if the limit decides: sums are chosen by bits.
         let count = wanted.min(1 << room.max(FEWEST).ilog2()) as usize;
         let charge = Charge::new(core.account(), Purpose::Views, count * size_of::<u128>());
         let placement = core.placement();
         Sides { placement, fingerprints, spread, sums: vec![0; count], edges: 0, _charge: charge }
     }
 
-    /// Returns the edge of a copy, and true if it is the second copy; `None` for an edge that has only one.
+    /// Returns the edge of a copy, and true if it is the second copy; `None` for an edge with only one copy.
     fn name(
         &self,
         at: VertexId,
@@ -90,7 +90,7 @@ impl Sides {
     fn sum_of(&self, (src, dst, rank): EdgeName) -> usize {
         let ends = u64::from(src.0) << 32 | u64::from(dst.0);
         let mixed = ends.wrapping_mul(self.spread[0]).wrapping_add(rank.wrapping_mul(self.spread[1]));
-        // The upper bits depend on all; there are 256 sums at least.
+        // The upper bits depend on all other bits; there are at least 256 sums.
         (mixed >> (u64::BITS - self.sums.len().ilog2())) as usize
     }
 
@@ -111,7 +111,7 @@ impl Sides {
         })
     }
 
-    /// Adds a copy of an edge to its sum. The list of `at` in `direction` has it.
+    /// Adds a copy of an edge to its sum. It is in the list of `at` in `direction`.
     pub(super) fn note(&mut self, at: VertexId, direction: Direction, item: &ItemRef<'_>) {
         let Some((edge, second)) = self.name(at, direction, item.dst, item.rank) else { return };
         let fingerprint = self.fingerprint(edge, item);
@@ -125,7 +125,7 @@ impl Sides {
         }
     }
 
-    /// Returns the sums of which copies of edges differ.
+    /// Returns the sums of edges with copies that differ.
     pub(super) fn differing(&self) -> Vec<usize> {
         if faults::is_on(PlantedFault::SidesNotCompared) {
             return Vec::new();
@@ -133,14 +133,14 @@ impl Sides {
         (0..).zip(&self.sums).filter(|(_, sum)| **sum != 0).map(|(at, _)| at).collect()
     }
 
-    /// Returns how many sums may be looked at together if the copies of their edges are to take `bytes` of
-    /// memory.
+    /// Returns the number of sums that may be examined together, if the copies of their edges may take
+    /// `bytes` of memory.
     pub(super) fn at_once(&self, bytes: u64) -> usize {
         let copies = 2 * (self.edges / self.sums.len().max(1) as u64 + 1);
         (bytes / (copies * size_of::<Copied>() as u64)).max(1) as usize
     }
 
-    /// Returns the copy of an edge if it belongs to one of the chosen sums, which ascend.
+    /// Returns the copy of an edge if it belongs to one of the chosen sums, which are ascending.
     pub(super) fn chosen(
         &self,
         chosen: &[usize],
