@@ -1,11 +1,11 @@
 //! The [kernels](hedgerow_kernels), compiled for the graphs of a store.
 //!
 //! A kernel is generic over graphs, so each program that calls one compiles it for the type of its graph. A
-//! program that calls kernels by their names compiles all of them. This crate does so once, for both forms in
-//! which a store gives its edges: all in memory ([`View`]), or by the page ([`TieredView`]).
+//! program that calls kernels by their names compiles all of them. This crate compiles all kernels once, for
+//! both forms in which a store gives its edges: all in memory ([`View`]), or by the page ([`TieredView`]).
 //!
 //! The command line, Python, the benchmarks and the tests of the store call these functions, which are not
-//! generic. Users reach them as `hedgerow::kernels`, by the feature `kernels` of the facade.
+//! generic. Users call them as `hedgerow::kernels`, with the feature `kernels` of the facade.
 //!
 //! ```
 //! use hedgerow_engine::{EdgeSelection, Graph};
@@ -25,15 +25,15 @@ use hedgerow_engine::{EdgeSelection, Error, KernelView, Snapshot, TieredView, Vi
 use hedgerow_kernels::registry::{Arguments, Kernel, Outcome};
 use hedgerow_kernels::{Cancel, KernelError};
 
-/// Returns the graph of the chosen edges on which `kernel` runs. A kernel that
-/// [needs](Kernel::needs_resident) all edges in memory gets them so; other kernels get them so if the memory
-/// limit leaves room. For a kernel that reads weights each edge has the weight of its label, unless the
-/// selection names a property ([`EdgeSelection::weighted`]). Costs what [`Snapshot::kernel_view`] and
-/// [`Snapshot::view_selected`] cost.
+/// Returns the graph of the chosen edges on which `kernel` runs. All its edges are in memory if the kernel
+/// [needs](Kernel::needs_resident) that, or if the memory limit leaves room; else they are read by the page.
+/// For a kernel that reads weights, each edge has the weight of its label, unless the selection names a
+/// property ([`EdgeSelection::weighted`]). Costs as much as [`Snapshot::kernel_view`] or
+/// [`Snapshot::view_selected`].
 ///
 /// # Errors
-/// Those of these two methods. `MemoryLimit` says how much memory the edges take if a kernel needs all of
-/// them.
+/// The errors of these two methods. If the kernel needs all edges in memory, `MemoryLimit` has the number of
+/// bytes that they take.
 pub fn view(
     snapshot: &Snapshot,
     kernel: &Kernel,
@@ -50,8 +50,8 @@ pub fn view(
 /// current pool of threads.
 ///
 /// # Errors
-/// Those of the kernel's function; [`KernelError::NotResident`] for a kernel that needs all edges in memory
-/// if they are not; [`KernelError::Topology`] if the store cannot be read.
+/// The errors of the kernel's function; [`KernelError::NotResident`] if the kernel needs all edges in memory
+/// and they are not; [`KernelError::Topology`] if the store cannot be read.
 pub fn run(arguments: &Arguments, view: &KernelView, cancel: &Cancel) -> Result<Outcome, KernelError<Error>> {
     match view {
         KernelView::Resident(view) => run_resident(arguments, view, cancel).map_err(KernelError::of_any),
@@ -62,7 +62,7 @@ pub fn run(arguments: &Arguments, view: &KernelView, cancel: &Cancel) -> Result<
 /// Runs a kernel like [`run`], but on edges in memory: no read can fail.
 ///
 /// # Errors
-/// Those of the kernel's function.
+/// The errors of the kernel's function.
 pub fn run_resident(arguments: &Arguments, view: &View, cancel: &Cancel) -> Result<Outcome, KernelError> {
     arguments.run(view, cancel)
 }
@@ -70,7 +70,7 @@ pub fn run_resident(arguments: &Arguments, view: &View, cancel: &Cancel) -> Resu
 /// Runs a kernel like [`run`], but on edges that are read by the page.
 ///
 /// # Errors
-/// Those of [`run`].
+/// The errors of [`run`].
 pub fn run_by_page(
     arguments: &Arguments,
     view: &TieredView,

@@ -3,8 +3,8 @@
 //! A read of the flag is a *poll*. Kernels poll once for each item of work that their threads share. Within
 //! an item they poll again when the edges visited since the last poll add up to
 //! [`Cancel::EDGES_BETWEEN_POLLS`]; the list of a hub is read in parts of that length. So the distance
-//! between two polls does not depend on degrees. It costs a subtraction per list, or a poll per subgraph, and
-//! nothing per edge. `docs/design/cancellation.md` lists the steps that are not polled.
+//! between two polls does not depend on degrees. Polling costs a subtraction per list, or a poll per
+//! subgraph, and nothing per edge. `docs/design/cancellation.md` lists the steps that are not polled.
 
 use std::fmt;
 use std::sync::Arc;
@@ -47,9 +47,9 @@ impl Cancel {
     /// The most edges that a thread of a kernel visits between two polls: some milliseconds of work.
     pub const EDGES_BETWEEN_POLLS: usize = 1 << 18;
 
-    /// The longest list that needs no account if the thread polls once for each subgraph. Such lists of all
-    /// vertices of a subgraph are half of the edges that may be visited between two polls. A subtraction for
-    /// each list cost PageRank and the bottom-up levels of BFS a tenth and a fifth on settled graphs.
+    /// The longest list that is not counted if the thread polls once for each subgraph. If all lists of a
+    /// subgraph are as long, they are half of the edges that may be visited between two polls. On settled
+    /// graphs, counting each list made PageRank a tenth slower, and the bottom-up levels of BFS a fifth.
     pub(crate) const SHORT_LIST: usize = Cancel::EDGES_BETWEEN_POLLS / 2 / SUBGRAPH_VERTICES;
 
     /// Returns a flag that is not raised.
@@ -63,8 +63,8 @@ impl Cancel {
         Cancel { inner: Arc::new(Inner { ask: Some(Box::new(ask)), ..Inner::default() }) }
     }
 
-    /// Ends the kernels that were given this handle with [`KernelError::Cancelled`], those under way and
-    /// those to come. Returns at once; a kernel under way has ended when its call returns.
+    /// Ends all kernels with this handle with [`KernelError::Cancelled`], also those that begin later.
+    /// Returns at once; a running kernel has ended when its own call returns.
     pub fn cancel(&self) {
         self.inner.raised.store(true, Relaxed);
     }
@@ -74,7 +74,7 @@ impl Cancel {
         self.inner.raised.load(Relaxed)
     }
 
-    /// True if the caller must stop. Calls `ask` if the flag [asks](Self::asking). Loops that are no kernels
+    /// True if the caller must stop. Calls `ask` if the flag [asks](Self::asking). Loops outside of kernels
     /// use it to end with the same flag.
     #[inline]
     pub fn poll(&self) -> bool {
@@ -89,8 +89,8 @@ impl Cancel {
         self.is_cancelled()
     }
 
-    /// Returns a handle for a kernel that is a part of another. The part ends with this handle, and its steps
-    /// are no steps of the whole.
+    /// Returns a handle for a kernel that another kernel calls. The flag is the same, but the steps of the
+    /// inner kernel do not count as steps of the outer one.
     pub(crate) fn of_part(&self) -> Cancel {
         let whole = self.clone();
         Cancel::asking(move || whole.poll())
@@ -98,7 +98,8 @@ impl Cancel {
 
     /// Returns the progress of the kernel that was given this handle, from any thread, in two loads. A kernel
     /// that ends early, for instance because a tolerance is met, has not done all its steps. If several
-    /// kernels have the handle at once, it shows the total of the one that began last, with the steps of all.
+    /// kernels have the handle at once, the result has the total of the kernel that began last, and the steps
+    /// of all of them.
     pub fn progress(&self) -> Progress {
         self.inner.steps.progress()
     }
@@ -125,9 +126,9 @@ impl Cancel {
         self.meter_of(Cancel::EDGES_BETWEEN_POLLS)
     }
 
-    /// Like [`meter`](Self::meter), but for an item that goes from subgraph to subgraph: each begins with
-    /// [`Meter::next_subgraph`]. The [short](Self::SHORT_LIST) lists of a subgraph are read without asking
-    /// the meter, which leaves room for all of them.
+    /// Like [`meter`](Self::meter), but for an item that visits one subgraph after another and calls
+    /// [`Meter::next_subgraph`] before each. The [short](Self::SHORT_LIST) lists of a subgraph are read
+    /// without asking the meter, so its budget is smaller by the most edges that they can have.
     #[inline]
     pub(crate) fn meter_of_subgraphs(&self) -> Option<Meter<'_>> {
         self.meter_of(Cancel::EDGES_BETWEEN_POLLS - SUBGRAPH_VERTICES * Cancel::SHORT_LIST)
@@ -145,18 +146,18 @@ impl fmt::Debug for Cancel {
     }
 }
 
-/// The edges that one item of work may still visit before the next poll. After a poll that found the flag
-/// raised it is none, and the result is thrown away.
+/// The edges that one item of work may still visit before the next poll. There are none after a poll that
+/// found the flag raised: then the result is discarded.
 pub(crate) struct Meter<'c> {
     cancel: &'c Cancel,
     left: usize,
-    /// The edges that it may visit after a poll.
+    /// The edges that the item may visit after a poll.
     budget: usize,
 }
 
 impl Meter<'_> {
-    /// Takes a list of `edges` edges if that needs no poll; false if it does. Lists too long for the budget
-    /// always do.
+    /// Takes a list of `edges` edges from the budget if that needs no poll; else returns false. A list longer
+    /// than the budget always needs one.
     #[inline]
     pub(crate) fn takes(&mut self, edges: usize) -> bool {
         // A list counts one more than its edges, so that empty ones are not free.
@@ -200,8 +201,8 @@ impl Meter<'_> {
         if self.takes(list.len()) { f(list) } else { self.parts_polling(list, &mut f) }
     }
 
-    /// Reads a list in parts, with polls. Not inlined, since cutting a list takes a division: most lists need
-    /// no poll.
+    /// Reads a list in parts, with polls. Not inlined, since most lists need no poll, and dividing a list
+    /// into parts costs a division.
     #[cold]
     fn parts_polling<'a, T>(&mut self, list: &'a [T], f: &mut dyn FnMut(&'a [T])) {
         for part in list.chunks(self.budget) {

@@ -163,7 +163,7 @@ impl<E> KernelError<E> {
         })
     }
 
-    /// Returns the error of the kernel, or else that of the graph.
+    /// Separates errors of the kernel, which it returns, from errors of the graph.
     ///
     /// # Errors
     /// Returns the error of the graph.
@@ -180,7 +180,7 @@ impl KernelError {
     /// The range that messages give for a [`WeightSum`](Self::WeightSum).
     pub const EXPECTED_OF_SUMS: &'static str = "0 or a number in 2.3e-308..=1.8e308";
 
-    /// Converts the error into that of a kernel on a graph that may have errors of its own.
+    /// Converts the error to the type for graphs that may have errors of their own.
     pub fn of_any<E>(self) -> KernelError<E> {
         match self.try_map(|never| match never {}) {
             Ok(error) => error,

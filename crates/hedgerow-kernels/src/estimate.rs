@@ -1,15 +1,16 @@
-//! Results that take a search from each vertex: exact by searches from all of them if that is affordable,
-//! else estimated from a sample.
+//! Results that take a search from each vertex. If searches from all vertices are affordable, the result is
+//! exact; else it is estimated from a sample.
 
-/// The greatest product of vertices with edges and edges for which a kernel without `samples` is exact:
-/// seconds on a processor.
+/// The greatest work for which a kernel without `samples` is exact: the number of vertices that have edges,
+/// times the number of edges. It takes seconds on a processor.
 pub const AFFORDABLE: u64 = 1_000_000_000;
 
-/// The greatest product of vertices with edges and ids of the store for which a kernel without `samples` is
-/// exact. A search clears an array of all ids, even if few of the ids have edges in the graph.
+/// The greatest number of cleared entries for which a kernel without `samples` is exact: the number of
+/// vertices that have edges, times the number of ids of the store. Each search clears an array of all ids,
+/// even if few of the ids have edges in the graph.
 pub const AFFORDABLE_IDS: u64 = 10_000_000_000;
 
-/// The searches of an estimate by default.
+/// The default number of searches for an estimate.
 pub const SAMPLES: u32 = 64;
 
 /// The extent of the sample of a result.

@@ -7,7 +7,7 @@ use crate::cancel::Meter;
 use crate::par::{ahead, sort_if_read_together};
 use crate::watch::Watch;
 
-/// The least size of a frontier that threads share; the calling thread works on smaller ones.
+/// The least size of a frontier that threads share; the calling thread alone processes smaller ones.
 const SEQUENTIAL: usize = 256;
 
 /// The state that the rounds of a kernel share.
@@ -18,8 +18,8 @@ pub(crate) struct Rounds<'g, G: Topology> {
 
 impl<G: Topology> Rounds<'_, G> {
     /// Calls `f` with the runs of neighbours of each vertex of `frontier`, in parallel, and replaces
-    /// `frontier` by the vertices that the calls push. Long runs come in parts, and none once the flag is
-    /// raised or a read failed.
+    /// `frontier` by the vertices that the calls push. Long runs are passed in parts. Once the flag is raised
+    /// or a read has failed, no more runs are passed.
     pub(crate) fn next(
         &self,
         frontier: &mut Vec<VertexId>,

@@ -14,7 +14,8 @@ pub const NO_COMPONENT: u32 = u32::MAX;
 pub struct Communities {
     /// The least vertex of the community of each vertex; [`NO_COMPONENT`](crate::NO_COMPONENT) for holes.
     pub labels: Vec<u32>,
-    /// The modularity: the weight inside communities, beyond that of edges at random, as a share.
+    /// The modularity: the share of the weight that is inside communities, less the share that random edges
+    /// would have there.
     pub modularity: f64,
 }
 

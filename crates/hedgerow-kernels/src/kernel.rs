@@ -1,6 +1,6 @@
 //! The two functions of a kernel: one that runs to its end, and one that a flag ends.
 
-/// Defines both functions. The documentation is that of the first one; the body is that of the second one,
+/// Defines both functions. The documentation belongs to the first one. The body belongs to the second one,
 /// which the first one calls with a flag that is never raised. The caller imports `Cancel` and `KernelError`.
 macro_rules! kernel {
     (
@@ -20,7 +20,7 @@ macro_rules! kernel {
         #[doc = concat!("Runs [`", stringify!($name), "`] until `cancel` ends it.")]
         ///
         /// # Errors
-        #[doc = concat!("Those of [`", stringify!($name), "`], and [`Cancelled`](crate::KernelError::Cancelled).")]
+        #[doc = concat!("Errors of [`", stringify!($name), "`], and [`Cancelled`](crate::KernelError::Cancelled).")]
         pub fn $until<$g: $bound>(
             $graph: &$g
             $(, $argument: $type)*,

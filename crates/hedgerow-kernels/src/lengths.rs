@@ -42,7 +42,7 @@ pub(crate) trait Lengths<G: Resident>: Copy {
     }
 }
 
-/// Each edge is one hop.
+/// The length 1 for each edge, so lengths of paths are hops.
 #[derive(Clone, Copy)]
 pub(crate) struct Hops;
 
@@ -52,7 +52,7 @@ impl<G: Resident> Lengths<G> for Hops {
     }
 }
 
-/// The length of an edge is its weight, or 1 in a graph without weights.
+/// The weight of an edge as its length; 1 in a graph without weights.
 #[derive(Clone, Copy)]
 pub(crate) struct Weights;
 

@@ -1,5 +1,5 @@
-//! Graph analytics that see only [`hedgerow_core::Topology`]: the same compiled loops run on a store's
-//! snapshot, on a plain CSR and on any container that implements the trait, which is what makes comparisons
+//! Graph analytics that use only the trait [`hedgerow_core::Topology`]. The same compiled loops run on a
+//! store's snapshot, on a plain CSR and on any container that implements the trait, which makes comparisons
 //! fair.
 //!
 //! | kernel | result | cost |
@@ -38,9 +38,9 @@
 //! The [`registry`] lists them, with their parameters, their memory and the papers that they come from.
 //!
 //! Kernels are parallel: they run in the rayon pool that is current in the caller (`ThreadPool::install`), or
-//! else in the global one. If no thread can be started, they run on the calling thread. A kernel under way is
-//! ended through a [`Cancel`], which the functions whose names end in `_until` take. Results do not depend on
-//! the number of threads, not even in the last bit of a score. The [`verify`] module holds slow, independent,
+//! else in the global one. If no thread can be started, they run on the calling thread. A [`Cancel`] ends a
+//! kernel early; the functions whose names end in `_until` take one. Results do not depend on the number of
+//! threads, not even in the last bit of a score. The [`verify`] module holds slow, independent,
 //! single-threaded answers to compare with.
 #![forbid(unsafe_code)]
 

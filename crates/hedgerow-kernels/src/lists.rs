@@ -33,8 +33,8 @@ impl<'g, G: Topology> Lists<'g, G> {
         Lists { g, cancel, long: Mutex::default(), is_shared }
     }
 
-    /// Calls `f` with the neighbours of each vertex, ascending and each once, until it breaks; with a range
-    /// `ids`, only with the neighbours in it. No vertex may be given twice, and `f` may read no list.
+    /// Calls `f` with the neighbours of each vertex, ascending and each once, until `f` breaks. With a range
+    /// `ids`, `f` gets only the neighbours in it. No vertex may be given twice, and `f` may read no list.
     pub(crate) fn each(
         &self,
         buffer: &mut Vec<VertexId>,
@@ -126,8 +126,8 @@ impl<'g, G: Topology> Lists<'g, G> {
     }
 }
 
-/// True if each vertex is less than the next one. Compares all, without a branch for each: lists nearly
-/// always are.
+/// True if each vertex is less than the next one. Compares all without a branch for each, since nearly all
+/// lists are ascending.
 fn is_ascending(list: &[VertexId]) -> bool {
     list.iter().zip(list.iter().skip(1)).fold(true, |ascends, (v, next)| ascends & (v < next))
 }
@@ -138,7 +138,7 @@ fn within<'a>(list: &'a [VertexId], ids: &Range<u32>) -> &'a [VertexId] {
     &list[..list.partition_point(|v| v.0 < ids.end)]
 }
 
-/// Calls `f` with the neighbours of every vertex of the graph, ascending and each once, until it breaks.
+/// Calls `f` with the neighbours of every vertex of the graph, ascending and each once, until `f` breaks.
 pub(crate) fn for_each_list_of_all<G: Topology>(
     g: &G,
     direction: Direction,

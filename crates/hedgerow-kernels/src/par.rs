@@ -12,7 +12,7 @@ pub(crate) const CHUNK_SUBGRAPHS: usize = 16;
 /// The vertices per work item, a whole number of subgraphs: no two threads ever read one subgraph at once.
 pub(crate) const CHUNK_VERTICES: usize = CHUNK_SUBGRAPHS * SUBGRAPH_VERTICES;
 
-/// The number of vertices ahead for which kernels that visit vertices anywhere prefetch the places of lists.
+/// The number of vertices ahead for which kernels with scattered visits prefetch the places of lists.
 pub(crate) const PLACES_AHEAD: usize = 12;
 
 /// The number of vertices ahead for which these kernels prefetch the lists.
@@ -27,7 +27,7 @@ pub(crate) fn is_read_by_the_page<G: Topology>() -> bool {
     G::VISITED_TOGETHER > FEW
 }
 
-/// Sorts a frontier for a graph that reads pages for it. Does nothing if lists are in memory: there any order
+/// Sorts a frontier for a graph that reads pages for it. Does nothing if lists are in memory, where any order
 /// will do.
 #[inline]
 pub(crate) fn sort_if_read_together<G: Topology, T: Ord + Send>(frontier: &mut [T]) {

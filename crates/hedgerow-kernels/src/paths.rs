@@ -7,9 +7,9 @@ use crate::pairs::are_close;
 /// Paths, cycles or walks: the vertices of each in order, and a length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Paths {
-    /// The vertices of all paths, one behind another.
+    /// The vertices of all paths, one path after another.
     vertices: Vec<VertexId>,
-    /// The end of the vertices of each path.
+    /// The place in `vertices` where each path ends.
     ends: Vec<usize>,
     lengths: Vec<f64>,
     /// The number of paths found, which exceeds the number kept if a limit left some out.
@@ -47,7 +47,7 @@ impl Paths {
         self.found += 1;
     }
 
-    /// Counts a path, and adds it if there are fewer than `limit` here.
+    /// Counts a path, and adds it if fewer than `limit` are stored.
     pub(crate) fn push_within(&mut self, vertices: &[VertexId], length: f64, limit: usize) {
         if self.len() < limit {
             self.push(vertices, length);
@@ -56,14 +56,14 @@ impl Paths {
         }
     }
 
-    /// Counts the paths of `more`, and adds them while there are fewer than `limit` here.
+    /// Counts the paths of `more`, and adds them while fewer than `limit` are stored.
     pub(crate) fn append(&mut self, more: &Paths, limit: usize) {
         let found = self.found + more.found;
         more.iter().take(limit.saturating_sub(self.len())).for_each(|(path, length)| self.push(path, length));
         self.found = found;
     }
 
-    /// Forgets the total if some paths are left out, because the search ended at its limit.
+    /// Forgets the total if some paths were left out: the search ended at its limit, so the total is unknown.
     pub(crate) fn stopped(mut self) -> Paths {
         if self.more() {
             self.stop();
@@ -109,12 +109,12 @@ impl Paths {
         self.lengths.iter().enumerate().map(|(at, &length)| (self.path(at), length))
     }
 
-    /// Returns the vertices of all paths, one behind another.
+    /// Returns the vertices of all paths, one path after another.
     pub fn vertices(&self) -> &[VertexId] {
         &self.vertices
     }
 
-    /// Returns the end of each path among [the vertices of all](Self::vertices).
+    /// Returns the place where each path ends in [the vertices of all](Self::vertices).
     pub fn ends(&self) -> &[usize] {
         &self.ends
     }
@@ -146,8 +146,8 @@ pub(crate) fn joined(mut to_source: Vec<VertexId>, to_target: Vec<VertexId>) -> 
     to_source
 }
 
-/// Returns the path from `v` back to the root of its search, by the vertex `before` each; a root is before
-/// itself.
+/// Returns the path from `v` back to the root of its search. `before` has the vertex before each vertex; a
+/// root is before itself.
 pub(crate) fn path_to_root(before: &[u32], mut v: VertexId) -> Vec<VertexId> {
     let mut path = vec![v];
     while before[v.index()] != v.0 {

@@ -24,8 +24,8 @@ impl Progress {
     }
 }
 
-/// The counters. Each is a number of its own, through which nothing is published. For a moment a reader may
-/// see the total of one call with the steps of another, but never more steps than the total.
+/// The counters. They are independent, and publish no other data. For a moment a reader may see the total of
+/// one call with the steps of another, but never more steps than the total.
 #[derive(Default)]
 // A cache line of its own: all threads read the flag beside it at each poll.
 #[repr(align(128))]

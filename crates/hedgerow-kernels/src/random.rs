@@ -46,8 +46,8 @@ impl Random {
     }
 }
 
-/// Returns `count` live vertices, each set of them as likely as any other, ascending; all if there are no
-/// more. O(vertices).
+/// Returns `count` live vertices, each set of them as likely as any other, ascending; all live vertices if
+/// there are no more. O(vertices).
 pub(crate) fn sample_of_live<G: Topology>(g: &G, count: usize, seed: u64) -> Vec<VertexId> {
     let mut live: Vec<VertexId> = Vec::with_capacity(g.vertex_count());
     live.extend((0..g.vertex_bound() as u32).map(VertexId).filter(|&v| g.contains(v)));

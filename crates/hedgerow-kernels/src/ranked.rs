@@ -3,8 +3,8 @@
 //!
 //! A triangle is then found once, at its last vertex. No list is long, since few vertices have a degree as
 //! high as a hub. The lists are a copy of half the graph, made in about the time of reading the graph once.
-//! In return those that are met most often lie together, and lists with corrections are merged once, not for
-//! each neighbour.
+//! In return the lists that are read most often are close together, and lists with corrections are merged
+//! once, not for each neighbour.
 //!
 //! **Cited.** T. Schank, D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*, WEA 2005.
 
@@ -15,18 +15,19 @@ use crate::KernelError;
 use crate::cancel::{Cancel, Meter};
 use crate::par::CHUNK_VERTICES;
 
-/// The most hubs: the first ranks, whose lists are kept as bits. Those of all hubs up to their own ranks take
-/// 4 MiB, about the size of a cache near a core.
+/// The most hubs: the first ranks, whose lists are kept as bits. The bits of all hubs, each up to its own
+/// rank, take 4 MiB, about the size of a cache near a core.
 pub(crate) const MOST_HUBS: usize = 8192;
 
 /// Ranks per work item.
 pub(crate) const CHUNK_RANKS: usize = 1024;
 
-/// The greatest cost of a kept list with each hub in it, in edges visited: all words of a hub.
+/// The greatest cost of intersecting a kept list with a hub in it, in edges visited: reading all words of the
+/// hub.
 pub(crate) const EDGES_PER_HUB: usize = MOST_HUBS / 64 / 8;
 
-/// The least degree of vertices that are sorted by comparing them, since they are few; below it each degree
-/// has a place of its own.
+/// The least degree of vertices that are sorted by comparing them, since they are few. Each lower degree has
+/// a place of its own.
 const HIGH_DEGREE: u32 = 4096;
 
 /// The order by falling degree.
@@ -66,11 +67,12 @@ impl Ranking {
     }
 }
 
-/// Returns the vertices by falling degree, those of one degree ascending. It sorts by counting, since a sort
-/// by comparing could not be cancelled: each vertex goes to the place of its degree, in two passes.
+/// Returns the vertices by falling degree, vertices of the same degree ascending. It sorts by counting, since
+/// a sort by comparing could not be cancelled: each vertex goes to the place of its degree, in two passes.
 fn by_falling_degree(degrees: &[u32], cancel: &Cancel) -> Result<Vec<u32>, KernelError> {
     let class = |degree: u32| (HIGH_DEGREE - degree.min(HIGH_DEGREE)) as usize;
-    // First the number of vertices of each class, one place further on; then the place of its next vertex.
+    // At first the number of vertices of each class, one index further on; later the place of its next
+    // vertex.
     let mut places = vec![0u32; HIGH_DEGREE as usize + 2];
     for (part, _) in in_parts(degrees) {
         cancel.check()?;
@@ -99,7 +101,7 @@ fn in_parts<T>(list: &[T]) -> impl Iterator<Item = (&[T], u32)> {
     list.chunks(Cancel::EDGES_BETWEEN_POLLS).zip(firsts)
 }
 
-/// The details of a list that are computed beside the ranks in it.
+/// The details of a list that are computed together with its ranks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
     /// No details.
@@ -173,8 +175,7 @@ impl Earlier {
         &self.both[self.places(rank)]
     }
 
-    /// True if there is [`both`](Self::both): in directed graphs with [`Detail::Neighborhoods`]. A graph
-    /// without edges has none.
+    /// True if [`both`](Self::both) has marks: in directed graphs with edges, with [`Detail::Neighborhoods`].
     pub(crate) fn knows_ways(&self) -> bool {
         !self.both.is_empty()
     }
@@ -242,8 +243,8 @@ fn part<G: Resident>(
                 kept.push((rank, u8::from(ways == BOTH)));
                 kept.truncate(kept.len() - usize::from(rank >= r));
             } else {
-                // Half of the neighbours are ranked later, and no processor predicts which: each is pushed,
-                // and these are dropped again.
+                // Half of the neighbours are ranked later, and the processor cannot predict which. So each
+                // neighbour is pushed, and later ones are dropped again.
                 part.ranks.push(rank);
                 part.ranks.truncate(part.ranks.len() - usize::from(rank >= r));
             }
@@ -263,7 +264,7 @@ fn part<G: Resident>(
     part
 }
 
-/// The marks of a neighbour along an edge, and of one against an edge.
+/// The mark of a neighbour along an edge, and the mark of a neighbour against an edge.
 const ALONG: u8 = 1;
 const AGAINST: u8 = 2;
 const BOTH: u8 = ALONG | AGAINST;

@@ -19,15 +19,16 @@ use crate::registry::{Absent, Arguments, CountRange, Parameter, ParameterKind};
 pub enum Sources {
     /// Every vertex with edges: the exact result.
     All,
-    /// Vertices with edges, drawn at random: an estimate. If there are no more, the result is exact.
+    /// Vertices with edges, drawn at random: an estimate. If there are no more than `count`, the result is
+    /// exact.
     Sampled {
         /// The number of vertices drawn, 1 or more.
         count: u32,
         /// The seed of the draw.
         seed: u64,
     },
-    /// Every vertex with edges if their number, times the edges, is at most [`AFFORDABLE`]; else [`SAMPLES`]
-    /// of them drawn at random.
+    /// Every vertex with edges, if the number of these vertices times the number of edges is at most
+    /// [`AFFORDABLE`]; else [`SAMPLES`] of these vertices, drawn at random.
     Affordable {
         /// The seed of the draw.
         seed: u64,

@@ -1,4 +1,4 @@
-//! Graphs for the tests of single kernels, and for those of all of them in `tests/it`.
+//! Graphs for the tests of single kernels, and for the tests of all kernels in `tests/it`.
 #![allow(dead_code, reason = "each of the two test programs uses a part")]
 
 use hedgerow_core::{Direction, Topology, VertexId};
@@ -72,8 +72,8 @@ pub(crate) fn random_weighted_graph(
     Csr::from_weighted_edges(vertices, &edges, &weights, &options).expect("ends are live")
 }
 
-/// Returns a graph for which the results of NetworkX are known: nine ids, of which 4 is a hole; most edges
-/// have the same weight as others.
+/// Returns a graph for which the results of NetworkX are known: nine ids, one of them (4) a hole; most edges
+/// have the same weight as another edge.
 pub(crate) fn known_graph(directed: bool) -> Csr {
     #[rustfmt::skip]
     let undirected = [
@@ -107,8 +107,8 @@ fn random_graphs() -> Vec<Csr> {
     graphs
 }
 
-/// Returns graphs without vertices or edges, of loops, holes, a path, a star, and components that are met
-/// from their end.
+/// Returns graphs without vertices or edges, of loops, holes, a path, a star, and components whose least
+/// vertex is met last.
 fn special_graphs() -> Vec<Csr> {
     let path: Vec<(u32, u32)> = (0..9999).map(|v| (v, v + 1)).collect();
     let star: Vec<(u32, u32)> = (1..5000).map(|v| (777, v)).collect();
@@ -153,7 +153,8 @@ pub(crate) fn with_threads<R: Send>(threads: usize, f: impl FnOnce() -> R + Send
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool").install(f)
 }
 
-/// Returns a statistic that exceeds these in one of 10,000 draws, by the number of choices less one.
+/// Returns the chi-square statistic that one of 10,000 draws exceeds. `freedom` is the number of choices less
+/// one.
 pub(crate) fn most_chi_square(freedom: usize) -> f64 {
     // Wilson and Hilferty's approximation; 3.719 is the point of the normal distribution.
     let n = freedom as f64;

@@ -22,7 +22,7 @@ pub use crate::tc::verify::triangle_count;
 pub use crate::walks::verify::{random_walks, weighted_random_walks};
 pub use crate::wcc::verify::wcc;
 
-/// True if two labellings put the same vertices together, under any labels.
+/// True if two labellings put the same vertices into groups, whatever the labels are.
 pub fn same_partition(a: &[u32], b: &[u32]) -> bool {
     let mut forth = std::collections::HashMap::new();
     let mut back = std::collections::HashMap::new();

@@ -1,6 +1,6 @@
 //! Seeded random graphs: Graph500 Kronecker and uniform.
 //!
-//! Edges are drawn in blocks of fixed size, each from its own random stream, so that the graph does not
+//! Edges are drawn in groups of fixed size, each group from its own random stream, so that the graph does not
 //! depend on the number of threads.
 
 use rayon::prelude::*;
@@ -10,7 +10,7 @@ use crate::rng::Rng;
 #[cfg(test)]
 mod tests;
 
-/// An undirected graph as its edges, or a directed one, over the ids `0..vertices`.
+/// The edges of an undirected or a directed graph over the ids `0..vertices`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EdgeList {
     /// The bound of ids.
@@ -21,7 +21,7 @@ pub struct EdgeList {
     pub edges: Vec<(u32, u32)>,
 }
 
-/// The largest scale: 2^scale vertices must leave room in 32-bit ids.
+/// The largest scale: 2^scale vertices must fit into 32-bit ids.
 pub const MAX_SCALE: u32 = 31;
 
 /// The number of edges drawn from one random stream.
@@ -29,8 +29,8 @@ const BLOCK_EDGES: u64 = 1 << 14;
 
 /// Returns a Graph500 Kronecker graph with 2^`scale` vertices. 2^`scale` · `edge_factor` edges are drawn with
 /// A = .57, B = C = .19, D = .05; ids are permuted, self-loops and repetitions dropped. The graph is
-/// undirected, each edge once as `(u, v)` with u < v, ascending. Parallel; memory 8 bytes per edge drawn,
-/// twice.
+/// undirected, each edge once as `(u, v)` with u < v, ascending. Runs in parallel; the memory is twice 8
+/// bytes per edge drawn.
 ///
 /// `scale` above [`MAX_SCALE`] is taken as [`MAX_SCALE`].
 pub fn kron(scale: u32, edge_factor: u32, seed: u64) -> EdgeList {
@@ -52,7 +52,7 @@ pub fn uniform(scale: u32, edge_factor: u32, seed: u64) -> EdgeList {
     })
 }
 
-/// Permutes `items`; the same permutation for the same seed and length.
+/// Permutes `items`. The same seed and length give the same permutation.
 pub fn shuffle<T>(items: &mut [T], seed: u64) {
     let mut rng = Rng::part(seed, 0x5348_5546);
     for i in (1..items.len()).rev() {

@@ -1,8 +1,8 @@
 //! The work that Hedgerow is tested and measured with: seeded generators, graph readers, update streams, an
 //! independent replay of those streams, and the plain [`Csr`] that graphs are compared with.
 //!
-//! Nothing here knows the store. The output for a seed never changes between versions: figures and failures
-//! stay comparable.
+//! No code of this crate uses the store. The output for a seed never changes between versions: figures and
+//! failures stay comparable.
 #![forbid(unsafe_code)]
 // Reading data sets is no part of the engine's durability, so it does not use the engine's file trait.
 #![allow(clippy::disallowed_methods)]

@@ -28,8 +28,8 @@ pub struct State {
     live_count: usize,
     /// The edges, by keys with the source in the upper half and the destination in the lower.
     edges: HashMap<u64, f64, MixState>,
-    /// The ends of the edges that each vertex has or had: `edges` decides. Cleared when the vertex is
-    /// removed.
+    /// The ends of the edges that each vertex has or had; `edges` has only the present ones. Cleared when the
+    /// vertex is removed.
     outgoing: Vec<Vec<u32>>,
     incoming: Vec<Vec<u32>>,
 }
@@ -40,9 +40,9 @@ pub type KeyedEdge = (VertexKey, VertexKey, f64);
 /// The difference of two states: [`State::diff`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Diff {
-    /// The number of vertices only in the first state, and of those only in the second.
+    /// The number of vertices that are only in the first state, and the number only in the second.
     pub vertices: (usize, usize),
-    /// The number of edges only in the first state, and of those only in the second.
+    /// The number of edges that are only in the first state, and the number only in the second.
     pub edges: (usize, usize),
     /// The number of edges in both, with different weights.
     pub weights: usize,
@@ -73,7 +73,7 @@ impl State {
     }
 
     /// Returns the state that another program reports, for comparison. Endpoints of edges count as live
-    /// vertices only if `vertices` names them, so that a report that forgets some differs.
+    /// vertices only if `vertices` names them. So a report that forgets some of them gives another state.
     pub fn from_parts(
         vertices: impl IntoIterator<Item = VertexKey>,
         edges: impl IntoIterator<Item = KeyedEdge>,
@@ -227,8 +227,8 @@ impl State {
     }
 
     /// Returns the subset of `in_flight` that, applied to this state in the given order, makes `observed`;
-    /// `None` if no subset does. Tries all 2^n, the empty one first; transactions beyond the 16th are taken
-    /// as not applied.
+    /// `None` if no subset does. Tries all 2^n, the empty one first; transactions after the 16th count as not
+    /// applied.
     pub fn explain(&self, in_flight: &[&Transaction], observed: &State) -> Option<Vec<bool>> {
         let count = in_flight.len().min(16);
         let target = observed.digest();

@@ -14,7 +14,7 @@ pub fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A stream of random numbers, fixed by its seed for ever.
+/// A stream of random numbers, fixed by its seed in all versions.
 #[derive(Clone, Debug)]
 pub struct Rng {
     state: [u64; 4],

@@ -1,11 +1,11 @@
-//! A scheduler that gives the transactions of a stream to several writers, so that those that share a vertex
-//! commit in stream order.
+//! A scheduler that gives the transactions of a stream to several writers, so that transactions that share a
+//! vertex commit in stream order.
 //!
-//! A transaction is ready when every earlier one that names one of its vertices has been acknowledged; ready
-//! ones may commit in any order, since transactions on distinct vertices commute. The scheduler looks ahead a
-//! bounded number of transactions for ready ones, and hands out the earliest first.
+//! A transaction is ready when every earlier transaction that names one of its vertices has been
+//! acknowledged. Ready transactions may commit in any order, since transactions on distinct vertices commute.
+//! The scheduler looks ahead a bounded number of transactions, and hands out the earliest ready one first.
 //!
-//! Per vertex only the latest transaction in the window is kept: a new one waits for it, and it in turn
+//! Per vertex only the latest transaction in the window is kept: a new transaction waits for it, and it has
 //! waited for the one before. Vertices are compared by a 64-bit hash. A collision would make two transactions
 //! wait for one another needlessly, never run them out of order.
 
@@ -74,8 +74,8 @@ where
         }
     }
 
-    /// Returns the earliest ready transaction; blocks while there is none but may yet be one. `None` once all
-    /// were returned, or after [`stop`](Self::stop).
+    /// Returns the earliest ready transaction; blocks while none is ready but a later one may be. `None` once
+    /// all were returned, or after [`stop`](Self::stop).
     ///
     /// # Errors
     /// Returns the error of the source to one caller. The stream ends there; transactions read before it are
@@ -103,8 +103,8 @@ where
         }
     }
 
-    /// Records that the transaction has been committed, and releases those that waited for it. No effect for
-    /// an index that no writer has.
+    /// Records that the transaction has been committed, and releases the transactions that waited for it. Has
+    /// no effect for an index that no writer has.
     pub fn acknowledge(&self, index: u64) {
         let mut guard = self.lock();
         let state = &mut *guard;
@@ -126,7 +126,7 @@ where
         self.changed.notify_all();
     }
 
-    /// Ends the schedule: every [`next`](Self::next) returns `None`, including those that wait.
+    /// Ends the schedule: every [`next`](Self::next) returns `None`, including calls that wait.
     pub fn stop(&self) {
         self.lock().stopped = true;
         self.changed.notify_all();

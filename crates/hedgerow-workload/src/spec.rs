@@ -43,7 +43,7 @@ pub enum GraphSpec {
     File {
         /// Its path.
         path: PathBuf,
-        /// Its format; by default that of its name.
+        /// Its format; by default the usual one for its name.
         format: Option<String>,
         /// True to read each row as an undirected edge. Graphalytics graphs state it themselves.
         undirected: bool,

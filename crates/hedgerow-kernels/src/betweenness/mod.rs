@@ -8,25 +8,25 @@
 //! `√(ln 40 / 2k)` of the largest number that a vertex can have (Hoeffding; 0.17 for 64 sources). Given
 //! sources give the sum over them.
 //!
-//! **Exact or not.** Without parameters a search starts from every source if sources times edges are at most
-//! [10⁹](crate::estimate::AFFORDABLE), else from 64.
+//! **Exact or not.** Without parameters a search starts from every source if the number of sources times the
+//! number of edges is at most [10⁹](crate::estimate::AFFORDABLE); else searches start from a sample of 64.
 //!
 //! **Input.** Any graph; an edge counts one hop, whatever its weight. Repeated edges are paths of their own.
 //! A directed graph is best stored in both directions.
 //!
 //! **Trick.** One search and two passes over its levels give the contribution of a source to all vertices
-//! (Brandes). On the way forth, a vertex has as many shortest paths as its in-neighbours one level nearer
-//! have together. On the way back, the contribution to a vertex `u` is `paths(u) · Σ share(v)` over the
-//! out-neighbours `v` one level farther, where `share(v) = (1 + contribution(v)) / paths(v)`. Usual programs
-//! test for each edge if the neighbour is one level nearer or farther, or keep a bitmap of edges. Here no
-//! test is needed: the arrays `paths` and `share` hold 0 for all vertices of levels that a pass has not
-//! reached. An in-neighbour two levels nearer cannot exist, else the vertex would be nearer itself. So each
-//! pass is a plain sum over whole lists, with one random read per edge and no branch, like in PageRank. The
-//! sums of a level are written once all of them are complete. The search itself turns direction
-//! ([`bfs()`](crate::bfs())), so it reads few edges.
+//! (Brandes). In the forward pass, the number of shortest paths to a vertex is the sum of the numbers of its
+//! in-neighbours one level nearer. In the backward pass, the contribution to a vertex `u` is `paths(u) · Σ
+//! share(v)` over the out-neighbours `v` one level farther, where `share(v) = (1 + contribution(v)) /
+//! paths(v)`. Usual programs test for each edge if the neighbour is one level nearer or farther, or keep a
+//! bitmap of edges. Here no test is needed: the arrays `paths` and `share` hold 0 for all vertices of levels
+//! that a pass has not reached. An in-neighbour two levels nearer cannot exist, else the vertex would be
+//! nearer itself. So each pass is a plain sum over whole lists, with one random read per edge and no branch,
+//! like in PageRank. The sums of a level are written once all of them are complete. The search itself
+//! switches between directions ([`bfs()`](crate::bfs())), so it reads few edges.
 //!
-//! **Determinism.** Every vertex sums up its own list in the order of the list, and sources follow each
-//! other: the same bits for any number of threads.
+//! **Determinism.** Every vertex sums up its own list in the order of the list, and sources are processed one
+//! after another. So scores have the same bits for any number of threads.
 //!
 //! **Cited.** U. Brandes, *A faster algorithm for betweenness centrality*, Journal of Mathematical Sociology
 //! 25(2), 2001; U. Brandes, C. Pich, *Centrality estimation in large networks*, International Journal of
@@ -72,8 +72,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "score", kind: ResultKind::Scores },
     steps: "sources",
     cost: "O(vertices + edges) per source",
-    // A search; its levels, which are as many as vertices in a ring and are copied when their list grows;
-    // four numbers.
+    // A search; a list of levels that is copied when it grows (a ring has many levels); four numbers.
     memory: Memory::per_id(66),
     cited: "U. Brandes, *A faster algorithm for betweenness centrality*, Journal of Mathematical Sociology 25(2), 2001; U. \
             Brandes, C. Pich, *Centrality estimation in large networks*, International Journal of Bifurcation and Chaos \

@@ -1,11 +1,11 @@
-//! Numbers of vertices that threads write side by side.
+//! Numbers of vertices that threads write in parallel.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use hedgerow_core::VertexId;
 
-/// A number for each vertex, as bits. Accesses are relaxed: within a step each number has one writer or none,
-/// and the joins between steps order them.
+/// A number for each vertex, as bits. Accesses are relaxed: within a step at most one thread writes each
+/// number, and the joins between steps order the accesses.
 pub(crate) struct Numbers(Vec<AtomicU64>);
 
 impl Numbers {
@@ -23,7 +23,7 @@ impl Numbers {
         self.0[v.index()].store(number.to_bits(), Relaxed);
     }
 
-    /// Returns the sum over a part of a list.
+    /// Returns the sum of the numbers of the vertices in `list`.
     #[inline]
     pub(super) fn sum(&self, list: &[VertexId]) -> f64 {
         // Four sums: each addition to one sum waits for the addition before it.

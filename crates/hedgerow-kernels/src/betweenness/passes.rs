@@ -34,7 +34,7 @@ impl<'g, G: Topology> Passes<'g, G> {
         }
         for at in (1..levels.count()).rev() {
             let level = levels.level(at);
-            // The last one has no vertices behind it.
+            // No vertices are behind the last level.
             if at + 1 < levels.count() {
                 self.gather(level, Direction::Out, &self.shares.share);
             }
@@ -49,7 +49,7 @@ impl<'g, G: Topology> Passes<'g, G> {
         self.shares.score
     }
 
-    /// Counts the paths to the vertices of a level from those to the level before.
+    /// Counts the paths to the vertices of `level`, from the numbers of paths to the vertices of `before`.
     fn count_paths(&self, before: &[VertexId], level: &[VertexId]) {
         if before.len() == 1 || !self.g.is_stored(Direction::In) {
             self.scatter(before);
@@ -59,7 +59,7 @@ impl<'g, G: Topology> Passes<'g, G> {
         self.write(level, |v, sum| self.shares.paths.set(v, sum));
     }
 
-    /// Sums up the numbers that the neighbours of each vertex of a level give.
+    /// Sums up, for each vertex of `level`, the `given` numbers of its neighbours.
     fn gather(&self, level: &[VertexId], direction: Direction, given: &Numbers) {
         for_each_part::<G>(level, |part| {
             let Some(mut meter) = self.watch.meter() else { return };
@@ -72,9 +72,9 @@ impl<'g, G: Topology> Passes<'g, G> {
         });
     }
 
-    /// Does the work of [`gather`](Self::gather) for the level behind `level`, but reads the lists of
-    /// `level`: if the lists of the level behind cannot be read, or are many more. It runs in one thread, in
-    /// an order that depends on no other.
+    /// Does the work of [`gather`](Self::gather) for the next level, but reads the lists of `level`: for use
+    /// if the lists of the next level cannot be read, or are many more. It runs in one thread, so the order
+    /// of additions is fixed.
     fn scatter(&self, level: &[VertexId]) {
         let mut level = level.to_vec();
         level.sort_unstable();
@@ -83,7 +83,7 @@ impl<'g, G: Topology> Passes<'g, G> {
             let visited = self.g.visit(ahead(self.g, part, Direction::Out), Direction::Out, |u, run| {
                 let paths = self.shares.paths.of(u);
                 meter.parts(run, |part| {
-                    // Vertices that have paths already are no farther.
+                    // Vertices that already have paths are not in the next level.
                     for &v in part.iter().filter(|&&v| self.shares.paths.of(v) == 0.0) {
                         self.sum.set(v, self.sum.of(v) + paths);
                     }

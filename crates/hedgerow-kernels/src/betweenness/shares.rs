@@ -7,17 +7,17 @@ use super::numbers::Numbers;
 use crate::KernelError;
 use crate::bfs::Levels;
 
-/// The least number of vertices of a level that threads share; the calling thread works on smaller levels.
+/// The least size of a level that threads share; the calling thread alone processes smaller levels.
 pub(super) const SEQUENTIAL: usize = 256;
 
-/// Vertices of a level that a task writes at a time.
+/// The number of vertices of a level that a task writes at a time.
 pub(super) const WRITTEN_TOGETHER: usize = 4096;
 
 /// The contributions of the sources so far, and two numbers of one source.
 pub(super) struct Shares {
-    /// Shortest paths from the source; 0 for vertices to which the pass has not come.
+    /// The number of shortest paths from the source; 0 for vertices that the pass has not reached.
     pub(super) paths: Numbers,
-    /// The share of each path to a vertex on the way back; 0 for vertices that the pass has not reached.
+    /// The share of each path to a vertex in the backward pass; 0 for vertices that the pass has not reached.
     pub(super) share: Numbers,
     pub(super) score: Numbers,
 }
@@ -28,8 +28,8 @@ impl Shares {
         Shares { paths: zeros(), share: zeros(), score: zeros() }
     }
 
-    /// Adds the contribution of the source to a vertex. `sum` is that of the shares of the vertices behind
-    /// it.
+    /// Adds the contribution of the source to a vertex. `sum` is the sum of the shares of its out-neighbours
+    /// one level farther.
     #[inline]
     pub(super) fn settle(&self, v: VertexId, sum: f64) {
         let (paths, behind) = (self.paths.of(v), self.paths.of(v) * sum);
@@ -37,8 +37,8 @@ impl Shares {
         self.score.set(v, self.score.of(v) + behind);
     }
 
-    /// Clears the numbers of the last source, which reached these levels. An error if some number of paths
-    /// was too large.
+    /// Clears the numbers of the last source, whose search reached `levels`. Returns an error if a number of
+    /// paths was too large.
     pub(super) fn forget<E>(&self, source: VertexId, levels: &Levels) -> Result<(), KernelError<E>> {
         let part = |part: &[VertexId]| {
             let mut are_finite = true;

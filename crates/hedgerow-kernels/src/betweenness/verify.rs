@@ -1,5 +1,5 @@
-//! Betweenness from the edges on shortest paths, put in an order in which each vertex comes after those
-//! before it; shares are computed vertex by vertex, from the far end.
+//! Betweenness from the edges on shortest paths. Their vertices are sorted topologically, and shares are
+//! computed vertex by vertex, from the far end.
 
 use std::collections::HashMap;
 
@@ -10,13 +10,13 @@ use crate::lengths::{Hops, Lengths, Weights};
 use crate::sources::Sources;
 use crate::{Cancel, KernelError};
 
-/// Edges from each vertex: the other end and the length.
+/// The edges from each vertex: the other end and the length.
 type Lists = Vec<Vec<(usize, f64)>>;
 
-/// Returns the vertices of the shortest paths, each after those before it; or an edge of a cycle, if there is
-/// no such order.
+/// Returns the vertices of the shortest paths in topological order, or an edge of a cycle if there is no such
+/// order.
 fn ordered(on_paths: &Lists, source: usize) -> Result<Vec<usize>, (usize, usize, f64)> {
-    // The state of the search in depth at each vertex: begun, or ended.
+    // The state of the depth-first search at each vertex: begun, or ended.
     let mut states: HashMap<usize, bool> = HashMap::from([(source, false)]);
     let (mut ended, mut stack) = (Vec::new(), vec![(source, 0)]);
     while let Some((u, at)) = stack.pop() {
@@ -92,11 +92,11 @@ pub(super) fn estimated<G: Resident>(
 
 /// Returns the sum of the contributions of all `sources`, times `scale`. The sources are live.
 pub fn betweenness<G: Resident>(g: &G, sources: &[VertexId], scale: f64) -> Vec<f64> {
-    // No cycle of hops makes a path no longer.
+    // Every hop makes a path longer, so no cycle is refused.
     scores(g, sources, scale, Hops).unwrap_or_default()
 }
 
-/// Returns the same by weights.
+/// Returns the same sums, with weights as lengths.
 ///
 /// # Errors
 /// [`KernelError::Endless`].

@@ -8,8 +8,8 @@ use hedgerow_core::{Block, LocalVertex, VertexId};
 use super::config::UNREACHED;
 use crate::cancel::{Cancel, Meter};
 
-/// The most neighbours of a vertex in its first run, and again in the rest of its runs, that a thread reads
-/// without asking the meter: together a short list.
+/// The most neighbours that a thread reads without asking the meter in the first run of a vertex, and again
+/// in its other runs. Both together are a short list.
 const MOST_UNMETERED: usize = Cancel::SHORT_LIST / 2;
 
 /// One bottom-up level.
@@ -20,7 +20,7 @@ pub(super) struct Adoption<'a> {
 
 impl Adoption<'_> {
     /// Lets each open vertex of one subgraph look for a neighbour in the frontier. Returns the vertices that
-    /// found one and takes them out of `open`, along with those that never can.
+    /// found one. Removes these from `open`, and also the vertices that never can find one.
     #[inline]
     pub(super) fn adopt<B: Block>(
         &self,
@@ -41,8 +41,8 @@ impl Adoption<'_> {
                 continue;
             }
             let local = LocalVertex(i as u8);
-            // Most searches end within the first few neighbours: the other runs are looked up only for those
-            // that do not.
+            // Most searches end within the first few neighbours. So the other runs are looked up only after
+            // the first run was searched without success.
             let main = block.main(local).unwrap_or(&[]);
             let first = main.split_at(main.len().min(MOST_UNMETERED)).0;
             let mut is_found = first.iter().any(|&v| is_set(self.front, v));

@@ -1,4 +1,4 @@
-//! The bits of vertices that bottom-up levels keep.
+//! The bitmaps of bottom-up levels.
 
 use hedgerow_core::VertexId;
 

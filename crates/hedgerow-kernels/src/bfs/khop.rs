@@ -5,14 +5,14 @@
 //!
 //! **Input.** Any graph, like [`bfs()`](crate::bfs()), along the edges or against them.
 //!
-//! **Trick.** None but those of [`bfs()`](crate::bfs()), which ends early: a level that is found bottom-up
-//! ends the search there too. For few vertices around a source of a large graph use `Snapshot::k_hop` of the
-//! store: it costs only the part that it reaches, and no array over all vertices. This kernel is for
+//! **Trick.** That of [`bfs()`](crate::bfs()); the search ends after `hops` levels, also if the last one is
+//! found bottom-up. For few vertices around a source of a large graph use `Snapshot::k_hop` of the store: it
+//! reads only the vertices that it reaches, and needs no array over all vertices. This kernel is for
 //! neighborhoods that are a large part of the graph.
 //!
 //! **Cited.** S. Beamer, K. Asanović, D. Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012.
 //!
-//! **Cost.** O(vertices + edges of the vertices within one hop less) at most; memory like
+//! **Cost.** At most O(vertices + edges of the vertices within `hops - 1` hops); memory like
 //! [`bfs()`](crate::bfs()).
 
 use hedgerow_core::{Direction, Topology, VertexId};
@@ -52,7 +52,7 @@ kernel! {
     /// [`UNREACHED`](crate::UNREACHED) elsewhere.
     ///
     /// # Errors
-    /// Those of [`bfs`](crate::bfs()).
+    /// The errors of [`bfs`](crate::bfs()).
     ///
     /// # Cost
     /// See the [module](self); blocks the caller until all tasks are done.

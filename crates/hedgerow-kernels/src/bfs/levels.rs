@@ -2,10 +2,10 @@
 
 use hedgerow_core::VertexId;
 
-/// The vertices that a search reached, those of a level together, in an order that depends on threads.
+/// The vertices that a search reached, level by level. The order within a level depends on threads.
 pub(crate) struct Levels {
     vertices: Vec<VertexId>,
-    /// The end of each level. Vertices are at most 2^32, and so are levels, since each has a vertex or more.
+    /// The place where each level ends. There are at most 2^32 vertices, and no more levels than vertices.
     ends: Vec<u32>,
 }
 
@@ -27,7 +27,7 @@ impl Levels {
         self.ends.clear();
     }
 
-    /// Returns the number of levels, including that of the source.
+    /// Returns the number of levels, including the level of the source.
     pub(crate) fn count(&self) -> usize {
         self.ends.len()
     }

@@ -3,16 +3,16 @@
 //! **Result.** A depth for every id of the domain: 0 for the source, [`UNREACHED`] for vertices that no path
 //! reaches and for holes. Depths are unique, so the result is the same for any number of threads.
 //!
-//! **Input.** Any graph; self-loops and repeated neighbours do no harm. A directed graph must answer both
-//! directions, since the bottom-up step asks a vertex for its neighbours against the search.
+//! **Input.** Any graph; self-loops and repeated neighbours do no harm. A directed graph should be stored in
+//! both directions, since the bottom-up step reads the neighbours of a vertex against the search.
 //!
-//! **Trick.** While the frontier is small, its vertices look for unreached neighbours (top-down). Once it
-//! holds a large part of the remaining edges, nearly all of those looks fail; then it is cheaper to let each
-//! unreached vertex look for any one neighbour in the frontier, and stop at the first (bottom-up). In a graph
-//! of low diameter the few bottom-up levels cover most vertices while touching a small share of the edges.
-//! The frontier is a queue top-down, gathered from one buffer per task, and a bitmap bottom-up, where a task
-//! owns whole words of 64 vertices and so needs no atomics. A second bitmap keeps the vertices still open, so
-//! that reached and isolated vertices cost one bit per later level.
+//! **Trick.** While the frontier is small, its vertices look for unreached neighbours (top-down). Once the
+//! frontier has a large part of the remaining edges, most neighbours were reached before. Then it is cheaper
+//! if each unreached vertex looks for one neighbour in the frontier, and stops at the first (bottom-up). In a
+//! graph of low diameter the few bottom-up levels cover most vertices while touching a small share of the
+//! edges. Top-down, the frontier is a queue that is gathered from one buffer per task. Bottom-up, it is a
+//! bitmap, of which a task owns whole words of 64 vertices, so it needs no atomics. A second bitmap has the
+//! unreached vertices, so reached and isolated vertices cost one bit per later level.
 //!
 //! **Cited.** S. Beamer, K. Asanović, D. Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012, for
 //! the two steps and for the rule that switches between them.
@@ -57,7 +57,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "hops", kind: ResultKind::Hops },
     steps: "vertices",
     cost: "O(vertices + edges), usually far fewer edges",
-    // Depths and bitmaps: 4.4 bytes. Two frontiers share the vertices; the later one exists twice, in lists
+    // Depths and bitmaps: 4.4 bytes. No vertex is in two frontiers; the later frontier exists twice, in lists
     // that grow.
     memory: Memory::per_id(25),
     cited: "S. Beamer, K. Asanović, D. Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012",
@@ -112,7 +112,7 @@ pub(crate) fn depths<G: Topology>(
     })
 }
 
-/// Returns the number of edges that a search may follow; undirected ones count both ways.
+/// Returns the number of edges that a search may follow; undirected edges count twice.
 fn edges_read<G: Topology>(g: &G) -> u64 {
     g.edge_count() * if g.is_directed() { 1 } else { 2 }
 }
@@ -124,7 +124,7 @@ pub(crate) struct Search<'g, G: Topology> {
     forward: Direction,
     backward: Direction,
     depth: Vec<AtomicU32>,
-    /// Edges of vertices that no frontier has held yet.
+    /// The number of edges of vertices that were in no frontier yet.
     unexplored: u64,
     watch: Watch<'g, G::Error>,
 }
@@ -142,13 +142,14 @@ impl<'g, G: Topology> Search<'g, G> {
         }
     }
 
-    /// Resets a search that has reached these vertices, so that another one can begin. O(those vertices).
+    /// Resets a search that has reached these vertices, so that another search can begin. O(reached
+    /// vertices).
     pub(crate) fn restart(&mut self, reached: &[VertexId]) {
         reached.iter().for_each(|v| *self.depth[v.index()].get_mut() = UNREACHED);
         self.unexplored = edges_read(self.g);
     }
 
-    /// Returns the error of the graph that the search met, or that it was cancelled.
+    /// Returns an error if the search could not read the graph, or was cancelled.
     pub(crate) fn check(&mut self) -> Result<(), KernelError<G::Error>> {
         self.watch.check()
     }
@@ -169,8 +170,8 @@ impl<'g, G: Topology> Search<'g, G> {
                 let maps = bitmaps.get_or_insert_with(|| Bitmaps::new(self.depth.len()));
                 level = self.run_bottom_up(maps, &frontier, level, levels.as_deref_mut());
                 frontier = maps.frontier();
-                // The edges of these vertices were never counted. The search is at its tail, so any small
-                // number does.
+                // The edges of these vertices were never counted. The search is nearly done, so any small
+                // number will do.
                 frontier_edges = 1;
             } else {
                 self.unexplored = self.unexplored.saturating_sub(frontier_edges);
@@ -188,7 +189,7 @@ impl<'g, G: Topology> Search<'g, G> {
         let few = edges < SEQUENTIAL_EDGES && frontier.len() < SEQUENTIAL_EDGES as usize;
         if few || hedgerow_par::threads() == 1 {
             let mut next = Vec::with_capacity(frontier.len() * 2);
-            // In parts: each begins with a poll.
+            // The frontier is read in parts, and each part begins with a poll.
             let parts = frontier.chunks(if few { frontier.len() } else { G::VISITED_TOGETHER });
             let next_edges = parts.map(|part| self.expand::<false>(part, level, &mut next)).sum();
             return (next, next_edges);
@@ -206,8 +207,8 @@ impl<'g, G: Topology> Search<'g, G> {
     }
 
     /// Expands vertices of the frontier into `found`; returns the number of their edges. `SHARED`: other
-    /// threads expand the same frontier. If not, a vertex is taken without a locked instruction. So are all
-    /// vertices of a graph of large diameter, whose levels are small.
+    /// threads expand the same frontier. If not, vertices are taken without locked instructions. In a graph
+    /// of large diameter this is so for all levels, since they are small.
     fn expand<const SHARED: bool>(&self, chunk: &[VertexId], level: u32, found: &mut Vec<VertexId>) -> u64 {
         let mut edges = 0;
         let Some(mut meter) = self.watch.meter() else { return edges };
@@ -241,8 +242,8 @@ impl<'g, G: Topology> Search<'g, G> {
         edges
     }
 
-    /// Runs bottom-up levels until the frontier is small again; returns the last level done. `maps` then
-    /// holds its frontier.
+    /// Runs bottom-up levels until the frontier is small again; returns the last level done. Afterwards
+    /// `maps` has the frontier of that level.
     fn run_bottom_up(
         &mut self,
         maps: &mut Bitmaps,

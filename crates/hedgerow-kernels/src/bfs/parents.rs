@@ -1,17 +1,18 @@
-//! Breadth-first search that gives the way: from each vertex the next one on a shortest path back to the
+//! Breadth-first search that returns paths: for each vertex the next vertex on a shortest path back to the
 //! source.
 //!
 //! **Result.** The parent of every vertex that the source reaches: the least of its neighbours that are one
 //! hop nearer to the source. The source is its own parent, like in the GAP benchmark. Vertices that no path
 //! reaches, and holes, have [`NO_VERTEX`]. The least neighbour is unique, so the result is the same for any
-//! number of threads. From a vertex, parents lead to the source in as many steps as [`bfs()`](crate::bfs())
-//! has hops.
+//! number of threads. From a vertex, parents lead to the source in as many steps as the number of hops in
+//! [`bfs()`](crate::bfs()).
 //!
 //! **Input.** Any graph; self-loops and repeated neighbours do no harm.
 //!
-//! **Trick.** Threads that note parents during the search would each note another one. So the search finds
-//! depths, which are unique. Then each vertex looks for its first neighbour one level nearer. Lists are in
-//! order, so that is the least one, and most searches end within the first few neighbours.
+//! **Trick.** If threads recorded parents during the search, these would depend on which thread is first. So
+//! the search finds only depths, which are unique. Then each vertex looks for its first neighbour one level
+//! nearer. Lists are in order, so the first such neighbour is the least, and most searches end within the
+//! first few neighbours.
 //!
 //! **Cited.** S. Beamer, K. Asanović, D. Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012, for
 //! the search; S. Beamer, K. Asanović, D. Patterson, *The GAP Benchmark Suite*, 2015, for the convention and
@@ -39,7 +40,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "parent", kind: ResultKind::Vertices },
     steps: "vertices",
     cost: "O(vertices + edges), usually far fewer edges",
-    // The memory of the search; the parents are allocated when its lists are freed.
+    // The memory of the search; the parents are allocated after its lists are freed.
     memory: Memory::per_id(25),
     cited: "S. Beamer, K. Asanović, D. Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012; S. Beamer, K. Asanović, D. \
             Patterson, *The GAP Benchmark Suite*, 2015",
@@ -96,7 +97,7 @@ struct Choice<'a, G: Topology> {
     g: &'a G,
     config: &'a BfsConfig,
     depth: &'a [u32],
-    /// The parents. Accesses are relaxed: one thread writes each, or it only ever gets lower.
+    /// The parents. Accesses are relaxed: either one thread writes each parent, or threads only lower it.
     parents: Vec<AtomicU32>,
     watch: Watch<'a, G::Error>,
 }

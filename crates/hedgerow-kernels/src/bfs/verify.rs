@@ -26,7 +26,7 @@ pub fn bfs<G: Resident>(g: &G, source: VertexId, direction: Direction) -> Vec<u3
     depth
 }
 
-/// Returns hops: each set has the neighbours of the set before that no earlier set holds. All [`UNREACHED`]
+/// Returns hops: each set has the neighbours of the set before that are in no earlier set. All [`UNREACHED`]
 /// if `source` is not live.
 pub fn k_hop_neighborhood<G: Resident>(g: &G, source: VertexId, hops: u32, direction: Direction) -> Vec<u32> {
     let mut found = vec![UNREACHED; g.vertex_bound()];
@@ -42,7 +42,7 @@ pub fn k_hop_neighborhood<G: Resident>(g: &G, source: VertexId, hops: u32, direc
     found
 }
 
-/// Returns parents: that of a vertex is the first vertex of the level before that has an edge to it.
+/// Returns parents: the parent of a vertex is the first vertex of the previous level with an edge to it.
 pub fn bfs_parents<G: Resident>(g: &G, source: VertexId, direction: Direction) -> Vec<u32> {
     let mut parents = vec![NO_VERTEX; g.vertex_bound()];
     parents[source.index()] = source.0;

@@ -1,7 +1,7 @@
 //! The most frequent of some labels.
 
-/// Returns the most frequent label, the least of several; `None` if there are none. Changes the order of the
-/// labels.
+/// Returns the most frequent label; if several are, the least of them; `None` if there are none. Changes the
+/// order of the labels.
 #[inline]
 pub(super) fn most_frequent(labels: &mut [u32]) -> Option<u32> {
     match *labels {
@@ -12,7 +12,7 @@ pub(super) fn most_frequent(labels: &mut [u32]) -> Option<u32> {
     }
 }
 
-/// Returns the label that more than half of them have, if there is one.
+/// Returns the label that makes up more than half of `labels`, if there is one.
 #[inline]
 fn majority(labels: &[u32]) -> Option<u32> {
     let (mut candidate, mut lead) = (0, 0usize);

@@ -1,19 +1,20 @@
 //! Communities by labels that vertices take from their neighbours (CDLP).
 //!
-//! **Result.** The label of every vertex at the end, the id of a vertex;
+//! **Result.** The last label of every vertex, which is the id of a vertex;
 //! [`NO_COMPONENT`](crate::NO_COMPONENT) for holes. At first each vertex has its own id. In each iteration
-//! all vertices at once take the label that is most frequent among their neighbours, the least of several. A
-//! vertex without neighbours keeps its own. This is the deterministic form that LDBC Graphalytics defines
-//! (section 2.3.5 of its specification). Labels of a bipartite part may alternate for ever, so the number of
-//! iterations belongs to the definition.
+//! all vertices at once take the label that is most frequent among their neighbours. If several are, they
+//! take the least. A vertex without neighbours keeps its own. This is the deterministic form that LDBC
+//! Graphalytics defines (section 2.3.5 of its specification). In a bipartite component labels may alternate
+//! without end, so the number of iterations is part of the definition.
 //!
-//! **Input.** Any graph. In a directed one the label of a neighbour counts for each edge, from and to the
-//! vertex: twice if edges lead both ways, and once for each repeated edge. A directed graph must answer both
-//! directions. For the labels of Graphalytics, ids must ascend like keys.
+//! **Input.** Any graph. In a directed graph the label of a neighbour counts once for each edge from or to
+//! the vertex: twice if edges lead both ways, and once for each repeated edge. A directed graph must be
+//! stored in both directions. To get the labels of Graphalytics, number the vertices in the order of their
+//! keys.
 //!
 //! **Trick.** In a real graph, most neighbours of most vertices soon agree. One pass over their labels finds
-//! the only one that may have a majority (Boyer, Moore), and a second one counts it; without a majority the
-//! labels are sorted. In the first iteration lists are sorted already, since each label is the id of its
+//! the only label that may have a majority (Boyer, Moore), and a second pass counts it. Without a majority
+//! the labels are sorted. In the first iteration lists are sorted already, since each label is the id of its
 //! neighbour. A vertex whose neighbours kept their labels keeps its own: once few labels change, only the
 //! neighbours of a change are computed again.
 //!
@@ -53,7 +54,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "label", kind: ResultKind::Labels },
     steps: "iterations",
     cost: "O(vertices + edges) per iteration, times log degree at worst",
-    // Two labels and three bits; those that changed; the labels around one vertex in each thread.
+    // Two labels and three bits; the vertices that changed; the labels around one vertex in each thread.
     memory: Memory { per_edge: 8, ..Memory::per_id(17) },
     cited: "U. Raghavan, R. Albert, S. Kumara, *Near linear time algorithm to detect community structures in large-scale \
             networks*, Physical Review E 76, 036106, 2007; A. Iosup et al., *The LDBC Graphalytics Benchmark*, version 1.0.3, 2020; \
@@ -91,7 +92,7 @@ fn labels<G: Topology>(g: &G, iterations: u32, cancel: &Cancel) -> Result<Vec<u3
         mark_holes(g, &mut labels, cancel);
         let mut round = Round { g, watch: Watch::new(cancel), labels, next: vec![0; vertex_bound] };
         let words = vertex_bound.div_ceil(64);
-        // Vertices that may take another label, and those that took one.
+        // Vertices that may take another label, and vertices that took one.
         let (mut open, mut changed) = (vec![u64::MAX; words], vec![0; words]);
         cancel.begin(iterations.into());
         for iteration in 0..iterations {

@@ -15,8 +15,8 @@ use crate::watch::Watch;
 // A word of bits for each subgraph.
 const _: () = assert!(SUBGRAPH_VERTICES == 64);
 
-/// The next iteration computes all vertices if those whose label changed have more than 1 / `FEW_CHANGES` of
-/// the edges.
+/// The limit of a partial iteration: if the vertices whose labels changed have more than 1 / `FEW_CHANGES` of
+/// the edges, the next iteration computes all vertices.
 const FEW_CHANGES: u64 = 8;
 
 /// The labels before and after an iteration.
@@ -27,12 +27,12 @@ pub(super) struct Round<'g, G: Topology> {
     pub(super) next: Vec<u32>,
 }
 
-/// The labels along the edges around the vertices of some subgraphs; those against the edges are added to
-/// them.
+/// The labels of the out-neighbours of the vertices of some subgraphs; the labels of in-neighbours are added
+/// to them.
 #[derive(Default)]
 struct Gathered {
     labels: Vec<u32>,
-    /// The end of the labels of each vertex.
+    /// The place where the labels of each vertex end.
     ends: Vec<usize>,
     /// All labels around one vertex.
     around: Vec<u32>,
@@ -46,8 +46,8 @@ struct Written<'a> {
 }
 
 impl<G: Topology> Round<'_, G> {
-    /// Takes labels for the vertices that are `open`; the others keep theirs. Marks the vertices with another
-    /// label in `changed`.
+    /// Takes labels for the `open` vertices; the other vertices keep their labels. Marks the vertices with
+    /// another label in `changed`.
     pub(super) fn run(&mut self, open: &[u64], changed: &mut [u64]) {
         let mut next = std::mem::take(&mut self.next);
         let outputs = next.par_chunks_mut(CHUNK_VERTICES).zip(changed.par_chunks_mut(CHUNK_SUBGRAPHS));
@@ -64,7 +64,7 @@ impl<G: Topology> Round<'_, G> {
         self.next = next;
     }
 
-    /// Takes labels in the subgraphs of a work item that have open vertices, in runs that are read together.
+    /// Takes labels in the subgraphs of a work item that have open vertices, some subgraphs at a time.
     fn take_chunk(
         &self,
         open: &[u64],
@@ -72,8 +72,8 @@ impl<G: Topology> Round<'_, G> {
         meter: &mut Meter<'_>,
     ) -> Result<(), G::Error> {
         let mut gathered = Gathered::default();
-        // A graph that reads pages is read a whole work item at a time; in others, few lists are kept until
-        // those against the edges come.
+        // A graph that reads pages is read a whole work item at a time. In other graphs, few lists wait in
+        // memory until the lists against the edges are read.
         let together = if G::VISITED_TOGETHER > SUBGRAPH_VERTICES { CHUNK_SUBGRAPHS } else { 1 };
         let base = written.first / SUBGRAPH_VERTICES as u32;
         for from in (0..open.len()).step_by(together) {
@@ -162,8 +162,8 @@ impl<G: Topology> Round<'_, G> {
         })
     }
 
-    /// Marks as `open` the vertices that may take another label in the next iteration: the neighbours of a
-    /// changed one, or all.
+    /// Marks as `open` the vertices that may take another label in the next iteration: the neighbours of
+    /// changed vertices, or all vertices.
     pub(super) fn open_next(&mut self, changed: &[u64], open: &mut Vec<u64>) {
         let ways = all_ways(self.g);
         let mut frontier = Vec::new();

@@ -1,4 +1,4 @@
-//! Labels by counting all of them around each vertex.
+//! Labels by counting all labels around each vertex.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use hedgerow_core::{Direction, Resident, VertexId};
 
 use crate::NO_COMPONENT;
 
-/// Returns the labels after some iterations, each by a table of the labels around each vertex. O(iterations ·
+/// Returns the labels after some iterations; counts the labels around each vertex in a table. O(iterations ·
 /// edges · log degree).
 pub fn label_propagation<G: Resident>(g: &G, iterations: u32) -> Vec<u32> {
     let ids = || (0..g.vertex_bound() as u32).map(VertexId);

@@ -7,34 +7,34 @@
 //! hop, whatever its weight. Distances are from `v` along the edges, or against them with [`Direction::In`],
 //! like NetworkX measures them in directed graphs. Holes have 0.
 //!
-//! **A sample.** The result is exact for given vertices, and for all vertices with as many samples as there
-//! are. The exact result of all vertices takes a search from each of the `m` vertices to which edges lead. A
-//! sample of `k` of these, drawn without replacement, gives an estimate in `k` searches. It estimates `r - 1`
-//! as `m/k` times the sampled vertices other than `v` that `v` reaches, and `S` as `m/k` times the sum of its
-//! distances to them. Both estimates are without bias. With probability at least `1 - δ` the mean `S/m` of
-//! one vertex is off by at most `ε · D`, and the share `(r - 1)/m` by at most `ε`. Here `D` is the largest
-//! distance between any two vertices that reach each other and `ε = √(ln(2/δ) / 2k)` (Hoeffding's inequality,
-//! which holds for draws without replacement too). With `δ = 0.05`, `ε` is 0.17 for 64 samples and 0.043 for
-//! 1,000. For all vertices at once put `δ/n` for `δ`: `k` grows with the logarithm of `n`, as Eppstein and
-//! Wang state it. Without parameters the result is exact if `m` times the edges is at most
-//! [10⁹](crate::estimate::AFFORDABLE), else it is estimated from 64 samples.
+//! **A sample.** The result is exact for given vertices, and for all vertices if the sample has all of them.
+//! The exact result of all vertices takes a search from each of the `m` vertices to which edges lead. A
+//! sample of `k` of these vertices, drawn without replacement, gives an estimate in `k` searches. It
+//! estimates `r - 1` as `m/k` times the number of sampled vertices other than `v` that `v` reaches, and `S`
+//! as `m/k` times the sum of its distances to them. Both estimates are without bias. With probability at
+//! least `1 - δ` the mean `S/m` of one vertex is off by at most `ε · D`, and the share `(r - 1)/m` by at most
+//! `ε`. Here `D` is the largest distance between any two vertices that reach each other and `ε = √(ln(2/δ) /
+//! 2k)` (Hoeffding's inequality, which also covers draws without replacement). With `δ = 0.05`, `ε` is 0.17
+//! for 64 samples and 0.043 for 1,000. For all vertices at once put `δ/n` for `δ`: `k` grows with the
+//! logarithm of `n`, as Eppstein and Wang state it. Without parameters the result is exact if `m` times the
+//! edges is at most [10⁹](crate::estimate::AFFORDABLE), else it is estimated from 64 samples.
 //!
 //! **Input.** Any graph. The estimate searches against the direction, so a directed graph is best stored in
-//! both.
+//! both directions.
 //!
 //! **Trick.** Searches from many vertices meet the same edges again and again. So 64 of them run together: a
 //! vertex has a word, with a bit for each search that has found it, and an edge carries all new bits at once.
-//! A level is found from the vertices of the last one while these have few edges. Else each vertex that some
-//! search has not found yet looks at its neighbours, until all searches have found it. A level adds the
-//! number of new bits, times the level, to the vertex or to each search. These are whole numbers, so the
-//! result does not depend on the order of threads.
+//! While the vertices of a level have few edges, the next level is found from them. Else each vertex that
+//! some search has not found yet looks at its neighbours, until all searches have found it. Each level adds
+//! its number, times the number of new bits, to the sum of the vertex or of each search. These are whole
+//! numbers, so the result does not depend on the order of threads.
 //!
 //! **Cited.** D. Eppstein, J. Wang, *Fast Approximation of Centrality*, Journal of Graph Algorithms and
 //! Applications 8(1), 2004, section 4; M. Then et al., *The More the Merrier: Efficient Multi-Source Graph
 //! Traversal*, VLDB 2014, sections 3 and 4; S. Wasserman, K. Faust, *Social Network Analysis*, 1994.
 //!
-//! **Cost.** O(vertices + edges) for each level of 64 searches at worst, usually that of a few searches; 60
-//! bytes per id of the domain.
+//! **Cost.** At worst O(vertices + edges) for each level of 64 searches. Usually 64 searches cost as much as
+//! a few. 60 bytes per id of the domain.
 
 use hedgerow_core::{Direction, Topology};
 
@@ -76,8 +76,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "score", kind: ResultKind::Scores },
     steps: "searches",
     cost: "O(vertices + edges) per level of 64 searches at worst, a search for each sample",
-    // Three words and two sums. Two levels share the vertices; the later one exists twice, in lists that
-    // grow.
+    // Three words and two sums. No vertex is in two levels; the later level exists twice, in lists that grow.
     memory: Memory::per_id(60),
     cited: "D. Eppstein, J. Wang, *Fast Approximation of Centrality*, Journal of Graph Algorithms and Applications 8(1), 2004; M. Then et \
             al., *The More the Merrier: Efficient Multi-Source Graph Traversal*, VLDB 2014; S. Wasserman, K. Faust, *Social Network \
@@ -113,11 +112,11 @@ kernel! {
     }
 }
 
-/// Computes scores from searches at the chosen vertices.
+/// A function that computes scores from searches at the chosen vertices.
 type Scores<G> = fn(&G, &Chosen, Direction, &Cancel) -> Result<Vec<f64>, KernelError<<G as Topology>::Error>>;
 
-/// Chooses the vertices whose closeness a call computes, or those to which it measures distances, and
-/// computes the scores by `of_given` or by `of_all`.
+/// Chooses vertices and computes scores: for given vertices by `of_given`, or for all vertices by `of_all`
+/// from distances to the chosen ones.
 fn estimated<G: Topology>(
     g: &G,
     of: &ClosenessOf,
@@ -156,8 +155,8 @@ fn of_given<G: Topology>(
     Ok(scores)
 }
 
-/// Computes closeness by searches from the sampled vertices, against the direction, which find how far each
-/// vertex is from them.
+/// Computes closeness by searches from the sampled vertices, against the direction. They find the distance
+/// from each vertex to the sampled ones.
 fn of_all<G: Topology>(
     g: &G,
     drawn: &Chosen,
@@ -174,7 +173,7 @@ fn of_all<G: Topology>(
     drop(searches);
     let (scale, mut own) = (drawn.scale(), drawn.vertices.iter().peekable());
     let of_vertex = |(v, (reached, sum)): (usize, (u32, u64))| {
-        // A search that begins at the vertex has found it.
+        // A search that began at the vertex has found it, too.
         let others = reached - u32::from(own.next_if(|drawn| drawn.index() == v).is_some());
         score(f64::from(others) * scale, sum as f64 * scale, g.vertex_count())
     };

@@ -15,10 +15,11 @@ use crate::watch::Watch;
 /// The least number of edges of a level that threads share.
 const SEQUENTIAL_EDGES: u64 = 4096;
 
-/// Vertices not found yet look for the last level once it has more than 1 / `PULL_SHARE` of all edges.
+/// The limit of pushing: once the last level has more than 1 / `PULL_SHARE` of all edges, the vertices not
+/// found yet look for neighbours in it.
 const PULL_SHARE: u64 = 16;
 
-/// Vertices of a level that a task takes over at a time.
+/// The number of vertices of a level that a task settles at a time.
 const SETTLED_TOGETHER: usize = 4096;
 
 /// A word for each vertex, with a bit for each search. Accesses are relaxed: within a step, threads only set
@@ -35,9 +36,9 @@ pub(super) struct Searches<'g, G: Topology> {
     follow: Direction,
     /// The searches that have found a vertex in earlier levels.
     seen: Words,
-    /// The searches that have found it in the last level.
+    /// The searches that have found a vertex in the last level.
     front: Words,
-    /// The searches that find it in this level.
+    /// The searches that find a vertex in this level.
     next: Words,
     watch: Watch<'g, G::Error>,
 }
@@ -97,8 +98,8 @@ impl<'g, G: Topology> Searches<'g, G> {
         parts.concat()
     }
 
-    /// Carries the bits of some vertices to their neighbours, of which `found` gets those that had no new
-    /// bit.
+    /// Carries the bits of some vertices to their neighbours. Adds to `found` the neighbours that had no new
+    /// bit before.
     fn push(&self, level: &[VertexId], found: &mut Vec<VertexId>) {
         let Some(mut meter) = self.watch.meter() else { return };
         let visited = self.g.visit(level.iter().copied(), self.follow, |u, run| {
@@ -157,7 +158,7 @@ impl<'g, G: Topology> Searches<'g, G> {
         parts.concat()
     }
 
-    /// Makes the vertices found the last level, in place of the one before it.
+    /// Makes the `found` vertices the last level, in place of `before`.
     fn settle(&self, before: &[VertexId], found: &[VertexId], hops: u32, tally: &impl Tally) {
         let forget = |part: &[VertexId]| part.iter().for_each(|v| self.front[v.index()].store(0, Relaxed));
         let take = |part: &[VertexId]| {

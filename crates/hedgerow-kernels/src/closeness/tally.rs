@@ -9,8 +9,8 @@ pub(super) const TOGETHER: usize = 64;
 
 /// A sum over the vertices that the levels of searches find.
 pub(super) trait Tally: Sync {
-    /// Adds vertices: the searches whose bits are set in each word have found the vertex of that word at this
-    /// level. Each vertex is given to one thread in a level.
+    /// Adds the vertices found at this level, each with a word that has a bit for each search that found it.
+    /// In a level, each vertex is given to one thread.
     fn add(&self, found: impl Iterator<Item = (usize, u64)>, level: u32);
 }
 
@@ -36,7 +36,7 @@ impl PerVertex {
 impl Tally for PerVertex {
     fn add(&self, found: impl Iterator<Item = (usize, u64)>, level: u32) {
         for (v, bits) in found {
-            // One writer in a level, and joins between levels: no need of locked instructions.
+            // One thread writes in a level, and joins separate levels: locked instructions are not needed.
             let (reached, sum) = (&self.reached[v], &self.sum[v]);
             reached.store(reached.load(Relaxed) + bits.count_ones(), Relaxed);
             let more = u64::from(bits.count_ones()) * u64::from(level);

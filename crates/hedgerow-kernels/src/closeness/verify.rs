@@ -27,8 +27,8 @@ fn of_given<G: Resident>(
     scores
 }
 
-/// Returns the estimate for all vertices by their distances to sampled ones. Sums over these are multiplied
-/// by `scale`.
+/// Returns the estimate for all vertices by their distances to sampled ones. Sums over the sampled vertices
+/// are multiplied by `scale`.
 fn of_sampled<G: Resident>(
     g: &G,
     sampled: &[VertexId],
@@ -72,8 +72,8 @@ pub fn closeness<G: Resident>(g: &G, given: &[VertexId], direction: Direction) -
     of_given(g, given, direction, Hops)
 }
 
-/// Returns the estimate for all vertices by their distances to sampled ones. Sums over these are multiplied
-/// by `scale`.
+/// Returns the estimate for all vertices by their distances to sampled ones. Sums over the sampled vertices
+/// are multiplied by `scale`.
 pub fn closeness_to<G: Resident>(g: &G, sampled: &[VertexId], scale: f64, direction: Direction) -> Vec<f64> {
     of_sampled(g, sampled, scale, direction, Hops)
 }

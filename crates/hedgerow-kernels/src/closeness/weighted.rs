@@ -6,28 +6,28 @@
 //! at distance 0, like in NetworkX; 0 for holes. Distances are from `v` along the edges, or against them with
 //! [`Direction::In`], like NetworkX measures them in directed graphs.
 //!
-//! **A sample.** Like that of `closeness`, without bias and with the same bound. With probability at least
-//! `1 - δ` the mean `S/m` of one vertex is off by at most `ε · D`, and the share `(r - 1)/m` by at most `ε`.
-//! Here `D` is the largest distance between any two vertices that reach each other, now a sum of weights, and
-//! `ε = √(ln(2/δ) / 2k)`. A few very heavy edges make `D` large, and the bound with it.
+//! **A sample.** Like the sample of `closeness`: an estimate without bias and with the same bound. With
+//! probability at least `1 - δ` the mean `S/m` of one vertex is off by at most `ε · D`, and the share `(r -
+//! 1)/m` by at most `ε`. Here `D` is the largest distance between any two vertices that reach each other, now
+//! a sum of weights, and `ε = √(ln(2/δ) / 2k)`. A few very heavy edges make `D` large, and the bound with it.
 //!
-//! **Input.** Any graph whose reachable edges have weights of 0 or more. An infinite weight is never crossed;
-//! one that is negative or not a number is refused. Without weights every edge weighs 1, and
-//! [`closeness()`](crate::closeness()) gives the same sooner. The estimate searches against the direction, so
-//! a directed graph is best stored in both.
+//! **Input.** Any graph whose reachable edges have weights of 0 or more. An edge of infinite weight is never
+//! crossed; a weight that is negative or not a number is refused. Without weights every edge weighs 1, and
+//! [`closeness()`](crate::closeness()) gives the same result faster. The estimate searches against the
+//! direction, so a directed graph is best stored in both directions.
 //!
-//! **Trick.** None beyond that of [`sssp()`](crate::sssp()), which runs from each given or sampled vertex
-//! with its buckets shared by threads. The distances of a search are added to each vertex, or summed up in
-//! parts of fixed size.
+//! **Trick.** Only the trick of [`sssp()`](crate::sssp()), which runs from each given or sampled vertex, with
+//! buckets that threads share. The distances of a search are added to each vertex, or summed up in parts of
+//! fixed size.
 //!
-//! **Determinism.** Distances are the same for any number of threads. A vertex adds them in the order of the
-//! sample; the sum of one search has parts in the order of ids.
+//! **Determinism.** Distances are the same for any number of threads. A vertex adds its distances in the
+//! order of the sample. The sum of one search is added up by ranges of ids, in their order.
 //!
 //! **Cited.** D. Eppstein, J. Wang, *Fast Approximation of Centrality*, Journal of Graph Algorithms and
 //! Applications 8(1), 2004, section 4; S. Wasserman, K. Faust, *Social Network Analysis*, 1994.
 //!
-//! **Cost.** A run of `sssp` for each given or sampled vertex, O(vertices) at least; 80 bytes per id of the
-//! domain at most, if vertices wait once at a time in that run.
+//! **Cost.** A call of `sssp` for each given or sampled vertex, O(vertices) at least; 80 bytes per id of the
+//! domain at most, if each vertex waits at most once at a time in that call.
 
 use hedgerow_core::{Direction, WeightedTopology};
 use rayon::prelude::*;
@@ -47,7 +47,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "score", kind: ResultKind::Scores },
     steps: "searches",
     cost: "a run of `sssp` for each sample or source",
-    // A run of `sssp`, a count and a sum; the vertices at which searches begin.
+    // A call of `sssp`, a count and a sum; the vertices at which searches begin.
     memory: Memory { provided: "vertices wait once at a time in `sssp`", ..Memory::per_id(80) },
     cited: "D. Eppstein, J. Wang, *Fast Approximation of Centrality*, Journal of Graph Algorithms and Applications 8(1), 2004; S. \
             Wasserman, K. Faust, *Social Network Analysis*, 1994",
@@ -99,8 +99,8 @@ fn of_given<G: WeightedTopology>(
     Ok(scores)
 }
 
-/// Computes closeness by searches from the sampled vertices, against the direction, which find how far each
-/// vertex is from them.
+/// Computes closeness by searches from the sampled vertices, against the direction. They find the distance
+/// from each vertex to the sampled ones.
 fn of_all<G: WeightedTopology>(
     g: &G,
     drawn: &Chosen,

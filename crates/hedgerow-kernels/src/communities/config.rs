@@ -6,7 +6,7 @@ use crate::registry::{Arguments, NumberRange, Parameter};
 /// The configuration of a search for communities.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CommunityConfig {
-    /// The resolution, above 0: the higher it is, the more and smaller are the communities.
+    /// The resolution, above 0: the higher it is, the smaller are the communities.
     pub resolution: f64,
     /// The seed of the order in which nodes move.
     pub seed: u64,

@@ -61,8 +61,7 @@ impl Weighted {
             degree,
             starts,
         };
-        // Each row is filled from its end, which moves to its beginning; then its end is where the next row
-        // begins.
+        // Each row is filled backwards: its entry in `starts` moves from the end of the row to its beginning.
         let mut put = |u: VertexId, v: VertexId, weight: f64| {
             let place = &mut rows.starts[u.index() + 1];
             *place -= 1;
@@ -165,7 +164,7 @@ impl Weighted {
     }
 }
 
-/// Returns the nodes, those of a group together. Groups are numbered below `count`.
+/// Returns the nodes, sorted by group. Groups are numbered below `count`.
 fn by_group(group: &[u32], count: usize) -> Vec<u32> {
     let mut place = vec![0usize; count + 1];
     group.iter().for_each(|&group| place[group as usize + 1] += 1);
@@ -178,10 +177,10 @@ fn by_group(group: &[u32], count: usize) -> Vec<u32> {
     nodes
 }
 
-/// Calls `f` with each entry of the lists along the edges, vertex after vertex, each list by other end and
-/// weight. An undirected graph gives each edge from both sides. A list may come in several runs, and their
-/// number may differ if it is read from pages: results that depend on the order of edges must not depend on
-/// it.
+/// Calls `f` with each entry of the lists along the edges, vertex after vertex, each list sorted by neighbour
+/// and weight. An undirected edge is in the lists of both ends. Sorting is needed since a list may arrive in
+/// several runs, and in other runs when it is read from pages. Results that depend on the order of edges must
+/// not depend on the runs.
 fn for_each_edge<G: WeightedTopology>(
     g: &G,
     cancel: &Cancel,

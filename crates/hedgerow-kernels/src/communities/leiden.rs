@@ -4,22 +4,22 @@
 //! the modularity. Between any two vertices of a community a path leads through the community, directions
 //! ignored.
 //!
-//! **Input.** That of [`louvain()`](crate::louvain()).
+//! **Input.** Like [`louvain()`](crate::louvain()).
 //!
-//! **Trick.** Louvain's method makes one vertex of each community for good; this one joins only vertices that
-//! are well connected inside it. Each community is first divided into parts, which grow from single vertices
-//! along its edges. These parts become the vertices of the next round, which begins with the communities of
-//! this one. So a part may still leave a community that it does not belong to. At the end each community is
-//! one connected part. A last step splits communities that rounding or a draw has left apart, which never
-//! lowers the modularity.
+//! **Trick.** Louvain's method makes one vertex of each community for good. Leiden's method joins only
+//! vertices that are well connected within their community. Each community is first divided into parts, which
+//! grow from single vertices along its edges. These parts become the vertices of the next round, which begins
+//! with the communities of this one. So a part can still move to another community. At the end each community
+//! is one connected part. A last step splits communities that are disconnected nevertheless, because of
+//! rounding or of equal gains. This never lowers the modularity.
 //!
 //! **Reproducible.** Like [`louvain()`](crate::louvain()). A vertex joins the best of the parts that it may
-//! join; the paper draws one.
+//! join, while the paper draws one at random.
 //!
 //! **Cited.** V. Traag, L. Waltman, N. J. van Eck, *From Louvain to Leiden: guaranteeing well-connected
 //! communities*, Scientific Reports 9, 5233, 2019.
 //!
-//! **Cost.** That of [`louvain()`](crate::louvain()), with a few more rounds.
+//! **Cost.** Like [`louvain()`](crate::louvain()), with a few more rounds.
 
 use hedgerow_core::WeightedTopology;
 
@@ -38,15 +38,15 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "community", kind: ResultKind::Communities },
     steps: "passes",
     cost: "O(edges) for each of a few rounds",
-    // A copy of the graph, 12 bytes for each end of an edge; joined ones, in lists that grow; some numbers
-    // for each node.
+    // A copy of the graph, 12 bytes for each end of an edge; graphs of joined nodes, in lists that grow; some
+    // numbers for each node.
     memory: Memory { per_edge: 80, per_thread: 0, ..Memory::per_id(128) },
     cited: "V. Traag, L. Waltman, N. J. van Eck, *From Louvain to Leiden: guaranteeing well-connected communities*, Scientific \
             Reports 9, 5233, 2019",
     ..Kernel::named("leiden", "leiden")
 };
 
-// The communities of Leiden's method are at least about as good as those of Louvain's.
+// Communities by Leiden's method have about the modularity of Louvain's, or a higher one.
 functions!(
     Outcome::Communities,
     read,
@@ -58,16 +58,17 @@ kernel! {
     /// Finds communities by Leiden's method.
     ///
     /// # Errors
-    /// Those of [`louvain`](crate::louvain()).
+    /// The errors of [`louvain`](crate::louvain()).
     ///
     /// # Cost
-    /// See the [module](self); in the calling thread.
+    /// See the [module](self); runs in the calling thread.
     pub fn leiden, leiden_until<G: WeightedTopology>(g, config: &CommunityConfig; cancel) -> Communities {
         find(g, config, cancel, pass)
     }
 }
 
-/// Moves nodes, divides communities and joins parts, from given communities on, until nothing joins.
+/// Moves nodes, divides communities and joins parts, beginning with the given communities, until no more
+/// parts join.
 fn pass<E>(
     whole: &Weighted,
     mut community: Vec<u32>,
@@ -86,7 +87,7 @@ fn pass<E>(
         if count == graph.len() {
             break;
         }
-        // Each part is within one community, that of any of its nodes.
+        // Each part is within one community, so any of its nodes shows which.
         let mut of_part = vec![0; count];
         part.iter().zip(&community).for_each(|(&part, &community)| of_part[part as usize] = community);
         renumber_within(&mut of_part);
@@ -108,7 +109,7 @@ fn renumber_within(community: &mut [u32]) {
     }
 }
 
-/// Returns the communities; one that is not connected becomes several.
+/// Returns the communities after dividing each disconnected one into connected ones.
 fn split(graph: &Weighted, community: &[u32]) -> Vec<u32> {
     let mut part = vec![u32::MAX; graph.len()];
     let mut stack = Vec::new();

@@ -2,30 +2,31 @@
 //! have.
 //!
 //! **Result.** For every vertex the least vertex of its community, [`NO_COMPONENT`](crate::NO_COMPONENT) for
-//! holes, and the modularity of the communities. It is a heuristic: no fast way to the best communities is
-//! known. On the graphs of the tests its modularity is at most 0.01 below that of NetworkX's implementation.
+//! holes, and the modularity of the communities. The method is a heuristic: no fast way to the best
+//! communities is known. On the graphs of the tests its modularity is at most 0.01 below the modularity that
+//! NetworkX finds.
 //!
 //! **Input.** Any graph; directions are ignored. Weights are finite and 0 or more; without weights every edge
-//! weighs 1. Repeated edges add up, and an edge from a vertex to itself counts twice at its end, as
-//! elsewhere.
+//! weighs 1. Repeated edges add up, and an edge from a vertex to itself counts twice for the vertex.
 //!
-//! **Quality.** The order of moves matters, least in large graphs. So vertices move once more one by one when
-//! nothing joins any more. For a small graph several orders are tried, and the best result is taken.
+//! **Quality.** The result depends on the order of moves, least in large graphs. So, when no communities join
+//! any more, vertices move one by one once more. For a small graph several orders are tried, and the best
+//! result is returned.
 //!
 //! **Trick.** Vertices move one by one to the neighbouring community with the highest gain, until no move
-//! gains. Then each community becomes one vertex, and so on, until nothing joins. Only vertices whose
-//! neighbour has moved away are tried again: they wait in a queue, like in Leiden's method. A community may
-//! become disconnected as vertices leave it; [`leiden()`](crate::leiden()) prevents that.
+//! gains. Then each community becomes one vertex, and the vertices move again, until no more join. Only
+//! vertices whose neighbour has moved away are tried again: they wait in a queue, like in Leiden's method. A
+//! community may become disconnected as vertices leave it; [`leiden()`](crate::leiden()) prevents that.
 //!
 //! **Reproducible.** The order of moves depends on the seed alone. One thread moves the vertices, since each
-//! move depends on all before.
+//! move depends on all earlier moves.
 //!
 //! **Cited.** V. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, *Fast unfolding of communities in large
 //! networks*, Journal of Statistical Mechanics P10008, 2008; M. Newman, M. Girvan, *Finding and evaluating
 //! community structure in networks*, 2004.
 //!
-//! **Cost.** O(edges) for each of few rounds over all vertices; a copy of the graph, 24 bytes per edge, and a
-//! copy of its first joining.
+//! **Cost.** O(edges) for each of few rounds over all vertices; memory for a copy of the graph, 24 bytes per
+//! edge, and for the graph after the first joining.
 
 use hedgerow_core::WeightedTopology;
 
@@ -44,8 +45,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "community", kind: ResultKind::Communities },
     steps: "passes",
     cost: "O(edges) for each of a few rounds",
-    // A copy of the graph, 12 bytes for each end of an edge; joined ones, in lists that grow; some numbers
-    // for each node.
+    // A copy of the graph, 12 bytes for each end of an edge; graphs of joined nodes, in lists that grow; some
+    // numbers for each node.
     memory: Memory { per_edge: 80, per_thread: 0, ..Memory::per_id(128) },
     cited: "V. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, *Fast unfolding of communities in large networks*, Journal of \
             Statistical Mechanics P10008, 2008",
@@ -68,13 +69,13 @@ kernel! {
     /// the graph cannot be read.
     ///
     /// # Cost
-    /// See the [module](self); in the calling thread.
+    /// See the [module](self); runs in the calling thread.
     pub fn louvain, louvain_until<G: WeightedTopology>(g, config: &CommunityConfig; cancel) -> Communities {
         find(g, config, cancel, pass)
     }
 }
 
-/// Moves nodes and joins communities, from given communities on, until nothing joins.
+/// Moves nodes and joins communities, beginning with the given ones, until no more join.
 fn pass<E>(
     whole: &Weighted,
     mut community: Vec<u32>,

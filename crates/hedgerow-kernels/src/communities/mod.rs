@@ -3,8 +3,8 @@
 //!
 //! The *modularity* of communities is `Σ (inside(C) / T - γ · (degrees(C) / T)²)`. Here `degrees(C)` are the
 //! weights of the edges at the vertices of C, an edge within C counting twice. `inside(C)` is the part of
-//! these within C, `T` the degrees of all and `γ` the resolution. Edges drawn at random with the same degrees
-//! give 0; communities give more.
+//! these weights that is within C, `T` the sum of `degrees` over all communities, and `γ` the resolution.
+//! Edges drawn at random with the same degrees give 0; communities give more.
 
 mod config;
 mod graph;
@@ -70,12 +70,12 @@ fn find<G: WeightedTopology>(
     Ok(Communities { labels: named(g, |v| community[v]), modularity })
 }
 
-/// The most places in rows that one pass in each order reads, all orders together: the larger a graph is, the
-/// fewer orders are tried.
+/// The most row entries that one pass in each order may read, added up over all orders: the larger a graph
+/// is, the fewer orders are tried.
 const LARGE: usize = 1 << 17;
 /// The most orders that are tried.
 const MOST_ORDERS: usize = 8;
-/// The most passes from one order, each from the communities of the one before.
+/// The most passes with one order; each begins with the communities of the pass before.
 const MOST_PASSES: usize = 3;
 /// The most passes over a graph for which one order is tried.
 const MOST_PASSES_OF_LARGE: usize = 2;

@@ -11,7 +11,8 @@ use super::graph::Weighted;
 /// The least gain of a move, as a share of the degree: a smaller one may be rounding.
 const LEAST_GAIN: f64 = 1e-12;
 
-/// A mover of nodes, and the sums over the communities around a node, which are kept between nodes.
+/// A mover of nodes, and the sums over the communities around a node, whose arrays are used again for the
+/// next node.
 pub(super) struct Mover<'a> {
     graph: &'a Weighted,
     resolution: f64,
@@ -50,8 +51,8 @@ impl<'a> Mover<'a> {
         }
     }
 
-    /// Returns the gain of modularity if `degree` joins `degrees` and their edges weigh `weight`, in units of
-    /// 2 / total².
+    /// Returns the gain of modularity, in units of 2 / total², if a node of this `degree` joins a group with
+    /// these `degrees`. The edges between node and group have the sum `weight`.
     fn worth(&self, weight: f64, degree: f64, degrees: f64) -> f64 {
         weight * self.graph.total - self.resolution * degree * degrees
     }
@@ -60,8 +61,8 @@ impl<'a> Mover<'a> {
         self.met.drain(..).for_each(|community| self.to[community as usize] = 0.0);
     }
 
-    /// Moves each node to the neighbouring community with the highest gain, or to one of its own, until no
-    /// move gains. Nodes wait in a queue; a node waits again when a neighbour has moved away.
+    /// Moves each node to the neighbouring community with the highest gain, or to a community of its own,
+    /// until no move gains. Nodes wait in a queue; a node waits again when a neighbour has moved away.
     pub(super) fn improve<E>(&mut self, community: &mut [u32], seed: u64) -> Result<(), KernelError<E>> {
         let mut meter = self.cancel.meter().ok_or(KernelError::Cancelled)?;
         let nodes = self.graph.len();

@@ -11,8 +11,8 @@ pub(super) struct Bounds<'a, G> {
     pub(super) g: &'a G,
     /// The vertex at which cycles begin and end.
     pub(super) source: VertexId,
-    /// The least number of edges back to the source from each vertex; the largest number if there are too
-    /// many.
+    /// The least number of edges from each vertex back to the source; `u32::MAX` if the bound leaves no way
+    /// back.
     pub(super) hops: &'a [u32],
     pub(super) length: u32,
     pub(super) direction: Direction,
@@ -24,7 +24,7 @@ pub(super) struct Ways<'a, G> {
     bounds: &'a Bounds<'a, G>,
     path: Vec<VertexId>,
     limit: usize,
-    /// True if the search goes on past the limit, to count all cycles.
+    /// True if the search continues past the limit, to count all cycles.
     counts_all: bool,
     pub(super) found: Paths,
     meter: Meter<'a>,
@@ -41,8 +41,8 @@ impl<'a, G: Topology> Ways<'a, G> {
         Ok(Ways { bounds, path, limit, counts_all, found: Paths::new(), meter })
     }
 
-    /// Extends the way by each vertex that can follow, ascending, and these in turn. The recursion is as deep
-    /// as cycles are long.
+    /// Extends the way by each vertex that can follow, in ascending order, and each longer way likewise. The
+    /// recursion is as deep as the longest cycle has edges.
     pub(super) fn extend(&mut self) -> Result<(), G::Error> {
         for v in self.next()? {
             if self.meter.is_over() || (self.found.more() && !self.counts_all) {
@@ -89,7 +89,7 @@ impl<'a, G: Topology> Ways<'a, G> {
         Ok(next)
     }
 
-    /// True if the way is the one of the two ways round a cycle that counts.
+    /// True if this way round the cycle counts: an undirected cycle is found in both ways round.
     fn is_told_this_way_round(&self) -> bool {
         match self.path[..] {
             [_] => true,

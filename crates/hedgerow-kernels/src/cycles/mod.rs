@@ -1,14 +1,15 @@
 //! The cycles through a vertex that are no longer than a bound.
 //!
-//! **Result.** The first cycles through the vertex with at most `length` edges. Each is given by its vertices
-//! in order from that vertex on, which is not repeated at the end, and by the number of its edges. A cycle
-//! meets no vertex twice. Cycles are ordered by the ids of their vertices, one after another, and a cycle
-//! precedes those that begin with all of it. The search ends at its limit, and the result has a flag for
-//! further cycles; on request it goes on and counts all.
+//! **Result.** The first cycles through the vertex with at most `length` edges. A cycle is given by its
+//! vertices in order, from that vertex on and without repeating it at the end, and by the number of its
+//! edges. A cycle visits no vertex twice. Cycles are in lexicographic order of the ids of their vertices: a
+//! cycle precedes longer ones that begin with all its vertices. At its limit the search ends, and the result
+//! has a flag for further cycles; on request the search continues and counts all.
 //!
 //! **Input.** Any graph; weights are not read, repeated edges count once. In a directed graph cycles follow
-//! the edges, and two edges between two vertices are one. In an undirected graph a cycle has three edges or
-//! more and counts once, not once each way round. An edge from the vertex to itself is a cycle of one edge.
+//! the edges, and two opposite edges between two vertices are a cycle. In an undirected graph a cycle has
+//! three edges or more and counts once, not once each way round. An edge from the vertex to itself is a cycle
+//! of one edge.
 //!
 //! **Trick.** First a search against the edges finds the vertices from which the vertex can be reached within
 //! the bound, and their distances. Then ways are extended depth first, but only by vertices that are near
@@ -19,9 +20,9 @@
 //! Computing 4(1), 1975; A. Gupta, T. Suzumura, *Finding All Bounded-Length Simple Cycles in a Directed
 //! Graph*, 2021, for the pruning by a bound.
 //!
-//! **Cost.** O(vertices + edges) and the edges of the ways that are extended: at most degree^(length - 1),
-//! which is much for long cycles through hubs. Without a count the search extends at most the ways to 64 *
-//! (limit + 1) cycles. 4 bytes per id of the domain, 21 more for the search.
+//! **Cost.** O(vertices + edges) and the edges of the ways that are extended: at most degree^(length - 1), a
+//! large number for long cycles through hubs. Without a count the search extends ways until it has found at
+//! most 64 * (limit + 1) cycles. 4 bytes per id of the domain, 21 more for the search.
 
 use hedgerow_core::{Direction, Topology, VertexId};
 use rayon::prelude::*;
@@ -45,8 +46,8 @@ const LENGTH: Parameter = Parameter::count(
     4,
 );
 
-/// The neighbours of the vertex that are searched in parallel at a time. Each may find one cycle more than
-/// the limit has left.
+/// The number of neighbours of the vertex that are searched in parallel. Each search may find one cycle more
+/// than are left up to the limit.
 const BRANCHES_TOGETHER: usize = 64;
 
 /// The configuration of a search for cycles.
@@ -58,8 +59,8 @@ pub struct CycleConfig {
     pub limit: usize,
     /// True to count all cycles; else the search ends when it has found one more than the limit.
     pub count: bool,
-    /// The direction in which edges are followed: a cycle against the edges is one along them, the other way
-    /// round.
+    /// The direction in which edges are followed. The cycles against the edges are the cycles along them,
+    /// reversed.
     pub direction: Direction,
 }
 
@@ -69,7 +70,7 @@ impl Default for CycleConfig {
     }
 }
 
-/// The greatest number of cycles.
+/// The most cycles to return.
 const LIMIT: Parameter = Parameter::count(
     "limit",
     "The most cycles that are given; the result says whether there are more",
@@ -78,7 +79,7 @@ const LIMIT: Parameter = Parameter::count(
 )
 .unreported();
 
-/// The parameter that makes the search go on past the limit.
+/// The parameter that makes the search continue past the limit.
 const COUNT: Parameter = Parameter::new(
     "count",
     "Count all cycles, also past the limit, which may take very long at a vertex with many edges",
@@ -94,7 +95,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "cycles", kind: ResultKind::Paths },
     steps: "first edges",
     cost: "O(vertices + edges), and for each way that can become a cycle, until the limit is reached, the edges of its last vertex",
-    // A search; lists of the vertices that can follow on a way, that of the source among them.
+    // A search; lists of the vertices that can follow on a way, including the list of the source.
     memory: Memory {
         fixed: 256 << 10,
         provided: "at most 100 cycles of 8 vertices are asked for",
@@ -160,7 +161,7 @@ fn cycles<G: Topology>(
         let mut first = Ways::new(&bounds, vec![source], config.limit, config.count)?;
         let branches = first.next().map_err(KernelError::Topology)?;
         let mut found = first.found;
-        // The first step is the search, then each vertex that can follow the source is one.
+        // The search is the first step; then each vertex that can follow the source is a step.
         cancel.begin(1 + branches.len() as u64);
         cancel.step(1);
         for some in branches.chunks(BRANCHES_TOGETHER) {

@@ -6,8 +6,8 @@ use hedgerow_core::{Direction, Resident, VertexId};
 
 use crate::paths::Paths;
 
-/// Extends all ways by one edge each round, and gathers those that are cycles. Of the two ways round it takes
-/// the one whose second vertex has the lesser id.
+/// Extends all ways by one edge each round, and gathers the ways that are cycles. Of the two ways round a
+/// cycle it takes the one whose second vertex has the lesser id.
 pub fn cycles_through<G: Resident>(
     g: &G,
     source: VertexId,

@@ -4,13 +4,13 @@
 //! the vertex itself count as often as the list has them; 0 for holes. [`histogram`](crate::histogram) counts
 //! the vertices of each degree; the command line prints it.
 //!
-//! **Input.** Any graph. For edges both ways sum up both directions, or take a graph that is turned both ways
+//! **Input.** Any graph. For the edges in both directions, add both results, or use a view of both directions
 //! (`direction="both"`).
 //!
 //! **Trick.** None: the length of a list is known without reading it.
 //!
 //! **Cited.** M. Newman, *The structure and function of complex networks*, SIAM Review 45(2), 2003, section
-//! III.C, for what degree distributions tell.
+//! III.C, for the meaning of degree distributions.
 //!
 //! **Cost.** O(vertices); if pages are read, all of them in that direction. 4 bytes per id of the domain.
 

@@ -3,16 +3,16 @@
 //! **Result.** For every vertex the largest `k` for which it is in the `k`-core; 0 for holes. The `k`-core is
 //! the largest part of the graph in which every vertex has `k` or more neighbours within the part.
 //!
-//! **Input.** Any graph; directions are ignored. Each edge from or to a vertex counts, so two that lead both
-//! ways count twice, and repeated ones each. Self-loops do not count. NetworkX and igraph have the same rule.
-//! A directed graph must answer both directions.
+//! **Input.** Any graph; directions are ignored. Each edge from or to a vertex counts: two edges that lead
+//! both ways are two, and each repeated edge counts. Self-loops do not count. NetworkX and igraph have the
+//! same rule. A directed graph must be stored in both directions.
 //!
 //! **Trick.** Vertices of least degree are taken away, round by round, and the degrees of their neighbours
 //! fall. Threads share a round, and a decrement of a degree is one atomic subtraction. The thread whose
 //! subtraction brings a degree down to the level takes the vertex, so none is taken twice. Between levels the
 //! vertices that are left are scanned once, and the next level is the least degree among them, so no level is
-//! empty. A vertex is scanned at most once for each level up to its core number, in all no more often than
-//! there are edges.
+//! empty. A vertex is scanned at most once for each level up to its core number, so all scans together visit
+//! no more vertices than there are edges.
 //!
 //! **Cited.** S. Seidman, *Network structure and minimum degree*, Social Networks 5(3), 1983; N. Dasari, D.
 //! Ranjan, M. Zubair, *ParK: An efficient algorithm for k-core decomposition on multicore processors*, IEEE
@@ -41,8 +41,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "core", kind: ResultKind::Numbers },
     steps: "vertices",
     cost: "O(vertices + edges)",
-    // A degree, a core number, the vertices that are left, the vertices of a round and, in parts, those of
-    // the next.
+    // A degree, a core number, the vertices that are left, the vertices of a round and, in parts, the
+    // vertices of the next round.
     memory: Memory::per_id(24),
     cited: "S. Seidman, *Network structure and minimum degree*, Social Networks 5(3), 1983; N. Dasari, D. Ranjan, M. Zubair, \
             *ParK: An efficient algorithm for k-core decomposition on multicore processors*, IEEE Big Data 2014; L. Dhulipala, \
@@ -161,8 +161,7 @@ fn peel<G: Topology>(
             rounds.next(&mut going, ways, |v, run, found| {
                 for &u in run {
                     let degree = &degrees[u.index()];
-                    // A degree at or below the level is that of a vertex that was taken away, or is in this
-                    // round.
+                    // A vertex whose degree is at or below the level was taken away, or is in this round.
                     if u != v && degree.load(Relaxed) > level && degree.fetch_sub(1, Relaxed) == level + 1 {
                         found.push(u);
                     }

@@ -2,8 +2,8 @@
 
 use hedgerow_core::{Direction, Resident, VertexId};
 
-/// Returns core numbers: takes away, again and again, the vertex with the fewest edges to those that are
-/// left. O(vertices² + edges).
+/// Returns core numbers: takes away, again and again, the vertex with the fewest edges to the remaining
+/// vertices. O(vertices² + edges).
 pub fn core_numbers<G: Resident>(g: &G) -> Vec<u32> {
     let around = |v: VertexId| {
         let into = g.is_directed().then(|| g.neighbors(v, Direction::In));

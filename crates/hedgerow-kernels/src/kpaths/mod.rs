@@ -4,27 +4,28 @@
 //! the shortest one first; fewer if there are no more. The result has a flag for further paths. Among the
 //! paths found with equal sums, the one whose vertices have the lesser ids comes first. If several paths tie
 //! for the last places, it is not specified which of them are returned. A path is identified by its vertices:
-//! of repeated edges the lightest counts. A sum is taken from the source on, in 64 bits; sums that differ
-//! only by rounding may stand in another order.
+//! of repeated edges the lightest counts. Sums are added up from the source on, in 64 bits. Paths whose sums
+//! differ only by rounding may be in either order.
 //!
-//! **Input.** Any graph. Weights of edges from which the target can be reached are 0 or more. One that is
-//! negative or not a number is refused, and an infinite one is never crossed. Without weights every edge
-//! weighs 1. Edges are followed along or against their direction.
+//! **Input.** Any graph. Weights of edges from which the target can be reached are 0 or more. A weight that
+//! is negative or not a number is refused, and an edge of infinite weight is never crossed. Without weights
+//! every edge weighs 1. Edges are followed along or against their direction.
 //!
 //! **Trick.** Each further path leaves a known path at some vertex, the *spur*. It leaves by another edge
-//! than the known paths with the same beginning, and touches no vertex of that beginning again (Yen). Only
-//! spurs behind the one at which a path itself left are new (Lawler). So there is one search for each vertex
-//! of a path that is returned. The searches are cheap: one run of the shortest-path kernel against the edges
-//! has found the distance to the target from everywhere. With that as an estimate (A\*) a search walks nearly
-//! straight to the target, and a spur without a way on costs its edges alone.
+//! than the known paths with the same beginning, and touches no vertex of that beginning again (Yen). Spurs
+//! before the vertex at which the known path itself left another one give nothing new (Lawler). So there is
+//! one search for each vertex of a path that is returned. The searches are cheap: one call of the
+//! shortest-path kernel against the edges has found the distance of each vertex to the target. With this
+//! distance as an estimate (A\*) a search walks nearly straight to the target. If no way leads on from a
+//! spur, its search reads only the edges of the spur.
 //!
 //! **Cited.** J. Y. Yen, *Finding the K Shortest Loopless Paths in a Network*, Management Science 17(11),
 //! 1971; E. L. Lawler, *A procedure for computing the K best solutions to discrete optimization problems and
 //! its application to the shortest path problem*, Management Science 18(7), 1972; P. Hart, N. Nilsson, B.
 //! Raphael, *A Formal Basis for the Heuristic Determination of Minimum Cost Paths*, 1968.
 //!
-//! **Cost.** One run of [`sssp()`](crate::sssp()), in parallel, and a search for each vertex of each path, in
-//! the calling thread.
+//! **Cost.** One call of [`sssp()`](crate::sssp()), in parallel, and a search for each vertex of each path,
+//! in the calling thread.
 
 use std::collections::BTreeSet;
 
@@ -52,8 +53,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "paths", kind: ResultKind::Paths },
     steps: "paths",
     cost: "a run of `sssp` and a short search for each vertex of each path",
-    // A run of sssp; then distances to the target and from the source, the vertex before each, the vertices
-    // reached, a heap that grows.
+    // A call of `sssp`; then distances to the target and from the source, the vertex before each vertex, the
+    // vertices reached, a heap that grows.
     memory: Memory {
         fixed: 128 << 10,
         provided: "the paths and what leaves them have no more vertices than the graph",

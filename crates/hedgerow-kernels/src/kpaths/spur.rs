@@ -35,7 +35,8 @@ pub(super) struct Spurs<'a, G> {
     before: Vec<u32>,
     /// The vertices that the last search reached.
     reached: Vec<VertexId>,
-    /// The open vertices, by the length with the distance left, then by the length, both as bits.
+    /// The open vertices, ordered by length plus distance to the target, then by length; both numbers as
+    /// bits.
     open: BinaryHeap<Reverse<(u64, u64, u32)>>,
     cancel: &'a Cancel,
 }
@@ -80,8 +81,8 @@ impl<'a, G: WeightedTopology> Spurs<'a, G> {
         lightest(self.g, (from, to), self.direction, &mut meter)
     }
 
-    /// Returns the shortest way from the last vertex of a start to the target, behind the start. It touches
-    /// no blocked vertex and does not begin with a closed one.
+    /// Returns the start, extended by the shortest way from its last vertex to the target. This way touches
+    /// no blocked vertex, and its first edge leads to no vertex of `closed`.
     pub(super) fn search(&mut self, start: Start<'_>) -> Result<Option<Way>, KernelError<G::Error>> {
         let Some(&spur) = start.vertices.last() else { return Ok(None) };
         self.open.clear();
@@ -135,8 +136,8 @@ impl<'a, G: WeightedTopology> Spurs<'a, G> {
             }
             let g = self.g;
             let visited = visit_edges(g, [u], self.direction, &mut meter, |_, v, weight| {
-                // Weights that are not allowed were refused on edges that lead to the target; other edges
-                // lead nowhere.
+                // Edges from which the target can be reached have valid weights, since others were refused.
+                // All other edges lead nowhere.
                 if weight >= 0.0 && !(u == spur && closed.contains(&v)) {
                     self.offer(v, u, length + weight);
                 }

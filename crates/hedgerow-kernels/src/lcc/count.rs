@@ -20,11 +20,11 @@ pub(super) struct Counting<'a, const DIRECTED: bool> {
     of_hubs: Vec<u64>,
     /// The hubs that the vertex keeps, as bits; 0 between vertices.
     kept: Vec<u64>,
-    /// The hubs of `kept` whose edges lead both ways; in a directed graph alone.
+    /// The hubs of `kept` whose edges lead both ways; only in a directed graph.
     kept_both: Vec<u64>,
 }
 
-/// Adds to the count of a vertex. The joins of the threads order it before the numbers are read.
+/// Adds to the count of a vertex. All threads are joined before the counts are read.
 #[inline]
 fn tell(linked: &[AtomicU64], rank: u32, edges: u64) {
     linked[rank as usize].fetch_add(edges, Relaxed);
@@ -96,8 +96,8 @@ impl<'a, const DIRECTED: bool> Counting<'a, DIRECTED> {
         }
     }
 
-    /// Counts the triangles with two hubs: adds to each hub those that it is in. Returns the count for the
-    /// vertex.
+    /// Counts the triangles of the vertex with two hubs. Adds to the count of each hub the triangles that it
+    /// is in; returns the count for the vertex.
     fn among_hubs_by_words(&mut self, list: &[u32], words: usize) -> u64 {
         let mut twice = 0;
         for &v in list {
@@ -114,7 +114,7 @@ impl<'a, const DIRECTED: bool> Counting<'a, DIRECTED> {
         twice / 2
     }
 
-    /// Does the same for few hubs: tests each two of them.
+    /// Does the same for few hubs: tests each pair of them.
     fn among_hubs_by_pairs(&mut self, list: &[u32], both: &[u8]) -> u64 {
         let mut own = 0;
         for (i, &v) in list.iter().enumerate().skip(1) {

@@ -8,13 +8,13 @@ use crate::KernelError;
 use crate::cancel::Cancel;
 use crate::ranked::{Earlier, MOST_HUBS};
 
-/// The hubs next to each hub as bits: those ranked before it and after it.
+/// The hubs next to each hub as bits, whether they are ranked before or after it.
 pub(super) struct Hubs {
     pub(super) count: usize,
     /// The words of each row.
     pub(super) words: usize,
     joined: Vec<u64>,
-    /// The hubs whose edges lead both ways; in a directed graph alone.
+    /// The hubs whose edges lead both ways; only in a directed graph.
     both: Vec<u64>,
 }
 
@@ -56,7 +56,7 @@ impl Hubs {
         &self.joined[hub as usize * self.words..(hub as usize + 1) * self.words]
     }
 
-    /// Returns the hubs next to a hub whose edges lead both ways. In a directed graph alone.
+    /// Returns the hubs next to a hub that are joined to it in both directions. Only for a directed graph.
     #[inline]
     pub(super) fn both(&self, hub: u32) -> &[u64] {
         &self.both[hub as usize * self.words..(hub as usize + 1) * self.words]

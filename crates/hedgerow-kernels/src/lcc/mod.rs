@@ -1,23 +1,23 @@
-//! Local clustering: the share of the neighbours of each vertex that edges join.
+//! Local clustering: the share of the pairs of neighbours of each vertex that edges join.
 //!
 //! **Result.** For every vertex with `d` neighbours, the number of edges between its neighbours, divided by
-//! `d (d - 1)`, the most that there could be. It is 0 if `d` is below 2, and for holes. The neighbours are
-//! those along edges and against them, each once, without the vertex itself. The edges between them count by
-//! their direction: two if they lead both ways; an undirected edge leads both ways. This is the definition of
-//! LDBC Graphalytics (section 2.3.6 of its specification).
+//! `d (d - 1)`, the most that there could be. It is 0 if `d` is below 2, and for holes. Neighbours along
+//! edges and against them count, each once, without the vertex itself. Two opposite edges between two
+//! neighbours count as two, and so does an undirected edge. This is the definition of LDBC Graphalytics
+//! (section 2.3.6 of its specification).
 //!
 //! **Input.** Any graph whose lists are in memory, since the kernel reads two of them at once. Self-loops and
-//! repeated edges are ignored. A directed graph must answer both directions.
+//! repeated edges are ignored. A directed graph must be stored in both directions.
 //!
 //! **Trick.** Each triangle is found once, at the last of its vertices in the order by falling degree, like
 //! in [`triangle_count()`](crate::triangle_count()), with which it shares the ranked lists. But the triangle
 //! counts for all three vertices. Let `u` keep the neighbours `U`, as a set of bits. A hub `v` of `U` gets
-//! the number of common bits of `U` and of *all* hubs next to `v`; half the sum of these is the count of `u`.
-//! So no triangle among hubs is read one at a time, as it would be if each were counted at its second vertex
-//! alone. If `v` is no hub its list is short, and each hub in it is looked up in `U`.
+//! the number of common bits of `U` and of *all* hubs next to `v`; half the sum of these numbers is the count
+//! of `u`. So no triangle among hubs is read one at a time, as it would be if each were counted at its second
+//! vertex alone. If `v` is no hub its list is short, and each hub in it is looked up in `U`.
 //!
-//! In a directed graph the edge between two vertices counts once or twice for the third. The edges that count
-//! twice, because they lead both ways, are in a second set of bits of the same form.
+//! In a directed graph the edge between two vertices of a triangle counts once or twice for the third vertex.
+//! The edges that count twice, because they lead both ways, are in a second set of bits of the same form.
 //!
 //! **Determinism.** Threads add up whole numbers, and each vertex is divided once: the same bits for any
 //! number of threads.
@@ -26,7 +26,7 @@
 //! goes back to D. Watts, S. Strogatz, *Collective dynamics of small-world networks*, Nature 393, 1998; T.
 //! Schank, D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*, WEA 2005, for the order.
 //!
-//! **Cost.** About twice that of [`triangle_count()`](crate::triangle_count()). 32 bytes per id of the
+//! **Cost.** About twice the time of [`triangle_count()`](crate::triangle_count()). 32 bytes per id of the
 //! domain, 15 per edge at most while the lists are made, 5 after that, and up to 16 MiB of bits.
 
 use std::sync::atomic::AtomicU64;

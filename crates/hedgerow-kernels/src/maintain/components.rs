@@ -1,4 +1,4 @@
-//! Weakly connected components, kept.
+//! Weakly connected components, as a kept answer.
 //!
 //! **Result.** Like [`wcc`](crate::wcc()): the least vertex id of each vertex's component.
 //!
@@ -49,7 +49,7 @@ mod search;
 use certificate::Certificate;
 use search::{Connection, connection};
 
-/// The component of every vertex, kept. See the [module](self).
+/// The component of every vertex, as a kept answer. See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Components {
     /// The least vertex of the component, which names it; [`NO_COMPONENT`] for holes.
@@ -103,7 +103,8 @@ impl Components {
     }
 }
 
-/// Returns the changed edges of a kind. An undirected one is in the lists of both ends, and counts once.
+/// Returns the edges with this `kind` of change. An undirected edge is in the lists of both ends, but is
+/// returned once.
 fn once_each<'a, G: Resident>(
     g: &G,
     changes: &'a Changes,

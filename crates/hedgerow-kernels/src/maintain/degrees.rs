@@ -1,4 +1,4 @@
-//! The number of neighbors of each vertex, kept.
+//! The number of neighbors of each vertex, as a kept answer.
 
 use hedgerow_core::{Changes, Direction, EdgeChangeKind, Resident, VertexId};
 
@@ -11,7 +11,7 @@ use crate::{Cancel, KernelError};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Degrees {
     out: Vec<u32>,
-    /// The degrees against the edges; in a directed graph alone.
+    /// The degrees against the edges; only in a directed graph.
     into: Option<Vec<u32>>,
 }
 

@@ -24,9 +24,9 @@ impl<G: Changeable> Maintain for G {}
 
 /// The last answer about a graph, and its snapshot.
 ///
-/// The handle keeps that snapshot open, without its view, and with it all versions that the snapshot sees. It
-/// closes the snapshot at the next call of [`at`](Self::at) or [`release`](Self::release). It does not
-/// survive its store: the first answer about a store that was opened again is computed from scratch.
+/// The handle keeps that snapshot open, so all versions that the snapshot sees stay in memory. It does not
+/// keep a view. It closes the snapshot at the next call of [`at`](Self::at) or [`release`](Self::release). It
+/// does not survive its store: the first answer about a store that was opened again is computed from scratch.
 #[derive(Debug)]
 pub struct Handle<S> {
     kind: Kind,
@@ -75,7 +75,7 @@ impl<S: Changing> Handle<S> {
     /// Like [`Maintain::maintain`].
     ///
     /// # Errors
-    /// Those of [`Maintain::maintain`].
+    /// The errors of [`Maintain::maintain`].
     pub fn new(name: &str) -> Result<Handle<S>, KernelError> {
         let kind = match name {
             "wcc" => Kind::Components,
@@ -100,7 +100,7 @@ impl<S: Changing> Handle<S> {
     /// from scratch.
     ///
     /// # Errors
-    /// Those of [`at`](Self::at), and [`KernelError::Cancelled`].
+    /// The errors of [`at`](Self::at), and [`KernelError::Cancelled`].
     pub fn at_until(
         &mut self,
         snapshot: &S,

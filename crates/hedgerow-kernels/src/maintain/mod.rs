@@ -34,10 +34,10 @@ pub trait Maintained: Sized {
     /// [`KernelError::TooManyVertices`]; [`KernelError::Cancelled`].
     fn from_scratch<G: Resident>(g: &G, cancel: &Cancel) -> Result<Self, KernelError>;
 
-    /// Updates the answer about an earlier state of the graph to that about `g`, which differs from that
-    /// state by `changes`.
+    /// Updates the answer from an earlier state of the graph to `g`, which differs from that state by
+    /// `changes`.
     ///
     /// # Errors
-    /// Those of [`from_scratch`](Self::from_scratch). After an error the answer is of neither state.
+    /// The errors of [`from_scratch`](Self::from_scratch). After an error the answer is of neither state.
     fn update<G: Resident>(&mut self, g: &G, changes: &Changes, cancel: &Cancel) -> Result<(), KernelError>;
 }

@@ -1,7 +1,7 @@
-//! PageRank, kept.
+//! PageRank, as a kept answer.
 //!
-//! **Result.** Scores at most `tolerance / (1 - damping)` from the fixed point, like those of
-//! [`pagerank`](crate::pagerank()) with that tolerance; so the two differ by at most twice that.
+//! **Result.** Scores at most `tolerance / (1 - damping)` from the fixed point, like the scores of
+//! [`pagerank`](crate::pagerank()) with that tolerance. So both results differ by at most twice this bound.
 //!
 //! **Trick.** Iterations converge to the same scores from any start, in fewer steps from a nearer one. A few
 //! changes move few scores far, so iterations start from the last scores; new vertices start with 1/n. Before
@@ -9,7 +9,7 @@
 //! neighbors gave the same as before.
 //!
 //! **Cited.** A. Langville, C. Meyer, *Updating Markov chains with an eye on Google's PageRank*, SIAM J.
-//! Matrix Anal. Appl. 2006, which compares this with more elaborate ways.
+//! Matrix Anal. Appl. 2006, which compares this method with more elaborate ones.
 //!
 //! **Cost.** O(vertices + edges) for each iteration that it takes. 8 bytes per id of the domain, and during
 //! an update the memory of PageRank with a tolerance.
@@ -26,7 +26,7 @@ const EDGES_AT_ONCE: usize = 1024;
 /// The least share of a score that a forecast leaves: it is a guess, and scores are positive.
 const LEAST_LEFT: f64 = 0.125;
 
-/// PageRank scores, kept. See the [module](self).
+/// PageRank scores, as a kept answer. See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Ranks {
     config: PageRankConfig,
@@ -83,7 +83,7 @@ impl Ranks {
     }
 }
 
-/// Returns the growth of the list of an edge's source by a change.
+/// Returns the number of entries by which a change makes the list of the edge's source longer.
 fn growth_by(edge: &EdgeChange) -> i64 {
     match edge.kind {
         EdgeChangeKind::Inserted => 1,

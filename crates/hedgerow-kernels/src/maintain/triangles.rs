@@ -1,4 +1,4 @@
-//! The number of triangles, kept.
+//! The number of triangles, as a kept answer.
 //!
 //! **Result.** Like [`triangle_count`](crate::triangle_count()).
 //!
@@ -6,8 +6,8 @@
 //! longer joined, then inserts the pairs that are joined now. Each pair adds or removes as many triangles as
 //! its ends have common neighbors at its turn. The kernel counts these in the present lists, and corrects the
 //! count by the few pairs whose turn comes later, or came earlier. So it needs no list of the earlier state.
-//! It groups pairs by their end with the longer list, turns that list into bits once, and looks the shorter
-//! list up in them. A few entries it looks up in the list itself.
+//! It groups pairs by their end with the longer list, turns that list into bits once, and looks up the
+//! shorter list in these bits. If the entries are few, it looks them up in the list itself.
 //!
 //! **Cited.** D. Eppstein, E. Spiro, *The h-index of a graph and its application to dynamic subgraph
 //! statistics*, WADS 2009, for counting by pair under change.
@@ -26,10 +26,11 @@ use crate::{Cancel, KernelError};
 /// The pairs whose lists a thread reads at once.
 const PAIRS_AT_ONCE: usize = 256;
 
-/// A list is turned into bits if more than one entry per `ENTRIES_PER_SEARCH` of its own are looked up in it.
+/// A list is turned into bits if more entries than 1 / `ENTRIES_PER_SEARCH` of its length are looked up in
+/// it.
 const ENTRIES_PER_SEARCH: usize = 24;
 
-/// The number of triangles, kept. See the [module](self).
+/// The number of triangles, as a kept answer. See the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Triangles {
     count: u64,
@@ -64,7 +65,7 @@ fn pair(a: VertexId, b: VertexId) -> Pair {
     (a.min(b), a.max(b))
 }
 
-/// The pairs that the kernel takes.
+/// The pairs whose turn it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Turn {
     Removed,
@@ -111,7 +112,7 @@ type ByLonger = (VertexId, Vec<(VertexId, usize)>);
 
 impl ChangedPairs {
     fn of<G: Resident>(g: &G, changes: &Changes) -> ChangedPairs {
-        // The growth of the lists that join each pair, in entries.
+        // The change of the number of list entries that join each pair.
         let mut grown: Vec<(Pair, i64)> = Vec::new();
         for change in &changes.edges {
             let step = match change.kind {
@@ -263,8 +264,8 @@ fn each_neighbor<G: Resident>(g: &G, v: VertexId, mut f: impl FnMut(VertexId)) {
     }
 }
 
-/// Returns the number of list entries that join two vertices; in an undirected graph those in the list of
-/// `a`.
+/// Returns the number of list entries that join two vertices; in an undirected graph only entries in the list
+/// of `a`.
 fn entries<G: Resident>(g: &G, a: VertexId, b: VertexId) -> i64 {
     let of = |a: VertexId, b: VertexId| {
         let list = g.neighbors(a, Direction::Out);

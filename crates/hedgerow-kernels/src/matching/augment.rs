@@ -13,7 +13,7 @@ use super::rows::Rows;
 /// The level of a vertex that no search has reached, or from which no way leads on.
 const NO_LEVEL: u32 = u32::MAX;
 
-/// The least number of vertices of a level that threads share; the calling thread works on smaller levels.
+/// The least size of a level that threads share; the calling thread alone processes smaller levels.
 const SEQUENTIAL: usize = 1024;
 
 /// The vertices of a level that a thread takes at a time.
@@ -137,8 +137,8 @@ impl Phases<'_> {
         (next, is_met)
     }
 
-    /// Exchanges pairs and edges along ways that do not meet, from each free vertex, until there is no way
-    /// along the levels. `next` has the place from which the search of each row goes on.
+    /// Exchanges pairs and edges along ways from free vertices, which do not meet each other, until no way
+    /// along the levels is left. `next` has the place in each row at which its search continues.
     fn augment(&mut self, next: &mut [usize], meter: &mut Meter<'_>) {
         let mut way = Vec::new();
         for root in self.all() {

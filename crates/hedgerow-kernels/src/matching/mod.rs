@@ -3,28 +3,28 @@
 //! **Result.** For every vertex its mate, and [`NO_VERTEX`](crate::NO_VERTEX) for vertices without one and
 //! for holes. [`MatchingSize::Maximum`] has as many pairs as possible, in a bipartite graph.
 //! [`MatchingSize::Maximal`] has pairs to which no edge can be added, in any graph: at least half as many,
-//! found in one pass. Either result is the same in each run, but other matchings have the same size.
+//! found in one pass. Both results are the same in each call, but other matchings may have the same size.
 //!
-//! **Input.** Directions are ignored, and so are repeated edges and weights. The maximum one needs a
+//! **Input.** Directions are ignored, and so are repeated edges and weights. A maximum matching needs a
 //! bipartite graph. If its vertices cannot be put on two sides such that every edge joins both, the error
-//! names an edge that closes a cycle of odd length. A loop is such a cycle. The maximal one takes any graph,
-//! and ignores loops.
+//! names an edge that closes a cycle of odd length. A loop is such a cycle. A maximal matching needs no such
+//! graph, and ignores loops.
 //!
 //! **Trick.** The sides come from one pass over the edges in any order. Each edge joins two sets of vertices
-//! whose sides are known relative to each other; a bit per vertex tells if it is on the side of its set's
+//! whose sides are known relative to each other; a bit per vertex shows if it is on the side of its set's
 //! root. Then each vertex of the first side takes the first free neighbour, which usually makes most of the
 //! pairs. The rest is found in phases (Hopcroft and Karp). A search from all free vertices of the first side
-//! finds the length of the shortest ways to a free vertex of the other side that take an edge and a pair in
-//! turn. Along as many of these ways as do not meet, pairs and edges change places. The ways get longer with
-//! each phase, so phases are few.
+//! finds the shortest ways to a free vertex of the other side: each way takes an edge and a pair in turn.
+//! Along a set of these ways that do not meet, pairs and edges change places. The ways get longer with each
+//! phase, so phases are few.
 //!
 //! **Cited.** J. Hopcroft, R. Karp, *An n^5/2 Algorithm for Maximum Matchings in Bipartite Graphs*, SIAM
 //! Journal on Computing 2(4), 1973, sections 2 and 3; B. Galler, M. Fisher, *An improved equivalence
 //! algorithm*, Communications of the ACM 7(5), 1964, for joining sets.
 //!
-//! **Cost.** The maximum one takes O(edges · √vertices) at worst, usually a few passes; the edges are copied,
-//! 4 bytes each. The maximal one is a pass, with 4 bytes per id. Both run in the calling thread, except for
-//! the levels of large searches, which threads share: levels do not depend on threads.
+//! **Cost.** A maximum matching takes O(edges · √vertices) at worst, usually a few passes; the edges are
+//! copied, 4 bytes each. A maximal matching takes one pass, with 4 bytes per id. Both run in the calling
+//! thread, except for the levels of large searches, which threads share: levels do not depend on threads.
 
 use hedgerow_core::Topology;
 
@@ -63,7 +63,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     steps: "passes",
     cost: "O(edges · √vertices) at worst, usually a few passes; one pass until none can be added",
     // The places of rows, twice, mates, levels, two lists of a search that grow; the rows. A maximal matching
-    // takes the mates alone.
+    // needs only the mates.
     memory: Memory { per_edge: 4, per_thread: 0, ..Memory::per_id(48) },
     cited: "J. Hopcroft, R. Karp, *An n^5/2 Algorithm for Maximum Matchings in Bipartite Graphs*, SIAM Journal on Computing 2(4), 1973",
     ..Kernel::named("matching", "matching")
@@ -87,8 +87,8 @@ functions!(
 );
 
 kernel! {
-    /// Returns the mate of every vertex, indexed by vertex id; [`NO_VERTEX`](crate::NO_VERTEX) for those
-    /// without one.
+    /// Returns the mate of every vertex, indexed by vertex id; [`NO_VERTEX`](crate::NO_VERTEX) for vertices
+    /// without a mate.
     ///
     /// # Errors
     /// [`KernelError::NotBipartite`] for a maximum matching; [`KernelError::TooManyVertices`];

@@ -8,7 +8,7 @@ use crate::KernelError;
 use crate::cancel::Cancel;
 use crate::lists::for_each_list_of_all;
 
-/// Rows of neighbours; those of vertices of the second side are empty.
+/// Rows of neighbours; the rows of vertices of the second side are empty.
 pub(super) struct Rows {
     /// The beginning of each row, and the end of the last one.
     pub(super) starts: Vec<usize>,
@@ -29,8 +29,7 @@ impl Rows {
             *start = end;
         }
         let mut targets = vec![0; end];
-        // Each row is filled from its end, which moves to its beginning; then its end is where the next row
-        // begins.
+        // Each row is filled backwards: its entry in `starts` moves from the end of the row to its beginning.
         for_each_edge(g, first_side, cancel, |u, v| {
             let place = &mut starts[u.index() + 1];
             *place -= 1;

@@ -8,8 +8,7 @@ use crate::KernelError;
 use crate::cancel::Cancel;
 use crate::lists::for_each_list_of_all;
 
-/// Returns a mark for each vertex: true if it is on the side of the least vertex of its component, as far as
-/// edges show.
+/// Returns a mark for each vertex: true if it is on the same side as the least vertex of its component.
 pub(super) fn first_side<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<bool>, KernelError<G::Error>> {
     let direction = if g.is_stored(Direction::Out) { Direction::Out } else { Direction::In };
     let (mut sets, mut odd) = (Sets::new(g.vertex_bound()), None);
@@ -25,7 +24,7 @@ pub(super) fn first_side<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<bool
 
 /// Sets of vertices whose sides are known relative to each other.
 struct Sets {
-    /// The parent of each vertex in its set; that of a root is itself.
+    /// The parent of each vertex in its set; a root is its own parent.
     parent: Vec<u32>,
     /// True for a vertex that is on the other side than its parent.
     crosses: Vec<bool>,
@@ -36,8 +35,8 @@ impl Sets {
         Sets { parent: (0..count as u32).collect(), crosses: vec![false; count] }
     }
 
-    /// Returns the root of the set of `v`, and true if `v` is on the other side than that. Moves vertices on
-    /// the way nearer to the root.
+    /// Returns the root of the set of `v`, and true if `v` is on the other side than the root. Moves vertices
+    /// on the way nearer to the root.
     fn root(&mut self, v: u32) -> (u32, bool) {
         let (mut v, mut crossed) = (v as usize, false);
         loop {
@@ -58,7 +57,7 @@ impl Sets {
         if of_u == of_v {
             return u_crosses != v_crosses;
         }
-        // The lesser root stays, so that the first side is that of the least vertex.
+        // The lesser root stays, so that the first side has the least vertex.
         let (low, high) = (of_u.min(of_v), of_u.max(of_v));
         self.parent[high as usize] = low;
         self.crosses[high as usize] = u_crosses == v_crosses;

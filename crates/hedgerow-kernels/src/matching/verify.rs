@@ -18,8 +18,8 @@ fn lists<G: Resident>(g: &G) -> Vec<BTreeSet<VertexId>> {
     lists
 }
 
-/// Returns a maximal matching: takes edges in the order of their ends, along their directions, and makes one
-/// a pair if neither end is in one yet.
+/// Returns a maximal matching: takes edges in the order of their ends, along their directions, and makes an
+/// edge a pair if neither end is in a pair yet.
 pub fn maximal<G: Resident>(g: &G) -> Vec<u32> {
     let mut mates = vec![NO_VERTEX; g.vertex_bound()];
     for u in (0..g.vertex_bound() as u32).map(VertexId) {
@@ -100,7 +100,8 @@ pub fn maximum<G: Resident>(g: &G) -> Result<Vec<u32>, (VertexId, VertexId)> {
     Ok(mates)
 }
 
-/// Returns the number of pairs if these are mates: each the other's, joined by an edge.
+/// Returns the number of pairs if `mates` is a matching: each vertex is the mate of its mate, and an edge
+/// joins both.
 pub fn count_pairs<G: Resident>(g: &G, mates: &[u32]) -> Option<usize> {
     let mut pairs = 0;
     for (u, &mate) in (0..).map(VertexId).zip(mates).filter(|(_, mate)| **mate != NO_VERTEX) {

@@ -10,11 +10,11 @@ pub(super) const MOST_BATCHES: usize = 2;
 /// The least limit of a batch, in edges.
 const LEAST_BATCH: usize = 1 << 16;
 
-/// The edges for each vertex in all batches, those of the forests included.
+/// The number of edges per vertex in all batches, including the edges of the forests.
 const EDGES_PER_VERTEX: usize = 4;
 
-/// The lightest edges of the forest that refuse others are 1 / `LIGHT_PART` of it. Fewer edges would have
-/// fewer ends in one tree; more would be lighter than fewer edges.
+/// The lightest 1 / `LIGHT_PART` of the forest refuses other edges. If it were a smaller part, fewer edges
+/// would have both ends in one of its trees; if a larger part, fewer edges would be heavier than all of it.
 const LIGHT_PART: usize = 2;
 
 /// The edges that are sorted at once, between two polls.
@@ -24,7 +24,7 @@ const SORTED_TOGETHER: usize = 1 << 16;
 const BETWEEN_POLLS: usize = Cancel::EDGES_BETWEEN_POLLS;
 
 pub(super) struct Batch<'c> {
-    /// The forest of all edges before, and the edges that came after.
+    /// The forest of all earlier edges, and the edges added after it was made.
     edges: Vec<Edge>,
     /// The number of edges of a full batch.
     limit: usize,
@@ -45,7 +45,7 @@ impl<'c> Batch<'c> {
         Batch { edges: Vec::with_capacity(room), limit, trees, light: None, cancel }
     }
 
-    /// Adds an edge, unless the forest is known to do without it. Reduces a full batch to its forest first.
+    /// Adds an edge, unless the forest is known not to need it. Reduces a full batch to its forest first.
     #[inline]
     pub(super) fn add(&mut self, edge: Edge) {
         if self.light.is_some_and(|light| edge > light) && self.trees.have_one_parent(edge.low, edge.high) {
@@ -78,8 +78,8 @@ impl<'c> Batch<'c> {
     fn reduce(&mut self) {
         self.trees.clear();
         let mut parts = Vec::from_iter(std::iter::once(0..self.edges.len()));
-        // The forest grows at the front. Each part is behind it, since no more edges are taken than were
-        // read.
+        // The forest grows at the front. Each unread part is behind it, since no more edges are taken than
+        // were read.
         let mut taken = 0;
         while let Some(part) = parts.pop().filter(|_| !self.cancel.poll()) {
             let end = part.start + self.filter(part.clone());

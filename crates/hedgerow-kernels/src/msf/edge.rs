@@ -1,4 +1,4 @@
-//! Edges in their order.
+//! Edges and their order.
 
 use hedgerow_core::VertexId;
 

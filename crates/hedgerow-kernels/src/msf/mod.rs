@@ -58,8 +58,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "weight", kind: ResultKind::Edges },
     steps: "vertices",
     cost: "O(edges · log vertices) at worst",
-    // Four edges of 16 bytes for each vertex in two batches, 65,536 edges in each if those are fewer; the
-    // result beside them.
+    // Four edges of 16 bytes for each vertex in two batches, but at least 65,536 edges in each batch; and the
+    // result.
     memory: Memory { fixed: 2304 << 10, ..Memory::per_id(84) },
     cited: "V. Osipov, P. Sanders, J. Singler, *The Filter-Kruskal Minimum Spanning Tree Algorithm*, ALENEX 2009; J. Feigenbaum et al., \
             *On graph problems in a semi-streaming model*, Theoretical Computer Science 348, 2005",
@@ -97,7 +97,7 @@ fn forest<G: WeightedTopology>(g: &G, cancel: &Cancel) -> Result<Pairs, KernelEr
     let (mut refused, mut forest) = (None::<(VertexId, VertexId, f64)>, Vec::new());
     for part in parts {
         match part {
-            // The error of the first vertex, as if all were read in the order of ids.
+            // Returns the error of the first vertex by id, for any number of threads.
             Err(KernelError::NotFinite { from, to, weight }) => {
                 refused = refused.filter(|&(first, ..)| first < from).or(Some((from, to, weight)));
             }

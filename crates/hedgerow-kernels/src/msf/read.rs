@@ -12,7 +12,7 @@ use crate::cancel::Cancel;
 use crate::par::CHUNK_VERTICES;
 use crate::sssp::for_each_neighbor;
 
-/// The edges of a graph, which threads share out by ranges of vertices.
+/// The edges of a graph. Each thread takes the edges of a range of vertices at a time.
 pub(super) struct Edges<'g, G> {
     g: &'g G,
     /// The number of batches.
@@ -27,8 +27,8 @@ impl<'g, G: WeightedTopology> Edges<'g, G> {
         Edges { g, batches, next: AtomicUsize::new(0), cancel }
     }
 
-    /// Returns the forest of the edges that this call takes, by ranges of vertices until there are none; or
-    /// the first edge that it refuses.
+    /// Takes ranges of vertices until none is left; returns the forest of their edges, or an error with the
+    /// first edge that it refuses.
     pub(super) fn forest(&self) -> Result<Vec<Edge>, KernelError<G::Error>> {
         let bound = self.g.vertex_bound();
         let mut batch: Option<Batch<'_>> = None;
@@ -42,7 +42,7 @@ impl<'g, G: WeightedTopology> Edges<'g, G> {
                 .get_or_insert_with(|| Batch::new(bound, self.g.edge_count(), self.batches, self.cancel));
             let last = (first + length).min(bound);
             if let Err(error) = self.read(first as u32, last as u32, batch) {
-                // Ranges before this one were taken before.
+                // Earlier ranges are already taken.
                 self.next.store(bound, Relaxed);
                 return Err(error);
             }

@@ -1,5 +1,5 @@
-//! The minimum spanning forest by the method of Jarník and Prim: a tree grows by the least edge that leaves
-//! it.
+//! The minimum spanning forest by the method of Jarník and Prim: a tree grows by the least edge from one of
+//! its vertices to another vertex.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;

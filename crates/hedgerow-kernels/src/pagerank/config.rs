@@ -14,13 +14,13 @@ pub struct PageRankConfig {
     /// The number of iterations, or the most iterations if there is a tolerance. 0 leaves every score at 1/n.
     pub iterations: u32,
     /// The tolerance: the kernel stops once an iteration would change the scores by less than this in total
-    /// (sum of absolute differences). The scores are then at most `tolerance / (1 - damping)` from those to
-    /// which more iterations lead. The steps in between, and their start, are not specified.
+    /// (sum of absolute differences). The scores are then at most `tolerance / (1 - damping)` from the limit
+    /// of further iterations. The first scores and the steps from there are not specified.
     pub tolerance: Option<f64>,
 }
 
 impl PageRankConfig {
-    /// The default of functions of other languages and of the command line.
+    /// The default of the functions in other languages and of the command line.
     pub const DEFAULT: PageRankConfig = PageRankConfig { damping: 0.85, iterations: 20, tolerance: None };
 
     pub(crate) fn check<E>(&self) -> Result<(), KernelError<E>> {

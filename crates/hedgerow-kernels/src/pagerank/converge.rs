@@ -1,26 +1,26 @@
 //! Iterations until the scores hardly change.
 //!
-//! Below a damping of 1 the formula leaves one set of scores as it is: the *fixed point*. An iteration brings
-//! any scores that sum to 1 to `damping` of their distance from it, or less. So scores that an iteration
-//! would change by `r` in total are at most `r / (1 - damping)` from it, however they were found. They are
-//! found by [sweeps](super::sweep), which write scores over the old ones. Three ways reduce the number of
-//! sweeps:
+//! Below a damping of 1 the formula leaves one set of scores as it is: the *fixed point*. An iteration
+//! multiplies the distance of any scores that sum to 1 from the fixed point by at most `damping`. So scores
+//! that an iteration would change by `r` in total are at most `r / (1 - damping)` from the fixed point,
+//! however they were found. They are found by [sweeps](super::sweep), which write scores over the old ones.
+//! Three ways reduce the number of sweeps:
 //!
 //! *A start by degree.* In an undirected graph the score of a vertex is near `(1 - d)/n + d · degree /
 //! degrees`, the score that it would have if its neighbours were drawn at random. Directed graphs start at
 //! 1/n, like without a tolerance; in-degrees predict less there.
 //!
 //! *Vertices without edges apart.* In an undirected graph they give nothing to single vertices, and all of
-//! them have the same score. So the other vertices are ranked alone, and these are added at the end.
-//! Otherwise the score that they hold would take long to settle.
+//! them have the same score. So the other vertices are ranked alone, and the vertices without edges are added
+//! at the end. Otherwise their scores would take long to settle.
 //!
-//! *Extrapolation.* If sweeps leave a large part of the change, that part is mostly a few slow modes, each of
-//! some part of the graph. So each vertex is extrapolated alone. Its last two steps give a ratio, and every
-//! fourth sweep adds the rest of a geometric series with that ratio (Aitken). A ratio counts as at most 0.72,
-//! since one that came by chance would throw the score far off.
+//! *Extrapolation.* If sweeps reduce the change slowly, the change is mostly the sum of a few slow modes,
+//! each in some part of the graph. So each vertex is extrapolated alone. Its last two steps give a ratio, and
+//! every fourth sweep adds the rest of a geometric series with that ratio (Aitken). A larger ratio than 0.72
+//! counts as 0.72, since a large ratio may be chance and would move the score far off.
 //!
-//! Extrapolation is not certain to help. If four sweeps with it leave more than four iterations of the
-//! formula may, it ends for good. Sweeps without it always converge.
+//! Extrapolation is not certain to help. If four sweeps with extrapolation leave a larger change than four
+//! iterations of the formula can, extrapolation is turned off for good. Sweeps without it always converge.
 //!
 //! **Cited.** S. Kamvar, T. Haveliwala, C. Manning, G. Golub, *Extrapolation methods for accelerating
 //! PageRank computations*, WWW 2003, for Aitken's rule by vertex.
@@ -36,13 +36,13 @@ const SLOW: f64 = 0.4;
 /// Sweeps from one extrapolation to the next.
 const PERIOD: u32 = 4;
 
-/// The choice of the work of the next sweep.
+/// The record of past sweeps that decides whether the next sweep extrapolates.
 struct Pace {
     damping: f64,
     may_extrapolate: bool,
     /// The number of sweeps done.
     sweeps: u32,
-    /// The change by the last sweep, and its ratio to the change before.
+    /// The change by the last sweep, and its ratio to the change by the sweep before.
     change: f64,
     rate: f64,
     /// True if the last sweep kept its steps.

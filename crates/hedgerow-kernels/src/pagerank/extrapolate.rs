@@ -2,8 +2,8 @@
 
 use super::Score;
 
-/// The greatest ratio of a step to the one before that counts: for a damping of 0.85, the share that a sweep
-/// leaves of a difference of two vertices that have only each other.
+/// The greatest ratio of a step to the step before; larger ratios count as this one. It suits two vertices
+/// with no other neighbours: at a damping of 0.85, a sweep leaves this share of their difference.
 const MOST_RATIO: f64 = 0.72;
 
 /// Returns the sum of the steps to come, if they shrink like these two did.

@@ -8,8 +8,8 @@ use super::Score;
 use crate::cancel::{Cancel, Meter};
 use crate::par::CHUNK_VERTICES;
 
-/// The least length of a list that is added in four sums: each addition of one sum waits for the one before.
-/// In shorter lists additions of several vertices overlap anyway. If lengths are near the bound, the
+/// The least length of a list that is added in four sums: each addition to one sum waits for the addition
+/// before. In shorter lists additions of several vertices overlap anyway. If lengths are near the bound, the
 /// processor would mispredict the branch.
 const LONG: usize = 128;
 
@@ -45,7 +45,8 @@ impl<S: Score> Given<S> for Settled<'_, S> {
     }
 }
 
-/// The shares of the vertices of one chunk, in the second half of `cells`; the others like [`Settled`].
+/// The shares that vertices give: of the vertices of one chunk in the second half of `cells`, of all others
+/// in the first half, like [`Settled`].
 pub(super) struct Near<'a, S: Score> {
     pub(super) cells: &'a [S::Cell],
     /// The first vertex of the chunk.
@@ -65,8 +66,8 @@ impl<S: Score> Copy for Near<'_, S> {}
 impl<S: Score> Given<S> for Near<'_, S> {
     #[inline(always)]
     fn of(self, u: VertexId) -> S {
-        // A choice of the place, not of the value, becomes a move without a branch, which the processor could
-        // not predict.
+        // The code chooses the place, not the value: this compiles to a conditional move. A branch would
+        // often be mispredicted.
         let is_own = u.0.wrapping_sub(self.first) < CHUNK_VERTICES as u32;
         S::load(&self.cells[u.index() + if is_own { self.further } else { 0 }])
     }
@@ -99,7 +100,8 @@ impl<S: Score, B: Block> Gathering<S, B> {
     #[inline(always)]
     pub(super) fn gather(&self, local: LocalVertex, given: impl Given<S>, meter: &mut Meter<'_>) -> S {
         if !self.additive {
-            // Most lists are whole even so: only one in several runs takes the way out of line.
+            // Even then most lists are one run. Only lists of several runs call the function that is not
+            // inlined.
             return match self.block.main(local) {
                 Some(list) if list.len() == self.block.degree(local) => add_list(list, given, S::ZERO, meter),
                 _ => self.gather_runs(local, given, meter),

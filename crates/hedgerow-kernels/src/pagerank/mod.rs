@@ -1,30 +1,31 @@
 //! PageRank: how often a random surfer visits each vertex.
 //!
 //! **Result.** A score for every id of the domain; live vertices' scores sum to 1 (up to rounding), holes
-//! have 0. The formula is that of LDBC Graphalytics: scores start at 1/n over the n live vertices; in each
+//! have 0. The formula is the one of LDBC Graphalytics: scores start at 1/n over the n live vertices; in each
 //! iteration `score(v) = (1 - d)/n + d · (Σ score(u)/outdegree(u) over in-neighbours u + D/n)`, where D is
-//! the score held by vertices without out-edges, spread evenly. All scores of an iteration use those of the
-//! one before.
+//! the score held by vertices without out-edges, spread evenly. All scores of an iteration use the scores of
+//! the iteration before.
 //!
-//! **Input.** Any graph; an undirected edge counts as two directed ones. A directed graph must answer
-//! in-neighbours.
+//! **Input.** Any graph; an undirected edge counts as two directed ones. The lists of in-neighbours of a
+//! directed graph must be stored.
 //!
 //! **Trick.** Pulling over in-neighbours needs no atomics and writes each score once. The share that a vertex
 //! gives each out-neighbour is computed once per vertex, instead of its score, into the second of two arrays.
 //! So an iteration is a single pass, whose cost is one random read per edge. Long lists are added in four
-//! sums, since each addition waits for the one before; in short ones that costs branches that the processor
-//! mispredicts. Vertices without out-edges are found once; their scores are added subgraph by subgraph, so
-//! that the loop over vertices does not test for them.
+//! sums, since each addition waits for the one before. In short lists this would cost branches that the
+//! processor mispredicts. Vertices without out-edges are found once; their scores are added subgraph by
+//! subgraph, so that the loop over vertices does not test for them.
 //!
-//! **With a tolerance** scores only have to reach those that the formula leaves as they are. New ones are
-//! written over the old ones (`sweep`). They start by degree if edges have no direction, and are extrapolated
-//! if they settle slowly (`converge`). The scores are at most `tolerance / (1 - d)` from those in total. They
-//! sum to 1, but are not those of any number of iterations of the formula.
+//! **With a tolerance** scores only have to come near the fixed point, the scores that the formula does not
+//! change. New scores are written over the old ones (`sweep`). They start by degree if edges have no
+//! direction, and are extrapolated if they settle slowly (`converge`). In total the result is at most
+//! `tolerance / (1 - d)` from the fixed point. It sums to 1, but is not the result of any number of
+//! iterations of the formula.
 //!
-//! **Determinism.** The order of additions depends only on the graph: within a list by position, across
-//! vertices by partial sums per range of vertices that are added in range order. With a tolerance, ids alone
-//! decide which scores a vertex sees new. Hence the same bits for any number of threads. (A list split into
-//! main and corrections can differ from its merged form in the last bits.)
+//! **Determinism.** The order of additions depends only on the graph: a list is added by position, and sums
+//! over vertices are made by ranges of vertices, which are added in their order. With a tolerance, ids alone
+//! decide which scores a vertex sees new. Hence scores have the same bits for any number of threads. (Sums
+//! over a list with corrections can differ in the last bits from sums over the merged list.)
 //!
 //! **Cited.** L. Page, S. Brin, R. Motwani, T. Winograd, *The PageRank Citation Ranking*, 1999; formula as in
 //! A. Iosup et al., *LDBC Graphalytics*, VLDB 2016.
@@ -74,7 +75,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     ..Kernel::named("pagerank", "pagerank")
 };
 
-// With a tolerance the kernel stops when the change is small enough; the verifier goes on to the end.
+// With a tolerance the kernel stops when the change is small enough; the verifier runs all iterations.
 functions!(
     Outcome::Scores,
     read,
@@ -98,7 +99,7 @@ pub fn pagerank<G: Topology>(g: &G, config: &PageRankConfig) -> Result<Vec<f64>,
 /// digits.
 ///
 /// # Errors
-/// Those of [`pagerank`].
+/// The errors of [`pagerank`].
 pub fn pagerank_with<S: Score, G: Topology>(
     g: &G,
     config: &PageRankConfig,
@@ -109,7 +110,7 @@ pub fn pagerank_with<S: Score, G: Topology>(
 /// Runs [`pagerank_with`] until `cancel` ends it.
 ///
 /// # Errors
-/// Those of [`pagerank`], and [`KernelError::Cancelled`].
+/// The errors of [`pagerank`], and [`KernelError::Cancelled`].
 pub fn pagerank_until<S: Score, G: Topology>(
     g: &G,
     config: &PageRankConfig,
@@ -118,11 +119,11 @@ pub fn pagerank_until<S: Score, G: Topology>(
     rank(g, config, &[], cancel)
 }
 
-/// Runs [`pagerank_until`] from the scores of an earlier state of the graph, by vertex: with a tolerance
-/// fewer iterations lead from there to those of `g`. Without one it starts like [`pagerank_until`].
+/// Runs [`pagerank_until`] from the scores of an earlier state of the graph, by vertex: with a tolerance it
+/// needs fewer iterations from there. Without a tolerance it starts like [`pagerank_until`].
 ///
 /// # Errors
-/// Those of [`pagerank_until`].
+/// The errors of [`pagerank_until`].
 pub fn pagerank_from<G: Topology>(
     g: &G,
     config: &PageRankConfig,
@@ -158,7 +159,7 @@ struct Ranking<'g, S, G: Topology> {
     damping: f64,
     /// The score of every vertex at the start.
     start: S,
-    /// True if the surfer jumps to some vertices alone: then the caller adds their scores.
+    /// True if the surfer jumps only to some vertices: then the caller adds their scores.
     is_personal: bool,
     /// 1 / out-degree; 1 for vertices without out-edges, 0 for holes.
     share: Vec<S>,
@@ -168,7 +169,8 @@ struct Ranking<'g, S, G: Topology> {
     /// without out-edges has its score here, which it gives to no single vertex.
     given: Vec<S>,
     next_given: Vec<S>,
-    /// The score held by vertices without out-edges, one sum for each work item, added in order.
+    /// The sums, one for each work item, of the scores held by vertices without out-edges. They are added in
+    /// order.
     partial: Vec<f64>,
     /// Score held by vertices without out-edges.
     dangling: f64,
@@ -240,7 +242,7 @@ impl<'g, S: Score, G: Topology> Ranking<'g, S, G> {
         self.share.iter().map(|&share| if share == S::ZERO { S::ZERO } else { self.start }).collect()
     }
 
-    /// Returns the part of the next score that every vertex gets without edges.
+    /// Returns the part of the next score that every vertex gets whatever its edges are.
     fn base(&self) -> S {
         if self.is_personal {
             return S::ZERO;

@@ -1,22 +1,22 @@
 //! Personalised PageRank: the frequency with which a random surfer who always jumps back to some vertices
 //! visits each vertex.
 //!
-//! **Result.** A score for every id of the domain; those of live vertices sum to 1 (up to rounding), holes
-//! have 0. The formula is that of [`pagerank()`](crate::pagerank()), except for the vertices at which the
+//! **Result.** A score for every id of the domain; the scores of live vertices sum to 1 (up to rounding),
+//! holes have 0. The formula differs from [`pagerank()`](crate::pagerank()) only in the vertices at which the
 //! surfer starts and to which it jumps. Let `p = 1/k` for each of `k` sources and 0 elsewhere. Scores start
 //! at `p`, and in each iteration `score(v) = (1 - d + d · D) · p(v) + d · Σ score(u)/outdegree(u)` over
-//! in-neighbours `u`. `D` is the score held by vertices without out-edges: from there the surfer goes back
-//! too.
+//! in-neighbours `u`. `D` is the score held by vertices without out-edges: from these the surfer always jumps
+//! back.
 //!
-//! **Input.** Any graph; an undirected edge counts as two directed ones. A directed graph must answer
-//! in-neighbours. A source that is given twice counts once.
+//! **Input.** Any graph; an undirected edge counts as two directed ones. The lists of in-neighbours of a
+//! directed graph must be stored. A source that is given twice counts once.
 //!
-//! **Trick.** The score of jumps goes to few vertices, and that along edges to all. So the pass over all
-//! lists is that of PageRank with nothing to add, and the sources get their part after it.
+//! **Trick.** Jumps give score to few vertices, edges to all. So the pass over all lists is the pass of
+//! PageRank without the score of jumps, which the sources get after the pass.
 //!
-//! **With a tolerance** iterations end once one changes the scores by less than that in total. They are then
-//! at most `tolerance · d / (1 - d)` from those to which more iterations lead. They are plain iterations:
-//! PageRank's sweeps need a jump to all vertices.
+//! **With a tolerance** iterations end once one changes the scores by less than the tolerance in total. The
+//! scores are then at most `tolerance · d / (1 - d)` from the limit of further iterations. The kernel has no
+//! sweeps, since PageRank's sweeps need a jump to all vertices.
 //!
 //! **Determinism.** Like PageRank: the same bits for any number of threads.
 //!
@@ -48,7 +48,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     ..Kernel::named("ppr", "personalized_pagerank")
 };
 
-// With a tolerance the kernel stops when the change is small enough; the verifier goes on to the end.
+// With a tolerance the kernel stops when the change is small enough; the verifier runs all iterations.
 functions!(
     Outcome::Scores,
     read_sources,

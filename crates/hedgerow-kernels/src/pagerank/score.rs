@@ -21,10 +21,10 @@ pub trait Score:
     fn from_f64(value: f64) -> Self;
     /// Returns the same value.
     fn to_f64(self) -> f64;
-    /// Returns the size, without the sign.
+    /// Returns the absolute value.
     fn abs(self) -> f64;
 
-    /// A place for a number that threads may read while another one writes it.
+    /// A place for a number that threads may read while another thread writes it.
     #[doc(hidden)]
     type Cell: Send + Sync;
     #[doc(hidden)]

@@ -1,21 +1,21 @@
 //! Sweeps over all vertices that write scores over the old ones.
 //!
-//! A vertex gets its new score from the scores that its in-neighbours have at that time (Gauss and Seidel's
-//! way), most of them new already. That brings scores nearer than an iteration of the formula, whose scores
-//! all come from the one before. The vertices are in chunks, and the chunks in eight *stages* (fewer if
-//! chunks are few), one after another: chunk `c` is of stage `c mod 8`. A chunk sees the new scores of all
-//! stages before and, if neighbours are near each other, its own. It sees the old scores of the other chunks
-//! of its stage. So threads share a stage and no score depends on how. Chunks of one stage are apart, since
-//! adjacent ones have many edges in common.
+//! A vertex gets its new score from the present scores of its in-neighbours (Gauss and Seidel's method), most
+//! of them new already. So a sweep brings scores nearer to the fixed point than an iteration of the formula
+//! does. The vertices are in chunks, and the chunks in eight *stages* (fewer if chunks are few), one after
+//! another: chunk `c` is of stage `c mod 8`. A chunk sees the new scores of all stages before and, if
+//! neighbours are near each other, its own. It sees the old scores of the other chunks of its stage. So
+//! threads share a stage, and no score depends on which thread takes which chunk. Chunks of one stage are
+//! apart, since adjacent ones have many edges in common.
 //!
-//! **Vertices without out-edges.** The score that they hold, and that of jumps, is `base` for every vertex,
-//! computed after each sweep. The scores need not sum to 1 meanwhile. The formula holds for them times any
-//! number, and they are divided by their sum at the end.
+//! **Vertices without out-edges.** Their score and the score of jumps give every vertex the same amount,
+//! `base`, which is computed after each sweep. Meanwhile the scores need not sum to 1: the formula stays true
+//! if all scores are multiplied by one number. At the end they are divided by their sum.
 //!
 //! **They converge.** Let `P` be the stochastic matrix of the formula, `N` the part of it that a sweep takes
 //! from new scores, and `O` the rest. A sweep solves `x' = N x' + O x`. It turns `z = (1 - N) x` into `T z`,
-//! where `T = O (1 - N)^-1` is not negative, has columns that sum to 1, as `1 (1 - N) = 1 O`, and no entry
-//! below `(1 - d)/n`, which `base` gives. So a sweep brings `z` to at most `d` of its distance from the fixed
+//! where `T = O (1 - N)^-1`. The columns of `T` sum to 1, since `1 (1 - N) = 1 O`, and no entry is below
+//! `(1 - d)/n`, which `base` gives. So a sweep brings `z` to at most `d` of its distance from the fixed
 //! point, like an iteration of the formula does with scores; in practice to far less.
 //!
 //! **The residual.** After a sweep, an iteration of the formula would change a vertex by the changes of its
@@ -38,9 +38,9 @@ use crate::par::{CHUNK_SUBGRAPHS, CHUNK_VERTICES, ones, subgraphs_of};
 
 /// The most stages: with more, hardly fewer sweeps are needed, and threads wait for each other more often.
 const MOST_STAGES: usize = 8;
-/// The fewest chunks of a stage that leave no thread without work.
+/// The fewest chunks of a stage that give work to all threads.
 const CHUNKS_OF_STAGE: usize = 4;
-/// The least share of neighbours in the same chunk at which vertices read its new scores.
+/// The least share of neighbours in the same chunk at which vertices read the new scores of their own chunk.
 const NEAR: f64 = 1.0 / 16.0;
 /// The distance of the vertices in the first subgraph of each chunk that are sampled for that share.
 const SAMPLED: usize = 8;
@@ -51,7 +51,7 @@ pub(super) enum Steps {
     Left,
     /// Steps are kept.
     Noted,
-    /// Steps are compared with those kept by the sweep before, and the rest of their series is kept.
+    /// Steps are compared with the steps that the sweep before kept, and the rest of their series is kept.
     Extrapolated,
 }
 
@@ -78,7 +78,7 @@ pub(super) struct Sweeps<'g, S: Score, G: Topology> {
     /// as it is now. Between stages both are the same. Accesses are relaxed: no thread reads a cell that
     /// another one may be writing.
     cells: Vec<S::Cell>,
-    /// The steps that were kept, as parts of shares; empty before the first.
+    /// The steps that were kept, as parts of shares; empty before the first step is kept.
     kept: Vec<S>,
     sums: Vec<Sums>,
     stages: usize,
@@ -89,10 +89,11 @@ pub(super) struct Sweeps<'g, S: Score, G: Topology> {
     count: f64,
     /// The sum of their scores.
     total: f64,
-    /// The score that every vertex gets without edges, and its value in the sweep before.
+    /// The score that every vertex gets whatever its edges are, and its value in the sweep before.
     base: f64,
     base_before: f64,
-    /// True if sweeps alone wrote the scores since the steps of all vertices are known.
+    /// True if the last step of every vertex is known: a whole sweep was done, and only sweeps wrote scores
+    /// after it.
     knows_steps: bool,
 }
 
@@ -124,7 +125,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         Ok(sweeps)
     }
 
-    /// Returns about the share of neighbours in the chunk of the vertex itself.
+    /// Estimates the share of neighbours that are in the same chunk as the vertex itself.
     fn near_share(&self) -> f64 {
         let (g, watch) = (self.ranking.g, &self.ranking.watch);
         let bound = self.ranking.share.len();
@@ -213,7 +214,7 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         Ok(swept)
     }
 
-    /// Returns the effect of the last step of each vertex, whose turn was with `base` or `other_base`.
+    /// Returns the effect of the last step of each vertex, which was made with `base` or with `other_base`.
     fn swept(&self, base: f64, other_base: f64) -> Swept {
         let (total, now) = self.sums();
         let change: f64 = self.sums.iter().map(|sums| sums.change).sum();
@@ -299,7 +300,8 @@ impl<'g, S: Score, G: Topology> Sweeps<'g, S, G> {
         });
     }
 
-    /// Returns the sum of all scores, and the score that every vertex gets from it without edges.
+    /// Returns the sum of all scores, and the score that every vertex gets from this sum whatever its edges
+    /// are.
     fn sums(&self) -> (f64, f64) {
         let damping = self.ranking.damping;
         let total: f64 = self.sums.iter().map(|sums| sums.scores).sum();
@@ -325,7 +327,7 @@ struct Stage<'a, S: Score, G> {
 }
 
 impl<S: Score, G: Topology> Stage<'_, S, G> {
-    /// Sweeps over one chunk. `OWN`: its vertices see the new scores of those before them.
+    /// Sweeps over one chunk. `OWN`: its vertices see the new scores of earlier vertices of the chunk.
     fn chunk<const OWN: bool>(
         &self,
         chunk: usize,

@@ -6,9 +6,9 @@ use hedgerow_core::{Direction, Resident, VertexId, WeightedTopology};
 
 use crate::lengths::{Hops, Lengths, Weights};
 
-/// Returns the scores: every vertex pushes its share along each edge. The score of jumps, and that of
-/// vertices whose weights sum to 0, goes to the sources, or to all. All 0 if there is no source. Weights are
-/// finite and 0 or more.
+/// Returns the scores: every vertex pushes its share along each edge. The score of jumps, and the score of
+/// vertices whose weights sum to 0, goes to the sources, or to all vertices. All scores are 0 if there is no
+/// source. Weights are finite and 0 or more.
 fn scores<G: Resident>(
     g: &G,
     sources: Option<&[VertexId]>,

@@ -8,12 +8,13 @@
 //! [`shortest_weighted_path()`](crate::shortest_weighted_path()) for them). Edges are followed along or
 //! against their direction.
 //!
-//! **Trick.** Two searches, one from each end, meet in the middle. Each goes half as far; if degrees are
-//! large that is the square root of the vertices that one search from one end meets. The side whose frontier
-//! has fewer edges goes on, a whole level at a time. So the first vertex that both sides know closes a
-//! shortest path: with `a` and `b` levels done there is no path of `a + b` edges, and one more level finds
-//! all of `a + b + 1`. One thread does it: a frontier seldom grows so large that another one would help. A
-//! graph that is stored in one direction alone is searched from one end.
+//! **Trick.** Two searches, one from each end, meet in the middle. Each search goes half as far. If degrees
+//! are large, it meets about the square root of the number of vertices that one search from one end would
+//! meet. The side whose frontier has fewer edges continues, by a whole level at a time. So the first vertex
+//! that both sides have reached closes a shortest path: after `a` and `b` levels there is no path of `a + b`
+//! edges, and one more level finds all paths of `a + b + 1` edges. One thread does all this, since a frontier
+//! seldom grows so large that another thread would help. A graph that is stored in only one direction is
+//! searched from one end.
 //!
 //! **Cited.** I. Pohl, *Bi-directional Search*, Machine Intelligence 6, 1971.
 //!
@@ -41,8 +42,8 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "paths", kind: ResultKind::Paths },
     steps: "vertices",
     cost: "O(vertices + edges) at worst, usually far less",
-    // The vertices before, from both ends; two frontiers in lists that grow, of which each may exist twice;
-    // the path.
+    // The vertex before each vertex, for both ends; two frontiers in lists that grow, each of which may exist
+    // twice; the path.
     memory: Memory { per_thread: 0, ..Memory::per_id(32) },
     cited: "I. Pohl, *Bi-directional Search*, Machine Intelligence 6, 1971",
     ..Kernel::named("path", "shortest_path")
@@ -63,7 +64,7 @@ kernel! {
     /// [`KernelError::Topology`] if the graph cannot be read.
     ///
     /// # Cost
-    /// See the [module](self); in the calling thread.
+    /// See the [module](self); runs in the calling thread.
     pub fn shortest_path, shortest_path_until<G: Topology>(
         g, source: VertexId, target: VertexId, direction: Direction; cancel
     ) -> Paths {
@@ -99,7 +100,7 @@ fn path<G: Topology>(
 /// A search from one of the ends.
 struct Side {
     direction: Direction,
-    /// The vertex before each vertex reached, the end itself for the end; [`NONE`] for others.
+    /// The vertex before each vertex reached; the end is before itself; [`NONE`] for others.
     before: Vec<u32>,
     frontier: Vec<VertexId>,
     /// About the number of edges of the frontier.
@@ -117,8 +118,8 @@ impl Side {
         self.before[v.index()] != NONE
     }
 
-    /// Finds the next level; returns a vertex of it that the other side knows, if there is one, and stops
-    /// there.
+    /// Finds the next level. At the first vertex that the other side has reached, stops and returns this
+    /// vertex.
     fn advance<G: Topology>(
         &mut self,
         g: &G,

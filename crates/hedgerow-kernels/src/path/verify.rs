@@ -1,4 +1,4 @@
-//! A shortest path by relaxing edges until nothing improves (Bellman and Ford's way).
+//! A shortest path by relaxing edges until nothing improves (Bellman and Ford's method).
 
 use std::collections::VecDeque;
 
@@ -7,8 +7,8 @@ use hedgerow_core::{Direction, Resident, VertexId, WeightedTopology};
 use crate::lengths::{Hops, Lengths, Weights};
 use crate::paths::Paths;
 
-/// Returns the path by the vertices that improved each vertex last. Edges with a negative length are not
-/// crossed.
+/// Returns the path: before each vertex is the vertex that improved its distance last. Edges with a negative
+/// length are not crossed.
 fn path<G: Resident>(
     g: &G,
     source: VertexId,

@@ -1,26 +1,26 @@
 //! A shortest path between two vertices, by weights.
 //!
 //! **Result.** The vertices of one of the paths from source to target whose weights have the least sum, and
-//! this sum, taken from the source on, in 64 bits; no path if none leads there. No vertex is repeated. Sums
-//! of other paths that differ only by rounding count as equal: [`sssp()`](crate::sssp()) may return a sum
-//! that differs in the last bits.
+//! this sum, added up from the source on, in 64 bits; no path if none leads there. No vertex is repeated. The
+//! sum may exceed the least one by rounding: [`sssp()`](crate::sssp()) may return a sum that differs in the
+//! last bits.
 //!
-//! **Input.** Any graph. Every weight that the search meets is 0 or more; one that is negative or not a
-//! number is refused, and an infinite one is never crossed. Without weights every edge weighs 1, and
-//! [`shortest_path()`](crate::shortest_path()) gives the same length sooner. Of repeated edges the lightest
-//! counts. Edges are followed along or against their direction.
+//! **Input.** Any graph. Every weight that the search meets is 0 or more. A weight that is negative or not a
+//! number is refused, and an edge of infinite weight is never crossed. Without weights every edge weighs 1,
+//! and [`shortest_path()`](crate::shortest_path()) gives the same length faster. Of repeated edges the
+//! lightest counts. Edges are followed along or against their direction.
 //!
-//! **Trick.** Dijkstra's algorithm from both ends, each time at the end whose nearest vertex is nearer. Each
-//! side settles a ball of about half the distance. The best meeting so far is final once the two nearest
-//! vertices that are still open are together no nearer: a better path would have a vertex of these. A graph
-//! that is stored in one direction alone is searched from one end.
+//! **Trick.** Dijkstra's algorithm from both ends. Each step is on the side whose nearest open vertex is
+//! nearer, so each side settles the vertices up to about half the distance. The best path so far is final
+//! once the distances of the nearest open vertices of both sides add up to its length or more: no path found
+//! later is shorter than this sum. A graph that is stored in only one direction is searched from one end.
 //!
 //! **Cited.** T. A. J. Nicholson, *Finding the shortest route between two points in a network*, The Computer
 //! Journal 9(3), 1966; E. W. Dijkstra, *A note on two problems in connexion with graphs*, Numerische
 //! Mathematik 1, 1959.
 //!
 //! **Cost.** O((vertices + edges) · log vertices) at worst, usually far less; 24 bytes per id of the domain,
-//! and 48 per vertex that waits. In the calling thread.
+//! and 48 per vertex that waits. Runs in the calling thread.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -43,7 +43,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "paths", kind: ResultKind::Paths },
     steps: "vertices",
     cost: "O((vertices + edges) · log vertices) at worst, usually far less",
-    // Two distances and vertices before; two heaps that grow, the old one beside the new; the path and the
+    // Two distances, and two vertices before each vertex; two heaps, copied when they grow; the path and the
     // places of its vertices.
     memory: Memory { per_thread: 0, fixed: 192 << 10, ..Memory::per_id(160) },
     cited: "T. A. J. Nicholson, *Finding the shortest route between two points in a network*, The Computer Journal 9(3), \
@@ -70,7 +70,7 @@ kernel! {
     /// the graph cannot be read.
     ///
     /// # Cost
-    /// See the [module](self); in the calling thread.
+    /// See the [module](self); runs in the calling thread.
     pub fn shortest_weighted_path, shortest_weighted_path_until<G: WeightedTopology>(
         g, source: VertexId, target: VertexId, direction: Direction; cancel
     ) -> Paths {
@@ -112,10 +112,10 @@ fn path<G: WeightedTopology>(
 struct Side {
     direction: Direction,
     distance: Vec<f64>,
-    /// The vertex before each vertex reached; the end itself for the end.
+    /// The vertex before each vertex reached; the end is before itself.
     before: Vec<u32>,
-    /// Vertices by distance; the bits of distances have the same order. A vertex that has improved is here
-    /// with its old distances too.
+    /// Vertices by distance; the bits of distances have the same order. A vertex whose distance was lowered
+    /// also has entries with its old distances.
     open: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
@@ -171,7 +171,7 @@ impl Side {
     }
 }
 
-/// The best of the ways of both sides together.
+/// The best path so far that is joined from a way of each side.
 struct Meeting {
     middle: Option<VertexId>,
     length: f64,
@@ -180,7 +180,7 @@ struct Meeting {
 /// The number of vertices settled between two counts of steps.
 const SETTLED_TOGETHER: u64 = 1024;
 
-/// Searches from both ends until no meeting can be better than the best one.
+/// Searches from both ends until no path found later can be better than the best one.
 fn meet<G: WeightedTopology>(
     g: &G,
     forth: &mut Side,
@@ -190,7 +190,7 @@ fn meet<G: WeightedTopology>(
     let mut best = Meeting { middle: None, length: f64::INFINITY };
     let both = g.is_stored(back.direction);
     if forth.nearest() == back.nearest() {
-        // One vertex is both ends.
+        // Both ends are the same vertex.
         return Ok(forth.nearest().map(|(v, _)| v));
     }
     let mut settled = 0;

@@ -58,13 +58,13 @@ impl Arguments {
         Err(KernelError::NoSuchParameter { kernel: self.kernel.name, parameter: name.to_owned() })
     }
 
-    /// Returns the value of a parameter, the default or the one of [`set`](Self::set).
+    /// Returns the value of a parameter: the default, or the value from [`set`](Self::set).
     pub fn value(&self, name: &str) -> Option<&Value> {
         let mut all = self.kernel.parameters.iter().zip(&self.values);
         all.find(|(parameter, _)| parameter.name == name).and_then(|(_, value)| value.as_ref())
     }
 
-    /// Converts the arguments by `read` into those of a kernel on any graph.
+    /// Converts the arguments by `read`, and its error to the type for any graph.
     pub(crate) fn read<T, E>(
         &self,
         read: impl FnOnce(&Arguments) -> Result<T, KernelError>,
@@ -72,7 +72,7 @@ impl Arguments {
         read(self).map_err(KernelError::of_any)
     }
 
-    /// The arguments of a kernel without parameters.
+    /// Returns the arguments of a kernel without parameters.
     pub(crate) fn none(&self) -> Result<(), KernelError> {
         Ok(())
     }
@@ -84,7 +84,7 @@ impl Arguments {
     }
 }
 
-/// Makes two functions for each type of values: one for a parameter that has a value, one for any.
+/// Makes two functions for each type of values: one for a required parameter, one for any parameter.
 macro_rules! getters {
     ($($of:ty: $required:ident, $optional:ident of $variant:ident;)*) => {
         impl Arguments {

@@ -1,8 +1,8 @@
 //! The functions of an entry, which the list calls.
 
-/// Makes the functions `run_with` and `verify_with` of an entry: the kind of the outcome, the conversion of
-/// the arguments, a call of the kernel and one of its verifier with what the conversion returns. A kernel
-/// that needs a [`Resident`](hedgerow_core::Resident) graph says `resident` first.
+/// Makes the functions `run_with` and `verify_with` of an entry from four things: the kind of the outcome,
+/// the conversion of the arguments, and a call of the kernel and of its verifier with the result of the
+/// conversion. `resident` comes first if the kernel needs a [`Resident`](hedgerow_core::Resident) graph.
 macro_rules! functions {
     (resident $($rest:tt)+) => {
         functions!([hedgerow_core::WeightedTopology + hedgerow_core::Resident] $($rest)+);

@@ -12,14 +12,15 @@ pub struct Kernel {
     pub name: &'static str,
     /// The name of its function in Rust and its method in Python.
     pub function: &'static str,
-    /// The name in the figures of benchmarks. It never changes: figures of years are compared.
+    /// The name in the figures of benchmarks. It never changes, so figures of different years can be
+    /// compared.
     pub metric: &'static str,
     /// Its result, in one sentence without a full stop.
     pub summary: &'static str,
     /// The graphs that it takes.
     pub input: &'static str,
-    /// True if it needs all edges in memory at once: a [`Resident`](hedgerow_core::Resident) graph. The
-    /// others also take a graph that is partly in files.
+    /// True if it needs all edges in memory at once: a [`Resident`](hedgerow_core::Resident) graph. Other
+    /// kernels also take a graph that is partly in files.
     pub needs_resident: bool,
     /// True if it reads the weights of edges.
     pub reads_weights: bool,

@@ -25,7 +25,7 @@ impl Arguments {
     /// Like [`run`](Self::run), but on a graph that is not all in memory: the same loops, compiled for it.
     ///
     /// # Errors
-    /// Those of [`run`](Self::run); [`KernelError::NotResident`] for a kernel that
+    /// The errors of [`run`](Self::run); [`KernelError::NotResident`] for a kernel that
     /// [needs](Kernel::needs_resident) all edges in memory; [`KernelError::Topology`] if the graph cannot be
     /// read.
     pub fn run_paged<G: WeightedTopology>(
@@ -71,11 +71,11 @@ macro_rules! paged {
     };
 }
 
-/// The list: each path is that of an entry, with the graphs on which the kernel runs.
+/// Makes the list from the path of each entry and the graphs on which its kernel runs.
 macro_rules! registered {
     ($($($module:ident)::+, $($graphs:ident)+;)*) => {
         /// All kernels, in the order in which benchmarks run them. The order affects times, through the state
-        /// of the caches, and figures of years are compared. A new kernel goes to the end.
+        /// of the caches. A new kernel goes to the end, so figures of different years can be compared.
         pub const KERNELS: &[&Kernel] = &[$(&crate::$($module)::+::KERNEL),*];
 
         // Three tables, so that a program compiles only those that it calls.

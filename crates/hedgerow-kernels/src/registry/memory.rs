@@ -30,7 +30,8 @@ pub struct Size {
 }
 
 impl Memory {
-    /// Returns the bound of most kernels: bytes for each id, and 64 KiB for each thread and once.
+    /// Returns the bound of most kernels: `per_id` bytes for each id, 64 KiB for each thread, and 64 KiB
+    /// once.
     pub(crate) const fn per_id(per_id: u64) -> Memory {
         Memory { per_id, per_edge: 0, per_thread: 64 << 10, fixed: 64 << 10, provided: "" }
     }

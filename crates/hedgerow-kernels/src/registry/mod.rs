@@ -2,10 +2,10 @@
 //! the benchmarks and the guide read it, so that a new kernel is added here alone.
 //!
 //! **Adding a kernel.** It takes a folder with `mod.rs` (its result, its trick, the paper, its [`Kernel`],
-//! the conversion of [`Arguments`] into its own, the code), `verify.rs` (a slow answer that shares no code
-//! with it) and `tests.rs`, with a line in `tests/it/kernels.rs`; and its module in the list (`list.rs`). A
-//! kernel that is like another one is a module of the other one's folder. If its result is of no
-//! [`ResultKind`] yet, the programs that show results need the new kind too, and the compiler names them.
+//! the conversion of [`Arguments`] into its own parameters, the code), `verify.rs` (a slow answer that shares
+//! no code with it) and `tests.rs`, with a line in `tests/it/kernels.rs`; and its module in the list
+//! (`list.rs`). A kernel that is like another one is a module of the other one's folder. If its result needs
+//! a new [`ResultKind`], the compiler names the places in other programs that must show it.
 //!
 //! A call through the list costs one look-up by name and one indirect call more than a call of the kernel's
 //! function: the loops are compiled for the graph's type in both.

@@ -41,7 +41,7 @@ outcomes! {
     Hops(Vec<u32>),
     /// The length of the way to each vertex, infinite if there is no way.
     Distances(Vec<f64>),
-    /// A share of each vertex; 0 for holes.
+    /// A score for each vertex; 0 for holes.
     Scores(Vec<f64>),
     /// The least vertex of each vertex's group, [`NO_COMPONENT`](crate::NO_COMPONENT) for holes.
     Components(Vec<u32>),
@@ -51,9 +51,10 @@ outcomes! {
     Paths(Paths),
     /// Groups with many edges inside.
     Communities(Communities),
-    /// The vertex whose id is the label of each vertex, [`NO_COMPONENT`](crate::NO_COMPONENT) for holes.
+    /// The label of each vertex, which is the id of a vertex; [`NO_COMPONENT`](crate::NO_COMPONENT) for
+    /// holes.
     Labels(Vec<u32>),
-    /// A whole number of each vertex; 0 for holes.
+    /// A whole number for each vertex; 0 for holes.
     Numbers(Vec<u32>),
     /// Edges with their weights.
     Edges(Pairs),
@@ -120,8 +121,9 @@ impl Outcome {
     }
 
     /// True if two results agree: scores within a relative error, components under any names, paths of the
-    /// same lengths between the same ends. Communities agree if they are about as good for the same vertices,
-    /// mates if they have as many; all else must be equal. O(vertices).
+    /// same lengths between the same ends. Communities agree if they have the same vertices and about the
+    /// same modularity, mates if the number of pairs is the same; all other results must be equal.
+    /// O(vertices).
     pub fn agrees_with(&self, other: &Outcome, relative: f64) -> bool {
         match (self, other) {
             (Outcome::Scores(a), Outcome::Scores(b)) => are_close(a, b, relative),
@@ -147,7 +149,7 @@ fn have_mates(mates: &[u32]) -> usize {
 /// The greatest difference in modularity of communities that are found in another order.
 const MODULARITY: f64 = 0.05;
 
-/// True if communities are of the same vertices, and about as good.
+/// True if both have the same vertices, and about the same modularity.
 fn are_as_good(a: &Communities, b: &Communities) -> bool {
     let is_hole = |label: &u32| *label == NO_COMPONENT;
     let same_holes = a.labels.iter().map(is_hole).eq(b.labels.iter().map(is_hole));

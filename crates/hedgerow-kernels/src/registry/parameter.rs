@@ -89,7 +89,8 @@ impl Parameter {
         self
     }
 
-    /// True for the parameter of the vertex at which paths end; at the vertices of all others they begin.
+    /// True for the parameter of the vertex at which paths end; all other parameters are of vertices where
+    /// paths begin.
     pub fn is_end(&self) -> bool {
         self.name == Parameter::TARGET.name
     }

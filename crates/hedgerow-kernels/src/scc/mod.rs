@@ -11,12 +11,12 @@
 //! **Trick.** Real graphs have one giant component, many components of one vertex, and a few small ones
 //! between. Each kind is found in the way that is best for it (*Multistep*). First vertices without an edge
 //! to, or from, the remaining vertices are taken away, round by round: each is a component. Then two searches
-//! find the vertices that a pivot of high degree reaches, and those that reach it. The vertices in both sets
-//! are its component, usually the giant one. No component has vertices in one of the two sets and others
-//! outside it. So of the rest only edges within the same sets are kept, in a copy. Tarjan's algorithm, in
-//! Pearce's form, finds its components in one pass of one thread. The steps before are parallel. The authors
-//! of Multistep put a step between, colours that spread, for rests of more than 100,000 vertices; on two
-//! cores the pass over the copy is quicker.
+//! find the vertices that a pivot of high degree reaches, and the vertices that reach the pivot. The vertices
+//! in both sets are the pivot's component, usually the giant one. Any other component is wholly inside or
+//! wholly outside of each set. So, of the remaining edges, only those between vertices of the same sets are
+//! copied. Tarjan's algorithm, in Pearce's form, finds the components of the copy in one pass of one thread.
+//! The earlier steps are parallel. If more than 100,000 vertices remain, the authors of Multistep first
+//! spread colours among them; on two cores the pass over the copy is faster.
 //!
 //! **Cited.** G. Slota, S. Rajamanickam, K. Madduri, *BFS and Coloring-based Parallel Algorithms for Strongly
 //! Connected Components and Related Problems*, IPDPS 2014 (Multistep); L. Fleischer, B. Hendrickson, A.
@@ -106,8 +106,8 @@ fn components<G: Topology>(g: &G, cancel: &Cancel) -> Result<Vec<u32>, KernelErr
     })
 }
 
-/// The steps: vertices are taken away, a component is found around one of the rest, then all others.
-/// [`wcc()`](crate::wcc()) counts as many.
+/// The number of steps: taking vertices away, finding the component of a pivot, finding all others.
+/// [`wcc()`](crate::wcc()) has three, too.
 const PASSES: u64 = 3;
 
 /// A bit for each vertex. Accesses are relaxed: the operation itself claims a bit, and other reads see bits
@@ -147,7 +147,7 @@ impl Bits {
     }
 }
 
-/// The vertices that a pivot reaches, and those that reach it.
+/// The vertices that a pivot reaches, and the vertices that reach it.
 struct Sets {
     reached: Bits,
     reaching: Bits,

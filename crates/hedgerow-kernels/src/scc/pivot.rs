@@ -6,8 +6,8 @@ use super::{Bits, Parts, Sets};
 use crate::KernelError;
 
 impl<G: Topology> Parts<'_, G> {
-    /// Puts the vertices that the pivot reaches and that reach it into a component; returns both sets, of the
-    /// vertices that were open.
+    /// Puts the open vertices that the pivot reaches, and that reach the pivot, into a component. Returns the
+    /// set of open vertices that it reaches, and the set of open vertices that reach it.
     pub(super) fn around(&mut self, pivot: Option<VertexId>) -> Result<Sets, KernelError<G::Error>> {
         let Some(pivot) = pivot else { return Ok(Sets::none(self.components.len())) };
         let sets = Sets {
@@ -24,7 +24,7 @@ impl<G: Topology> Parts<'_, G> {
         Ok(sets)
     }
 
-    /// Returns the open vertices that paths of open vertices reach.
+    /// Returns the open vertices to which paths of open vertices lead from `source`.
     fn search(&mut self, source: VertexId, direction: Direction) -> Result<Bits, KernelError<G::Error>> {
         let found = Bits::new(self.components.len());
         found.set(source);

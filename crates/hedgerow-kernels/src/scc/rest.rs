@@ -12,10 +12,10 @@ use crate::{KernelError, NO_COMPONENT};
 
 /// The edges between remaining vertices in the same sets.
 struct Copied {
-    /// The ends of edges, for each work item.
+    /// The destinations of the copied edges, for each work item.
     targets: Vec<Vec<u32>>,
-    /// The end of each vertex's edges in the list of its work item; they begin at the end of the vertex
-    /// before.
+    /// The place in the list of its work item where the edges of each vertex end. They begin where the edges
+    /// of the vertex before end.
     ends: Vec<u64>,
 }
 
@@ -102,14 +102,14 @@ impl<G: Topology> Parts<'_, G> {
 struct Search<'c> {
     copied: Copied,
     /// The state of each vertex: 0 before a visit; during it, the number of the first visited vertex that it
-    /// is known to reach; after it, the number of its component, which is larger than all those of visits to
-    /// come.
+    /// is known to reach; after it, the number of its component, which is larger than the numbers of all
+    /// later visits.
     number: Vec<u32>,
     /// The next edge to read of each vertex on the path, from the beginning of its edges.
     next: Vec<u32>,
     /// The vertices from the first one to the present one, each with the number of its visit.
     path: Vec<(u32, u32)>,
-    /// The vertices that were left, and whose component is not known.
+    /// The vertices that the search has left, but whose component is not known yet.
     waiting: Vec<u32>,
     /// The number of the next vertex.
     visited: u32,
@@ -162,8 +162,8 @@ impl<'c> Search<'c> {
         Ok(())
     }
 
-    /// Reads the edges of a vertex until one leads to a vertex that was not visited. Each edge is read again
-    /// once its end was left.
+    /// Reads the edges of a vertex until one leads to an unvisited vertex. This edge is read again after the
+    /// search has left that vertex.
     fn next_unvisited(&mut self, v: u32) -> Option<u32> {
         let begin = self.copied.begin(v) as usize;
         let list =
@@ -182,8 +182,8 @@ impl<'c> Search<'c> {
         None
     }
 
-    /// Leaves a vertex whose edges were all read. If it reaches none that was visited before it, it closes a
-    /// component: itself and the vertices that wait since its visit.
+    /// Leaves a vertex whose edges were all read. If it reaches no vertex that was visited before it, it
+    /// completes a component: itself and the waiting vertices that were visited after it.
     fn leave(&mut self, v: u32, visited: u32) {
         self.path.pop();
         if self.number[v as usize] < visited {

@@ -13,16 +13,16 @@ use crate::par::reverse;
 type Counts = Vec<AtomicU32>;
 
 impl<G: Topology> Parts<'_, G> {
-    /// Takes away vertices without edges from, or to, the remaining ones, until there are none. A vertex with
-    /// an edge to itself stays. Returns the remaining vertex with the largest product of both degrees, the
-    /// first of several.
+    /// Takes away vertices without edges from, or to, the remaining ones, until each remaining vertex has
+    /// edges of both directions. A vertex with an edge to itself stays. Returns the first remaining vertex
+    /// with the largest product of both degrees.
     pub(super) fn trim(&mut self) -> Result<Option<VertexId>, KernelError<G::Error>> {
         let (out, into) = (self.degrees(Direction::Out)?, self.degrees(Direction::In)?);
         for (counts, direction) in [(&out, Direction::Out), (&into, Direction::In)] {
             let without = self.open.vertices().filter(|v| counts[v.index()].load(Relaxed) == 0);
             let mut going: Vec<VertexId> = without.collect();
             going.iter().for_each(|&v| self.take(v));
-            // Their neighbours in the other direction may have no other such edges.
+            // Neighbours in the other direction may have had such edges only from or to these vertices.
             while !going.is_empty() {
                 self.rounds.next(&mut going, &[reverse(direction)], |v, run, found| {
                     for &u in run {

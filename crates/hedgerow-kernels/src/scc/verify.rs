@@ -4,9 +4,9 @@ use hedgerow_core::{Direction, Resident, VertexId};
 
 use crate::NO_COMPONENT;
 
-/// Returns strongly connected components by two depth-first searches (S. R. Kosaraju; M. Sharir, 1981): along
-/// the edges for an order, then against them from the last vertex of it on. Named by their least vertex;
-/// [`NO_COMPONENT`] for holes. O(vertices + edges).
+/// Returns strongly connected components by two depth-first searches (S. R. Kosaraju; M. Sharir, 1981): the
+/// first along the edges, for an order; the second against the edges, from the last vertex of the order on.
+/// Components are named by their least vertex; [`NO_COMPONENT`] for holes. O(vertices + edges).
 pub fn scc<G: Resident>(g: &G) -> Vec<u32> {
     let bound = g.vertex_bound();
     let mut order = Vec::new();
@@ -26,7 +26,8 @@ pub fn scc<G: Resident>(g: &G) -> Vec<u32> {
     components
 }
 
-/// Adds the vertices that are reached and were not seen, each after those that it reaches first.
+/// Adds the unseen vertices that `source` reaches to `left` in postorder: each after the vertices found from
+/// it.
 fn search<G: Resident>(g: &G, source: u32, direction: Direction, seen: &mut [bool], left: &mut Vec<u32>) {
     if std::mem::replace(&mut seen[source as usize], true) {
         return;

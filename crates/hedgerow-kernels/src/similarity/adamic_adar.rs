@@ -1,11 +1,11 @@
-//! The score of Adamic and Adar: how many neighbours two vertices share, where one that few share counts
-//! more.
+//! The score of Adamic and Adar: how many neighbours two vertices share, where a neighbour of low degree
+//! counts more.
 //!
 //! **Result.** For vertices `u` and `v` the sum of `1/ln(degree(w))` over the neighbours `w` that they share;
 //! 0 if they share none. The result has the given pairs in their order, or for each source the most similar
-//! vertices: see [`similarity`](crate::similarity). A vertex that two others share has a degree of at least
-//! 2. Only the score of a vertex with itself can have a neighbour of degree 1, whose logarithm is 0: that one
-//! adds 0. (NetworkX fails there.)
+//! vertices: see [`similarity`](crate::similarity). A vertex that two others share has a degree of 2 or more.
+//! Only in the score of a vertex with itself, a neighbour can have degree 1. The logarithm of 1 is 0, so such
+//! a neighbour adds 0. (NetworkX fails in this case.)
 //!
 //! **Degree.** The number of neighbours of `w`: repeated edges count once, an undirected loop twice, like in
 //! NetworkX. In a directed graph with edges from `u` and `v` to `w` it is the number of vertices with edges
@@ -17,8 +17,8 @@
 //! D. Liben-Nowell, J. Kleinberg, *The Link-Prediction Problem for Social Networks*, Journal of the American
 //! Society for Information Science and Technology 58(7), 2007, section 3.
 //!
-//! **Cost.** Reads the lists of each pair and of the vertices that it shares; for the most similar vertices,
-//! the lists of the source's neighbours.
+//! **Cost.** Reads the lists of both vertices of each pair, and of the vertices that they share. For the most
+//! similar vertices, it reads the lists of the source's neighbours.
 
 use hedgerow_core::{Direction, Topology};
 

@@ -9,10 +9,11 @@ use super::source::{Comparison, Source};
 use crate::KernelError;
 use crate::par::is_read_by_the_page;
 
-/// The ranges of ids per thread: a thread that has finished one takes another.
+/// The number of ranges of ids per thread: a thread that has finished a range takes another one.
 const RANGES_OF_A_THREAD: usize = 2;
 
-/// The shared weights of the vertices of a range of ids with the source, and the vertices that share any.
+/// The sums of the weights that vertices of a range of ids share with the source, and the vertices whose sum
+/// is not 0.
 struct Sums<'s> {
     first: u32,
     sums: &'s mut [u128],
@@ -39,16 +40,16 @@ impl Sums<'_> {
 }
 
 /// Returns the vertices that share a neighbour with the source, in any order. Adds the weights of the shared
-/// neighbours to `sums`, which must be 0 for each id. Threads share ranges of ids: each reads all lists of
-/// neighbours, and from each list only its ids. If the graph does not store edges against the direction, each
-/// thread reads the lists of its ids.
+/// neighbours to `sums`, which must be 0 for each id. Threads take ranges of ids: each thread reads the lists
+/// of all neighbours of the source, but from each list only the ids of its range. If the graph does not store
+/// edges against the direction, each thread reads the lists of the ids of its range.
 pub(super) fn candidates<G: Topology>(
     source: &Source<'_, '_, G>,
     sums: &mut [u128],
 ) -> Result<Vec<VertexId>, KernelError<G::Error>> {
     let Comparison { g, ref lists, .. } = *source.with;
     let against = source.with.against();
-    // A graph that reads pages would read them again for each range.
+    // If a graph reads pages for its lists, it would read them again for each range.
     let is_shared = if g.is_stored(against) {
         !is_read_by_the_page::<G>() && lists.are_shared(&source.neighbors, against)
     } else {

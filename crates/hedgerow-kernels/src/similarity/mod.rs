@@ -1,29 +1,29 @@
-//! Vertices that share neighbours: the common part of Jaccard's coefficient and that of Adamic and Adar.
+//! Vertices that share neighbours: the common code of Jaccard's coefficient and the score of Adamic and Adar.
 //!
 //! **Pairs and the most similar.** Both kernels compare given pairs, or find for each source the `k` vertices
-//! with the highest scores: best first, of equal scores the least vertex first. A vertex that shares no
-//! neighbour with the source is never among them, nor is the source itself, so there may be fewer.
+//! with the highest scores: best first, of equal scores the least vertex first. The result never has the
+//! source itself, nor a vertex that shares no neighbour with it; so a source may get fewer than `k`.
 //!
-//! **Shared neighbours.** Vertices `u` and `v` share the vertices other than both to which both have edges;
-//! with [`Direction::In`] those that have edges to both. Repeated edges count once.
+//! **Shared neighbours.** Vertices `u` and `v` share the vertices, other than `u` and `v`, to which both have
+//! edges; with [`Direction::In`], the vertices that have edges to both. Repeated edges count once.
 //!
 //! **Trick.** Only vertices two hops away can score: the source's neighbours are visited, and each adds its
 //! weight to the sums of all its neighbours. The sums are whole numbers (of 2^-60), so they do not depend on
-//! the order in which lists are read. For Jaccard's coefficient the lists of these vertices are read too, the
-//! most promising first. No score is above the shared part of the source's neighbours, so vertices that
-//! cannot be among the best any more are not read. If a directed graph stores one direction alone, all of its
-//! lists are read once or twice instead.
+//! the order in which lists are read. For Jaccard's coefficient the lists of these vertices are read, too,
+//! the most promising first. No score is above the share of the source's neighbours that are shared, so lists
+//! of vertices that can no longer be among the best are not read. If a directed graph stores only one
+//! direction, all its lists are read once or twice instead.
 //!
-//! **Threads.** Two sources run at a time, each with sums for all ids; more threads, or those of a single
-//! source, share its lists. To find the vertices that share a neighbour, each thread reads all of these lists
-//! and takes a range of ids from them, so that no two add to a sum. Pairs are divided among threads by their
-//! sources, each pair one comparison of two short lists. The targets of a source that has a long list or many
-//! targets are divided too. A long list is read into a buffer that all threads share, so memory does not grow
-//! with their number.
+//! **Threads.** Two sources are processed at a time, each with sums for all ids; further threads help with
+//! the lists of a source. To find the vertices that share a neighbour, each thread reads all these lists and
+//! takes a range of ids from them, so no two threads add to the same sum. Pairs are divided among threads by
+//! their sources; each pair is one comparison of two short lists. The targets of a source that has a long
+//! list or many targets are divided too. A long list is read into a buffer that all threads share, so memory
+//! does not grow with the number of threads.
 //!
-//! **Cost.** A pair costs its two lists, and for Adamic and Adar once the lists of the vertices that it
-//! shares. The `k` most similar cost the lists of the source's neighbours and of some of their neighbours. At
-//! most 92 bytes per id of the domain.
+//! **Cost.** A pair costs the read of its two lists, and for Adamic and Adar once of the lists of the shared
+//! vertices. The `k` most similar vertices cost the read of the lists of the source's neighbours and of some
+//! of their neighbours. At most 92 bytes per id of the domain.
 
 use hedgerow_core::{Direction, Topology, VertexId};
 
@@ -83,8 +83,8 @@ fn compare<G: Topology>(
 /// The sources that are compared between two steps of progress.
 const SOURCES_TOGETHER: usize = 1 << 12;
 
-/// Returns the scores of given pairs. Those of one source are computed together: several sources at a time if
-/// lists are short, else several targets.
+/// Returns the scores of given pairs. The pairs of one source are compared together: if lists are short,
+/// threads take several sources at a time, else several targets.
 fn pairs<G: Topology>(
     with: &Comparison<'_, G>,
     given: &[(VertexId, VertexId)],

@@ -1,4 +1,4 @@
-//! The most similar vertices of one.
+//! The vertices that are most similar to a source.
 
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -13,7 +13,7 @@ use crate::KernelError;
 use crate::cancel::Cancel;
 use crate::pairs::Pairs;
 
-/// The number of candidates that are compared first; each time four times as many.
+/// The number of candidates that are compared first; each later round compares four times as many.
 const LOOKED_AT_FIRST: usize = 64;
 
 /// The most candidates that are compared together.
@@ -22,8 +22,8 @@ const LOOKED_AT: usize = 1 << 14;
 /// A vertex with its score.
 type Scored = (f64, VertexId);
 
-/// The most sources that threads take at the same time, each with sums for all ids. Threads beyond these
-/// share the lists of a source.
+/// The most sources that threads take at the same time, each with sums for all ids. Further threads help with
+/// the lists of a source.
 const SOURCES_AT_ONCE: usize = 2;
 
 /// Returns the `k` most similar vertices of each source.
@@ -85,7 +85,7 @@ fn best<G: Topology>(
         best.extend(scores(source, part, sums)?.into_iter().zip(part.iter().copied()));
         best.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         best.truncate(k);
-        // The upper bound of a score falls with the sum.
+        // The lower the sum is, the lower is the upper bound of the score.
         let least = best.get(k - 1).map_or(0.0, |last| last.0);
         let can_be =
             |v: &VertexId| source.with.measure.score(sums[v.index()], source.neighbors.len()) >= least;

@@ -10,7 +10,7 @@ use crate::registry::{Absent, Arguments, CountRange, Parameter};
 const SOURCES: Parameter =
     Parameter::vertices("sources", "The vertices that are compared", Absent::Refused).unreported();
 
-/// The vertices with which they are compared.
+/// The vertices with which the sources are compared.
 const TARGETS: Parameter = Parameter::vertices(
     "targets",
     "The vertex that each source is compared with, as many as there are sources",

@@ -9,17 +9,17 @@ use super::source::Comparison;
 use crate::KernelError;
 use crate::lists::LONG;
 
-/// The most targets of a source that is compared here.
+/// The most targets of a source that this module compares.
 const MOST_TARGETS: usize = 256;
 
 /// Sources that a thread takes at a time.
 const SOURCES_TOGETHER: usize = 16;
 
 /// A list that is more than this many times longer than another one is not read whole: each vertex of the
-/// other one is looked up in it.
+/// shorter list is looked up in it.
 const LOOKED_UP: usize = 8;
 
-/// A source, a target, and the place of the pair among the given ones.
+/// A source, a target, and the place of the pair among the given pairs.
 pub(super) type Pair = (VertexId, VertexId, usize);
 
 /// The pairs that have the same source, by their targets.
@@ -39,7 +39,7 @@ struct Found {
     long: Vec<usize>,
 }
 
-/// The buffers that a thread keeps from source to source.
+/// The buffers that a thread uses again for each source.
 #[derive(Default)]
 struct Kept {
     buffer: Vec<VertexId>,
@@ -51,7 +51,7 @@ struct Kept {
 }
 
 impl<G: Topology> Short<'_, '_, G> {
-    /// True if a source with `pairs` pairs is compared here.
+    /// True if this module compares a source with `pairs` pairs.
     pub(super) fn takes(&self, pairs: usize) -> bool {
         let Comparison { g, direction, .. } = *self.with;
         pairs <= MOST_TARGETS && g.is_stored(direction) && g.is_stored(self.with.against())
@@ -90,8 +90,8 @@ impl<G: Topology> Short<'_, '_, G> {
         Ok(found)
     }
 
-    /// Compares a source with all its targets, again if weights were not known. False, without scores, if its
-    /// list is long.
+    /// Compares a source with all its targets, and again after unknown weights were found. Returns false,
+    /// without scores, if its list is long.
     fn compare_one(&self, of_source: OfSource<'_>, kept: &mut Kept) -> Result<bool, KernelError<G::Error>> {
         let (with, Some(&(source, ..))) = (self.with, of_source.first()) else { return Ok(true) };
         kept.of_targets.clear();
@@ -120,7 +120,7 @@ impl<G: Topology> Short<'_, '_, G> {
         Ok(true)
     }
 
-    /// Computes the scores of all targets, as far as weights are known, and marks the weights that are not.
+    /// Computes the scores of all targets from the known weights, and marks the weights that are not known.
     fn score_targets(&self, source: VertexId, kept: &mut Kept) -> Result<(), KernelError<G::Error>> {
         let Kept { buffer, neighbors, targets, of_targets, is_asked_for } = kept;
         of_targets.clear();

@@ -112,7 +112,7 @@ impl<'c, 'g, G: Topology> Source<'c, 'g, G> {
     }
 
     /// Returns Jaccard's coefficient of `other`, another vertex with the neighbours `list`. It shares `sum`
-    /// neighbours other than both vertices with the source.
+    /// neighbours with the source, not counting both vertices themselves.
     pub(super) fn coefficient(&self, other: VertexId, sum: u128, list: &[VertexId]) -> f64 {
         let is_shared = |w: &VertexId| self.is_neighbor[w.index()] && list.binary_search(w).is_ok();
         let themselves = [self.vertex, other].iter().filter(|w| is_shared(w)).count();

@@ -26,8 +26,8 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// Makes the weights. If the graph does not store this direction, it finds all of them at once, by
-    /// reading all lists of the other one.
+    /// Makes the weights. If the graph does not store this direction, finds all weights at once, by reading
+    /// all lists of the other direction.
     pub(super) fn new<G: Topology>(
         g: &G,
         measure: Measure,
@@ -69,7 +69,7 @@ impl Weights {
             return Ok(());
         }
         let find = |w: VertexId, list: &[VertexId]| {
-            // Both ends of an undirected loop are here, so it counts twice.
+            // An undirected loop has both its ends at this vertex, so it counts twice.
             let loops = usize::from(!self.is_directed && list.binary_search(&w).is_ok());
             self.known[w.index()].store(self.measure.weight(list.len() + loops), Relaxed);
         };

@@ -1,4 +1,4 @@
-//! Vertices that wait for their turn, by distance.
+//! Vertices that wait to be settled, by distance.
 
 /// The number of buckets in the window.
 pub(super) const WINDOW: usize = 1024;
@@ -21,7 +21,7 @@ impl Buckets {
         (distance * self.per_unit) as u64
     }
 
-    /// Returns the place in the window; its end for distances behind it.
+    /// Returns the place of a distance in the window; [`WINDOW`] for distances beyond the window.
     #[inline]
     pub(super) fn place(&self, distance: f64) -> usize {
         self.number(distance).saturating_sub(self.first).min(WINDOW as u64) as usize
@@ -35,7 +35,7 @@ pub(super) struct Task {
     waiting: usize,
     pub(super) beyond: Vec<u32>,
     pub(super) scratch: Vec<u32>,
-    /// The number of vertices that this task was the first to reach, since it last reported it.
+    /// The number of vertices that this task was the first to reach, counted from its last report on.
     pub(super) reached: u64,
 }
 

@@ -1,24 +1,24 @@
 //! Shortest paths from one source.
 //!
 //! **Result.** For every vertex the least sum of weights along a path from the source, [`f64::INFINITY`]
-//! where there is no path or no vertex. Sums are taken from the source on, in 64 bits. Rounded addition keeps
-//! order, so that the least sum is one number, whichever path is found first: the result is the same to the
-//! last bit for any number of threads and any bucket width.
+//! where there is no path or no vertex. Sums are added up from the source on, in 64 bits. Rounding never
+//! swaps the order of two sums, so the least sum does not depend on which path is found first. The result is
+//! the same to the last bit for any number of threads and any bucket width.
 //!
-//! **Input.** Any graph whose reachable edges have weights of 0 or more. An infinite weight is never crossed.
-//! One that is negative or not a number is refused once every path to such an edge is known. Without weights
-//! every edge weighs 1, and [`bfs()`](crate::bfs()) gives the same answer sooner. Directed graphs are
+//! **Input.** Any graph whose reachable edges have weights of 0 or more. An edge of infinite weight is never
+//! crossed. A weight that is negative or not a number is refused at the end of the search. Without weights
+//! every edge weighs 1, and [`bfs()`](crate::bfs()) gives the same answer faster. Directed graphs are
 //! followed along or against their edges.
 //!
 //! **Trick.** Vertices wait in buckets by distance, each bucket `delta` wide, and the nearest bucket is
 //! emptied in parallel until it stays empty. Vertices within a bucket may be settled in the wrong order, and
 //! are then visited again, which costs less than a priority queue's strict order would (delta-stepping). Each
 //! task fills buckets of its own. A task empties its additions to the present bucket itself while they are
-//! few (bucket fusion), which spares long paths a round of all threads for every few vertices. Only a window
-//! of buckets is kept; vertices beyond it wait unsorted until the window moves. If most of them are far
-//! beyond, the buckets are widened, so that no choice of weights makes buckets many. The vertices of a bucket
-//! are anywhere in memory, so the data of the next ones is prefetched in three steps: the places of lists,
-//! the lists and weights, and the additions to them.
+//! few (bucket fusion), so long paths need no round of all threads for every few vertices. Only a window of
+//! buckets exists at a time; vertices beyond it wait unsorted until the window moves. If most of them are far
+//! beyond, the buckets are widened, so there are few buckets for any weights. The vertices of a bucket are
+//! anywhere in memory, so the data of the next ones is prefetched in three steps: the places of lists, the
+//! lists and weights, and the additions to them.
 //!
 //! **Cited.** U. Meyer, P. Sanders, *Δ-stepping: a parallelizable shortest path algorithm*, Journal of
 //! Algorithms 49(1), 2003; Y. Zhang, A. Brahmakshatriya, X. Chen, L. Dhulipala, S. Kamil, S. Amarasinghe, J.
@@ -187,11 +187,11 @@ const UNREACHED_BITS: u64 = f64::INFINITY.to_bits();
 struct Search<'g, G: WeightedTopology> {
     g: &'g G,
     direction: Direction,
-    /// Distances as bits: those of numbers that are not negative have the same order as the numbers. Accesses
-    /// are relaxed: the value is the whole message, a stale one is only too high, and the joins between
-    /// buckets order the rest.
+    /// Distances as bits: the bits of numbers from 0 on have the same order as the numbers. Accesses are
+    /// relaxed: the value is the whole message, a stale one is only too high, and the joins between buckets
+    /// order the rest.
     distance: Vec<AtomicU64>,
-    /// True if a weight was met that is not allowed.
+    /// True if the search met a weight that is not allowed.
     refused: AtomicBool,
     watch: Watch<'g, G::Error>,
 }
@@ -260,7 +260,7 @@ impl<G: WeightedTopology> Search<'_, G> {
     }
 
     /// Offers the neighbours of `vertices` the paths through them, except for vertices that were settled in
-    /// an earlier bucket since they were put into this one. The vertices are anywhere in memory, so the data
+    /// an earlier bucket after they were put into this one. The vertices are anywhere in memory, so the data
     /// of the next ones is prefetched.
     fn relax_all<const SHARED: bool>(
         &self,

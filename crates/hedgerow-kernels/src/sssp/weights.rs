@@ -1,4 +1,4 @@
-//! Reads of weights: the neighbours of a run with theirs, and the width of buckets from a sample of them.
+//! Reads of weights: the neighbours of a run with their weights, and the width of buckets from a sample.
 
 use std::cell::Cell;
 

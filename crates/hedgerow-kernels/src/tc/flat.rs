@@ -1,6 +1,6 @@
 //! Triangles of graphs without hubs: lists are intersected in place.
 //!
-//! An order by degree spares work at hubs alone. Without hubs, like in road networks, it costs a copy of half
+//! An order by degree saves work only at hubs. Without hubs, like in road networks, it costs a copy of half
 //! the graph, and separates lists that were together: vertices near each other mostly have ids near each
 //! other.
 
@@ -10,8 +10,9 @@ use rayon::prelude::*;
 use crate::cancel::{Cancel, Meter};
 use crate::par::{CHUNK_VERTICES, ids_of};
 
-/// The greatest mean degree of the ends of edges, over all entries of lists. So at most 24 entries are
-/// compared for each entry of a list: half of its own list, and the list at its other end.
+/// The greatest mean degree at the ends of edges, over all list entries, of a graph whose lists are
+/// intersected in place. So at most 24 entries are compared for each list entry, on average: half of its own
+/// list, and the list at its other end.
 const MOST_AT_ENDS: u64 = 16;
 
 /// True if the graph has short lists at the ends of its edges. False for directed graphs: lists of both
@@ -63,7 +64,7 @@ fn count_at<G: Resident>(
     if !meter.spend(own.len()) {
         return found;
     }
-    // Lists are short: to search for the end of this part takes longer than to reach it.
+    // Lists are short: searching for the end of this part takes longer than reading up to it.
     for (i, &v) in own.iter().enumerate().skip(1).take_while(|&(_, &v)| v < u) {
         // Only the first entry of a repeated edge counts.
         if own[i - 1] != v {

@@ -4,19 +4,19 @@
 //! same for any number of threads.
 //!
 //! **Input.** Any graph whose lists are in memory, since the kernel reads two of them at once. Directions,
-//! self-loops and repeated edges are ignored. A directed graph must answer both directions.
+//! self-loops and repeated edges are ignored. A directed graph must be stored in both directions.
 //!
 //! **Trick.** Vertices are ranked by falling degree, and each keeps only the neighbours ranked before it. A
 //! triangle is then found once, at its last vertex, and no list is long, since few vertices have a degree as
 //! high as a hub. For every two neighbours w < v kept by a vertex u, the kernel tests if v keeps w. In a
-//! skewed graph nearly all of these tests are at a few thousand hubs, so those keep their lists as bits too.
+//! skewed graph nearly all of these tests are at a few thousand hubs, so hubs keep their lists as bits, too.
 //! Then u's list up to v either is tested bit by bit or, if that is less work, is turned into bits and
 //! intersected word by word. If v is no hub, both are short sorted lists, which are intersected directly.
 //!
 //! An undirected graph without hubs, like a road network, keeps the order of its ids, and its lists are
 //! intersected in place: each triangle is found at the vertex with the largest id.
 //!
-//! The module `ranked` makes the lists, for [`local_clustering()`](crate::local_clustering()) too.
+//! The module `ranked` makes the lists, also for [`local_clustering()`](crate::local_clustering()).
 //!
 //! **Cited.** T. Schank, D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*, WEA 2005,
 //! for the order by degree ("forward"); M. Koohi Esfahani, P. Kilpatrick, H. Vandierendonck, *LOTUS: Locality

@@ -18,7 +18,7 @@ pub struct WalkConfig {
     /// before.
     pub p: f64,
     /// The in-out parameter, 0.001 to 1000: the higher it is, the more a walk stays near the vertex before.
-    /// With 1 for both it is uniform.
+    /// If `p` and `q` are 1, a walk is uniform.
     pub q: f64,
     /// The seed of random choices.
     pub seed: u64,
@@ -55,7 +55,7 @@ const WALKS: Parameter = Parameter::count("walks", "Walks from each source", Cou
 
 const STEPS: Parameter = Parameter::count("steps", "The most steps of a walk", CountRange::POSITIVE, 10);
 
-/// Factors farther apart would make draws that are nearly always refused.
+/// The range of both factors: if they were farther apart, nearly all draws would be refused.
 const FACTOR: NumberRange =
     NumberRange { least: Bound::Included(0.001), most: Bound::Included(1000.0), text: "in 0.001..=1000" };
 

@@ -39,7 +39,7 @@ pub(crate) type Asked = (VertexId, usize);
 
 /// A rule by which a neighbour is drawn.
 pub(crate) trait Drawing<G: Topology> {
-    /// Returns the best number of walks in one work item, of `walks` in all.
+    /// Returns the best number of walks in one work item, if there are `walks` in all.
     fn walks_together(walks: usize) -> usize;
 
     /// Draws one of the neighbours for each walk of `asked`, which is in order.
@@ -52,7 +52,7 @@ pub(crate) trait Drawing<G: Topology> {
         meter: &mut Meter<'_>,
     ) -> Result<(), G::Error>;
 
-    /// Returns the error of the first walk that could not go on, if there is one.
+    /// Returns the error of the first walk that could not continue, if there is one.
     fn refused(self) -> Option<KernelError>;
 }
 
@@ -99,7 +99,7 @@ impl<G: Topology> Drawing<G> for Alike {
 }
 
 impl<'a, G: Topology, D: Drawing<G>> Together<'a, G, D> {
-    /// Returns the walks of these rows, the first of which has the number `first`.
+    /// Returns the walks of these rows; `first` is the number of the first walk.
     pub(super) fn new(
         g: &'a G,
         config: &'a WalkConfig,
@@ -113,7 +113,7 @@ impl<'a, G: Topology, D: Drawing<G>> Together<'a, G, D> {
         Together { g, config, drawing, steps, draws: Draws { random, drawn: vec![NONE; walks] }, meter }
     }
 
-    /// Takes all steps; returns the error of the first walk that could not go on, if there is one.
+    /// Takes all steps; returns the error of the first walk that could not continue, if there is one.
     pub(super) fn walk(mut self) -> Result<Option<KernelError>, G::Error> {
         let width = self.config.steps as usize + 1;
         for step in 1..width {

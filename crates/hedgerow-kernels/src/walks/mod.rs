@@ -1,10 +1,10 @@
 //! Random walks: from vertices along edges drawn at random, uniform or by the rule of node2vec.
 //!
-//! **Result.** The walks from each source, those of a source together, in the order of the sources. Each has
-//! its vertices in order and the number of its steps. A walk ends early at a vertex without a neighbour to go
-//! to. A uniform walk goes to each neighbour with the same chance, which a repeated edge multiplies. With `p`
-//! and `q` the chances depend on the vertex before: that vertex has weight `1/p`, its neighbours 1, all
-//! others `1/q`.
+//! **Result.** The walks from each source, grouped by source, in the order of the sources. Each walk has its
+//! vertices in order and the number of its steps. It ends early at a vertex without a neighbour to go to. A
+//! uniform walk goes to each neighbour with the same chance, which a repeated edge multiplies. With `p` and
+//! `q` the chances depend on the vertex before: that vertex has weight `1/p`, its neighbours 1, all others
+//! `1/q`.
 //!
 //! **Input.** Any graph; weights are not read. Edges are followed along or against their direction.
 //!
@@ -14,9 +14,10 @@
 //!
 //! **Trick.** Chances that depend on two vertices would have to be computed for each pair of them. Instead a
 //! neighbour is drawn like in a uniform walk, and refused with a chance that makes up for the difference.
-//! That needs one test: if an edge leads from the vertex before to the neighbour drawn. Some thousand walks
-//! are a work item, and take each step together, sorted by their vertices. So lists that are together are
-//! read together, from memory or from pages.
+//! That needs one test: if an edge leads from the vertex before to the neighbour drawn. A work item is some
+//! thousand walks, which take each step together, sorted by their vertices. So lists that are near each other
+//! are read together, from memory or from pages.
+//!
 //! **Cited.** A. Grover, J. Leskovec, *node2vec: Scalable Feature Learning for Networks*, KDD 2016; K. Yang,
 //! M. Zhang, K. Chen, X. Ma, Y. Bai, Y. Jiang, *KnightKing: A Fast Distributed Graph Random Walk Engine*,
 //! SOSP 2019, for drawing and refusing.
@@ -145,7 +146,7 @@ fn room_for<E>(sources: usize, config: &WalkConfig) -> Result<Vec<u32>, KernelEr
     Ok(room)
 }
 
-/// Returns the walks as paths, without the free places of walks that ended.
+/// Returns the walks as paths, without the free places of walks that ended early.
 fn told(mut steps: Vec<u32>, width: usize) -> Paths {
     let lengths: Vec<usize> =
         steps.chunks(width).map(|walk| walk.iter().take_while(|&&v| v != NONE).count()).collect();

@@ -3,14 +3,14 @@
 //! **Result.** For every id of the domain the least vertex id of its component; [`NO_COMPONENT`] for holes.
 //! The least id is unique, so the result is the same for any number of threads.
 //!
-//! **Input.** Any graph. A directed graph must answer both directions.
+//! **Input.** Any graph. A directed graph is best stored in both directions.
 //!
 //! **Trick.** Every vertex points to a vertex of its component with no larger id; roots point to themselves.
-//! Linking an edge hooks the larger of two roots under the smaller, so that each component's root ends as its
-//! least vertex. Nearly all vertices of a real graph are in one component, and linking each vertex to its
+//! Linking an edge hooks the larger of two roots under the smaller, so in the end each component's root is
+//! its least vertex. Nearly all vertices of a real graph are in one component, and linking each vertex to its
 //! first two neighbours already joins most of it. A sample then finds that component's root, and every vertex
-//! under it is skipped: an edge between it and an outside vertex is also seen from the outside vertex, by its
-//! neighbours of either direction. Thus most edges are never read.
+//! under it is skipped: an edge between it and an outside vertex is also seen from the outside vertex, whose
+//! lists of both directions are read. Thus most edges are never read.
 //!
 //! **Cited.** M. Sutton, T. Ben-Nun, A. Barak, *Optimizing Parallel Graph Connectivity Computation via
 //! Subgraph Sampling*, IPDPS 2018 (Afforest). The hooking goes back to Y. Shiloach, U. Vishkin, *An O(log n)
@@ -40,8 +40,8 @@ pub use crate::grouping::NO_COMPONENT;
 /// be best.
 const LINK_ROUNDS: usize = 2;
 
-/// The number of vertices in the sample that finds the largest component. A miss costs time, never
-/// correctness.
+/// The number of vertices in the sample that finds the largest component. If the sample misses it, the result
+/// is still right, only slower.
 const SAMPLES: usize = 1024;
 
 pub(crate) static KERNEL: Kernel = Kernel {
@@ -178,7 +178,8 @@ impl Forest<'_> {
         });
     }
 
-    /// Returns the most frequent root in a sample of evenly spaced vertices, the least one of several.
+    /// Returns the most frequent root in a sample of evenly spaced vertices; if several are, the least of
+    /// them.
     fn most_frequent_root(&self) -> u32 {
         let step = (self.parent.len() / SAMPLES).max(1);
         let mut counts: HashMap<u32, usize> = HashMap::new();

@@ -1,8 +1,8 @@
 //! A graph that cannot change, as compressed sparse rows: offsets and one array of neighbours. Long because
 //! all ways to build and to read it are in one place.
 //!
-//! The plainest layout there is, and the unit that engines are compared with: [`Csr`] implements [`Topology`]
-//! and [`WeightedTopology`], so that kernels run the same loops on it. 8 bytes per vertex and 4 per directed
+//! The simplest layout, and the unit that engines are compared with: [`Csr`] implements [`Topology`] and
+//! [`WeightedTopology`], so that kernels run the same loops on it. 8 bytes per vertex and 4 per directed
 //! edge, twice for a directed graph (both directions), plus 8 per edge if it has weights.
 
 use std::convert::Infallible;
@@ -20,7 +20,7 @@ mod tests;
 /// The treatment of edges that repeat an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
-    /// One edge is kept, with the weight of the last.
+    /// One edge is kept, with the weight of the last one.
     #[default]
     Merge,
     /// All edges are kept: a multigraph.
@@ -30,7 +30,7 @@ pub enum Duplicates {
 /// The options of building a [`Csr`].
 #[derive(Clone, Debug, Default)]
 pub struct CsrOptions {
-    /// True if edges have a direction. If not, each edge is a neighbour on both sides (a self-loop once).
+    /// True if edges have a direction. If not, each edge is in the lists of both ends (a self-loop once).
     pub directed: bool,
     /// The treatment of repeated edges.
     pub duplicates: Duplicates,
@@ -129,7 +129,7 @@ impl Csr {
     /// Like [`from_edges`](Self::from_edges), but with the weight of each edge.
     ///
     /// # Errors
-    /// Those of [`from_edges`](Self::from_edges), and [`CsrError::Length`] for weights.
+    /// The errors of [`from_edges`](Self::from_edges), and [`CsrError::Length`] for weights.
     pub fn from_weighted_edges(
         vertices: usize,
         edges: &[(u32, u32)],
@@ -140,7 +140,7 @@ impl Csr {
         if weights.len() != edges.len() {
             return Err(CsrError::Length { what: "weights", expected: edges.len(), found: weights.len() });
         }
-        // The position in the input makes the order total, and the last of equal edges the newest.
+        // The position in the input makes the order total, and puts the newest of equal edges last.
         let keys = |flip: bool| -> Vec<(u64, usize)> {
             let kept = edges.par_iter().enumerate().filter(|(_, e)| keeps(e, options));
             kept.map(|(i, &(u, v))| (if flip { pack(v, u) } else { pack(u, v) }, i)).collect()
@@ -186,7 +186,7 @@ impl Csr {
         }
     }
 
-    /// Returns the weights of `v`'s edges in `direction`, by its neighbours; empty without weights.
+    /// Returns the weights of `v`'s edges in `direction`, in the order of neighbours; empty without weights.
     pub fn weights(&self, v: VertexId, direction: Direction) -> &[f64] {
         let rows = self.rows(direction);
         rows.weights.as_ref().map_or(&[], |weights| &weights[rows.range(v.index())])
@@ -207,7 +207,7 @@ impl Csr {
     }
 }
 
-/// The rows of one subgraph: lists to which nothing is ever added, so loops may rely on it.
+/// The rows of one subgraph. Nothing is ever added to its lists, and loops may rely on that.
 #[derive(Clone, Copy, Debug)]
 pub struct RowBlock<'a> {
     rows: &'a Rows,
@@ -324,7 +324,7 @@ impl Resident for Csr {
     }
 }
 
-/// The cache lines of a list that are prefetched; the processor continues.
+/// The cache lines of a list that are prefetched; the processor itself prefetches the rest.
 const PREFETCHED_LINES: usize = 2;
 
 impl WeightedTopology for Csr {
@@ -359,7 +359,7 @@ impl Rows {
     fn new<K: Sync>(vertices: usize, sorted: &[K], key: impl Fn(&K) -> u64 + Sync) -> Rows {
         let targets = sorted.par_iter().map(|k| VertexId(key(k) as u32)).collect();
         let first_of = |v: usize| sorted.partition_point(|k| (key(k) >> 32) < v as u64) as u64;
-        // A search per range of rows, then a walk: offsets in parallel without sharing.
+        // Each task searches for the beginning of its rows, then reads on; no two tasks write one offset.
         const RANGE: usize = 4096;
         let mut offsets = vec![0u64; vertices + 1];
         offsets.par_chunks_mut(RANGE).enumerate().for_each(|(chunk, offsets)| {

@@ -18,7 +18,7 @@ pub(super) fn read(path: &Path, nodes: u64) -> Result<Vec<u32>, LinkBenchError> 
 }
 
 /// Reads the numbers from lines. A name begins a section; each other line has a value and the percentage of
-/// nodes that have at most that, ascending.
+/// nodes with at most this number of links, ascending.
 pub(super) fn degrees_of(
     lines: impl Iterator<Item = std::io::Result<String>>,
     path: &Path,

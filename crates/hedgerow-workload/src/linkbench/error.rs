@@ -24,7 +24,7 @@ pub enum LinkBenchError {
         /// The fault of the line.
         what: String,
     },
-    /// A file lacks something.
+    /// A file lacks a required part.
     #[error("{}: no {what}", path.display())]
     Missing {
         /// The file.

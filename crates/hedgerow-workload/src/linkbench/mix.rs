@@ -31,8 +31,8 @@ impl Mix {
         Ok(Mix(shares))
     }
 
-    /// Returns the mix of TAO: 99.8 % reads. Its ranges by time are lists here, its changes of a type
-    /// updates.
+    /// Returns the mix of TAO: 99.8 % reads. Its requests for a range of times are requests for lists here,
+    /// and its changes of a type are updates.
     pub fn tao() -> Mix {
         let (reads, writes) = (0.998, 0.002);
         Mix([

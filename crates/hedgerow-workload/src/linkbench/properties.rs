@@ -30,7 +30,7 @@ impl Properties {
         Properties { path: path.to_owned(), values: pairs.collect() }
     }
 
-    /// Returns the number of that name, which must be finite and not negative.
+    /// Returns the number with this name, which must be finite and not negative.
     pub(super) fn number(&self, name: &str) -> Result<f64, LinkBenchError> {
         let Some((line, value)) = self.values.get(name) else {
             return Err(LinkBenchError::Missing { path: self.path.clone(), what: name.to_owned() });

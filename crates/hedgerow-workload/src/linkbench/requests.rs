@@ -143,7 +143,7 @@ impl<'a> Requests<'a> {
                 let place = self.node_updates.draw(&mut self.rng);
                 Request::UpdateNode(self.bench.by_demand.at(place), self.node_bytes())
             }
-            // Uniform over all nodes: those in most demand must not vanish.
+            // Uniform over all nodes: the nodes in most demand must not all be removed.
             8 => Request::DeleteNode(self.rng.below(self.bench.nodes)),
             _ => {
                 let place = self.node_reads.draw(&mut self.rng);

@@ -1,4 +1,4 @@
-//! Random numbers of which the first are the most frequent.
+//! Random numbers by Zipf's distribution: the first numbers are the most frequent.
 
 use crate::rng::Rng;
 
@@ -9,10 +9,10 @@ use crate::rng::Rng;
 pub(super) struct Zipf {
     bound: f64,
     exponent: f64,
-    /// The integrals of the density to behind the first number and to behind the last.
+    /// The integral of the density up to the end of the first number, and up to the end of the last.
     first: f64,
     last: f64,
-    /// Candidates this near below the next number are accepted without computing the density.
+    /// The distance below the next number within which candidates are accepted without computing the density.
     near: f64,
 }
 

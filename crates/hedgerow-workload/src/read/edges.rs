@@ -28,7 +28,7 @@ pub struct Row<'a> {
     pub time: Option<i64>,
     /// The further columns of the format, in its order.
     pub extra: Extra<'a>,
-    /// True if source or destination had blanks around it, which are left out.
+    /// True if source or destination had blanks around it, which were removed.
     pub is_trimmed: bool,
 }
 
@@ -89,7 +89,7 @@ pub struct EdgeReader {
     widest: usize,
     /// The type and the sizes from the first lines of a Matrix Market file.
     matrix: Option<Matrix>,
-    /// True if the present record is returned turned around, and if it will be.
+    /// True if the present record is returned turned around; `turns`: true if it is next.
     turned: bool,
     turns: bool,
 }
@@ -115,7 +115,7 @@ impl EdgeReader {
     /// Opens `path`, compressed or not.
     ///
     /// # Errors
-    /// Those of [`Lines::open`].
+    /// The errors of [`Lines::open`].
     pub fn open(path: &Path, format: &EdgeFormat) -> Result<EdgeReader, ReadError> {
         Ok(EdgeReader::of(Lines::open(path)?, format))
     }
@@ -174,8 +174,8 @@ impl EdgeReader {
         self.records.path()
     }
 
-    /// Returns the next row, or `None` at the end. After an error for which [`ReadError::is_row`] holds, the
-    /// next call continues with the next row.
+    /// Returns the next row, or `None` at the end. After an error for which [`ReadError::is_row`] is true,
+    /// the next call continues with the next row.
     pub fn next_row(&mut self) -> Option<Result<Row<'_>, ReadError>> {
         self.turned = std::mem::take(&mut self.turns);
         if !self.turned {
@@ -244,7 +244,7 @@ impl EdgeReader {
         Ok(())
     }
 
-    /// Settles the columns with the first record; true if that is a header.
+    /// Finds the columns by the first record; true if that is a header.
     fn read_first(&mut self) -> Result<bool, ReadError> {
         if self.format.syntax == Syntax::MatrixMarket {
             return self.read_matrix().map(|()| true);
@@ -330,7 +330,7 @@ impl EdgeReader {
         }
     }
 
-    /// Refuses a row of another width than the first; between blanks, columns may be left out.
+    /// Refuses a row of another width than the first; if blanks separate columns, some may be absent.
     fn check_width(&self, found: usize) -> Result<(), RowError> {
         match (self.first, self.records.delimiter()) {
             (Some(First { line: first, width: expected, header }), Delimiter::Byte(_))

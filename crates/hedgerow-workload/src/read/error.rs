@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::matrix_error::MatrixError;
 
-/// A file could not be read, or a row of it.
+/// An error of reading a file, or one of its rows.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -27,7 +27,7 @@ pub enum ReadError {
         /// The error of the system.
         source: io::Error,
     },
-    /// One row is malformed; the reader can go on with the next.
+    /// One row is malformed; the reader can continue with the next row.
     #[error("{}:{line}: {reason}", .path.display())]
     Row {
         /// The file.
@@ -63,7 +63,7 @@ pub enum ReadError {
         /// The file.
         path: PathBuf,
     },
-    /// The name is that of a compressed file, but the file is not compressed.
+    /// The name has the extension of a compressed file, but the file is not compressed.
     #[error("{}: not a {format} file, though its name says so", .path.display())]
     NotCompressed {
         /// The file.
@@ -92,7 +92,7 @@ pub enum ReadError {
         line: u64,
         /// The first record, shortened to 100 characters.
         row: String,
-        /// The reasons for both answers, or that there are none for either.
+        /// The reasons for both answers, or the fact that there is none.
         why: &'static str,
     },
     /// The header lacks a column that the format names, or there is no header.
@@ -116,7 +116,7 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// True if only one row is lost, so that reading can go on.
+    /// True if only one row is lost, so that reading can continue.
     pub fn is_row(&self) -> bool {
         matches!(self, ReadError::Row { .. })
     }
@@ -237,7 +237,7 @@ pub enum RowError {
     /// A fault of an entry of a matrix.
     #[error(transparent)]
     Matrix(#[from] MatrixError),
-    /// A keyword is not one of those expected.
+    /// A keyword is none of the expected ones.
     #[error("expected {expected}, found {text:?}")]
     Unexpected {
         /// The expected keywords.

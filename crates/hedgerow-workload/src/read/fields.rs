@@ -30,7 +30,7 @@ pub(crate) fn split_at_blanks(line: &str, fields: &mut Vec<Field>) {
     }));
 }
 
-/// A reason to split a line otherwise than in place.
+/// A reason why a line cannot be split in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsplit {
     /// The line has a quote.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// The delimiter of fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Delimiter {
-    /// The one found in the first row: a tab, else a comma, else a semicolon, else blanks.
+    /// The delimiter found in the first row: a tab, else a comma, else a semicolon, else blanks.
     #[default]
     Auto,
     /// Any number of blanks and tabs; fields cannot be quoted.
@@ -92,7 +92,8 @@ pub struct EdgeFormat {
     /// The source; by default the column that the header names, else the first column without another
     /// meaning.
     pub src: Option<Column>,
-    /// The destination; by default the column that the header names, else the second such column.
+    /// The destination; by default the column that the header names, else the second column without another
+    /// meaning.
     pub dst: Option<Column>,
     /// The weight; by default the column that the header names, else none.
     pub weight: Option<Column>,
@@ -106,11 +107,11 @@ pub struct EdgeFormat {
     pub nulls: Vec<String>,
     /// The lines that are comments.
     pub comment: Comment,
-    /// True for files of an export: every line is data, blanks belong to fields, and a key in quotes may be
+    /// True for exported files: every line is data, blanks belong to fields, and a key in quotes may be
     /// empty.
     pub exact: bool,
-    /// True to return an entry of a symmetric matrix off its diagonal a second time, turned around; in a
-    /// skew-symmetric one with the opposite weight.
+    /// True to return each entry off the diagonal of a symmetric matrix a second time, turned around; in a
+    /// skew-symmetric matrix with the opposite weight.
     pub both_ways: bool,
     /// True if rows and columns of a matrix may be vertices of two sets, so that it need not be square.
     pub two_sets: bool,

@@ -42,7 +42,7 @@ impl Graphalytics {
             };
             let key = key.trim();
             let rest = key.strip_prefix("graph.").unwrap_or(key);
-            // Names have no dot, and all entries of a file have the same one.
+            // Names have no dot, and all entries of a file have the same name.
             let (graph, entry) = rest.split_once('.').unwrap_or(("", rest));
             if !graph.is_empty() {
                 name = graph.to_owned();

@@ -9,9 +9,9 @@ use super::error::{ReadError, RowError};
 use super::progress::Progress;
 use super::source::{self, buffered};
 
-/// The longest line, and the longest record of several lines, in bytes. There is room for the properties of
-/// an edge: at most 64 MiB in a store, twice that as hexadecimal digits or doubled quotes, and more for keys
-/// and delimiters.
+/// The longest line, and the longest record of several lines, in bytes. It suffices for the properties of an
+/// edge: at most 64 MiB in a store, twice that as hexadecimal digits or doubled quotes, and more for keys and
+/// delimiters.
 pub const MAX_LINE_BYTES: usize = (128 << 20) + (1 << 20);
 
 /// True if a file with these first bytes is in UTF-16 or UTF-32: it has their byte order mark, or one of the
@@ -58,7 +58,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Opens `path`, and decompresses it if its first bytes are those of gzip or zstd.
+    /// Opens `path`, and decompresses it if its first bytes are the mark of gzip or zstd.
     ///
     /// # Errors
     /// [`ReadError::Open`]; [`ReadError::NotCompressed`] if the name ends in `.gz` or `.zst` and the file is
@@ -73,7 +73,7 @@ impl Lines {
     /// share its position: only one reader at a time can read it.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open).
+    /// The errors of [`open`](Self::open).
     pub fn of_file(name: &Path, file: &File) -> Result<Lines, ReadError> {
         let file = file.try_clone().map_err(|source| ReadError::Open { path: name.to_owned(), source })?;
         let (reader, progress) = source::open(name, file)?;
@@ -175,7 +175,7 @@ impl Lines {
         self.buffer.get(..self.len).unwrap_or_default()
     }
 
-    /// True if the line read last has a carriage return: it has lines of another system in it.
+    /// True if the line read last has a carriage return: it consists of several lines of another system.
     pub fn has_return(&self) -> bool {
         memchr::memchr(b'\r', self.text().as_bytes()).is_some()
     }

@@ -13,7 +13,7 @@ pub enum MatrixError {
         /// The line, shortened to 40 characters.
         text: String,
     },
-    /// The matrix is of a form that is no graph with numbers for weights.
+    /// The matrix has a form that stands for no graph with numeric weights.
     #[error("{what} {text:?} is not read: {instead}")]
     Unsupported {
         /// The meaning of the word.
@@ -51,7 +51,7 @@ pub enum MatrixError {
         /// The number of columns.
         columns: u64,
     },
-    /// The number of entries in the file is not that of its size line.
+    /// The number of entries in the file differs from the number in its size line.
     #[error("the size line says {expected} entries, the file has {}", found_entries(*.found, *.expected))]
     Entries {
         /// The number in the size line.
@@ -59,7 +59,7 @@ pub enum MatrixError {
         /// The number read.
         found: u64,
     },
-    /// An entry has another number of columns.
+    /// An entry has the wrong number of columns.
     #[error("an entry of this matrix has {expected} columns, the row has {found}")]
     Width {
         /// The number of columns of an entry.

@@ -1,7 +1,7 @@
 //! Matrix Market files in coordinate format: a banner, comments, a size line, then an entry a line.
 //!
-//! An entry is an edge from its row to its column. Ids in the file begin at 1, and are kept. A symmetric file
-//! has each pair of entries once; [`EdgeFormat::both_ways`](super::EdgeFormat) returns both.
+//! An entry is an edge from its row to its column. Ids in the file begin at 1, and are not changed. A
+//! symmetric file has each pair of entries once; [`EdgeFormat::both_ways`](super::EdgeFormat) returns both.
 
 use super::error::shorten;
 use super::matrix_error::MatrixError;
@@ -107,7 +107,7 @@ impl MatrixMarket {
     /// nothing.
     ///
     /// # Errors
-    /// [`ReadError::Matrix`] for a malformed banner or size line, and those of reading.
+    /// [`ReadError::Matrix`] for a malformed banner or size line, and the errors of reading.
     pub fn look(
         lines: &mut Lines,
         skip_lines: u64,
@@ -140,7 +140,7 @@ fn fault(lines: &Lines, reason: MatrixError) -> ReadError {
     ReadError::Matrix { path: lines.path().to_owned(), line: lines.line(), reason }
 }
 
-/// True if a line behind the banner is no data.
+/// True if a line after the banner is empty or a comment.
 pub(super) fn is_comment(line: &str) -> bool {
     line.starts_with('%') || line.trim_ascii().is_empty()
 }

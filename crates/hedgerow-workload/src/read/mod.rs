@@ -1,7 +1,8 @@
 //! Streaming readers of graph files: one row at a time, constant memory, errors that name file and line.
 //!
 //! Gzip and zstd files are recognised by their first bytes, and decompressed on the way. The caller decides
-//! about a malformed row: a reader returns an error for it ([`ReadError::is_row`]) and goes on with the next.
+//! about a malformed row: a reader returns an error for it ([`ReadError::is_row`]) and continues with the
+//! next row.
 
 mod edges;
 mod error;

@@ -1,4 +1,4 @@
-//! Names of columns: usual ones, and those in headers for Neo4j's importer.
+//! Names of columns: usual names, and names in headers for Neo4j's importer.
 
 /// Usual names of source, destination, weight and time in headers, in lower case.
 const NAMES: [&[&str]; 4] = [
@@ -82,7 +82,7 @@ fn importer_column(text: &str) -> ImporterColumn {
         "id" => ImporterRole::Id,
         "label" => ImporterRole::Label,
         "ignore" => ImporterRole::Ignore,
-        // Only ids have a space.
+        // Only a column of ids has a space of ids.
         _ => {
             return ImporterColumn {
                 name: name.trim().to_owned(),

@@ -105,8 +105,8 @@ impl Records {
     /// Reads the next record; false at the end.
     ///
     /// # Errors
-    /// Those of [`Lines::advance`]; [`ReadError::Row`] for text behind a closing quote, for a carriage return
-    /// outside of quotes and for a comment that may be a row, after which the next record can be read;
+    /// The errors of [`Lines::advance`]; [`ReadError::Row`] for text behind a closing quote, for a carriage
+    /// return outside of quotes and for a comment that may be a row, after which the next record can be read;
     /// [`ReadError::Record`] for quotes that do not close, after which nothing can.
     pub(super) fn advance(&mut self) -> Result<bool, ReadError> {
         self.fields.clear();
@@ -153,8 +153,8 @@ impl Records {
         }
     }
 
-    /// Refuses a line between blanks that would be read otherwise than its writer meant: one with a carriage
-    /// return, or with a quote before a field.
+    /// Refuses a line whose delimiters are blanks if it would be misread: if it has a carriage return, or a
+    /// quote before a field.
     fn check_plain(&self) -> Result<(), ReadError> {
         let text = self.lines.text();
         match memchr::memchr2(b'\r', b'"', text.as_bytes()) {
@@ -286,7 +286,8 @@ impl Unquoter {
     fn new(delimiter: u8, exact: bool) -> Unquoter {
         let mut reader =
             csv_core::ReaderBuilder::new().delimiter(delimiter).terminator(Terminator::Any(b'\n')).build();
-        // This reader drops a mark of UTF-8 in the first bytes that it ever sees; so it sees others first.
+        // This reader drops a byte order mark at the beginning of its input. So its first input is line
+        // feeds.
         let _ = reader.read_field(b"\n\n\n", &mut [0; 4]);
         Unquoter { reader, delimiter, exact, out: Vec::new(), used: 0, field: Begun::default(), fault: None }
     }
@@ -302,12 +303,12 @@ impl Unquoter {
         if line.ends_with('\n') {
             return self.feed_bytes(line.as_bytes(), fields);
         }
-        // The last line of the file may lack its end, and without that the reader waits for more.
+        // The last line of the file may lack its line feed, and without one the reader waits for more.
         self.feed_bytes(format!("{line}\n").as_bytes(), fields)
     }
 
     fn feed_bytes(&mut self, mut input: &[u8], fields: &mut Vec<Field>) -> bool {
-        // Undoing quotes adds nothing. The reader takes an empty input for the end of the file.
+        // Undoing quotes makes no text longer. The reader treats an empty input as the end of the file.
         if self.out.len() < self.used + input.len() + 1 {
             self.out.resize(self.used + input.len() + 1, 0);
         }
@@ -336,8 +337,8 @@ impl Unquoter {
         false
     }
 
-    /// Returns the number of blanks before the quote of the field that begins here, like in `a, "b"`: they
-    /// are no part of it.
+    /// Returns the number of blanks before the quote of the field that begins here, like in `a, "b"`: they do
+    /// not belong to the field.
     fn blanks(&self, input: &[u8]) -> usize {
         if self.exact || self.field.bytes > 0 {
             return 0;

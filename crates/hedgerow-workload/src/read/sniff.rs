@@ -1,16 +1,16 @@
 //! Detecting the delimiter of the fields of a file, and a header in its first record.
 //!
 //! A sample of the first records is split at each candidate; the delimiter that gives all of them the same
-//! number of columns is chosen. The first record is a header if it differs in kind from those below it: text
-//! over numbers, for instance. If two answers fit, neither is chosen: the error shows the record, and the
-//! caller has to choose.
+//! number of columns is chosen. The first record is a header if its fields differ in kind from the fields
+//! below: text above numbers, for instance. If two answers fit, neither is chosen: the error shows the
+//! record, and the caller has to choose.
 
 use super::names::are_usual;
 use super::records::Records;
 use super::time::is_date;
 use super::{Column, Delimiter, EdgeFormat, Header, Lines, ReadError};
 
-/// The sample: the most lines, and the bytes after which no line begins.
+/// The sample: at most this many lines, which begin within the first `SAMPLE_BYTES` of the file.
 const SAMPLE_LINES: usize = 1000;
 const SAMPLE_BYTES: usize = 1 << 16;
 
@@ -56,7 +56,7 @@ struct Split {
 /// states that sources and destinations are whole numbers. Reads at most 1,000 lines.
 ///
 /// # Errors
-/// [`ReadError::DelimiterUnclear`], [`ReadError::HeaderUnclear`], and those of reading.
+/// [`ReadError::DelimiterUnclear`], [`ReadError::HeaderUnclear`], and the errors of reading.
 pub fn sniff(mut lines: Lines, format: &EdgeFormat, numbers: bool) -> Result<Option<Sniffed>, ReadError> {
     let sample = sample(&mut lines)?;
     let split = |(delimiter, name)| split(&lines, &sample, format, delimiter, name);
@@ -115,7 +115,7 @@ fn split(
     let sample = std::io::Cursor::new(sample.to_owned().into_bytes());
     let mut reader = Records::of(Lines::of(lines.path(), sample), &format);
     let mut records = Vec::new();
-    // A malformed record, or the last one that the end of the sample cuts, does not decide about the others.
+    // A malformed record, such as the one at which the sample is cut off, does not decide about the others.
     while let Ok(true) | Err(ReadError::Row { .. }) = advance(&mut reader, &mut records, &format) {}
     let mut widths: Vec<usize> = records.iter().map(|r: &Record| r.fields.len()).filter(|&w| w > 1).collect();
     widths.sort_unstable();
@@ -137,7 +137,7 @@ fn advance(reader: &mut Records, records: &mut Vec<Record>, format: &EdgeFormat)
     Ok(true)
 }
 
-/// Returns the one split that fits; else all that fit.
+/// Returns the split that fits if there is only one; else all splits that fit.
 fn choose(splits: Vec<Split>, format: &EdgeFormat, numbers: bool) -> Result<Split, Vec<Split>> {
     let is_blank = |split: &Split| split.delimiter == Delimiter::Whitespace;
     let share = |split: &Split| split.regular as f64 / split.records.len().max(1) as f64;
@@ -153,8 +153,8 @@ fn choose(splits: Vec<Split>, format: &EdgeFormat, numbers: bool) -> Result<Spli
     let likely = |split: &&Split| share(split) >= 0.5 && !is_blank(split) && fits(split);
     let is_tab = |split: &Split| split.delimiter == Delimiter::Byte(b'\t');
     match whole.len() {
-        // Blanks that fit everywhere include tabs that fit in some places, and may be those of texts between
-        // commas.
+        // Blanks fit every record. If tabs fit some records, they are among these blanks; but if another
+        // delimiter fits some, the blanks may be parts of texts.
         1 if is_blank(&whole[0]) && partial.iter().filter(likely).any(|split| !is_tab(split)) => {
             whole.extend(partial.into_iter().filter(|split| likely(&split)));
             Err(whole)
@@ -165,8 +165,8 @@ fn choose(splits: Vec<Split>, format: &EdgeFormat, numbers: bool) -> Result<Spli
     }
 }
 
-/// Returns the split that most records fit, though not all: reading reports those that do not. If none fits
-/// any record, the first is as good.
+/// Returns the split that most records fit, though not all: reading reports the other records. If no split
+/// fits any record, returns the first one.
 fn best(splits: Vec<Split>, share: impl Fn(&Split) -> f64) -> Result<Split, Vec<Split>> {
     let most = splits.iter().map(&share).fold(0.0, f64::max);
     let mut best: Vec<Split> = splits.into_iter().filter(|split| share(split) == most).collect();
@@ -303,7 +303,7 @@ fn type_below(records: &[Record], column: usize) -> FieldKind {
         !leads && !text.starts_with('+') && (text.parse::<i128>().is_err() || text.parse::<i64>().is_ok())
     };
     let is_number = matches!(kind, FieldKind::Integer | FieldKind::Number);
-    // A column of whole and other numbers is one of numbers.
+    // A column with whole and other numbers is a column of numbers.
     let kind = match kind {
         FieldKind::Integer if fields().any(|text| text.parse::<i128>().is_err()) => FieldKind::Number,
         kind => kind,

@@ -24,7 +24,7 @@ impl Compression {
     fn of_bytes(start: &[u8]) -> Compression {
         match start {
             [0x1f, 0x8b, ..] => Compression::Gzip,
-            // A frame, or a skippable one, which may come first.
+            // A frame, or a skippable frame, which may precede it.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Compression::Zstd,
             _ => Compression::None,
         }

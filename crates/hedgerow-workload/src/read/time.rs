@@ -6,11 +6,11 @@ use jiff::fmt::temporal::Pieces;
 
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
-/// The time from 1970 to 1971 in microseconds. A smaller number is more likely one of seconds or milliseconds
-/// of our days than one of microseconds of 1970.
+/// The time from 1970 to 1971 in microseconds. A smaller number is more likely a present time in seconds or
+/// milliseconds than a time of 1970 in microseconds.
 const YEAR_MICROSECONDS: u64 = 365 * 86_400 * 1_000_000;
 
-/// The end of the year 9999 in microseconds. A larger number is more likely one of nanoseconds than one of
+/// The end of the year 9999 in microseconds. A larger number is more likely in nanoseconds than in
 /// microseconds.
 const LAST_MICROSECOND: i64 = 253_402_300_799_999_999;
 
@@ -75,11 +75,11 @@ pub enum TimeError {
 /// Reads a number of `unit`s since 1970, or an ISO 8601 date, perhaps with a time and a zone.
 ///
 /// `2024-05-01`, `2024-05-01T12:30`, `2024-05-01 12:30:00.25`, `...Z`, `...+02:00`. Without a zone it is UTC.
-/// A number may have decimals. Without a unit it is a whole number of microseconds, if these make a likely
+/// A number may have decimals. Without a unit it is a whole number of microseconds, if these give a likely
 /// time.
 ///
 /// # Errors
-/// [`TimeError`]. There is none for 0, which is the same in all units.
+/// [`TimeError`], but never for 0, which is the same time in all units.
 pub fn read_time(text: &str, unit: Option<TimeUnit>) -> Result<ReadTime, TimeError> {
     let Some(unit) = unit else {
         return match text.parse::<i64>() {

@@ -20,7 +20,7 @@ impl Hasher for MixHasher {
         }
     }
 
-    /// Hashes string ends and enum variants: they differ, and are mixed with the bytes around them.
+    /// Hashes the ends of strings and the variants of enums. They are mixed with the bytes around them.
     fn write_u8(&mut self, value: u8) {
         self.0 = (self.0 ^ u64::from(value)).wrapping_mul(0x0000_0100_0000_01B3);
     }
@@ -34,7 +34,8 @@ impl Hasher for MixHasher {
     }
 
     fn finish(&self) -> u64 {
-        // Multiplication moves differences up only, and the map uses both ends.
+        // Multiplication carries differences only to higher bits, but the map uses the highest and the lowest
+        // bits.
         self.0 ^ (self.0 >> 32)
     }
 }

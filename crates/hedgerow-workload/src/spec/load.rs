@@ -81,7 +81,7 @@ pub(super) fn vertices_and_edges(
     })
 }
 
-/// True if the order of the file is that of time (nearly, in some data sets).
+/// True if the file is ordered by time (nearly, in some data sets).
 fn is_temporal(format: &EdgeFormat) -> bool {
     format.time.is_some()
 }
@@ -105,7 +105,7 @@ fn read(
     Ok(())
 }
 
-/// A map from keys to dense ids. Keys are numbers until one is none; then all are strings.
+/// A map from keys to dense ids. Keys are numbers until one key is not a number; then all become strings.
 #[derive(Default)]
 struct Ids {
     numbers: HashMap<u64, u32>,

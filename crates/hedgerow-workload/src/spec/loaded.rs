@@ -8,7 +8,7 @@ use crate::csr::{Csr, CsrError, CsrOptions};
 use crate::data::DataError;
 use crate::read::{FormatError, ReadError};
 
-/// A graph could not be loaded.
+/// An error of loading a graph.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -29,7 +29,7 @@ pub enum LoadError {
         /// The names that can be read.
         known: String,
     },
-    /// The file has more vertices than 32-bit ids.
+    /// The file has more vertices than there are 32-bit ids.
     #[error("{}: more than {} vertices", .path.display(), u32::MAX)]
     TooManyVertices {
         /// The file.
@@ -71,7 +71,7 @@ pub struct LoadedGraph {
     pub weights: Option<Vec<f64>>,
     /// The external id of each vertex, if it differs from its number.
     pub keys: Option<Vec<VertexKey>>,
-    /// True if the order of edges is that of time, so that an experiment must not shuffle it.
+    /// True if the edges are ordered by time, so that an experiment must not shuffle them.
     pub in_time_order: bool,
 }
 
@@ -86,7 +86,7 @@ impl LoadedGraph {
     /// as [`Csr::from_edges`].
     ///
     /// # Errors
-    /// Those of [`Csr::from_edges`].
+    /// The errors of [`Csr::from_edges`].
     pub fn csr(&self) -> Result<Csr, CsrError> {
         let options = CsrOptions { directed: self.directed, ..CsrOptions::default() };
         match &self.weights {

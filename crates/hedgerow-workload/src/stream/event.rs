@@ -5,7 +5,7 @@ use hedgerow_core::VertexKey;
 /// The events per transaction, for data without transactions of its own.
 pub const EVENTS_PER_TRANSACTION: usize = 64;
 
-/// One change. Weights count events: an edge's weight is the number of upserts since it was last absent.
+/// One change. Weights count events: an edge's weight is the number of upserts from its last insertion on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// Inserts missing endpoints; adds 1 to the weight of the edge, which is inserted with weight 1 if
@@ -32,7 +32,7 @@ pub enum Event {
     RemoveVertex {
         /// The vertex.
         vertex: VertexKey,
-        /// The vertex that removed it, if that has not been named before: inserted first, like by
+        /// The vertex that removes it, if no earlier event names that vertex. It is inserted first, as by
         /// [`InsertVertex`](Event::InsertVertex).
         by: Option<VertexKey>,
     },

@@ -1,14 +1,15 @@
 //! A seeded stream that grows like a social network.
 //!
 //! - **Growth.** Both ends of an edge are mostly ends of earlier edges, drawn uniformly from these, so that a
-//!   vertex gains edges in proportion to those it has: degrees follow a power law. Other ends are new
-//!   vertices.
-//! - **Communities.** A transaction plays in one of many communities, the n-th of which is drawn in
-//!   proportion to 1/(n + 4); one in sixteen reaches into a second. Without them almost any two transactions
-//!   of fifty events would share a hub, and no two writers could ever work side by side.
+//!   vertex gains edges in proportion to the edges that it has: degrees follow a power law. Other ends are
+//!   new vertices.
+//! - **Communities.** The vertices of a transaction are in one of many communities; the n-th community is
+//!   drawn in proportion to 1/(n + 4). One transaction in sixteen also has vertices of a second community.
+//!   Without communities almost any two transactions of fifty events would share a hub, and no two writers
+//!   could work in parallel.
 //! - **Bursts.** A few transactions hold hundreds of events, half of them around one vertex.
-//! - **Removals.** Some events remove an edge inserted earlier, a few remove a vertex with its edges; both
-//!   may return.
+//! - **Removals.** Some events remove an edge inserted earlier, a few remove a vertex with its edges. Both
+//!   may be inserted again later.
 
 use hedgerow_core::VertexKey;
 

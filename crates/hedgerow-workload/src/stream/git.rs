@@ -1,11 +1,11 @@
-//! A version-control history as a stream: changes of files by authors, with files that come and go.
+//! A version-control history as a stream: changes of files by authors, with files that are added and removed.
 //!
 //! Header `commit_time,author_id,file_id,op,commit_id`; consecutive lines of one commit are one transaction.
 //! Authors and files are two number spaces, so vertices are named `a:N` and `f:N`. Operations A (added), M
 //! (modified) and T (type changed) upsert the edge from author to file, D (deleted) removes the file. An
-//! author is a vertex from the first line that names it, even if that is a deletion. Histories with side
-//! branches meet unexpected states (a deleted file modified, an existing one added); the events' rules give
-//! them a meaning.
+//! author is a vertex from the first line that names it, even if that is a deletion. In histories with side
+//! branches, an operation may meet an unexpected state (a deleted file is modified, an existing one added).
+//! The rules of events also define the result of such operations.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -63,8 +63,8 @@ impl GitLog {
             .map_err(|reason| ReadError::row(self.lines.path(), self.lines.line(), reason))?;
         let file = named(&mut self.files, "f", row.file);
         let event = if row.deletes {
-            // A few authors only ever deleted. Naming the others would make deletions depend on their other
-            // work without need.
+            // A few authors have only deletions, so a deletion names a new author. If it named a known one,
+            // it would needlessly depend on other transactions of this author.
             let is_new = !self.authors.contains_key(&row.author);
             let by = is_new.then(|| named(&mut self.authors, "a", row.author));
             Event::RemoveVertex { vertex: file, by }

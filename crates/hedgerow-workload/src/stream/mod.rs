@@ -1,7 +1,8 @@
 //! Update streams: events on a directed, weighted graph, grouped in transactions.
 //!
 //! The same events come from a seeded generator or from a file: [`StreamSpec`] is the choice, [`Stream`] the
-//! iterator. A transaction's index is its position in the stream, from 0, and the same at every reading.
+//! iterator. A transaction's index is its position in the stream, from 0, and the same each time the stream
+//! is read.
 
 mod edges;
 mod event;
@@ -48,7 +49,7 @@ pub struct Totals {
     pub events: u64,
 }
 
-/// A stream cannot be read on.
+/// An error that ends the reading of a stream.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
@@ -74,7 +75,7 @@ impl StreamSpec {
     /// Returns the type of the stream's vertex keys.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open).
+    /// The errors of [`open`](Self::open).
     pub fn key_kind(&self) -> Result<KeyKind, StreamError> {
         match self {
             StreamSpec::Generated(_) => Ok(KeyKind::U64),
@@ -94,7 +95,7 @@ impl StreamSpec {
     /// Reads the stream to its end and counts. Cost: one pass over the file.
     ///
     /// # Errors
-    /// Those of reading the stream.
+    /// The errors of reading the stream.
     pub fn totals(&self) -> Result<Totals, StreamError> {
         let mut totals = Totals::default();
         for transaction in self.open()? {

@@ -9,10 +9,10 @@ use crate::KernelError;
 use crate::cancel::Cancel;
 use crate::sssp::visit_edges;
 
-/// Returns the error that names an edge of a cycle among the vertices that are `open`: an edge on a shortest
-/// path leads to each of them from another one. The nearest of them, the least of several, is on a cycle or
-/// behind one of the same distance. Going back from it by the least vertex each time ends in one, the same in
-/// every run.
+/// Returns the error that names an edge of a cycle among the `open` vertices. An edge on a shortest path
+/// leads to each of these from another one. The nearest open vertex (of several the one with the least id) is
+/// on a cycle, or behind a cycle at the same distance. The function walks back from it, each time to the
+/// least predecessor, until it is on a cycle: the same one in every call.
 pub(super) fn find<G: WeightedTopology>(
     g: &G,
     distance: Distances<'_>,

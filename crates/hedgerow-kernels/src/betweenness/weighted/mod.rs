@@ -7,28 +7,26 @@
 //!
 //! **Equal lengths.** The length of a path is the sum of its weights from the source on, in 64 bits, like in
 //! [`sssp()`](crate::sssp()). Two paths are equally long if these two numbers differ by no more than 2^-40 of
-//! the larger. With decimal fractions, 0.1 + 0.2 is more than 0.3, and the same path has another sum from its
-//! other end. NetworkX compares all bits, and so divides an undirected pair in one way from one of its ends
-//! and in another from the other.
+//! the larger. The tolerance is for decimal fractions: 0.1 + 0.2 is more than 0.3, and the sum of a path
+//! depends on the end at which the addition begins. NetworkX compares all bits. So two vertices of an
+//! undirected graph may have other shortest paths in one direction than in the other.
 //!
-//! **Input.** Any graph whose reachable edges have weights of 0 or more. An infinite weight is never crossed;
-//! one that is negative or not a number is refused. Without weights every edge weighs 1, and
-//! [`betweenness()`](crate::betweenness()) gives the same sooner. Repeated edges of the same weight are paths
-//! of their own; loops are on no shortest path. A directed graph is best stored in both directions.
+//! **Input.** Any graph whose reachable edges have weights of 0 or more. An edge of infinite weight is never
+//! crossed; a weight that is negative or not a number is refused. Without weights every edge weighs 1, and
+//! [`betweenness()`](crate::betweenness()) gives the same result faster. Repeated edges of the same weight
+//! are paths of their own; loops are on no shortest path. A directed graph is best stored in both directions.
 //!
-//! **Weights of 0** count like others, as long as the paths with them are finitely many. If edges that make a
-//! path no longer lead from a vertex back to it, like an undirected edge of weight 0, shortest paths cannot
-//! be counted, and the graph is refused with one of these edges. (Paths without repeated vertices would be
-//! finitely many, but counting them takes exponential time.) An edge whose weight is lost when it is added,
-//! as 1 is to 1e17, is such an edge too.
+//! **Weights of 0** are allowed, unless a whole cycle makes a path no longer, as an undirected edge of weight
+//! 0 does. Then the number of shortest paths is infinite, the graph is refused, and the error names an edge
+//! of the cycle. (The number of paths without repeated vertices is finite, but counting them takes
+//! exponential time.) A weight that is lost in the addition, as 1 is lost in 1e17 + 1, counts as 0 here.
 //!
-//! **Trick.** Brandes' two passes need the vertices in an order in which each comes after those before it on
-//! its shortest paths. An edge is on a shortest path if the distance of one end and its weight add up to the
-//! distance of the other. These edges are a graph without cycles, which is taken apart level by level: a
-//! vertex belongs to the next level once the last edge to it was met. So the number of levels is the number
-//! of edges on the longest of all shortest paths, not that of different distances. All vertices of a level
-//! are taken at once, by several threads, from memory or from pages. A vertex that is never in a level is
-//! behind a cycle.
+//! **Trick.** Brandes' two passes need the vertices in topological order of the edges on shortest paths. An
+//! edge is on a shortest path if the distance of one end and its weight add up to the distance of the other.
+//! These edges are a graph without cycles, which is processed level by level: a vertex belongs to the next
+//! level once the last edge to it was processed. So there are as many levels as edges on the longest of all
+//! shortest paths, however many different distances there are. All vertices of a level are processed at once,
+//! by several threads, from memory or from pages. A vertex that gets no level is on a cycle or behind one.
 //!
 //! **Determinism.** Distances are the same for any number of threads, levels are sets, and every vertex sums
 //! up its own list in the order of the list. So scores have the same bits for any number of threads.
@@ -37,8 +35,8 @@
 //! 25(2), 2001, section 4; A. B. Kahn, *Topological sorting of large networks*, Communications of the ACM
 //! 5(11), 1962, for the levels.
 //!
-//! **Cost.** For each source a run of `sssp`, and four passes over the lists of the vertices that it reaches.
-//! 100 bytes per id of the domain at most, if vertices wait once at a time in that run.
+//! **Cost.** For each source a call of `sssp`, and four passes over the lists of the vertices that it
+//! reaches. 100 bytes per id of the domain at most, if each vertex waits at most once at a time in that call.
 
 use hedgerow_core::{Direction, VertexId, WeightedTopology};
 
@@ -65,7 +63,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     result: ResultColumn { name: "score", kind: ResultKind::Scores },
     steps: "sources",
     cost: "a run of `sssp` and O(vertices + edges) per source",
-    // A run of `sssp`; three numbers, the edges not met yet, and the levels.
+    // A call of `sssp`; three numbers, the number of edges not processed yet, and the levels.
     memory: Memory { provided: "vertices wait once at a time in `sssp`", ..Memory::per_id(100) },
     cited: "U. Brandes, *A faster algorithm for betweenness centrality*, Journal of Mathematical Sociology 25(2), 2001; U. \
             Brandes, C. Pich, *Centrality estimation in large networks*, International Journal of Bifurcation and Chaos \

@@ -19,7 +19,8 @@ use crate::watch::Watch;
 /// The contributions of the sources so far to each vertex, and the arrays that the passes of one source need.
 pub(super) struct Passes<'g, G: WeightedTopology> {
     g: &'g G,
-    /// Edges to a vertex that are on shortest paths and that no level has met yet; 0 between sources.
+    /// The number of edges to each vertex that are on shortest paths and not processed yet; 0 between
+    /// sources.
     open: Vec<AtomicU32>,
     shares: Shares,
     levels: Levels,
@@ -101,9 +102,8 @@ impl<'g, G: WeightedTopology> Passes<'g, G> {
         hedgerow_par::map_reduce(items, item, || 0, |a, b| a + b)
     }
 
-    /// Returns the vertices to which the last edges lead from this level. If it `scatters`, the calling
-    /// thread also adds up their paths, in an order that depends on no other: for graphs that do not store
-    /// the edges to a vertex.
+    /// Returns the vertices whose last unprocessed edges come from this level. If it `scatters`, the calling
+    /// thread also adds up their paths, in a fixed order: for graphs that do not store the edges to a vertex.
     fn next_level(&self, level: &[VertexId], distance: Distances<'_>, scatters: bool) -> Vec<VertexId> {
         let part = |mut found: Vec<VertexId>, part: &[VertexId]| {
             self.visit(part, Direction::Out, |u, v, weight| {
@@ -130,7 +130,8 @@ impl<'g, G: WeightedTopology> Passes<'g, G> {
         hedgerow_par::fold(level.par_chunks(G::VISITED_TOGETHER), Vec::new, part).concat()
     }
 
-    /// Adds to every vertex of the levels its share of the paths that lead through it, the farthest first.
+    /// Adds to every vertex of the levels its share of the paths that lead through it, the farthest vertices
+    /// first.
     fn back(&mut self, distance: Distances<'_>, levels: &Levels) -> Result<(), KernelError<G::Error>> {
         for at in (1..levels.count()).rev() {
             let level = levels.level(at);
@@ -144,8 +145,8 @@ impl<'g, G: WeightedTopology> Passes<'g, G> {
         Ok(())
     }
 
-    /// Adds to each vertex of a level the numbers of the vertices at the other ends of its edges on shortest
-    /// paths, to or from it. These are in other levels.
+    /// Adds to each vertex of a level the numbers of its neighbours, in one direction, along edges on
+    /// shortest paths. These neighbours are in other levels.
     fn gather(
         &self,
         level: &[VertexId],

@@ -10,17 +10,17 @@ use crate::{Cancel, KernelError};
 
 /// The mark of no vertex.
 const NONE: u32 = u32::MAX;
-/// The most edges on the way to a root: trees of graphs with long paths are deep.
+/// The most edges that a walk to a root follows: trees of graphs with long paths are deep.
 const MOST_STEPS: usize = 48;
 /// The most neighbors that a search reads for a vertex that was cut off.
 const MOST_NEIGHBORS: usize = 32;
 /// The forest is made anew once more than one edge per `MOST_ADDED` vertices was added.
 const MOST_ADDED: usize = 4;
 
-/// Undirected edges: a forest, less the edges removed from it, and edges added since.
+/// Undirected edges: a forest without the edges removed from it, and the edges added later.
 #[derive(Clone, Debug)]
 pub(super) struct Certificate {
-    /// The parent of each vertex in the forest; a root is its own.
+    /// The parent of each vertex in the forest; a root is its own parent.
     parents: Vec<u32>,
     added: HashSet<(u32, u32)>,
 }
@@ -69,7 +69,7 @@ impl Certificate {
         self.parents.resize(bound, NONE);
     }
 
-    /// Adds the edge of two vertices that no edges of the certificate connected.
+    /// Adds the edge between two vertices that the certificate did not connect.
     pub(super) fn join(&mut self, a: VertexId, b: VertexId) {
         if !self.hang(a, b) && !self.hang(b, a) {
             self.added.insert(ordered(a, b));
@@ -125,8 +125,8 @@ impl Certificate {
     /// Replaces `removed` edges by others, after all of them were removed. Edges whose ends are not connected
     /// yet stay in `removed`.
     pub(super) fn relink<G: Resident>(&mut self, g: &G, removed: &mut Vec<(VertexId, VertexId)>) {
-        // If an edge was removed further up, both ends may be in a tree that was cut off: the next round
-        // finds it attached again.
+        // If an edge nearer to the root was removed, both ends may be in a tree that was cut off. In the next
+        // round this tree may be attached again.
         loop {
             let before = removed.len();
             removed.retain(|&(a, b)| !self.relink_one(g, a, b));
@@ -137,7 +137,7 @@ impl Certificate {
     }
 
     /// Connects both ends of a removed edge by an edge from one of them to a neighbor in the tree of the
-    /// other. True if they are connected then.
+    /// other. True if they are connected afterwards.
     fn relink_one<G: Resident>(&mut self, g: &G, a: VertexId, b: VertexId) -> bool {
         let (Some(of_a), Some(of_b)) = (self.root(a), self.root(b)) else { return false };
         if of_a == of_b {
@@ -163,7 +163,7 @@ impl Certificate {
         false
     }
 
-    /// Gives each vertex of `tree` its parent there.
+    /// Sets the parent of each vertex of `tree` to its parent in `tree`.
     pub(super) fn set_tree(&mut self, tree: &[(VertexId, VertexId)]) {
         for &(v, tree_parent) in tree {
             if let Some(parent) = self.parents.get_mut(v.index()) {

@@ -6,12 +6,12 @@ use rayon::prelude::*;
 use crate::frontier::all_ways;
 use crate::par::CHUNK_VERTICES;
 
-/// The vertices for which searches may read one list entry, all searches together. Beyond that, a pass over
-/// all vertices takes less time.
+/// The number of vertices per list entry that all searches together may read. If they would read more, a pass
+/// over all vertices takes less time.
 const VERTICES_PER_ENTRY: usize = 16;
 
 /// Replaces the name `from` of vertices by `to`, for each `(from, to)`. The entries of the vertices `from`
-/// themselves may have been replaced.
+/// themselves may already have been replaced.
 pub(super) fn rename<G: Resident>(g: &G, changes: &Changes, names: &mut [u32], mut ends: Vec<(u32, u32)>) {
     let mut search =
         Search { g, changes, removed_into: None, entries_left: names.len() / VERTICES_PER_ENTRY };

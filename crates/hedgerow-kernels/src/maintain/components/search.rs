@@ -130,8 +130,8 @@ pub(super) fn connection<G: Resident>(
     }
 }
 
-/// Returns a path of one or two edges, if there is one: looks each neighbor of the end with the shorter lists
-/// up in the lists of the other end. Most ends of an edge have a common neighbor.
+/// Returns a path of one or two edges, if there is one: looks up each neighbor of the end with the shorter
+/// lists in the lists of the other end. Most ends of an edge have a common neighbor.
 fn short_path<G: Resident>(g: &G, a: VertexId, b: VertexId) -> Option<Vec<VertexId>> {
     let (shorter, longer) = if total_degree(g, a) <= total_degree(g, b) { (a, b) } else { (b, a) };
     let is_beside_longer =

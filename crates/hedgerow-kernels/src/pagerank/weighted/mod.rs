@@ -1,31 +1,31 @@
 //! PageRank by weights: the frequency with which a random surfer who follows heavier edges more often visits
 //! each vertex.
 //!
-//! **Result.** A score for every id of the domain; those of live vertices sum to 1 (up to rounding), holes
-//! have 0. Let `d` be the damping, `w(u, v)` the weight of an edge and `W(u)` the sum of the weights of the
-//! edges from `u`. Scores start at `p`, and in each iteration `score(v) = (1 - d + d · D) · p(v) + d · Σ
+//! **Result.** A score for every id of the domain; the scores of live vertices sum to 1 (up to rounding),
+//! holes have 0. Let `d` be the damping, `w(u, v)` the weight of an edge and `W(u)` the sum of the weights of
+//! the edges from `u`. Scores start at `p`, and in each iteration `score(v) = (1 - d + d · D) · p(v) + d · Σ
 //! score(u) · w(u, v) / W(u)` over in-neighbours `u`. `D` is the score held by vertices whose weights sum to
 //! 0, including those without out-edges. Without sources `p = 1/n` for each of `n` live vertices: that is
 //! [`pagerank()`](crate::pagerank()) by weights. With `k` sources `p = 1/k` for these and 0 elsewhere: that
-//! is [`personalized_pagerank()`](crate::personalized_pagerank()) by weights. Repeated edges count as one of
-//! their sum. The result is that of `pagerank(G, weight=, personalization=)` of NetworkX, if its dangling
-//! vertices jump like the others.
+//! is [`personalized_pagerank()`](crate::personalized_pagerank()) by weights. Repeated edges count as one
+//! edge with the sum of their weights. The result is the same as `pagerank(G, weight=, personalization=)` of
+//! NetworkX, if its dangling vertices jump like the others.
 //!
-//! **Input.** Any graph whose weights are finite and 0 or more. The weights of each vertex sum to 0 or to
-//! 2.3e-308 and more, and to no more than 1.8e308. All are read before the first iteration, so the edge or
-//! vertex that is refused is always the same. Without weights every edge weighs 1, and the unweighted kernels
-//! give the same sooner. An undirected edge counts as two directed ones. A directed graph is best stored in
-//! both directions. A source that is given twice counts once.
+//! **Input.** Any graph whose weights are finite and 0 or more. The sum of the weights of each vertex is 0,
+//! or 2.3e-308 to 1.8e308. All weights are read before the first iteration, so the edge or vertex that is
+//! refused is always the same. Without weights every edge weighs 1, and the unweighted kernels give the same
+//! result faster. An undirected edge counts as two directed ones. A directed graph is best stored in both
+//! directions. A source that is given twice counts once.
 //!
-//! **Trick.** None: each vertex sums up the shares per unit of weight of its in-neighbours. If edges against
-//! their direction cannot be read, the calling thread hands out the shares of each vertex, in one pass along
-//! the edges.
+//! **Trick.** None: each vertex has a share per unit of weight, and adds up the shares of its in-neighbours
+//! times the weights. If edges against their direction cannot be read, the calling thread adds the share of
+//! each vertex to its out-neighbours, in one pass along the edges.
 //!
-//! **With a tolerance** iterations end once one changes the scores by less than that in total. They are then
-//! at most `tolerance · d / (1 - d)` from those to which more iterations lead.
+//! **With a tolerance** iterations end once one changes the scores by less than the tolerance in total. The
+//! scores are then at most `tolerance · d / (1 - d)` from the limit of further iterations.
 //!
 //! **Determinism.** A vertex adds in the order of its list, and totals are summed up by ranges of ids, in
-//! their order: the same bits for any number of threads.
+//! their order. So scores have the same bits for any number of threads.
 //!
 //! **Cited.** L. Page, S. Brin, R. Motwani, T. Winograd, *The PageRank Citation Ranking*, 1999; W. Xing, A.
 //! Ghorbani, *Weighted PageRank Algorithm*, CNSR 2004, for weights; T. Haveliwala, *Topic-Sensitive
@@ -64,7 +64,7 @@ pub(crate) static KERNEL: Kernel = Kernel {
     ..Kernel::named("wpagerank", "weighted_pagerank")
 };
 
-// With a tolerance the kernel stops when the change is small enough; the verifier goes on to the end.
+// With a tolerance the kernel stops when the change is small enough; the verifier runs all iterations.
 functions!(
     Outcome::Scores,
     read_any,

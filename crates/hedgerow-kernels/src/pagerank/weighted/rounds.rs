@@ -158,7 +158,7 @@ impl<'g, G: WeightedTopology> Rounds<'g, G> {
     }
 }
 
-/// Replaces the old scores by new ones; returns the sums.
+/// Replaces the old scores by new ones; returns the sums over them.
 fn taken(next: &[f64], scores: &mut [f64], sums: &[f64]) -> Part {
     let mut part = Part::default();
     for ((score, &next), &sum) in scores.iter_mut().zip(next).zip(sums) {

@@ -30,7 +30,7 @@ pub(super) struct Long(Mutex<List>);
 pub(super) struct ByWeight<'a> {
     list: List,
     long: &'a Long,
-    /// The first walk that could not go on, and its error.
+    /// The first walk that could not continue, and its error.
     refused: Option<(usize, KernelError)>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> ByWeight<'a> {
         ByWeight { list: Vec::new(), long, refused: None }
     }
 
-    /// Draws for `walks`, which are at `v`, from its neighbours in any order.
+    /// Draws a neighbour of `v` for each of `walks`, which are at `v`. The list may be in any order.
     fn draw_of(v: VertexId, list: &mut List, walks: &[Asked], draws: &mut Draws) -> Result<(), KernelError> {
         let order = |a: &(VertexId, f64), b: &(VertexId, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
         if !list.is_sorted_by(|a, b| order(a, b).is_le()) {
@@ -144,8 +144,8 @@ impl<G: WeightedTopology> Drawing<G> for ByWeight<'_> {
     }
 }
 
-/// Returns the walks that are at a vertex. It looks `behind` those of the last vertex first: vertices usually
-/// ascend.
+/// Returns the walks that are at a vertex. It first looks `behind` the walks of the last vertex, since
+/// vertices usually ascend.
 fn walks_at<'a>(v: VertexId, asked: &'a [Asked], behind: &mut usize) -> &'a [Asked] {
     if asked.get(*behind).is_none_or(|&(at, _)| at != v) {
         *behind = asked.partition_point(|&(at, _)| at < v);
@@ -171,7 +171,7 @@ fn summed_up(v: VertexId, list: &mut List) -> Result<f64, KernelError> {
     }
 }
 
-/// Draws a part of `total`; returns the first neighbour whose prefix sum exceeds it.
+/// Draws a number below `total`; returns the first neighbour whose prefix sum exceeds it.
 fn drawn(list: &List, total: f64, random: &mut Random) -> u32 {
     let part = random.unit() * total;
     let place = list.partition_point(|&(_, sum)| sum <= part);
